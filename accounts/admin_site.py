@@ -43,7 +43,7 @@ class BackOffice(AdminSite):
         def named(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
             if request.method in ("GET", "HEAD") or not request.user.is_authenticated:
                 return guarded(request, *args, **options)
-            with actor.as_(staff(request)):
+            with actor.acting_as(staff(request)):
                 return guarded(request, *args, **options)
 
         return update_wrapper(named, guarded)

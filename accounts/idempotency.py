@@ -24,9 +24,9 @@ from rest_framework.response import Response
 
 from accounts.models import IdempotentCall
 from framework.api.json_parser import read_body
-from framework.api.renderers import JSON
+from framework.api.renderers import JSONRenderer
 from framework.db import prepared_statements
-from framework.errors import Code, InvalidRequest, Refusal
+from framework.errors import ApiError, ErrorCode, InvalidRequest
 from framework.public_ids import new_id
 
 HEADER = "Idempotency-Key"
@@ -69,16 +69,16 @@ KEEP = """
 """
 
 
-class Reused(Refusal):
+class Reused(ApiError):
     """The key came with another request before."""
 
-    code = Code.IDEMPOTENCY_KEY_REUSED
+    code = ErrorCode.IDEMPOTENCY_KEY_REUSED
 
 
-class InProgress(Refusal):
+class InProgress(ApiError):
     """The first request with this key has not ended yet."""
 
-    code = Code.IDEMPOTENCY_IN_PROGRESS
+    code = ErrorCode.IDEMPOTENCY_IN_PROGRESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,7 @@ def once(request: Request, *, scope: str, effect: Callable[[], HttpResponse]) ->
     )
     answered = carried_out(call, lambda: rendered(effect()))
     return HttpResponse(
-        answered.body, content_type=JSON.media_type, status=answered.status, headers=dict(answered.headers)
+        answered.body, content_type=JSONRenderer.media_type, status=answered.status, headers=dict(answered.headers)
     )
 
 
@@ -133,7 +133,7 @@ def rendered(response: HttpResponse) -> Answer:
     """A good answer over HTTP, as it will be told again."""
     headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
     # What DRF has yet to render has no content.
-    body = JSON().render(response.data) if isinstance(response, Response) else response.content
+    body = JSONRenderer().render(response.data) if isinstance(response, Response) else response.content
     return Answer(body=body, status=response.status_code, headers=headers)
 
 
@@ -173,7 +173,7 @@ def claim(call: Call, *, now: datetime) -> UUID | None:
         "forgotten": now - IdempotentCall.KEPT,
     }
     try:
-        claimed = prepared_statements.written(CLAIM, values)
+        claimed = prepared_statements.execute_returning(CLAIM, values)
     except OperationalError as error:
         if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
             raise
@@ -209,5 +209,5 @@ def keep(row: UUID, answer: Answer) -> Answer:
         "headers": orjson.dumps(dict(answer.headers)).decode(),
         "body": answer.body,
     }
-    prepared_statements.written(KEEP, values)
+    prepared_statements.execute_returning(KEEP, values)
     return answer

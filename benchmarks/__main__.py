@@ -19,8 +19,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from benchmarks import chart, report
 from benchmarks.figures import Row, WrongAnswer
 from benchmarks.load import Load
-from benchmarks.machine import described
-from benchmarks.product import ROOT, NotReady, Product, running
+from benchmarks.machine import describe_machine
+from benchmarks.product import ROOT, Product, ProductNotReady, running
 from benchmarks.suites import Run, suites
 from config.dev_stack import StackError
 from framework.cli.arguments import count
@@ -32,7 +32,7 @@ QUICK_S, FULL_S = 0.5, 4
 GROWTH = (35_000, 354_000, 3_500_000)
 
 
-def words() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--restaurants", type=count, help=f"default {FULL[0]:,}")
@@ -46,14 +46,14 @@ def words() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, help=f"of each round (default {FULL_S}, quick {QUICK_S})")
     parser.add_argument(
         "--concurrency",
-        type=several,
+        type=positive_integers,
         default=(16,),
         metavar="N[,N]",
         help="connections that ask at once (default 16); of several the first is judged",
     )
     parser.add_argument(
         "--growth",
-        type=several,
+        type=positive_integers,
         nargs="?",
         const=GROWTH,
         metavar="N[,N]",
@@ -67,7 +67,7 @@ def words() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def several(text: str) -> tuple[int, ...]:
+def positive_integers(text: str) -> tuple[int, ...]:
     """Read whole numbers with commas between them."""
     found = tuple(int(word) for word in text.split(","))
     if min(found) < 1:
@@ -77,7 +77,7 @@ def several(text: str) -> tuple[int, ...]:
 
 def main() -> int:
     """Measure, tell, and judge."""
-    given = words()
+    given = parse_arguments()
     restaurants, reviews = QUICK if given.quick else FULL
     restaurants = restaurants if given.restaurants is None else given.restaurants
     reviews = reviews if given.reviews is None else given.reviews
@@ -87,18 +87,18 @@ def main() -> int:
         with running(
             state.resolve(), restaurants=restaurants, reviews=reviews, base_url=given.at, say=notes.print
         ) as product:
-            machine = described(product)
-            rows, settings, failed = measured(given, product, notes)
-    except (NotReady, StackError, WrongAnswer) as error:
+            machine = describe_machine(product)
+            rows, settings, failed = measure_rows(given, product, notes)
+    except (ProductNotReady, StackError, WrongAnswer) as error:
         notes.print(str(error), style="red", markup=False)
         return 2
-    report.show(out, rows, machine=machine, settings=settings)
+    report.print_report(out, rows, machine=machine, settings=settings)
     if given.json:
-        found = report.plain(rows, machine=machine, settings=settings)
+        found = report.to_json(rows, machine=machine, settings=settings)
         given.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     if given.svg:
-        given.svg.write_text(chart.drawn(rows))
-    passes = report.judge(out, rows)
+        given.svg.write_text(chart.draw_chart(rows))
+    passes = report.print_verdicts(out, rows)
     for reason in failed:
         notes.print(f"Not measured: {reason}", style="red", markup=False)
     if failed:
@@ -106,7 +106,7 @@ def main() -> int:
     return 1 if given.check and not passes else 0
 
 
-def measured(
+def measure_rows(
     given: argparse.Namespace, product: Product, notes: Console
 ) -> tuple[list[Row], dict[str, object], list[WrongAnswer]]:
     """All rows that are wanted, with a bar on stderr, what the references were set to, and what went wrong.

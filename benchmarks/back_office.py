@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from django.db.models import Model
     from django.test import Client
 
-MOST_MS = 150.0
-MOST_QUERIES = 15
-TRIES = 3
-MOST_FILTERS = 15
+MAX_MS = 150.0
+MAX_QUERIES = 15
+ATTEMPTS = 3
+MAX_FILTERS = 15
 # Of words that are nowhere, in very many rows, and of a letter alone.
-WORDS = ("qqzzxqj", "restaurant", "a")
+SEARCH_TERMS = ("qqzzxqj", "restaurant", "a")
 REFERENCE = "/admin/catalogue/market/"
 LINK = re.compile(r'href="(\?[^"]+)"')
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class PageTiming:
     """A page that was opened: what it is, its status, its median time, and the most queries."""
 
     what: str
@@ -53,10 +53,10 @@ class Opened:
     @property
     def is_good(self) -> bool:
         """Whether it was answered, within both budgets."""
-        return self.status == 200 and self.ms <= MOST_MS and self.queries <= MOST_QUERIES
+        return self.status == 200 and self.ms <= MAX_MS and self.queries <= MAX_QUERIES
 
 
-def opened(client: "Client", what: str, path: str, *, tries: int = TRIES) -> Opened:
+def open_page(client: "Client", what: str, path: str, *, tries: int = ATTEMPTS) -> PageTiming:
     """Open it as often as it counts."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
@@ -70,16 +70,16 @@ def opened(client: "Client", what: str, path: str, *, tries: int = TRIES) -> Ope
             _ = response.content
             times.append((time.perf_counter() - began) * 1000)
         most = max(most, len(asked))
-    return Opened(what, path, status, statistics.median(times), most)
+    return PageTiming(what, path, status, statistics.median(times), most)
 
 
-def links(page: str, start: str, end: str) -> list[str]:
+def filter_links(page: str, start: str, end: str) -> list[str]:
     """The queries that a part of a page leads to."""
     part = page.partition(start)[2].partition(end)[0]
     return list(dict.fromkeys(unescape(found) for found in LINK.findall(part)))
 
 
-def list_of(model: "type[Model]") -> str:
+def changelist_path(model: "type[Model]") -> str:
     """Where the list of a model is."""
     from django.urls import reverse
 
@@ -87,36 +87,36 @@ def list_of(model: "type[Model]") -> str:
     return reverse(f"admin:{names.app_label}_{names.model_name}_changelist")
 
 
-def pages_of(client: "Client", model: "type[Model]", admin: "ModelAdmin[Any]") -> Iterator[Opened]:
+def admin_page_paths(client: "Client", model: "type[Model]", admin: "ModelAdmin[Any]") -> Iterator[PageTiming]:
     """Every kind of page of one model."""
     from django.urls import reverse
 
-    names, base = model._meta, list_of(model)
-    first = opened(client, "list", base)
+    names, base = model._meta, changelist_path(model)
+    first = open_page(client, "list", base)
     yield first
     if first.status != 200:
         return
     page = client.get(base).content.decode()
-    for query in links(page, 'id="changelist-filter"', "</nav>")[:MOST_FILTERS]:
-        yield opened(client, "filter", base + query)
-    for query in links(page, "<thead>", "</thead>"):
-        yield opened(client, "sorted", base + query)
-    for query in links(page, 'class="paginator"', "</nav>")[-1:]:
-        yield opened(client, "last page", base + query)
+    for query in filter_links(page, 'id="changelist-filter"', "</nav>")[:MAX_FILTERS]:
+        yield open_page(client, "filter", base + query)
+    for query in filter_links(page, "<thead>", "</thead>"):
+        yield open_page(client, "sorted", base + query)
+    for query in filter_links(page, 'class="paginator"', "</nav>")[-1:]:
+        yield open_page(client, "last page", base + query)
     if admin.search_fields:
-        for words in (*WORDS, *words_of(model, admin)):
-            yield opened(client, "search", f"{base}?q={words}")
+        for words in (*SEARCH_TERMS, *search_terms(model, admin)):
+            yield open_page(client, "search", f"{base}?q={words}")
     rows = model._default_manager
     keys = list(rows.order_by("pk").values_list("pk", flat=True)[:40:39])
     for key in keys:
-        yield opened(client, "change", reverse(f"admin:{names.app_label}_{names.model_name}_change", args=[key]))
+        yield open_page(client, "change", reverse(f"admin:{names.app_label}_{names.model_name}_change", args=[key]))
     for field in admin.autocomplete_fields:
-        for words in WORDS[1:]:
+        for words in SEARCH_TERMS[1:]:
             asked = f"app_label={names.app_label}&model_name={names.model_name}&field_name={field}&term={words}"
-            yield opened(client, f"suggest {field}", f"/admin/autocomplete/?{asked}")
+            yield open_page(client, f"suggest {field}", f"/admin/autocomplete/?{asked}")
 
 
-def words_of(model: "type[Model]", admin: "ModelAdmin[Any]") -> Iterator[str]:
+def search_terms(model: "type[Model]", admin: "ModelAdmin[Any]") -> Iterator[str]:
     """What one row says in its own fields that are searched."""
     rows = model._default_manager
     row = rows.order_by("pk").first()
@@ -144,16 +144,16 @@ def main() -> int:
 
     client = Client(headers={"host": "localhost"}, raise_request_exception=False)
     client.force_login(User.objects.filter(is_superuser=True).earliest("pk"))
-    reference = opened(client, "reference", REFERENCE)
-    reference = opened(client, "reference", REFERENCE)
+    reference = open_page(client, "reference", REFERENCE)
+    reference = open_page(client, "reference", REFERENCE)
     table = Table("page", "model", "status", "ms", "ratio", "queries", "address")
     bad = count = 0
     for model in apps.get_models():
         label = model._meta.label
         if not admin.site.is_registered(model) or asked.only.lower() not in label.lower():
             continue
-        slowest: dict[str, Opened] = {}
-        for one in pages_of(client, model, admin.site.get_model_admin(model)):
+        slowest: dict[str, PageTiming] = {}
+        for one in admin_page_paths(client, model, admin.site.get_model_admin(model)):
             count += 1
             bad += not one.is_good
             key = one.path if asked.all or not one.is_good else one.what
@@ -167,7 +167,7 @@ def main() -> int:
     console = Console(width=200)
     console.print(table)
     console.print(
-        f"{count} pages; {bad} beyond {MOST_MS:.0f} ms or {MOST_QUERIES} queries; reference {reference.ms:.1f} ms"
+        f"{count} pages; {bad} beyond {MAX_MS:.0f} ms or {MAX_QUERIES} queries; reference {reference.ms:.1f} ms"
     )
     return bool(bad)
 

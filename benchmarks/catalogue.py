@@ -35,16 +35,16 @@ WHERE row.position IS NOT NULL ORDER BY hashtext(row.restaurant_id::text || %s) 
 MOST_REVIEWED = "SELECT restaurant_id FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT 20"
 LANDMARKS = "SELECT name FROM catalogue_landmarkname WHERE length(name) >= 6 ORDER BY hashtext(name || %s) LIMIT %s"
 # Tables of fewer rows are read faster as a whole.
-SMALL = "SELECT relname FROM pg_class WHERE relkind = 'r' AND reltuples < 5000"
+SMALL_TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND reltuples < 5000"
 # From degrees of latitude; the boxes of a bounding box are this much to each side.
 BOX = 0.00675
-WORDS = ("pizza", "ramen", "burger", "coffee", "tapas", "curry", "sushi", "bistro")
+SEARCH_TERMS = ("pizza", "ramen", "burger", "coffee", "tapas", "curry", "sushi", "bistro")
 # Plans looked at for each question.
-EXPLAINED = 10
+EXPLAIN_COUNT = 10
 
 
 @dataclass(frozen=True)
-class Asked:
+class CapturedStatement:
     """A statement that was sent, and how many milliseconds it took."""
 
     query: Any
@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Spot:
+class SamplePoint:
     """A restaurant, as a place to ask about."""
 
     latitude: float
@@ -72,7 +72,7 @@ class Case:
 
     name: str
     expected_ms: float | None
-    ask: Callable[[Spot], object]
+    ask: Callable[[SamplePoint], object]
     main: int = 0
 
 
@@ -91,15 +91,15 @@ def cases(rng: random.Random) -> Iterator[Case]:
 
     now = timezone.now()
 
-    def found(**wishes: Any) -> Callable[[Spot], object]:
+    def found(**wishes: Any) -> Callable[[SamplePoint], object]:
         return lambda spot: search.find(Query(ll=(spot.latitude, spot.longitude), **wishes), now=now)
 
-    def boxed(spot: Spot) -> object:
+    def boxed(spot: SamplePoint) -> object:
         west, south = spot.longitude - BOX, spot.latitude - BOX
         box = Box(west=west, south=south, east=west + 2 * BOX, north=south + 2 * BOX)
         return search.find(Query(bbox=box, sort=Sort.RATING), now=now)
 
-    def misspelt(spot: Spot) -> object:
+    def misspelt(spot: SamplePoint) -> object:
         at = rng.randrange(1, len(spot.landmark) - 1)
         name = spot.landmark[:at] + spot.landmark[at + 1 :]
         return resolved(name)
@@ -110,7 +110,7 @@ def cases(rng: random.Random) -> Iterator[Case]:
         except landmarks.PlaceNotResolved:
             return None
 
-    many = [Restaurant.objects.get(pk=pk) for (pk,) in rows(MOST_REVIEWED)]
+    many = [Restaurant.objects.get(pk=pk) for (pk,) in fetch_all(MOST_REVIEWED)]
     newest = listing.Question(sort=listing.Order.NEWEST)
     deep = []
     for place in many:
@@ -126,8 +126,8 @@ def cases(rng: random.Random) -> Iterator[Case]:
     yield Case(
         "+ cuisine, price, rating, 5 km", 0.15, found(radius=5_000, cuisine=("pizza",), price=(1, 2), rating_min=4)
     )
-    yield Case("words in 3 km", 2.9, lambda spot: found(radius=3_000, q=rng.choice(WORDS))(spot))
-    yield Case("words anywhere", 12, lambda _: search.find(Query(q=rng.choice(WORDS)), now=now))
+    yield Case("words in 3 km", 2.9, lambda spot: found(radius=3_000, q=rng.choice(SEARCH_TERMS))(spot))
+    yield Case("words anywhere", 12, lambda _: search.find(Query(q=rng.choice(SEARCH_TERMS)), now=now))
     yield Case("facets", 7.5, found(facets=tuple(Facet)), main=-1)
     yield Case("box by rating", 28, boxed)
     yield Case("landmark", 6, lambda spot: resolved(spot.landmark))
@@ -142,7 +142,7 @@ def cases(rng: random.Random) -> Iterator[Case]:
     yield Case("changes", None, lambda _: change_feed.changes(since=rng.randrange(last + 1)), main=-1)
 
 
-def rows(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+def fetch_all(statement: str, *values: Any) -> list[tuple[Any, ...]]:
     """All rows of a statement."""
     from django.db import connection
 
@@ -152,26 +152,26 @@ def rows(statement: str, *values: Any) -> list[tuple[Any, ...]]:
     return found
 
 
-def record() -> list[Asked]:
+def capture_statements() -> list[CapturedStatement]:
     """From now on, every statement of Django's connection."""
     from django.db import connection
 
     connection.ensure_connection()
-    asked: list[Asked] = []
+    asked: list[CapturedStatement] = []
     plain: Any = connection.connection.cursor_factory
 
     class Timed(plain):  # type: ignore[misc]  # the class is known when it runs
         def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
             started = time.perf_counter()
             done = super().execute(query, params, **options)
-            asked.append(Asked(query, params, 1000 * (time.perf_counter() - started)))
+            asked.append(CapturedStatement(query, params, 1000 * (time.perf_counter() - started)))
             return done
 
     connection.connection.cursor_factory = Timed
     return asked
 
 
-def scans(statement: Asked, small: set[str]) -> set[str]:
+def sequential_scans(statement: CapturedStatement, small: set[str]) -> set[str]:
     """The tables that the plan of a statement reads as a whole, small ones apart."""
     from django.db import connection
 
@@ -181,18 +181,18 @@ def scans(statement: Asked, small: set[str]) -> set[str]:
     cursor = psycopg.ClientCursor(connection.connection)
     cursor.execute("EXPLAIN (FORMAT JSON) " + text, statement.values)
     row = cursor.fetchone()
-    return {table for table in read_whole(row[0][0]["Plan"]) if table not in small} if row else set()
+    return {table for table in scanned_tables(row[0][0]["Plan"]) if table not in small} if row else set()
 
 
-def read_whole(plan: dict[str, Any]) -> Iterator[str]:
+def scanned_tables(plan: dict[str, Any]) -> Iterator[str]:
     """The tables under the sequential scans of a plan."""
     if plan["Node Type"] == "Seq Scan":
         yield plan["Relation Name"]
     for below in plan.get("Plans", []):
-        yield from read_whole(below)
+        yield from scanned_tables(below)
 
 
-def reference(asked: list[Asked], statement: str, values: Sequence[Any], times: int) -> float:
+def measure_reference(asked: list[CapturedStatement], statement: str, values: Sequence[Any], times: int) -> float:
     """The median of a statement, prepared."""
     from django.db import connection
 
@@ -205,17 +205,17 @@ def reference(asked: list[Asked], statement: str, values: Sequence[Any], times: 
 
 
 def measure(
-    case: Case, spots: Sequence[Spot], asked: list[Asked], small: set[str]
+    case: Case, spots: Sequence[SamplePoint], asked: list[CapturedStatement], small: set[str]
 ) -> tuple[list[float], list[float], set[str]]:
     """Of each call the main statement and all of them, in milliseconds; and the tables that were read whole."""
     main, whole, read = [], [], set()
     # What a process remembers, it has read before.
     case.ask(spots[0])
-    for spot in spots[:EXPLAINED]:
+    for spot in spots[:EXPLAIN_COUNT]:
         del asked[:]
         case.ask(spot)
         for statement in list(asked):
-            read |= scans(statement, small)
+            read |= sequential_scans(statement, small)
     for spot in spots:
         del asked[:]
         case.ask(spot)
@@ -233,17 +233,17 @@ def main() -> None:
     words = parser.parse_args()
     os.environ |= {"TABLEWIRE_STATE_DIR": str(words.state_dir), "DJANGO_SETTINGS_MODULE": "config.settings"}
     django.setup()
-    places = rows(SAMPLE, words.seed, words.times)
-    names = [name for (name,) in rows(LANDMARKS, words.seed, words.times)]
+    places = fetch_all(SAMPLE, words.seed, words.times)
+    names = [name for (name,) in fetch_all(LANDMARKS, words.seed, words.times)]
     spots = [
-        Spot(latitude, longitude, slug, name, names[number % len(names)])
+        SamplePoint(latitude, longitude, slug, name, names[number % len(names)])
         for number, (latitude, longitude, slug, name, _) in enumerate(places)
     ]
-    small = {name for (name,) in rows(SMALL)}
-    asked = record()
-    select = reference(asked, "SELECT 1", (), words.times)
+    small = {name for (name,) in fetch_all(SMALL_TABLES)}
+    asked = capture_statements()
+    select = measure_reference(asked, "SELECT 1", (), words.times)
     by_key = "SELECT version FROM catalogue_restaurant WHERE id = %s"
-    key = reference(asked, by_key, [place[4] for place in places], words.times)
+    key = measure_reference(asked, by_key, [place[4] for place in places], words.times)
     table = Table("question", "ms", "p95", "of SELECT 1", "of a key", "all, ms", "expected", "within 2x")
     table.add_row("SELECT 1, the reference", f"{select:.2f}", "", "1.0", f"{select / key:.1f}")
     table.add_row("primary key, the reference", f"{key:.2f}", "", f"{key / select:.1f}", "1.0")

@@ -13,12 +13,12 @@ STYLE = """
 """
 
 
-def drawn(rows: Sequence[Row]) -> str:
+def draw_chart(rows: Sequence[Row]) -> str:
     """The requests a second of each row that has any, as an SVG document; pgbench and such would dwarf the others."""
     shown = [row for row in rows if len(bars(row)) > 1]
     height = sum(HEAD + len(bars(row)) * (BAR + GAP) for row in shown) + GAP
-    lines = [*drawing(shown)]
-    label = "Requests a second: " + "; ".join(told(row) for row in shown)
+    lines = [*draw_rows(shown)]
+    label = "Requests a second: " + "; ".join(describe_row(row) for row in shown)
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
@@ -39,7 +39,7 @@ def bars(row: Row) -> list[tuple[str, float]]:
     ]
 
 
-def drawing(rows: Sequence[Row]) -> Iterator[str]:
+def draw_rows(rows: Sequence[Row]) -> Iterator[str]:
     """The elements; each row has a scale of its own."""
     top = 0
     for row in rows:
@@ -55,6 +55,6 @@ def drawing(rows: Sequence[Row]) -> Iterator[str]:
             top += BAR + GAP
 
 
-def told(row: Row) -> str:
+def describe_row(row: Row) -> str:
     """A row in words, for who cannot see it."""
     return f"{row.name} " + ", ".join(f"{name} {value:,.0f}" for name, value in bars(row))

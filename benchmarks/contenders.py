@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from benchmarks.figures import Figure, WrongAnswer
-from benchmarks.load import Load, Loaded
+from benchmarks.load import Load, LoadResult
 from benchmarks.meters import Meter, resident_mb, since
 from benchmarks.product import ROOT, Product
 from config.dev_stack import Child, free_port, last_lines
@@ -63,7 +63,7 @@ class Contender:
         """One round: the load, and what it cost. Raises WrongAnswer when anything was not 200."""
         return self.cost(lambda: load.run(self.base_url, paths, self.headers), what=paths[0])
 
-    def cost(self, ask: Callable[[], Loaded], *, what: str) -> Figure:
+    def cost(self, ask: Callable[[], LoadResult], *, what: str) -> Figure:
         """The same of any load that `ask` is. Raises WrongAnswer when an answer was wrong."""
         meter = Meter(self.port, self.database_url)
         server = meter.processes()
@@ -85,7 +85,7 @@ class Contender:
         load.warming_up.run(self.base_url, paths, self.headers).or_wrong(f"{self.name}, {paths[0]}")
 
 
-def ours(product: Product) -> Contender:
+def our_server(product: Product) -> Contender:
     """The product's own web server."""
     workers = len(Meter(product.port, product.database_url).processes())
     return Contender(
@@ -113,7 +113,7 @@ def fastapi(product: Product, application: str, *, name: str, workers: int) -> I
         "limit": "redis.asyncio with hiredis, SET NX EX + INCR in one round trip on a kept connection",
         "JSON": "orjson, no response models",
     }
-    with served(product, command, port=port, name=name, settings=settings) as contender:
+    with serve(product, command, port=port, name=name, settings=settings) as contender:
         yield contender
 
 
@@ -134,12 +134,12 @@ def textbook(product: Product, *, name: str, workers: int) -> Iterator[Contender
         "JSON": "ModelSerializer and JSONRenderer of Django REST framework",
     }
     env = {"GRANIAN_BLOCKING_THREADS": str(WEB_THREADS)}
-    with served(product, command, port=port, name=name, settings=settings, env=env) as contender:
+    with serve(product, command, port=port, name=name, settings=settings, env=env) as contender:
         yield contender
 
 
 @contextmanager
-def served(
+def serve(
     product: Product,
     command: Sequence[str],
     *,

@@ -14,11 +14,11 @@ from typing import Any
 import httpx
 
 from benchmarks import posting
-from benchmarks.contenders import HOST, Contender, ours
+from benchmarks.contenders import HOST, Contender, our_server
 from benchmarks.figures import OURS, Bound, Figure, Row, Verdict, WrongAnswer
-from benchmarks.load import Loaded
-from benchmarks.mcp import tool
-from benchmarks.payments import signed
+from benchmarks.load import LoadResult
+from benchmarks.mcp import tool_call
+from benchmarks.payments import sign_payments
 from benchmarks.product import RATE, Product
 from benchmarks.reads import COMPARED, READS, paths_of
 from benchmarks.suites import Run
@@ -55,20 +55,20 @@ def paid(run: Run) -> Row:
     The call alone is made in this process, on the same facilitator and chain.
     """
     product, count = run.product, QUICK_PAYMENTS if run.words.quick else PAYMENTS
-    key, server = payer_key(), ours(product)
+    key, server = payer_key(), our_server(product)
     run.step("paid: looking for something that is sold")
     path = sold(server, key)
     run.step("paid: warming up")
-    buy(server, path, key=key, payments=signed(product.up, WARM * 2))
-    settle(signed(product.up, WARM))
+    buy(server, path, key=key, payments=sign_payments(product.up, WARM * 2))
+    settle(sign_payments(product.up, WARM))
 
     def calls() -> Figure:
-        payments = signed(product.up, count)
+        payments = sign_payments(product.up, count)
         return server.cost(partial(buy, server, path, key=key, payments=payments), what=path)
 
     turns = {
         OURS: calls,
-        SETTLING: lambda: settle(signed(product.up, count)),
+        SETTLING: lambda: settle(sign_payments(product.up, count)),
         GIVEN: lambda: server.cost(partial(given, server, path, times=count), what=path),
     }
     figures = run.in_turns("paid", turns)
@@ -110,7 +110,7 @@ def sold(server: Contender, key: str) -> str:
     raise WrongAnswer("paid: no restaurant has anything around it that is sold.")
 
 
-def buy(server: Contender, path: str, *, key: str, payments: Sequence[str]) -> Loaded:
+def buy(server: Contender, path: str, *, key: str, payments: Sequence[str]) -> LoadResult:
     """Pay for it again and again. Raises WrongAnswer when it was not given, or given without a receipt."""
     waits, began = [], time.perf_counter()
     with closing(http.client.HTTPConnection(HOST, server.port, timeout=30)) as connection:
@@ -125,7 +125,7 @@ def buy(server: Contender, path: str, *, key: str, payments: Sequence[str]) -> L
     return timed(waits, time.perf_counter() - began)
 
 
-def given(server: Contender, path: str, *, times: int) -> Loaded:
+def given(server: Contender, path: str, *, times: int) -> LoadResult:
     """Ask for it again and again with the key to which it is given. Raises WrongAnswer when it is not."""
     waits, began = [], time.perf_counter()
     with closing(http.client.HTTPConnection(HOST, server.port, timeout=30)) as connection:
@@ -166,17 +166,17 @@ def settle(payments: Sequence[str]) -> Figure:
     )
 
 
-def timed(waits_s: Sequence[float], seconds: float) -> Loaded:
+def timed(waits_s: Sequence[float], seconds: float) -> LoadResult:
     """So many answers, all of them right."""
     cuts = quantiles(waits_s, n=100, method="inclusive")
-    return Loaded(requests=len(waits_s), seconds=seconds, p50_ms=1000 * cuts[49], p99_ms=1000 * cuts[98], wrong=0)
+    return LoadResult(requests=len(waits_s), seconds=seconds, p50_ms=1000 * cuts[49], p99_ms=1000 * cuts[98], wrong=0)
 
 
 # MCP
 def mcp(run: Run) -> Row:
     """The same records by a tool and by REST, on the same key."""
     product, load = run.product, run.load
-    server, read = ours(product), READS[0]
+    server, read = our_server(product), READS[0]
     paths = paths_of(read, product)
     messages = [message(product, path) for path in paths]
     run.step("mcp: comparing")
@@ -195,7 +195,7 @@ def mcp(run: Run) -> Row:
 
 def message(product: Product, path: str) -> bytes:
     """The call of the tool that looks up what stands at this path."""
-    call = tool("get_restaurant", {"slug": path.rpartition("/")[2]}, holds=b"")
+    call = tool_call("get_restaurant", {"slug": path.rpartition("/")[2]}, holds=b"")
     return posting.request_of(
         product.base_url, call.method, call.path, {**call.headers, **product.headers}, call.body or b""
     )
@@ -206,7 +206,7 @@ def compare(server: Contender, product: Product, path: str) -> None:
 
     Raises WrongAnswer.
     """
-    call = tool("get_restaurant", {"slug": path.rpartition("/")[2]}, holds=b"")
+    call = tool_call("get_restaurant", {"slug": path.rpartition("/")[2]}, holds=b"")
     for last in (False, True):
         answer = httpx.post(
             f"{server.base_url}/mcp", content=call.body, headers={**call.headers, **product.headers}

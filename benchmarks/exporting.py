@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as parquet
 
-from benchmarks.exports import Wrong, copied, exported
+from benchmarks.exports import BenchmarkFailed, run_export, time_copy
 from benchmarks.figures import OURS, Bound, Figure, Row, WrongAnswer
 from benchmarks.suites import Run
 
@@ -72,8 +72,8 @@ class Turns:
         """A round of ours; of the first one the files are read again. Raises WrongAnswer."""
         self.forget()
         try:
-            self.last, seconds = exported("reviews", self.format, most_s=MOST_S)
-        except Wrong as error:
+            self.last, seconds = run_export("reviews", self.format, most_s=MOST_S)
+        except BenchmarkFailed as error:
             raise WrongAnswer(str(error)) from error
         if not self.count:
             self.count = whole(self.last)
@@ -85,7 +85,7 @@ class Turns:
         """A round of COPY."""
         if self.last is None:
             raise WrongAnswer("exports: there is nothing to be copied yet.")
-        seconds = copied(self.last)
+        seconds = time_copy(self.last)
         return Figure(per_second=self.count / seconds, p50_ms=1000 * seconds)
 
     def forget(self) -> None:

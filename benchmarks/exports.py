@@ -22,17 +22,17 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from config.dev_stack import read_up
+from config.dev_stack import read_up_record
 
 if TYPE_CHECKING:
     from catalogue.models import Export
 
 DATASETS = ("restaurants", "reviews")
 FORMATS = ("parquet", "jsonl.gz", "csv.gz")
-LOOK_S = 0.1
+POLL_S = 0.1
 
 
-class Wrong(Exception):
+class BenchmarkFailed(Exception):
     """An export that did not succeed: nothing is measured."""
 
 
@@ -55,7 +55,7 @@ class Memory:
         self.thread.join()
 
     def _watch(self) -> None:
-        while not self.over.wait(LOOK_S):
+        while not self.over.wait(POLL_S):
             found = []
             for process in psutil.Process(self.worker).children(recursive=True):
                 try:
@@ -66,7 +66,7 @@ class Memory:
             self.peak = max([self.peak, *found])
 
 
-def exported(dataset: str, format_: str, *, most_s: float) -> "tuple[Export, float]":
+def run_export(dataset: str, format_: str, *, most_s: float) -> "tuple[Export, float]":
     """An export that was ordered and has succeeded, and in how many seconds."""
     from django.utils import timezone
 
@@ -80,15 +80,15 @@ def exported(dataset: str, format_: str, *, most_s: float) -> "tuple[Export, flo
     enqueue_export_step(export)
     while export.status in ("queued", "running"):
         if time.monotonic() - started > most_s:
-            raise Wrong(f"{export}: {export.status} after {most_s:.0f} s. {export.error}")
-        time.sleep(LOOK_S)
+            raise BenchmarkFailed(f"{export}: {export.status} after {most_s:.0f} s. {export.error}")
+        time.sleep(POLL_S)
         export.refresh_from_db()
     if export.status != "succeeded":
-        raise Wrong(f"{export}: {export.error}")
+        raise BenchmarkFailed(f"{export}: {export.error}")
     return export, time.monotonic() - started
 
 
-def copied(export: "Export") -> float:
+def time_copy(export: "Export") -> float:
     """In how many seconds one client reads the same rows and throws them away."""
     from django.db import connection
 
@@ -121,7 +121,7 @@ def copied(export: "Export") -> float:
     return time.monotonic() - started
 
 
-def row(export: "Export", seconds: float, reference: float, memory: Memory) -> Sequence[str]:
+def format_row(export: "Export", seconds: float, reference: float, memory: Memory) -> Sequence[str]:
     """A line of the table."""
     size = sum(part.bytes or 0 for part in export.parts.all()) / 1e6
     return (
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--format", action="append", choices=FORMATS, help="default: all")
     parser.add_argument("--most-seconds", type=float, default=600.0, help="after which one has hung")
     words = parser.parse_args()
-    up = read_up(words.state_dir)
+    up = read_up_record(words.state_dir)
     if up is None:
         parser.error(f"nothing runs in {words.state_dir}: `manage.py up --state-dir {words.state_dir}` first")
     os.environ |= {"TABLEWIRE_STATE_DIR": str(words.state_dir), "DJANGO_SETTINGS_MODULE": "config.settings"}
@@ -158,8 +158,8 @@ def main() -> None:
     for dataset in words.dataset or DATASETS:
         for format_ in words.format or FORMATS:
             with Memory(worker=up["pids"]["worker"]) as memory:
-                export, seconds = exported(dataset, format_, most_s=words.most_seconds)
-            table.add_row(*row(export, seconds, copied(export), memory))
+                export, seconds = run_export(dataset, format_, most_s=words.most_seconds)
+            table.add_row(*format_row(export, seconds, time_copy(export), memory))
             commands.cancel(export, actor="system", now=timezone.now())
     Console(width=140).print(table)
 

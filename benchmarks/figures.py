@@ -29,7 +29,7 @@ class Figure:
     note: str = ""
 
 
-def middle(rounds: Sequence[Figure]) -> Figure:
+def median_figure(rounds: Sequence[Figure]) -> Figure:
     """The median of each figure, apart from one another."""
     found: dict[str, Any] = {}
     for field in fields(Figure):

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import psycopg
 
-from benchmarks.contenders import Contender, ours
+from benchmarks.contenders import Contender, our_server
 from benchmarks.figures import OURS, Figure, Row, Verdict, WrongAnswer
 from benchmarks.product import Product
 from benchmarks.suites import Run
@@ -24,7 +24,7 @@ METRES = f"""(2 * {EARTH_M} * asin(least(1, sqrt(
         * sin(radians(place.longitude - %(lng)s::float8) / 2) ^ 2
 ))))"""
 # Open then, by the same spans: what is in question is where they are.
-EVERY = f"""
+ALL_BY_DISTANCE = f"""
 SELECT near.slug, near.metres FROM (
     SELECT place.restaurant_id, restaurant.slug, {METRES} AS metres
     FROM catalogue_searchrow AS place JOIN catalogue_restaurant AS restaurant ON restaurant.id = place.restaurant_id
@@ -41,7 +41,7 @@ FROM catalogue_searchrow WHERE latitude IS NOT NULL ORDER BY hashtext(restaurant
 
 
 @dataclass(frozen=True)
-class Found:
+class Hit:
     """What a search has found, nearest first, and for which moment."""
 
     slugs: Sequence[str]
@@ -62,11 +62,11 @@ class Geography:
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The row. Raises WrongAnswer when there is nothing near any point."""
         run.step("geography: looking at every restaurant")
-        server, found, expected, inversions = ours(run.product), 0, 0, 0
+        server, found, expected, inversions = our_server(run.product), 0, 0, 0
         count = QUICK_POINTS if run.words.quick else POINTS
-        for latitude, longitude in points(run.product, count):
+        for latitude, longitude in sample_points(run.product, count):
             told = hits(server, latitude, longitude)
-            every = nearest(run.product, latitude, longitude, at=told.at)
+            every = nearest_by_sql(run.product, latitude, longitude, at=told.at)
             expected += max(len(every), len(told.slugs))
             found += len(set(every).intersection(told.slugs))
             inversions += list(told.slugs) != every
@@ -86,21 +86,21 @@ class Geography:
         )
 
 
-def points(product: Product, count: int) -> list[tuple[float, float]]:
+def sample_points(product: Product, count: int) -> list[tuple[float, float]]:
     """Where is asked, the same ones in each run over the same data."""
     with psycopg.connect(product.database_url) as connection:
         return [(latitude, longitude) for latitude, longitude in connection.execute(POINTS_NEAR, [count])]
 
 
-def hits(server: Contender, latitude: float, longitude: float) -> Found:
+def hits(server: Contender, latitude: float, longitude: float) -> Hit:
     """What our search answers."""
     asked = f"ll={latitude:.6f},{longitude:.6f}&open=now&radius={RADIUS_M}&limit={HITS}"
     said = json.loads(server.get(f"/v1/restaurants?{asked}"))
-    return Found([hit["slug"] for hit in said["data"]], datetime.fromisoformat(said["query"]["open_at"]))
+    return Hit([hit["slug"] for hit in said["data"]], datetime.fromisoformat(said["query"]["open_at"]))
 
 
-def nearest(product: Product, latitude: float, longitude: float, *, at: datetime) -> list[str]:
+def nearest_by_sql(product: Product, latitude: float, longitude: float, *, at: datetime) -> list[str]:
     """The slugs of the nearest that are open then, of all rows."""
     values = {"lat": latitude, "lng": longitude, "at": at, "radius": RADIUS_M, "most": HITS}
     with psycopg.connect(product.database_url) as connection:
-        return [slug for slug, _ in connection.execute(EVERY.encode(), values)]
+        return [slug for slug, _ in connection.execute(ALL_BY_DISTANCE.encode(), values)]

@@ -24,10 +24,10 @@ import psutil
 import psycopg
 from rich.console import Console
 
-from benchmarks.contenders import ours
+from benchmarks.contenders import our_server
 from benchmarks.figures import Figure, Row, Verdict, WrongAnswer
-from benchmarks.geography import hits, nearest, points
-from benchmarks.product import ROOT, NotReady, Product, running
+from benchmarks.geography import hits, nearest_by_sql, sample_points
+from benchmarks.product import ROOT, Product, ProductNotReady, running
 from benchmarks.reads import PLACES, SLUGS
 from benchmarks.suites import Run
 from config.dev_stack import StackError
@@ -39,12 +39,12 @@ REVIEWS_EACH = 2
 SAMPLES, QUICK_SAMPLES = 400, 60
 # The first reads from the disk what later ones find in memory, and a busy machine spoils some.
 PASSES = 12
-CHECKED = 5
+CHECKED_COUNT = 5
 REVIEWED = """
 SELECT slug FROM catalogue_restaurant WHERE review_count > 0 AND status = 'open' AND merged_into_id IS NULL
 ORDER BY hashtext(id::text) LIMIT %s
 """
-ALIKE = """
+SIMILAR_NAMES = """
 SELECT round(place.latitude::numeric + 0.0003, 6) || ',' || round(place.longitude::numeric + 0.0002, 6)
     || '&cuisine=' || one.cuisine_id || '&price=' || one.price_level
 FROM catalogue_searchrow AS place JOIN catalogue_restaurant AS one ON one.id = place.restaurant_id
@@ -54,7 +54,7 @@ ORDER BY hashtext(place.restaurant_id::text) LIMIT %s
 """
 PAGE = 20
 # Few full pages say nothing of their middle.
-FEWEST = 20
+MIN_SAMPLES = 20
 
 
 class Read(NamedTuple):
@@ -68,7 +68,7 @@ class Read(NamedTuple):
 READS: Mapping[str, Read] = {
     "slug": Read(SLUGS, "/v1/restaurants/{}"),
     "near and open": Read(PLACES, "/v1/restaurants?ll={}&open=now", PAGE),
-    "cuisine, price and open": Read(ALIKE, "/v1/restaurants?ll={}&open=now&radius=3000", PAGE),
+    "cuisine, price and open": Read(SIMILAR_NAMES, "/v1/restaurants?ll={}&open=now&radius=3000", PAGE),
     "newest reviews": Read(REVIEWED, "/v1/restaurants/{}/reviews?sort=newest"),
 }
 FLOOR = "SELECT 1"
@@ -94,12 +94,12 @@ class Growth:
         told = {}
         for size in sizes:
             run.step(f"growth: {size:,} restaurants")
-            told[size] = measured_apart(size, is_quick=run.words.quick)
+            told[size] = measure_in_subprocess(size, is_quick=run.words.quick)
         run.settings["growth"] = {
             "reviews": f"{REVIEWS_EACH} a restaurant",
             "time": "of a request's statements, prepared, in one process on one connection",
             "shared_buffers": shared_buffers(),
-            "pages": f"full ones alone; a size with fewer than {FEWEST} of them is left out",
+            "pages": f"full ones alone; a size with fewer than {MIN_SAMPLES} of them is left out",
             "p50": f"of a pass over {QUICK_SAMPLES if run.words.quick else SAMPLES} samples; the best of {PASSES}",
             FLOOR: {f"{size:,}": round(found[FLOOR], 4) for size, found in told.items()},
             "MB on disk": {f"{size:,}": round(found["disk_mb"]) for size, found in told.items()},
@@ -116,7 +116,7 @@ class Growth:
             yield Row(name=f"growth, {read}", what=its.path, figures=figures, verdicts=(verdict,))
 
 
-def measured_apart(size: int, *, is_quick: bool) -> dict[str, float]:
+def measure_in_subprocess(size: int, *, is_quick: bool) -> dict[str, float]:
     """What a process of its own finds. Raises WrongAnswer when it fails."""
     state = ROOT / ".state" / "benchmarks" / f"growth-{size}"
     words = ["-m", "benchmarks.growth", "--restaurants", str(size), "--state-dir", str(state)]
@@ -149,7 +149,7 @@ class Clock:
 
 
 @contextmanager
-def timing() -> Iterator[Clock]:
+def time_statements() -> Iterator[Clock]:
     """The time of everything that this process asks PostgreSQL within the block, from asking to having the rows."""
     clock, plain = Clock(), psycopg.Cursor.execute
 
@@ -179,11 +179,11 @@ def p50s(product: Product, samples: int) -> dict[str, float]:
             raise WrongAnswer(f"growth: there is nothing to ask for by {read}.")
         if its.rows is not None:
             paths = [path for path in paths if len(client.get(path).json()["data"]) == its.rows]
-        if its.rows is None or len(paths) >= FEWEST:
-            found[read] = min(median(passed(client, paths)) for _ in range(PASSES))
+        if its.rows is None or len(paths) >= MIN_SAMPLES:
+            found[read] = min(median(run_pass(client, paths)) for _ in range(PASSES))
     with psycopg.connect(product.database_url, autocommit=True) as connection:
         found[FLOOR] = median(
-            [milliseconds(lambda: connection.execute(FLOOR, prepare=True).fetchone()) for _ in range(samples)]
+            [time_ms(lambda: connection.execute(FLOOR, prepare=True).fetchone()) for _ in range(samples)]
         )
         found["disk_mb"] = (
             connection.execute("SELECT pg_database_size(current_database()) / 1e6").fetchone() or (0,)
@@ -191,11 +191,11 @@ def p50s(product: Product, samples: int) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-def passed(client: Any, paths: Sequence[str]) -> list[float]:
+def run_pass(client: Any, paths: Sequence[str]) -> list[float]:
     """How many milliseconds the statements of each took. Raises WrongAnswer."""
     taken = []
     for path in paths:
-        with timing() as clock:
+        with time_statements() as clock:
             answer = client.get(path)
         if answer.status_code != 200:
             raise WrongAnswer(f"growth: {answer.status_code} for {path}: {answer.content[:300]!r}")
@@ -203,19 +203,19 @@ def passed(client: Any, paths: Sequence[str]) -> list[float]:
     return taken
 
 
-def milliseconds(work: Callable[[], object]) -> float:
+def time_ms(work: Callable[[], object]) -> float:
     """How long it takes once."""
     began = time.perf_counter()
     work()
     return 1000 * (time.perf_counter() - began)
 
 
-def check(product: Product) -> None:
+def check_results(product: Product) -> None:
     """Compare a few searches with brute force. Raises WrongAnswer."""
-    server = ours(product)
-    for latitude, longitude in points(product, CHECKED):
+    server = our_server(product)
+    for latitude, longitude in sample_points(product, CHECKED_COUNT):
         told = hits(server, latitude, longitude)
-        if told.slugs != nearest(product, latitude, longitude, at=told.at):
+        if told.slugs != nearest_by_sql(product, latitude, longitude, at=told.at):
             raise WrongAnswer(f"growth: the search at {latitude},{longitude} does not find the nearest.")
 
 
@@ -236,9 +236,9 @@ def main() -> int:
             base_url=None,
             say=notes.print,
         ) as product:
-            check(product)
+            check_results(product)
             told = p50s(product, words.samples)
-    except (NotReady, StackError, WrongAnswer) as error:
+    except (ProductNotReady, StackError, WrongAnswer) as error:
         notes.print(str(error), style="red", markup=False)
         return 2
     sys.stdout.write(json.dumps(told) + "\n")

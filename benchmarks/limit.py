@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import redis
 
-from benchmarks.contenders import ours
+from benchmarks.contenders import our_server
 from benchmarks.figures import OURS, Figure, Row, Verdict, WrongAnswer
 from benchmarks.reads import READS, paths_of
 from benchmarks.suites import Run
@@ -95,7 +95,7 @@ def sending() -> Iterator[list[int]]:
 
 def commands_of_requests(run: Run) -> dict[str, float]:
     """What Valkey was told for a request of the running server. Raises WrongAnswer when that does not count once."""
-    server, paths = ours(run.product), paths_of(READS[0], run.product)
+    server, paths = our_server(run.product), paths_of(READS[0], run.product)
     with redis.Redis.from_url(run.product.redis_url) as store:
         before = calls(store.execute_command("INFO", "commandstats"))
         for number in range(REQUESTS):
@@ -130,9 +130,9 @@ def counted() -> Figure:
     from django.test import RequestFactory
 
     from framework.api.rate_limits.middleware import Allowance
-    from payments.rate_limits import DataDoorway
+    from payments.rate_limits import DataRateLimitMiddleware
 
-    doorway = DataDoorway(lambda request: None)  # type: ignore[arg-type,return-value]  # nobody goes in
+    doorway = DataRateLimitMiddleware(lambda request: None)  # type: ignore[arg-type,return-value]  # nobody goes in
     request, allowance = RequestFactory().get("/v1/restaurants"), Allowance(uuid4().hex, 1_000_000, 60)
     doorway.count(request, allowance)
     waits, spent = [], time.process_time()

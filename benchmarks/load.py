@@ -41,7 +41,7 @@ Request = Callable[[int, int], bytes]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
+class LoadResult:
     """What came of it: answers, of them the wrong ones, and how long callers waited."""
 
     requests: int
@@ -88,24 +88,24 @@ class Load:
         """What comes before it, so that what is remembered is: a quarter as long, of which nothing is told."""
         return replace(self, seconds=self.seconds / 4, with_wrk=False)
 
-    def run(self, base_url: str, paths: Sequence[str], headers: Mapping[str, str]) -> Loaded:
+    def run(self, base_url: str, paths: Sequence[str], headers: Mapping[str, str]) -> LoadResult:
         """Ask for these paths in turn. What wrk counts as wrong is any status from 400 on, and no answer at all."""
         if self.uses_wrk:
             return self._by_wrk(base_url, paths, headers)
-        turns = gets(base_url, paths, headers, connections=self.connections)
+        turns = get_requests(base_url, paths, headers, connections=self.connections)
         return asyncio.run(generate(base_url, turns, connections=self.connections, seconds=self.seconds))
 
-    def _by_wrk(self, base_url: str, paths: Sequence[str], headers: Mapping[str, str]) -> Loaded:
+    def _by_wrk(self, base_url: str, paths: Sequence[str], headers: Mapping[str, str]) -> LoadResult:
         threads = min(self.threads, self.connections)
         with tempfile.TemporaryDirectory() as place:
             listed, script = Path(place) / "paths", Path(place) / "load.lua"
             listed.write_text("\n".join(paths) + "\n")
             said = ", ".join(f"[{json.dumps(name)}] = {json.dumps(value)}" for name, value in headers.items())
             script.write_text(SCRIPT % {"paths": json.dumps(str(listed)), "headers": said, "threads": threads})
-            return wrk(script, base_url, threads=threads, connections=self.connections, seconds=self.seconds)
+            return run_wrk(script, base_url, threads=threads, connections=self.connections, seconds=self.seconds)
 
 
-def wrk(script: Path, base_url: str, *, threads: int, connections: int, seconds: float) -> Loaded:
+def run_wrk(script: Path, base_url: str, *, threads: int, connections: int, seconds: float) -> LoadResult:
     """Have wrk load by a script that tells what came of it in one line of JSON. Raises WrongAnswer.
 
     It knows whole seconds: of others it is interrupted, and tells what came until then.
@@ -123,31 +123,33 @@ def wrk(script: Path, base_url: str, *, threads: int, connections: int, seconds:
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGINT)
             stdout, stderr = process.communicate()
-    return parse(stderr, stdout)
+    return parse_wrk_output(stderr, stdout)
 
 
-def parse(stderr: str, stdout: str = "") -> Loaded:
+def parse_wrk_output(stderr: str, stdout: str = "") -> LoadResult:
     """What our script made wrk say. Raises WrongAnswer where it said something else."""
     for line in reversed(stderr.splitlines()):
         if line.startswith("{"):
-            return Loaded(**json.loads(line))
+            return LoadResult(**json.loads(line))
     raise WrongAnswer(f"wrk said: {(stderr or stdout).strip()[-300:]}")
 
 
-def gets(base_url: str, paths: Sequence[str], headers: Mapping[str, str], *, connections: int) -> Request:
+def get_requests(base_url: str, paths: Sequence[str], headers: Mapping[str, str], *, connections: int) -> Request:
     """GET of each of these paths in turn; each connection begins elsewhere."""
     fixed = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     host = urlsplit(base_url).netloc
     requests = [f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{fixed}\r\n".encode() for path in paths]
-    return in_turn(requests, connections=connections)
+    return round_robin(requests, connections=connections)
 
 
-def in_turn(requests: Sequence[bytes], *, connections: int) -> Request:
+def round_robin(requests: Sequence[bytes], *, connections: int) -> Request:
     """Each of these requests in turn; each connection begins elsewhere."""
     return lambda number, at: requests[(number * len(requests) // connections + at) % len(requests)]
 
 
-async def generate(base_url: str, request: Request, *, status: int = 200, connections: int, seconds: float) -> Loaded:
+async def generate(
+    base_url: str, request: Request, *, status: int = 200, connections: int, seconds: float
+) -> LoadResult:
     """The same by plain sockets of this process: what has another status is wrong."""
     where = urlsplit(base_url)
     host, port = where.hostname or "127.0.0.1", where.port or 80
@@ -169,7 +171,7 @@ async def generate(base_url: str, request: Request, *, status: int = 200, connec
             while (asked := time.perf_counter()) < until or not at:
                 writer.write(request(number, at))
                 at += 1
-                found = await answer(reader)
+                found = await read_response(reader)
                 waits.append(time.perf_counter() - asked)
                 wrong += found != status
         except (OSError, EOFError, ValueError):
@@ -179,7 +181,7 @@ async def generate(base_url: str, request: Request, *, status: int = 200, connec
 
     await asyncio.gather(*(caller(number) for number in range(connections)))
     cuts = quantiles(waits, n=100, method="inclusive") if len(waits) > 1 else [0.0] * 99
-    return Loaded(
+    return LoadResult(
         requests=len(waits),
         seconds=time.perf_counter() - started,
         p50_ms=1000 * cuts[49],
@@ -188,7 +190,7 @@ async def generate(base_url: str, request: Request, *, status: int = 200, connec
     )
 
 
-async def answer(reader: asyncio.StreamReader) -> int:
+async def read_response(reader: asyncio.StreamReader) -> int:
     """Read one answer whole and return its status. Raises ValueError for one whose length is not said."""
     head = await reader.readuntil(b"\r\n\r\n")
     first, *lines = head.split(b"\r\n")

@@ -18,7 +18,7 @@ PACKAGES = (
 )
 
 
-def described(product: Product) -> dict[str, Any]:
+def describe_machine(product: Product) -> dict[str, Any]:
     """The machine, the versions, the moment, and the commit."""
     with psycopg.connect(product.database_url) as connection:
         postgres = (connection.execute("SHOW server_version").fetchone() or ("",))[0]
@@ -29,7 +29,7 @@ def described(product: Product) -> dict[str, Any]:
         "kernel": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "postgresql": postgres,
-        "packages": {name: found for name in PACKAGES if (found := installed(name))},
+        "packages": {name: found for name in PACKAGES if (found := installed_version(name))},
         "date": datetime.now(UTC).replace(microsecond=0).isoformat(),
         "commit": commit(),
         "restaurants": product.restaurants,
@@ -49,7 +49,7 @@ def cpu() -> str:
     return names[0] if names else platform.processor()
 
 
-def installed(name: str) -> str | None:
+def installed_version(name: str) -> str | None:
     """The version of a package; None where it is not there."""
     try:
         return version(name)

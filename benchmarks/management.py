@@ -32,7 +32,7 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
-from config.dev_stack import read_up
+from config.dev_stack import read_up_record
 
 API = "/api/v1"
 ORDER = {
@@ -72,7 +72,7 @@ CALLS = (
 LIVE = Call("/livez, the reference", "GET", "/livez")
 
 
-class Wrong(Exception):
+class UnexpectedResponse(Exception):
     """A call was not answered as it should be, so its figure would mean nothing."""
 
 
@@ -87,7 +87,7 @@ class Product:
     seconds: float
 
 
-def ask(connection: http.client.HTTPConnection, key: str, call: Call, order: str) -> dict[str, Any]:
+def send(connection: http.client.HTTPConnection, key: str, call: Call, order: str) -> dict[str, Any]:
     """Make the call and return its JSON. Raises Wrong."""
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     body = None if call.body is None else json.dumps(call.body)
@@ -95,7 +95,7 @@ def ask(connection: http.client.HTTPConnection, key: str, call: Call, order: str
     response = connection.getresponse()
     content = response.read()
     if response.status != call.status:
-        raise Wrong(f"{call.name}: {response.status} {content.decode(errors='replace')[:300]}")
+        raise UnexpectedResponse(f"{call.name}: {response.status} {content.decode(errors='replace')[:300]}")
     found: dict[str, Any] = json.loads(content)
     return found
 
@@ -107,7 +107,7 @@ def caller(product: Product, call: Call, orders: Sequence[str], answered: Any) -
         started = time.perf_counter()
         count = 0
         for name in names:
-            ask(connection, product.key, call, name)
+            send(connection, product.key, call, name)
             count += 1
             if time.perf_counter() - started > product.seconds:
                 break
@@ -125,7 +125,7 @@ def selector(product: Product, call: Call, orders: Sequence[str], answered: Any)
         answered.put(count / (time.perf_counter() - started))
 
 
-def rate(product: Product, call: Call, orders: Sequence[str], work: Callable[..., None] = caller) -> float:
+def measure_rate(product: Product, call: Call, orders: Sequence[str], work: Callable[..., None] = caller) -> float:
     """Calls a second of all callers together. Raises Wrong when one of them failed."""
     context = multiprocessing.get_context("fork")
     answered = context.Queue()
@@ -136,17 +136,17 @@ def rate(product: Product, call: Call, orders: Sequence[str], work: Callable[...
     for one in callers:
         one.join()
     if any(one.exitcode for one in callers):
-        raise Wrong(f"{call.name}: a caller failed.")
+        raise UnexpectedResponse(f"{call.name}: a caller failed.")
     return sum(float(answered.get()) for _ in callers)
 
 
-def fresh_orders(product: Product, count: int) -> list[str]:
+def create_orders(product: Product, count: int) -> list[str]:
     """Ids of new orders."""
     with closing(http.client.HTTPConnection(urlsplit(product.base_url).netloc, timeout=30)) as connection:
-        return [ask(connection, product.key, CALLS[0], "")["id"] for _ in range(count)]
+        return [send(connection, product.key, CALLS[0], "")["id"] for _ in range(count)]
 
 
-def queries(product: Product) -> dict[str, int]:
+def count_queries(product: Product) -> dict[str, int]:
     """How many statements each call takes, warm, by the names of the calls."""
     from django.db import connection
     from django.test import Client
@@ -156,12 +156,12 @@ def queries(product: Product) -> dict[str, int]:
     client = Client(headers={"authorization": f"Bearer {product.key}", "host": host})
     counts = {}
     for call in CALLS:
-        for order in fresh_orders(product, 2):
+        for order in create_orders(product, 2):
             body = b"" if call.body is None else json.dumps(call.body).encode()
             with CaptureQueriesContext(connection) as captured:
                 answer = client.generic(call.method, call.path.format(id=order), body, content_type="application/json")
             if answer.status_code != call.status:
-                raise Wrong(f"{call.name}: {answer.status_code} in this process")
+                raise UnexpectedResponse(f"{call.name}: {answer.status_code} in this process")
             counts[call.name] = len(captured)
     return counts
 
@@ -174,7 +174,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="of each round")
     parser.add_argument("--rounds", type=int, default=3)
     words = parser.parse_args()
-    up = read_up(words.state_dir)
+    up = read_up_record(words.state_dir)
     if up is None:
         parser.error(f"nothing runs in {words.state_dir}: `manage.py up --state-dir {words.state_dir}` first")
     os.environ |= {"TABLEWIRE_STATE_DIR": str(words.state_dir), "DJANGO_SETTINGS_MODULE": "config.settings"}
@@ -186,16 +186,16 @@ def main() -> None:
         callers=words.callers,
         seconds=words.seconds,
     )
-    asked = queries(product)
+    asked = count_queries(product)
     rates: dict[str, list[float]] = {call.name: [] for call in (LIVE, *CALLS)}
     selects = []
     for _ in range(words.rounds):
-        selects.append(rate(product, LIVE, (), selector))
-        known = fresh_orders(product, 20)
+        selects.append(measure_rate(product, LIVE, (), selector))
+        known = create_orders(product, 20)
         for call in (LIVE, *CALLS):
             # More than one caller completes in that time.
-            orders = fresh_orders(product, int(400 * product.seconds)) if call.is_fresh else known
-            rates[call.name].append(rate(product, call, orders))
+            orders = create_orders(product, int(400 * product.seconds)) if call.is_fresh else known
+            rates[call.name].append(measure_rate(product, call, orders))
     live, select = statistics.median(rates[LIVE.name]), statistics.median(selects)
     table = Table(*("call", "calls/s", "of /livez", "of SELECT 1", "queries"))
     for name, found in rates.items():

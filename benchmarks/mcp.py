@@ -35,8 +35,8 @@ import django
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.payments import Wrong, addresses, cpu_s, signed
-from config.dev_stack import read_up
+from benchmarks.payments import UnexpectedResponse, addresses, cpu_s, sign_payments
+from config.dev_stack import read_up_record
 
 GATE, GOAL = 0.5, 0.7
 MOST_PROTOCOL_MS, PROTOCOL_ROUNDS = 0.1, 7
@@ -65,7 +65,7 @@ class Case:
 
 
 # Calls
-def told(method: str, params: Mapping[str, Any], *, holds: bytes, era: str = LATEST) -> Call:
+def jsonrpc_request(method: str, params: Mapping[str, Any], *, holds: bytes, era: str = LATEST) -> Call:
     """A message to the MCP endpoint."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "MCP-Protocol-Version": era}
     given = dict(params)
@@ -79,12 +79,12 @@ def told(method: str, params: Mapping[str, Any], *, holds: bytes, era: str = LAT
     return Call("POST", "/mcp", headers, json.dumps(body).encode(), holds=holds)
 
 
-def tool(name: str, arguments: Mapping[str, Any], *, holds: bytes, payment: str = "", era: str = LATEST) -> Call:
+def tool_call(name: str, arguments: Mapping[str, Any], *, holds: bytes, payment: str = "", era: str = LATEST) -> Call:
     """A call of a tool, with this payment."""
     params: dict[str, Any] = {"name": name, "arguments": dict(arguments)}
     if payment:
         params["_meta"] = {"x402/payment": json.loads(base64.b64decode(payment))}
-    return told("tools/call", params, holds=holds, era=era)
+    return jsonrpc_request("tools/call", params, holds=holds, era=era)
 
 
 def cases(slug: str, payments: Sequence[str], count: int) -> Iterator[Case]:
@@ -94,35 +94,35 @@ def cases(slug: str, payments: Sequence[str], count: int) -> Iterator[Case]:
     record = b'"structuredContent":{"'
     paid_holds = b'"tablewire/receipt"'
     yield Case("record, REST", [Call("GET", path)] * count)
-    yield Case("get_restaurant", [tool("get_restaurant", whose, holds=record)] * count, "record, REST")
-    stateless = tool("get_restaurant", whose, holds=record, era=STATELESS)
+    yield Case("get_restaurant", [tool_call("get_restaurant", whose, holds=record)] * count, "record, REST")
+    stateless = tool_call("get_restaurant", whose, holds=record, era=STATELESS)
     yield Case("get_restaurant, 2026-07-28", [stateless] * count, "record, REST")
-    yield Case("tools/list", [told("tools/list", {}, holds=b'"inputSchema"')] * count, "record, REST")
+    yield Case("tools/list", [jsonrpc_request("tools/list", {}, holds=b'"inputSchema"')] * count, "record, REST")
     yield Case("402, REST", [Call("GET", around, status=402)] * count)
-    price = tool("get_surroundings", whose, holds=b'"x402Version"')
+    price = tool_call("get_surroundings", whose, holds=b'"x402Version"')
     yield Case("price of a tool", [price] * count, "402, REST")
     yield Case("paid, REST", [Call("GET", around, {"PAYMENT-SIGNATURE": payment}) for payment in payments[:half]])
-    paid = [tool("get_surroundings", whose, holds=paid_holds, payment=payment) for payment in payments[half:]]
+    paid = [tool_call("get_surroundings", whose, holds=paid_holds, payment=payment) for payment in payments[half:]]
     yield Case("paid tool", paid, "paid, REST")
 
 
-def ask(connection: HTTPConnection, call: Call, address: str) -> int:
+def send(connection: HTTPConnection, call: Call, address: str) -> int:
     """Make the call and return how many bytes came. Raises Wrong."""
     connection.request(call.method, call.path, body=call.body, headers={**call.headers, "X-Forwarded-For": address})
     response = connection.getresponse()
     content = response.read()
     if response.status != call.status or call.holds not in content:
-        raise Wrong(f"{call.path}: {response.status} {content.decode(errors='replace')[:300]}")
+        raise UnexpectedResponse(f"{call.path}: {response.status} {content.decode(errors='replace')[:300]}")
     return len(content)
 
 
 def caller(base_url: str, calls: Sequence[tuple[Call, str]], answered: Any) -> None:
     """One caller: makes its calls, one after the other."""
     with closing(HTTPConnection(urlsplit(base_url).netloc, timeout=30)) as connection:
-        answered.put(sum(ask(connection, call, address) for call, address in calls))
+        answered.put(sum(send(connection, call, address) for call, address in calls))
 
 
-def rate(base_url: str, calls: Sequence[Call], callers: int) -> tuple[float, float]:
+def measure_rate(base_url: str, calls: Sequence[Call], callers: int) -> tuple[float, float]:
     """Calls a second of so many callers together, and the bytes of an answer. Raises Wrong when one has failed."""
     context = multiprocessing.get_context("fork")
     answered = context.Queue()
@@ -135,7 +135,7 @@ def rate(base_url: str, calls: Sequence[Call], callers: int) -> tuple[float, flo
         one.join()
     seconds = time.perf_counter() - began
     if any(one.exitcode for one in every):
-        raise Wrong("a caller has failed")
+        raise UnexpectedResponse("a caller has failed")
     return len(calls) / seconds, sum(answered.get() for _ in every) / len(calls)
 
 
@@ -177,7 +177,7 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
         answer = server.answer(request, jsonrpc.read(request))
     whole = time.process_time() - began
     if answer.status_code != 200 or b"xxx" not in answer.content:
-        raise Wrong(answer.content.decode()[:300])
+        raise UnexpectedResponse(answer.content.decode()[:300])
     began = time.process_time()
     for request in requests[times:]:
         jsonrpc.read(request)
@@ -185,7 +185,7 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
 
 
 # All of it
-def sold_slug(base_url: str) -> str:
+def find_paid_slug(base_url: str) -> str:
     """A restaurant around which there is something that is sold. Raises Wrong."""
     with closing(HTTPConnection(urlsplit(base_url).netloc, timeout=30)) as connection:
         headers = {"X-Forwarded-For": next(addresses)}
@@ -193,11 +193,11 @@ def sold_slug(base_url: str) -> str:
         for found in json.loads(connection.getresponse().read())["data"]:
             slug = str(found["slug"])
             try:
-                ask(connection, Call("GET", f"/v1/restaurants/{slug}?fields=context", status=402), next(addresses))
-            except Wrong:
+                send(connection, Call("GET", f"/v1/restaurants/{slug}?fields=context", status=402), next(addresses))
+            except UnexpectedResponse:
                 continue
             return slug
-    raise Wrong("no restaurant has anything around it that is sold")
+    raise UnexpectedResponse("no restaurant has anything around it that is sold")
 
 
 def main() -> None:
@@ -209,21 +209,21 @@ def main() -> None:
     parser.add_argument("--callers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     words = parser.parse_args()
-    up = read_up(words.state_dir)
+    up = read_up_record(words.state_dir)
     if up is None:
         parser.error(f"nothing runs in {words.state_dir}: `TRUSTED_PROXIES=1 manage.py up --state-dir ...` first")
     os.environ |= {"TABLEWIRE_STATE_DIR": str(words.state_dir), "DJANGO_SETTINGS_MODULE": "config.settings"}
     django.setup()
     base_url = up["base_url"]
-    slug = sold_slug(base_url)
+    slug = find_paid_slug(base_url)
     rates: dict[str, list[float]] = {}
     cpu_ms: dict[str, list[float]] = {}
     sizes: dict[str, float] = {}
     beside: dict[str, str | None] = {}
     for _ in range(words.rounds):
-        for case in cases(slug, signed(up, words.payments), words.calls):
+        for case in cases(slug, sign_payments(up, words.payments), words.calls):
             before = cpu_s(up["pids"])["web process"]
-            per_s, sizes[case.name] = rate(base_url, case.calls, words.callers)
+            per_s, sizes[case.name] = measure_rate(base_url, case.calls, words.callers)
             used = cpu_s(up["pids"])["web process"] - before
             rates.setdefault(case.name, []).append(per_s)
             cpu_ms.setdefault(case.name, []).append(1000 * used / len(case.calls))
@@ -236,7 +236,7 @@ def main() -> None:
         table.add_row(name, f"{per_s:.0f}", ratio, f"{statistics.median(cpu_ms[name]):.2f}", f"{sizes[name]:.0f}")
     most_ms = 0.0
     for era in (LATEST, STATELESS):
-        stub = tool("get_restaurant", {"slug": "noma"}, holds=b"", era=era)
+        stub = tool_call("get_restaurant", {"slug": "noma"}, holds=b"", era=era)
         whole, reading = min(protocol_ms(stub, 1000) for _ in range(PROTOCOL_ROUNDS))
         most_ms = max(most_ms, whole)
         table.add_row(f"the protocol alone, {era}", "", "", f"{whole:.3f} (reading {reading:.3f})", "")

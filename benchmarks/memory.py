@@ -9,74 +9,74 @@ from typing import Self
 
 import psutil
 
-from benchmarks.exports import exported
+from benchmarks.exports import run_export
 from benchmarks.figures import Figure, Row, Verdict
 from benchmarks.meters import Meter
 from benchmarks.suites import Run
 
-LOOK_S = 0.1
-LISTENS_S = 1.0
-MOST_S = 600.0
-WHY = (
+POLL_S = 0.1
+START_TIMEOUT_S = 1.0
+MAX_S = 600.0
+NOTE = (
     "proportional (PSS, smaps_rollup): pages that several processes share count once in their sum. Resident (RSS)"
     " counts them in each, so a sum of it is more than the machine holds: it is told beside"
 )
 
 
 @dataclass(frozen=True)
-class Held:
+class MemoryUse:
     """Megabytes of a process or of several: with its share of what is shared, and with all of that."""
 
     proportional: float = 0.0
     resident: float = 0.0
 
     def __add__(self, other: "Held") -> "Held":
-        return Held(self.proportional + other.proportional, self.resident + other.resident)
+        return MemoryUse(self.proportional + other.proportional, self.resident + other.resident)
 
     def __str__(self) -> str:
         return f"PSS {self.proportional:.0f}, RSS {self.resident:.0f}"
 
 
-def parse(text: str) -> Held:
+def parse_smaps(text: str) -> MemoryUse:
     """What a smaps_rollup says; nothing where it says nothing, of a process that is ending."""
     kilobytes = {
         name: int(words[0])
         for name, _, rest in (line.partition(":") for line in text.splitlines())
         if (words := rest.split()) and words[-1] == "kB"
     }
-    return Held(1.024e-3 * kilobytes.get("Pss", 0), 1.024e-3 * kilobytes.get("Rss", 0))
+    return MemoryUse(1.024e-3 * kilobytes.get("Pss", 0), 1.024e-3 * kilobytes.get("Rss", 0))
 
 
-def held(pid: int) -> Held:
+def memory_use(pid: int) -> MemoryUse:
     """What a process holds; nothing where it has ended."""
     try:
-        return parse(Path(f"/proc/{pid}/smaps_rollup").read_text())
+        return parse_smaps(Path(f"/proc/{pid}/smaps_rollup").read_text())
     except OSError:
-        return Held()
+        return MemoryUse()
 
 
-def tree(pid: int) -> list[Held]:
+def process_tree(pid: int) -> list[MemoryUse]:
     """What a process and all below it hold, each of them."""
     try:
         top = psutil.Process(pid)
-        return [held(one.pid) for one in (top, *top.children(recursive=True))]
+        return [memory_use(one.pid) for one in (top, *top.children(recursive=True))]
     except psutil.NoSuchProcess:
         return []
 
 
 @dataclass
-class Watch:
+class MemoryMonitor:
     """Looks at a worker ten times a second: the most that all its processes held together, and the most of one."""
 
     worker: int
-    most: Held = Held()
-    largest: Held = Held()
+    most: MemoryUse = MemoryUse()
+    largest: MemoryUse = MemoryUse()
     over: Event = field(default_factory=Event)
 
     def look(self) -> None:
         """Look once."""
-        every = tree(self.worker)
-        together = sum(every, Held())
+        every = process_tree(self.worker)
+        together = sum(every, MemoryUse())
         self.most = max(self.most, together, key=lambda one: one.proportional)
         self.largest = max(self.largest, *every, key=lambda one: one.proportional)
 
@@ -90,7 +90,7 @@ class Watch:
         self.thread.join()
 
     def _watch(self) -> None:
-        while not self.over.wait(LOOK_S):
+        while not self.over.wait(POLL_S):
             self.look()
 
 
@@ -113,20 +113,20 @@ class Memory:
 
         product = run.product
         run.step("memory: at rest")
-        time.sleep(LISTENS_S)
-        web = max((held(pid) for pid in Meter(product.port, product.database_url).processes()), key=resident)
+        time.sleep(START_TIMEOUT_S)
+        web = max((memory_use(pid) for pid in Meter(product.port, product.database_url).processes()), key=resident_mb)
         worker = product.up["pids"]["worker"]
-        idle = Watch(worker)
+        idle = MemoryMonitor(worker)
         idle.look()
         run.step("memory: exporting reviews")
-        with Watch(worker) as busy:
-            export, _ = exported("reviews", "parquet", most_s=MOST_S)
+        with MemoryMonitor(worker) as busy:
+            export, _ = run_export("reviews", "parquet", most_s=MAX_S)
         commands.cancel(export, actor="system", now=timezone.now())
         run.settings["memory"] = {
-            "judged": WHY,
+            "judged": NOTE,
             "web worker": f"the largest process that serves: {web}",
-            "Celery worker": f"with beat and pool, at rest, {seen(idle)}",
-            "exporting": f"{seen(busy)}; of {export.rows:,} reviews to parquet",
+            "Celery worker": f"with beat and pool, at rest, {format_peak(idle)}",
+            "exporting": f"{format_peak(busy)}; of {export.rows:,} reviews to parquet",
         }
         told = {
             "web worker": (web.proportional, 140.0),
@@ -148,11 +148,11 @@ class Memory:
         )
 
 
-def seen(watch: Watch) -> str:
+def format_peak(watch: MemoryMonitor) -> str:
     """What was seen, in words."""
     return f"all of it: {watch.most}; its largest process: {watch.largest}"
 
 
-def resident(one: Held) -> float:
+def resident_mb(one: MemoryUse) -> float:
     """By which processes are compared."""
     return one.resident

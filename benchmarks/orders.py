@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 import psycopg
 
 from benchmarks import pgbench, posting
-from benchmarks.contenders import HOST, Contender, fastapi, ours
+from benchmarks.contenders import HOST, Contender, fastapi, our_server
 from benchmarks.figures import Bound, Figure, Row, WrongAnswer
 from benchmarks.load import Load
 from benchmarks.product import Product
@@ -38,17 +38,24 @@ ORDER = {
     "payment_method": "card",
 }
 BODY = json.dumps(ORDER).encode()
-OTHER = json.dumps(ORDER | {"metadata": {}}).encode()
-WRONG: tuple[dict[str, Any], ...] = (
+OTHER_BODY = json.dumps(ORDER | {"metadata": {}}).encode()
+INVALID_ORDERS: tuple[dict[str, Any], ...] = (
     ORDER | {"items": [{"menu_item_id": "nowhere", "quantity": 1}]},
     ORDER | {"tip": 1},
     {"items": []},
 )
-DURABLE = ("fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "shared_buffers", "max_wal_size")
+DURABILITY_SETTINGS = (
+    "fsync",
+    "synchronous_commit",
+    "wal_sync_method",
+    "full_page_writes",
+    "shared_buffers",
+    "max_wal_size",
+)
 # What differs from order to order, besides ids.
-OWN = ("id", "number", "created_at", "updated_at", "business_date")
+OWN_FIELDS = ("id", "number", "created_at", "updated_at", "business_date")
 # So that nothing is placed on top of what earlier runs have left.
-FORGET = (
+CLEAN_UP = (
     "DELETE FROM orders_orderitem WHERE order_id IN (SELECT id FROM orders_order WHERE venue_id = ANY(%(venues)s))",
     "DELETE FROM accounts_event WHERE venue_id = ANY(%(venues)s) AND type LIKE 'order.%%'",
     "DELETE FROM orders_order WHERE venue_id = ANY(%(venues)s)",
@@ -58,7 +65,7 @@ FORGET = (
 # Ids of one client grow, as those that PostgreSQL and we make.
 ID = "('{run}' || lpad(to_hex(:client_id::bigint * 1099511627776 + :number::bigint * 4 + {part}), 16, '0'))::uuid"
 RUN = "<<this round>>"
-NAMED = re.compile(r"(?<!:):(?=[A-Za-z_])")
+NAMED_PARAMETER = re.compile(r"(?<!:):(?=[A-Za-z_])")
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ class Seller:
     scope: str
 
 
-def sellers(count: int) -> list[Seller]:
+def create_sellers(count: int) -> list[Seller]:
     """So many venues of the benchmark's own, each with the menu of the demo and a key of this run."""
     from django.db import transaction
     from django.utils import timezone
@@ -92,25 +99,27 @@ def sellers(count: int) -> list[Seller]:
     return found
 
 
-def emptied(product: Product, known: Sequence[Seller]) -> dict[str, str]:
+def clean_tables(product: Product, known: Sequence[Seller]) -> dict[str, str]:
     """Forget what earlier runs have ordered, and return how PostgreSQL keeps what is written."""
     with psycopg.connect(product.database_url, autocommit=True) as connection:
         scopes = "SELECT DISTINCT replace(family::text, '-', '') FROM accounts_apikey WHERE venue_id = ANY(%s)"
         venues = [one.venue for one in known]
         values = {"venues": venues, "scopes": [scope for (scope,) in connection.execute(scopes, [venues])]}
-        for statement in FORGET:
+        for statement in CLEAN_UP:
             connection.execute(statement, values)
-        return {name: (connection.execute(f"SHOW {name}".encode()).fetchone() or ("",))[0] for name in DURABLE}
+        return {
+            name: (connection.execute(f"SHOW {name}".encode()).fetchone() or ("",))[0] for name in DURABILITY_SETTINGS
+        }
 
 
-def tidied(product: Product) -> None:
+def vacuum_tables(product: Product) -> None:
     """What PostgreSQL does by itself some time after so many writes; until then its plans are of empty tables."""
     with psycopg.connect(product.database_url, autocommit=True) as connection:
         for table in ("orders_order", "orders_orderitem", "accounts_event", "accounts_idempotentcall"):
             connection.execute(f"VACUUM (ANALYZE) {table}".encode())
 
 
-def asked(
+def capture_statements(
     contender: Contender, method: str, path: str, *, key: str, body: bytes | None = None, again: str | None = None
 ) -> tuple[int, Any]:
     """An answer: its status and its JSON; `again` is the Idempotency-Key."""
@@ -122,32 +131,35 @@ def asked(
         return response.status, json.loads(response.read())
 
 
-def compare(contenders: Sequence[Contender], seller: Seller) -> None:
+def check_same_responses(contenders: Sequence[Contender], seller: Seller) -> None:
     """Have everyone take an order once, refuse the same ones, and list the same. Raises WrongAnswer."""
     told = []
     for one in contenders:
         name = uuid4().hex
-        first = asked(one, "POST", PATH, key=seller.key, body=BODY, again=name)
-        again = asked(one, "POST", PATH, key=seller.key, body=BODY, again=name)
-        other = asked(one, "POST", PATH, key=seller.key, body=OTHER, again=name)
+        first = capture_statements(one, "POST", PATH, key=seller.key, body=BODY, again=name)
+        again = capture_statements(one, "POST", PATH, key=seller.key, body=BODY, again=name)
+        other = capture_statements(one, "POST", PATH, key=seller.key, body=OTHER_BODY, again=name)
         if first[0] != 201 or first != again or other[1].get("error", {}).get("code") != "idempotency_key_reused":
             raise WrongAnswer(f"{one.name}: of the same order twice {first} and {again}, of another {other}.")
-        refused = [asked(one, "POST", PATH, key=seller.key, body=json.dumps(wrong).encode()) for wrong in WRONG]
+        refused = [
+            capture_statements(one, "POST", PATH, key=seller.key, body=json.dumps(wrong).encode())
+            for wrong in INVALID_ORDERS
+        ]
         codes = [(status, said.get("error", {}).get("code")) for status, said in refused]
-        shown = {name: value for name, value in first[1].items() if name not in OWN}
+        shown = {name: value for name, value in first[1].items() if name not in OWN_FIELDS}
         told.append((first[1]["number"], shown, codes))
         for _ in range(20):
-            asked(one, "POST", PATH, key=seller.key, body=BODY)
+            capture_statements(one, "POST", PATH, key=seller.key, body=BODY)
     for number, (one, found) in enumerate(zip(contenders, told, strict=True)):
         # The refused ones took no number.
         if found[0] != 1 + 21 * number or found[1:] != told[0][1:]:
             raise WrongAnswer(f"{one.name} answers an order with {found}, and {contenders[0].name} with {told[0]}.")
-    lists = [asked(one, "GET", PATH, key=seller.key) for one in contenders]
+    lists = [capture_statements(one, "GET", PATH, key=seller.key) for one in contenders]
     if lists[0][0] != 200 or len(lists[0][1]["data"]) != 20 or any(one != lists[0] for one in lists):
         raise WrongAnswer(f"The lists differ: {[str(one)[:600] for one in lists]}")
 
 
-def scripts(known: Sequence[Seller]) -> list[str]:
+def order_scripts(known: Sequence[Seller]) -> list[str]:
     """What the product asks for an order of each of these, with ids and keys of pgbench's own in place of ours.
 
     The product answers in this process. Raises WrongAnswer.
@@ -159,7 +171,7 @@ def scripts(known: Sequence[Seller]) -> list[str]:
     for seller in [known[0], known[0], *known]:
         name = uuid4().hex
         client = Client(headers={"authorization": f"Bearer {seller.key}", "host": "127.0.0.1"})
-        with pgbench.listening() as heard:
+        with pgbench.capture_queries() as heard:
             answer = client.post(PATH, BODY, content_type="application/json", headers={"idempotency-key": name})
         if answer.status_code != 201:
             raise WrongAnswer(f"{answer.status_code} in this process: {answer.content[:300]!r}")
@@ -167,31 +179,31 @@ def scripts(known: Sequence[Seller]) -> list[str]:
         texts = [cursor.mogrify(one.query, one.values) for one in heard]
         ids = [*values_of(heard, "subject"), *values_of(heard, "event"), *values_of(heard, "id")]
         body = [text for text in texts if "orders_" in text or "accounts_idempotentcall" in text]
-        found.append(scripted(body, ids=ids, key=name))
+        found.append(to_pgbench_script(body, ids=ids, key=name))
     return found[2:]
 
 
-def values_of(heard: Sequence[pgbench.Asked], name: str) -> list[UUID]:
+def values_of(heard: Sequence[pgbench.CapturedQuery], name: str) -> list[UUID]:
     """The first value of this name that a statement was given; none where no statement was given any."""
     values = (one.values[name] for one in heard if isinstance(one.values, Mapping) and name in one.values)
     return [value for value in values if isinstance(value, UUID)][:1]
 
 
-def scripted(texts: Sequence[str], *, ids: Sequence[UUID], key: str) -> str:
+def to_pgbench_script(texts: Sequence[str], *, ids: Sequence[UUID], key: str) -> str:
     """A transaction of these statements in which each of the ids, and the key, is another one each time.
 
     The text of the script is of one round: RUN stands for 16 hexadecimal digits of it.
     """
     body = ";\n".join(" ".join(text.split()) for text in texts)
     # pgbench would take `:null` of JSON for a variable of its own, also within quotes.
-    body = NAMED.sub(": ", body)
+    body = NAMED_PARAMETER.sub(": ", body)
     for part, one in enumerate(ids):
         body = re.sub(f"'({one}|{one.hex})'(::uuid)?", ID.format(run=RUN, part=part), body)
     body = body.replace(f"'{key}'", f"('{RUN}-' || :client_id::text || '-' || :number::text)")
     return f"\\set number :number + 1\nBEGIN;\n{body};\nCOMMIT;\n"
 
 
-def benched(product: Product, texts: Sequence[str], *, clients: int, seconds: float) -> Figure:
+def run_pgbench(product: Product, texts: Sequence[str], *, clients: int, seconds: float) -> Figure:
     """A round of pgbench, with ids of its own."""
     run = uuid4().hex[:16]
     scripts = [pgbench.Script(text.replace(RUN, run)) for text in texts]
@@ -214,13 +226,13 @@ class Orders:
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The rows. Raises WrongAnswer when FastAPI answers something else than we do."""
         run.step("orders: making venues with menus")
-        product, known = run.product, sellers(QUICK_VENUES if run.words.quick else VENUES)
-        keeps = emptied(product, known)
+        product, known = run.product, create_sellers(QUICK_VENUES if run.words.quick else VENUES)
+        keeps = clean_tables(product, known)
         with fastapi(product, "benchmarks.references.orders:app", name=PEER, workers=run.words.workers) as peer:
             peer.wait()
             headers = {"Authorization": f"Bearer {known[0].key}"}
-            contenders = [replace(one, headers=headers) for one in (ours(product), peer)]
-            compare(contenders, known[0])
+            contenders = [replace(one, headers=headers) for one in (our_server(product), peer)]
+            check_same_responses(contenders, known[0])
             run.settings["orders"] = {
                 "PostgreSQL": keeps,
                 "venues": f"{len(known)}, in turn: orders of one venue wait for each other's commit",
@@ -230,7 +242,7 @@ class Orders:
                     "statements": "those of ours in one transaction, lines by unnest; calls logged as ours are",
                 },
                 PGBENCH: {
-                    "program": "pgbench" if pgbench.program() else "not installed, left out",
+                    "program": "pgbench" if pgbench.find_pgbench() else "not installed, left out",
                     "statements": f"those of our orders at {len(known)} venues, -M prepared, as many clients",
                 },
             }
@@ -247,7 +259,7 @@ class Orders:
             ask = partial(posting.orders, load, one.base_url, path=PATH, body=BODY, keys=keys)
             return one.cost(ask, what=f"POST {PATH}")
 
-        bench = partial(benched, run.product, scripts(known), clients=load.connections)
+        bench = partial(run_pgbench, run.product, order_scripts(known), clients=load.connections)
         turns: dict[str, Any] = {one.name: partial(round_of, one, load) for one in contenders}
         turns[PGBENCH] = partial(bench, seconds=load.seconds)
         for one in contenders:
@@ -255,14 +267,14 @@ class Orders:
             round_of(one, load.warming_up)
         run.step(f"order: {PGBENCH}, warming up")
         bench(seconds=1)
-        tidied(run.product)
+        vacuum_tables(run.product)
         figures = run.in_turns("order", turns)
         bounds = [Bound(of=PEER, gate=0.45, goal=0.7), Bound(of=PGBENCH, gate=0.13, goal=0.25)]
         return Row.judged("order", f"POST {PATH}, 5 items, Idempotency-Key", figures, bounds)
 
     def listed(self, run: Run, contenders: Sequence[Contender]) -> Row:
         """GET."""
-        tidied(run.product)
+        vacuum_tables(run.product)
         for one in contenders:
             run.step(f"orders: {one.name}, warming up")
             one.warm_up(run.load, [PATH])

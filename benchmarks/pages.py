@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks import back_office
-from benchmarks.back_office import MOST_MS, MOST_QUERIES, Opened
+from benchmarks.back_office import MAX_MS, MAX_QUERIES, PageTiming
 from benchmarks.figures import OURS, Figure, Row, Verdict, WrongAnswer
 from benchmarks.suites import Run
 from framework.django_internals import model_admins
@@ -42,12 +42,12 @@ class Pages:
             what=f"{len(every)} pages",
             figures={OURS: figure},
             verdicts=(
-                Verdict(row="admin", of="slowest page", value=slowest.ms, goal=MOST_MS, is_most=True, unit="ms"),
+                Verdict(row="admin", of="slowest page", value=slowest.ms, goal=MAX_MS, is_most=True, unit="ms"),
                 Verdict(
                     row="admin",
                     of="most queries",
                     value=asking.queries,
-                    goal=MOST_QUERIES,
+                    goal=MAX_QUERIES,
                     is_most=True,
                     unit="",
                 ),
@@ -57,10 +57,10 @@ class Pages:
 
 def tries(run: Run) -> int:
     """How often a page is opened."""
-    return 1 if run.words.quick else back_office.TRIES
+    return 1 if run.words.quick else back_office.ATTEMPTS
 
 
-def opened(run: Run) -> Iterator[Opened]:
+def opened(run: Run) -> Iterator[PageTiming]:
     """The pages of every list that is registered."""
     from django.contrib import admin
     from django.test import Client
@@ -70,10 +70,10 @@ def opened(run: Run) -> Iterator[Opened]:
     client = Client(headers={"host": "localhost"}, raise_request_exception=False)
     client.force_login(User.objects.filter(is_superuser=True).earliest("pk"))
     # What a process makes once, like the templates of a list.
-    back_office.opened(client, "reference", back_office.REFERENCE)
+    back_office.open_page(client, "reference", back_office.REFERENCE)
     for model, its in sorted(model_admins(admin.site).items(), key=lambda one: str(one[0])):
         run.step(f"admin: {model.__name__}")
         if run.words.quick:
-            yield back_office.opened(client, "list", back_office.list_of(model), tries=tries(run))
+            yield back_office.open_page(client, "list", back_office.changelist_path(model), tries=tries(run))
         else:
-            yield from back_office.pages_of(client, model, its)
+            yield from back_office.admin_page_paths(client, model, its)

@@ -35,7 +35,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from config.dev_stack import read_up
+from config.dev_stack import read_up_record
 
 PRICE = 2000
 # As /v1 counts free calls by address, each call comes from one of its own.
@@ -49,7 +49,7 @@ PARTS = {
 }
 
 
-class Wrong(Exception):
+class UnexpectedResponse(Exception):
     """A call was not answered as it should be, so its figure would mean nothing."""
 
 
@@ -65,7 +65,7 @@ class Figures:
 
 
 # Payments
-def signed(up: Mapping[str, Any], count: int) -> list[str]:
+def sign_payments(up: Mapping[str, Any], count: int) -> list[str]:
     """So many headers that pay for `context`, by the demo wallet of the free tier, good for an hour."""
     from coincurve import PrivateKey
 
@@ -110,7 +110,7 @@ def signed(up: Mapping[str, Any], count: int) -> list[str]:
     return made
 
 
-def ask(connection: HTTPConnection, path: str, status: int, address: str, payment: str = "") -> float:
+def send(connection: HTTPConnection, path: str, status: int, address: str, payment: str = "") -> float:
     """Make the call and return how many seconds it took. Raises Wrong."""
     headers = {"X-Forwarded-For": address} | ({"PAYMENT-SIGNATURE": payment} if payment else {})
     began = time.perf_counter()
@@ -118,17 +118,17 @@ def ask(connection: HTTPConnection, path: str, status: int, address: str, paymen
     response = connection.getresponse()
     content = response.read()
     if response.status != status:
-        raise Wrong(f"{path}: {response.status} {content.decode(errors='replace')[:300]}")
+        raise UnexpectedResponse(f"{path}: {response.status} {content.decode(errors='replace')[:300]}")
     return time.perf_counter() - began
 
 
 def caller(base_url: str, calls: Sequence[tuple[str, int, str, str]], took: Any) -> None:
     """One caller: makes its calls, one after the other."""
     with closing(HTTPConnection(urlsplit(base_url).netloc, timeout=30)) as connection:
-        took.put([ask(connection, *call) for call in calls])
+        took.put([send(connection, *call) for call in calls])
 
 
-def rate(base_url: str, calls: Sequence[tuple[str, int, str, str]], callers: int) -> tuple[float, list[float]]:
+def measure_rate(base_url: str, calls: Sequence[tuple[str, int, str, str]], callers: int) -> tuple[float, list[float]]:
     """Calls a second of so many callers together, and how long each call took. Raises Wrong when one has failed."""
     context = multiprocessing.get_context("fork")
     took = context.Queue()
@@ -141,7 +141,7 @@ def rate(base_url: str, calls: Sequence[tuple[str, int, str, str]], callers: int
     for one in every:
         one.join()
     if any(one.exitcode for one in every):
-        raise Wrong("a caller has failed")
+        raise UnexpectedResponse("a caller has failed")
     return len(calls) / seconds, list(itertools.chain.from_iterable(found))
 
 
@@ -164,13 +164,13 @@ def cpu_s(pids: Mapping[str, int | None]) -> dict[str, float]:
 
 
 # Inside this process
-class Counted(ThreadingHTTPServer):
+class CountingProxy(ThreadingHTTPServer):
     """Stands in front of a server and counts what it is asked, and for how long."""
 
     daemon_threads = True
 
     def __init__(self, url: str) -> None:
-        super().__init__(("127.0.0.1", 0), PassOn)
+        super().__init__(("127.0.0.1", 0), ProxyHandler)
         self.real = url
         self.seconds: list[float] = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -181,10 +181,10 @@ class Counted(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
 
-class PassOn(BaseHTTPRequestHandler):
+class ProxyHandler(BaseHTTPRequestHandler):
     """Asks the real one."""
 
-    server: Counted
+    server: CountingProxy
 
     def do_POST(self) -> None:
         """One question."""
@@ -202,7 +202,7 @@ class PassOn(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def milliseconds(times: int, work: Callable[[int], object]) -> float:
+def time_ms(times: int, work: Callable[[int], object]) -> float:
     """The median of so many, one after the other."""
     took = []
     for number in range(times):
@@ -212,7 +212,7 @@ def milliseconds(times: int, work: Callable[[int], object]) -> float:
     return 1000 * statistics.median(took)
 
 
-def checked(payments: Sequence[str], figures: Figures) -> None:
+def check_payments(payments: Sequence[str], figures: Figures) -> None:
     """Our local check (read, match, verify) beside the bare recovery of the signer."""
     from coincurve import PublicKey
 
@@ -222,7 +222,7 @@ def checked(payments: Sequence[str], figures: Figures) -> None:
     def check(number: int) -> None:
         proof = x402.parse_proof({"PAYMENT-SIGNATURE": payments[number]})
         if not isinstance(proof, x402.Authorization) or not proof.is_signed() or proof.network != ours().caip2:
-            raise Wrong("a payment of ours is not good")
+            raise UnexpectedResponse("a payment of ours is not good")
 
     proofs = [x402.parse_proof({"PAYMENT-SIGNATURE": payment}) for payment in payments]
     bare = [
@@ -230,22 +230,20 @@ def checked(payments: Sequence[str], figures: Figures) -> None:
         for proof in proofs
         if isinstance(proof, x402.Authorization)
     ]
-    figures.split_ms["local check"] = milliseconds(len(payments), check)
-    recover = milliseconds(
-        len(payments), lambda number: PublicKey.from_signature_and_message(*bare[number], hasher=None)
-    )
+    figures.split_ms["local check"] = time_ms(len(payments), check)
+    recover = time_ms(len(payments), lambda number: PublicKey.from_signature_and_message(*bare[number], hasher=None))
     figures.split_ms["bare recovery of the signer"] = recover
     figures.ratios["local check to bare recovery"] = figures.split_ms["local check"] / recover
 
 
-def counted(path: str, payments: Sequence[str], figures: Figures, up: Mapping[str, Any]) -> None:
+def count_statements(path: str, payments: Sequence[str], figures: Figures, up: Mapping[str, Any]) -> None:
     """Trips and statements of one paid call, warm, and what its statements and its settlement take."""
     from django.conf import settings
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    node, facilitator = Counted(settings.RPC_URL), Counted(settings.FACILITATOR_URL)
+    node, facilitator = CountingProxy(settings.RPC_URL), CountingProxy(settings.FACILITATOR_URL)
     settings.RPC_URL, settings.FACILITATOR_URL = node.url, facilitator.url
     host = urlsplit(up["base_url"]).hostname or "127.0.0.1"
     statements: list[list[Mapping[str, str]]] = []
@@ -258,7 +256,7 @@ def counted(path: str, payments: Sequence[str], figures: Figures, up: Mapping[st
         with CaptureQueriesContext(connection) as captured:
             answer = client.get(path)
         if answer.status_code != 200:
-            raise Wrong(f"{answer.status_code} in this process: {answer.content.decode()[:300]}")
+            raise UnexpectedResponse(f"{answer.status_code} in this process: {answer.content.decode()[:300]}")
         statements.append(list(captured.captured_queries))
     warm = statements[2:]
     figures.counts["trips of ours to the chain"] = len(node.seconds) / len(warm)
@@ -274,14 +272,14 @@ def counted(path: str, payments: Sequence[str], figures: Figures, up: Mapping[st
 
 
 # All of it
-def over_http(up: Mapping[str, Any], path: str, words: argparse.Namespace, figures: Figures) -> None:
+def measure_http(up: Mapping[str, Any], path: str, words: argparse.Namespace, figures: Figures) -> None:
     """Rates of paid calls, of 402s and of free records, and the CPU of the paid ones."""
     base_url, free = up["base_url"], path.partition("?")[0]
     for callers in (1, 2, 8):
-        payments = signed(up, words.payments)
+        payments = sign_payments(up, words.payments)
         calls = [(path, 200, next(addresses), payment) for payment in payments]
         before = cpu_s(up["pids"])
-        per_s, took = rate(base_url, calls, callers)
+        per_s, took = measure_rate(base_url, calls, callers)
         used = {part: 1000 * (now - before[part]) / len(calls) for part, now in cpu_s(up["pids"]).items()}
         figures.paid_per_s[str(callers)] = per_s
         if callers == 2:
@@ -292,7 +290,7 @@ def over_http(up: Mapping[str, Any], path: str, words: argparse.Namespace, figur
     for _ in range(words.rounds):
         for name, asked, status in (("402", path, 402), ("free", free, 200)):
             calls = [(asked, status, next(addresses), "") for _ in range(words.payments)]
-            per_s, took = rate(base_url, calls, 2)
+            per_s, took = measure_rate(base_url, calls, 2)
             rates[name].append(per_s)
             figures.split_ms[f"whole {name} answer"] = 1000 * statistics.median(took)
     figures.ratios["402s a second to free records a second"] = statistics.median(rates["402"]) / statistics.median(
@@ -300,7 +298,7 @@ def over_http(up: Mapping[str, Any], path: str, words: argparse.Namespace, figur
     )
 
 
-def rows(figures: Figures) -> Iterator[tuple[str, str]]:
+def format_rows(figures: Figures) -> Iterator[tuple[str, str]]:
     """The table."""
     for callers, per_s in figures.paid_per_s.items():
         yield f"paid calls a second, {callers} callers", f"{per_s:.1f}"
@@ -322,7 +320,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, help="write the figures into this file too")
     words = parser.parse_args()
-    up = read_up(words.state_dir)
+    up = read_up_record(words.state_dir)
     if up is None:
         parser.error(f"nothing runs in {words.state_dir}: `TRUSTED_PROXIES=1 manage.py up --state-dir ...` first")
     os.environ |= {
@@ -337,17 +335,17 @@ def main() -> None:
     with closing(HTTPConnection(urlsplit(up["base_url"]).netloc, timeout=30)) as connection:
         for path in paths:
             try:
-                ask(connection, path, 402, next(addresses))
-            except Wrong:
+                send(connection, path, 402, next(addresses))
+            except UnexpectedResponse:
                 continue
             break
         else:
             parser.error("no restaurant has anything around it that is sold")
-    checked(signed(up, 500), figures)
-    over_http(up, path, words, figures)
-    counted(path, signed(up, 12), figures, up)
+    check_payments(sign_payments(up, 500), figures)
+    measure_http(up, path, words, figures)
+    count_statements(path, sign_payments(up, 12), figures, up)
     table = Table("what", "figure")
-    for row in rows(figures):
+    for row in format_rows(figures):
         table.add_row(*row)
     Console().print(table)
     if words.json:

@@ -23,35 +23,35 @@ from benchmarks.product import Product
 from config.dev_stack.postgres import binaries
 
 # Statements in a transaction, whose values are drawn at once: a draw for each would be as many trips again.
-TOGETHER = 10
+STATEMENTS_PER_SCRIPT = 10
 # PostgreSQL has 200 connections, and the servers hold some: more clients than these would only wait.
-MOST_CLIENTS = 100
+MAX_CLIENTS = 100
 RATE = re.compile(r"^tps = ([0-9.]+) ", re.MULTILINE)
 FAILED = re.compile(r"^number of failed transactions: ([0-9]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Asked:
+class CapturedQuery:
     """A statement as the product sent it."""
 
     query: Any
     values: Any
 
 
-def program() -> str | None:
+def find_pgbench() -> str | None:
     """Where pgbench is; None where it is not installed."""
     beside = binaries() / "pgbench"
     return str(beside) if beside.exists() else shutil.which("pgbench")
 
 
 @contextmanager
-def listening() -> Iterator[list[Asked]]:
+def capture_queries() -> Iterator[list[CapturedQuery]]:
     """Everything that this process sends to PostgreSQL within the block, by whatever way."""
-    heard: list[Asked] = []
+    heard: list[CapturedQuery] = []
     plain = psycopg.Cursor.execute
 
     def execute(self: Any, query: Any, params: Any = None, **options: Any) -> Any:
-        heard.append(Asked(query, params))
+        heard.append(CapturedQuery(query, params))
         return plain(self, query, params, **options)
 
     psycopg.Cursor.execute = execute  # type: ignore[method-assign]
@@ -77,16 +77,16 @@ def script(product: Product, name: str, paths: Sequence[str], *, about: str = "c
     answers in this process, once before to remember what it remembers; the values are kept in `reference.drawn_NAME`.
     Raises WrongAnswer where the paths are not all answered by the same statement.
     """
-    query, drawn = asked(product, paths, about=about)
+    query, drawn = queries_of_paths(product, paths, about=about)
     # Of few paths each is drawn several times.
-    drawn *= math.ceil(TOGETHER / len(drawn))
+    drawn *= math.ceil(STATEMENTS_PER_SCRIPT / len(drawn))
     names = [name for name, value in drawn[0].items() if value is not None and value != ""]
-    fixed = [name for name in names if len({text_of(values[name]) for values in drawn}) == 1]
+    fixed = [name for name in names if len({to_sql_literal(values[name]) for values in drawn}) == 1]
     varying = [name for name in names if name not in fixed]
-    columns = [f"{name}_{number}" for number in range(TOGETHER) for name in varying]
+    columns = [f"{name}_{number}" for number in range(STATEMENTS_PER_SCRIPT) for name in varying]
     rows = [
-        [text_of(values[name]) for values in drawn[start : start + TOGETHER] for name in varying]
-        for start in range(0, len(drawn) - TOGETHER + 1, TOGETHER)
+        [to_sql_literal(values[name]) for values in drawn[start : start + STATEMENTS_PER_SCRIPT] for name in varying]
+        for start in range(0, len(drawn) - STATEMENTS_PER_SCRIPT + 1, STATEMENTS_PER_SCRIPT)
     ]
     table = sql.Identifier("reference", f"drawn_{name}")
     with psycopg.connect(product.database_url) as connection:
@@ -97,18 +97,23 @@ def script(product: Product, name: str, paths: Sequence[str], *, about: str = "c
             for number, row in enumerate(rows):
                 copy.write_row([number, *row])
     draw = f"\\set n random(0, {len(rows) - 1})\nSELECT * FROM reference.drawn_{name} WHERE n = :n \\gset\n"
-    texts = [written(query, drawn[0], {name: f":{name}_{number}" for name in varying}) for number in range(TOGETHER)]
-    return Script(draw + "".join(texts), TOGETHER, {name: text_of(drawn[0][name]) for name in fixed})
+    texts = [
+        render_query(query, drawn[0], {name: f":{name}_{number}" for name in varying})
+        for number in range(STATEMENTS_PER_SCRIPT)
+    ]
+    return Script(
+        draw + "".join(texts), STATEMENTS_PER_SCRIPT, {name: to_sql_literal(drawn[0][name]) for name in fixed}
+    )
 
 
-def asked(product: Product, paths: Sequence[str], *, about: str) -> tuple[str, list[Mapping[str, Any]]]:
+def queries_of_paths(product: Product, paths: Sequence[str], *, about: str) -> tuple[str, list[Mapping[str, Any]]]:
     """The one statement that reads our rows to answer all these paths, and its values for each. Raises WrongAnswer."""
     from django.test import Client
 
     client = Client(headers={"authorization": f"Bearer {product.key}", "host": "127.0.0.1"})
-    found: list[Asked] = []
+    found: list[CapturedQuery] = []
     for path in (paths[0], paths[0], *paths):
-        with listening() as heard:
+        with capture_queries() as heard:
             answer = client.get(path)
         if answer.status_code != 200:
             raise WrongAnswer(f"{answer.status_code} for {path} in this process")
@@ -122,30 +127,30 @@ def asked(product: Product, paths: Sequence[str], *, about: str) -> tuple[str, l
     return texts.pop(), [one.values for one in found[-len(paths) :]]
 
 
-def written(query: str, values: Mapping[str, Any], columns: Mapping[str, str]) -> str:
+def render_query(query: str, values: Mapping[str, Any], columns: Mapping[str, str]) -> str:
     """A statement as pgbench reads it: on one line, with variables in place of parameters, of the types they have."""
     names = {}
     for name, value in values.items():
-        told = psycopg.adapters.types.get(dumper_of(value).oid) if value is not None else None
+        told = psycopg.adapters.types.get(get_dumper(value).oid) if value is not None else None
         cast = f"::{told.regtype}" if told else ""
         names[name] = "NULL" if value is None else "''" if value == "" else columns.get(name, f":{name}") + cast
     return " ".join((query % names).split()) + ";\n"
 
 
-def dumper_of(value: Any) -> Any:
+def get_dumper(value: Any) -> Any:
     """What psycopg writes a value with."""
     return Transformer().get_dumper(value, PyFormat.TEXT)
 
 
-def text_of(value: Any) -> str:
+def to_sql_literal(value: Any) -> str:
     """A value as it is sent in text."""
-    return bytes(dumper_of(value).dump(value) or b"").decode()
+    return bytes(get_dumper(value).dump(value) or b"").decode()
 
 
 def measure(product: Product, scripts: Sequence[Script], *, clients: int, seconds: float) -> Figure:
     """One round of scripts with as many statements each. Raises WrongAnswer when one has failed."""
-    where, clients = urlsplit(product.database_url), min(clients, MOST_CLIENTS)
-    tool = program()
+    where, clients = urlsplit(product.database_url), min(clients, MAX_CLIENTS)
+    tool = find_pgbench()
     if tool is None:
         return Figure(note="pgbench is not installed")
     with tempfile.TemporaryDirectory() as place:
@@ -175,10 +180,10 @@ def measure(product: Product, scripts: Sequence[Script], *, clients: int, second
             check=False,
         )
         waits = [int(line.split()[2]) for log in Path(place).glob("log*") for line in log.read_text().splitlines()]
-    return parse(done.stdout, waits, statements=scripts[0].statements, said=done.stderr)
+    return parse_pgbench_output(done.stdout, waits, statements=scripts[0].statements, said=done.stderr)
 
 
-def parse(text: str, waits_us: Sequence[int], *, statements: int = 1, said: str = "") -> Figure:
+def parse_pgbench_output(text: str, waits_us: Sequence[int], *, statements: int = 1, said: str = "") -> Figure:
     """What pgbench printed, and how long each transaction of so many statements took; how long the slowest of many in
     one took nobody knows. Raises WrongAnswer when one has failed.
     """

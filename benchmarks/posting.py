@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from benchmarks.load import Load, Loaded, generate, in_turn, wrk
+from benchmarks.load import Load, LoadResult, generate, round_robin, run_wrk
 
 THREADS = """
 local threads = 0
@@ -57,16 +57,16 @@ def request_of(base_url: str, method: str, path: str, headers: Mapping[str, str]
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
-def again(load: Load, base_url: str, requests: Sequence[bytes]) -> Loaded:
+def again(load: Load, base_url: str, requests: Sequence[bytes]) -> LoadResult:
     """Send these in turn; each is to be answered with 200."""
     if not load.uses_wrk:
-        turns = in_turn(requests, connections=load.connections)
+        turns = round_robin(requests, connections=load.connections)
         return asyncio.run(generate(base_url, turns, connections=load.connections, seconds=load.seconds))
     listed = b"".join(b"%d\n%b\n" % (len(request), request) for request in requests)
     return _by_wrk(load, base_url, AGAIN, listed, {})
 
 
-def orders(load: Load, base_url: str, *, path: str, body: bytes, keys: Sequence[str]) -> Loaded:
+def orders(load: Load, base_url: str, *, path: str, body: bytes, keys: Sequence[str]) -> LoadResult:
     """POST this for the holders of these keys in turn, which is to be answered with 201. The body is ASCII."""
     run = uuid4().hex
     start = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(base_url).netloc}\r\nAuthorization: Bearer "
@@ -83,11 +83,11 @@ def orders(load: Load, base_url: str, *, path: str, body: bytes, keys: Sequence[
     return _by_wrk(load, base_url, FRESH, "\n".join(keys).encode() + b"\n", words)
 
 
-def _by_wrk(load: Load, base_url: str, script: str, listed: bytes, words: Mapping[str, str]) -> Loaded:
+def _by_wrk(load: Load, base_url: str, script: str, listed: bytes, words: Mapping[str, str]) -> LoadResult:
     threads = min(load.threads, load.connections)
     with tempfile.TemporaryDirectory() as place:
         file, told = Path(place) / "listed", Path(place) / "load.lua"
         file.write_bytes(listed)
         filled = script % {**words, "file": json.dumps(str(file)), "threads": threads}
         told.write_text(THREADS + filled + DONE)
-        return wrk(told, base_url, threads=threads, connections=load.connections, seconds=load.seconds)
+        return run_wrk(told, base_url, threads=threads, connections=load.connections, seconds=load.seconds)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from config.dev_stack import Child, read_json, read_up
+from config.dev_stack import Child, read_json, read_up_record
 
 ROOT = Path(__file__).resolve().parent.parent
 # Its keys are made anew by each run, which keeps their texts to itself.
@@ -22,13 +22,13 @@ ACCOUNT = "Benchmark"
 RATE = 100_000_000
 START_S = 300.0
 # At least so many a second are told when they open.
-READIED_PER_S = 500
+MIN_SPANS_PER_S = 500
 SIZE = """SELECT (SELECT count(*) FROM catalogue_restaurant), (SELECT count(*) FROM catalogue_review)"""
-UNREADY = "SELECT EXISTS (SELECT FROM catalogue_searchrow WHERE spans_missing)"
-LOOK_S = 0.5
+HAS_MISSING_SPANS = "SELECT EXISTS (SELECT FROM catalogue_searchrow WHERE spans_missing)"
+POLL_S = 0.5
 
 
-class NotReady(Exception):
+class ProductNotReady(Exception):
     """The product does not run, or not with what is needed."""
 
 
@@ -79,23 +79,23 @@ def running(
     """
     os.environ |= {"TABLEWIRE_STATE_DIR": str(state_dir), "DJANGO_SETTINGS_MODULE": "config.settings"}
     child = None
-    up = read_up(state_dir)
+    up = read_up_record(state_dir)
     try:
         if up is None:
             say("starting the product (the first time with data of this size takes minutes)")
-            child = started(state_dir)
+            child = start_up(state_dir)
             up = wait_for(state_dir, child)
-            filled(up["database_url"], restaurants, reviews)
+            load_data(up["database_url"], restaurants, reviews)
         import django
 
         django.setup()
-        with psycopg.connect(up["database_url"], autocommit=True) as connection, resting(connection):
+        with psycopg.connect(up["database_url"], autocommit=True) as connection, pause_workers(connection):
             found = connection.execute(SIZE).fetchone() or (0, 0)
             yield Product(
                 state_dir=state_dir,
                 base_url=base_url or up["base_url"],
                 up=up,
-                key=issued(),
+                key=issue_key(),
                 restaurants=found[0],
                 reviews=found[1],
             )
@@ -104,7 +104,7 @@ def running(
             child.stop()
 
 
-def started(state_dir: Path) -> Child:
+def start_up(state_dir: Path) -> Child:
     """A `manage.py up` without restaurants, as production starts it."""
     state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     words = ["up", "--state-dir", str(state_dir), "--port", "0", "--restaurants", "0", "--json"]
@@ -127,40 +127,40 @@ def wait_for(state_dir: Path, child: Child) -> dict[str, Any]:
     """The record of the product once it serves. Raises NotReady."""
     until = time.monotonic() + START_S
     while child.is_running() and time.monotonic() < until:
-        if up := read_up(state_dir):
+        if up := read_up_record(state_dir):
             return up
         time.sleep(0.1)
-    raise NotReady(f"`manage.py up` did not start; its log is {child.log}.")
+    raise ProductNotReady(f"`manage.py up` did not start; its log is {child.log}.")
 
 
-def filled(url: str, restaurants: int, reviews: int) -> None:
+def load_data(url: str, restaurants: int, reviews: int) -> None:
     """Make the data where there is none, and wait until searches know when places open. Raises NotReady."""
     with psycopg.connect(url, autocommit=True) as connection:
         is_new = (connection.execute(SIZE).fetchone() or (0,))[0] == 0
         if is_new:
-            made(restaurants, reviews)
-        until = time.monotonic() + START_S + restaurants / READIED_PER_S
-        while (connection.execute(UNREADY).fetchone() or (False,))[0]:
+            generate_data(restaurants, reviews)
+        until = time.monotonic() + START_S + restaurants / MIN_SPANS_PER_S
+        while (connection.execute(HAS_MISSING_SPANS).fetchone() or (False,))[0]:
             if time.monotonic() > until:
-                raise NotReady("The worker did not work out when the restaurants are open.")
-            time.sleep(LOOK_S)
+                raise ProductNotReady("The worker did not work out when the restaurants are open.")
+            time.sleep(POLL_S)
         if is_new:
             # What PostgreSQL does by itself a minute after such a load: until then its plans are of empty tables.
             connection.execute("VACUUM (ANALYZE)")
 
 
-def made(restaurants: int, reviews: int) -> None:
+def generate_data(restaurants: int, reviews: int) -> None:
     """Make the data. Raises NotReady."""
     words = ["demo_data", "--restaurants", str(restaurants), "--reviews", str(reviews)]
     done = subprocess.run(  # noqa: S603  # our own words
         [sys.executable, str(ROOT / "manage.py"), *words], cwd=ROOT, stdout=subprocess.DEVNULL, check=False
     )
     if done.returncode:
-        raise NotReady("`manage.py demo_data` failed.")
+        raise ProductNotReady("`manage.py demo_data` failed.")
 
 
 @contextmanager
-def resting(connection: psycopg.Connection[Any]) -> Iterator[None]:
+def pause_workers(connection: psycopg.Connection[Any]) -> Iterator[None]:
     """No insights are written meanwhile: of a large catalogue that is new a worker writes them for hours."""
     from catalogue.insights.pipeline.batch_job import REFRESH_LOCK
     from catalogue.tasks.insights import enqueue_insights
@@ -173,7 +173,7 @@ def resting(connection: psycopg.Connection[Any]) -> Iterator[None]:
         enqueue_insights()
 
 
-def issued() -> str:
+def issue_key() -> str:
     """A new key of the benchmark's account, which has an Enterprise plan at factor 0; it ends in 12 hours."""
     from django.utils import timezone
 

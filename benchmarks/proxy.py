@@ -18,7 +18,7 @@ PLAIN, COMPRESSED = "ours behind HAProxy", "ours behind HAProxy, gzip"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Behind(Contender):
+class ProxiedServer(Contender):
     """Ours as the proxy passes it on; its CPU and memory are those of the proxy alone."""
 
     def warm_up(self, load: Load, paths: Sequence[str]) -> None:
@@ -31,7 +31,7 @@ def is_installed() -> bool:
 
 
 @contextmanager
-def standing(servers: Sequence[str], *, log: Path, **more: str) -> Iterator[tuple[int, Child]]:
+def run_haproxy(servers: Sequence[str], *, log: Path, **more: str) -> Iterator[tuple[int, Child]]:
     """The port of the proxy before `servers` (host:port, at most four), and its process, which ends with the block.
 
     Each line of its log is a request in JSON. `more` is for other variables of the file.
@@ -51,7 +51,7 @@ def standing(servers: Sequence[str], *, log: Path, **more: str) -> Iterator[tupl
         child.stop()
 
 
-def ways(run: Run) -> dict[str, Mapping[str, str]]:
+def proxy_variants(run: Run) -> dict[str, Mapping[str, str]]:
     """How ours is asked through it, by name, with which headers: not at all unless that is wanted and possible.
 
     What is compressed comes in chunks, which wrk alone reads.
@@ -70,14 +70,14 @@ def ways(run: Run) -> dict[str, Mapping[str, str]]:
 @contextmanager
 def contenders(run: Run) -> Iterator[list[Contender]]:
     """Ours behind the proxy, in the ways that are wanted."""
-    product, asked = run.product, ways(run)
+    product, asked = run.product, proxy_variants(run)
     if not asked:
         yield []
         return
     log = product.state_dir / "logs" / "haproxy.log"
-    with standing([f"{HOST}:{product.port}"], log=log) as (port, child):
+    with run_haproxy([f"{HOST}:{product.port}"], log=log) as (port, child):
         yield [
-            Behind(
+            ProxiedServer(
                 name=name,
                 port=port,
                 database_url=product.database_url,

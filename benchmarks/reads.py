@@ -11,7 +11,7 @@ import psycopg
 import psycopg.sql
 
 from benchmarks import pgbench, proxy
-from benchmarks.contenders import Contender, fastapi, ours, textbook
+from benchmarks.contenders import Contender, fastapi, our_server, textbook
 from benchmarks.figures import Bound, Figure, Row, WrongAnswer
 from benchmarks.product import ROOT, Product
 from benchmarks.suites import Run
@@ -36,8 +36,8 @@ ORDER BY hashtext(id::text) LIMIT %s
 """
 OPENING = ROOT / "benchmarks" / "references" / "opening.sql"
 # What the table of opening periods was made from; made anew when the worker has worked out another day.
-MADE_FROM = "SELECT max(spans_until)::text || ' ' || count(*) FROM catalogue_searchrow"
-MADE = "SELECT obj_description(to_regclass('reference.opening'))"
+SOURCE_STATE = "SELECT max(spans_until)::text || ' ' || count(*) FROM catalogue_searchrow"
+BUILT_STATE = "SELECT obj_description(to_regclass('reference.opening'))"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ def bounds(**by: tuple[float, float]) -> list[Bound]:
     return [Bound(of=names[name], gate=gate, goal=goal) for name, (gate, goal) in by.items()]
 
 
-def hits(found: Sequence[Mapping[str, Any]]) -> Any:
+def hit_ids(found: Sequence[Mapping[str, Any]]) -> Any:
     """The distances in their order, and who is at each of them, but for the last, at which a page may end.
 
     Textbooks order by the plane: of two in one metre, north and south of the point, either may come first.
@@ -84,7 +84,7 @@ READS = (
         what="GET /v1/restaurants?ll=&open=now, 20 hits",
         sample=PLACES,
         path=lambda place: f"/v1/restaurants?ll={place}&open=now",
-        content=lambda said: hits(said["data"]),
+        content=lambda said: hit_ids(said["data"]),
         bounds=bounds(rows=(1.1, 1.5), cards=(0.55, 0.8), textbook=(6, 10), pgbench=(0.20, 0.35)),
     ),
     Read(
@@ -107,30 +107,30 @@ class Reads:
 
     def steps(self, run: Run, wanted: frozenset[str]) -> int:
         """A warm-up and the rounds, of each contender."""
-        behind = len(proxy.ways(run))
+        behind = len(proxy.proxy_variants(run))
         return sum(read.name in wanted for read in READS) * (4 + behind + (5 + behind) * run.rounds)
 
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The rows. Raises WrongAnswer when a reference answers something else than we do."""
-        prepare(run.product, say=run.step)
+        build_opening_table(run.product, say=run.step)
         with ExitStack() as held:
-            contenders = [ours(run.product), *(held.enter_context(one) for one in references(run))]
+            contenders = [our_server(run.product), *(held.enter_context(one) for one in references(run))]
             contenders += held.enter_context(proxy.contenders(run))
             for one in contenders:
                 one.wait()
             run.settings["reads"] = {one.name: dict(one.settings) for one in contenders} | {
                 PGBENCH: {
-                    "program": "pgbench" if pgbench.program() else "not installed, left out",
-                    "statements": f"ours, -M prepared, generic plans, values drawn for {pgbench.TOGETHER} at once",
+                    "program": "pgbench" if pgbench.find_pgbench() else "not installed, left out",
+                    "statements": f"ours, -M prepared, generic plans, values drawn for {pgbench.STATEMENTS_PER_SCRIPT} at once",
                 }
             }
             for read in READS:
                 if read.name in wanted:
                     paths = paths_of(read, run.product)
                     few = paths[: QUICK_COMPARED if run.words.quick else COMPARED]
-                    compare(read, few, [one for one in contenders if one.name != proxy.COMPRESSED])
+                    check_same_content(read, few, [one for one in contenders if one.name != proxy.COMPRESSED])
                     script = pgbench.script(run.product, read.name, paths)
-                    figures = rounds(run, read.name, contenders, paths, [script])
+                    figures = run_rounds(run, read.name, contenders, paths, [script])
                     yield Row.judged(read.name, read.what, figures, read.bounds)
 
 
@@ -142,7 +142,7 @@ def references(run: Run) -> Iterator[Any]:
     yield textbook(run.product, name=TEXTBOOK, workers=workers)
 
 
-def rounds(
+def run_rounds(
     run: Run, name: str, contenders: Sequence[Contender], paths: Sequence[str], scripts: Sequence[pgbench.Script] = ()
 ) -> dict[str, Figure]:
     """The median of the rounds of each contender, and of pgbench where there are `scripts` for it."""
@@ -166,7 +166,7 @@ def paths_of(read: Read, product: Product) -> list[str]:
     return found
 
 
-def compare(read: Read, paths: Sequence[str], contenders: Sequence[Contender]) -> None:
+def check_same_content(read: Read, paths: Sequence[str], contenders: Sequence[Contender]) -> None:
     """Have everyone answer the same. Raises WrongAnswer where one does not, after a second try.
 
     Between two answers a restaurant may have opened.
@@ -186,11 +186,11 @@ def content_of(read: Read, contender: Contender, path: str) -> Any:
     return read.content(dict(said))
 
 
-def prepare(product: Product, *, say: Callable[[str], object]) -> None:
+def build_opening_table(product: Product, *, say: Callable[[str], object]) -> None:
     """Make the table that the references have and we have not, unless it is of this data already."""
     with psycopg.connect(product.database_url, autocommit=True) as connection:
-        made_from = (connection.execute(MADE_FROM).fetchone() or ("",))[0]
-        if (connection.execute(MADE).fetchone() or (None,))[0] != made_from:
+        made_from = (connection.execute(SOURCE_STATE).fetchone() or ("",))[0]
+        if (connection.execute(BUILT_STATE).fetchone() or (None,))[0] != made_from:
             say("making the references' table of opening periods")
             # One by one: VACUUM takes no transaction.
             for statement in OPENING.read_text().split(";\n"):

@@ -9,12 +9,14 @@ from rich.table import Table
 from benchmarks.figures import Figure, Row, Verdict, missed_gates, missed_goals
 
 
-def plain(rows: Sequence[Row], *, machine: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def to_json(rows: Sequence[Row], *, machine: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Everything, as it is written in JSON."""
     return {"machine": machine, "settings": settings, "rows": [row.plain() for row in rows]}
 
 
-def show(console: Console, rows: Sequence[Row], *, machine: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+def print_report(
+    console: Console, rows: Sequence[Row], *, machine: Mapping[str, Any], settings: Mapping[str, Any]
+) -> None:
     """Print the machine, the figures, and what the references were set to."""
     console.print(
         f"{machine['cpu']}, {machine['cores']} cores, {machine['kernel']}, Python {machine['python']},"
@@ -37,27 +39,27 @@ def table(rows: Sequence[Row]) -> Table:
         by = {verdict.of: verdict for verdict in row.verdicts}
         for name, figure in row.figures.items():
             verdict = by.pop(name, None)
-            told = bound(verdict) if verdict else ("", "", "")
-            found.add_row(f"  {name}", *figures(figure), *told)
+            told = format_verdict(verdict) if verdict else ("", "", "")
+            found.add_row(f"  {name}", *format_figure(figure), *told)
         for verdict in by.values():
-            found.add_row(f"  {verdict.of}", *("" for _ in range(6)), *bound(verdict))
+            found.add_row(f"  {verdict.of}", *("" for _ in range(6)), *format_verdict(verdict))
         found.add_section()
     return found
 
 
-def figures(figure: Figure) -> tuple[str, ...]:
+def format_figure(figure: Figure) -> tuple[str, ...]:
     """The cells of a figure, empty where nothing can be said."""
     return (
-        number(figure.per_second, 0),
-        number(figure.p50_ms, 2),
-        number(figure.p99_ms, 2),
-        number(figure.cpu_ms, 3),
-        number(figure.database_cpu_ms, 3),
-        number(figure.memory_mb, 0),
+        format_number(figure.per_second, 0),
+        format_number(figure.p50_ms, 2),
+        format_number(figure.p99_ms, 2),
+        format_number(figure.cpu_ms, 3),
+        format_number(figure.database_cpu_ms, 3),
+        format_number(figure.memory_mb, 0),
     )
 
 
-def bound(verdict: Verdict) -> tuple[str, str, str]:
+def format_verdict(verdict: Verdict) -> tuple[str, str, str]:
     """The cells of a verdict, coloured by how it stands."""
     colour = "red" if verdict.misses_gate else "yellow" if verdict.misses_goal else "green"
     value = "?" if verdict.value is None else f"{verdict.value:.2f} {verdict.unit}"
@@ -67,12 +69,12 @@ def bound(verdict: Verdict) -> tuple[str, str, str]:
     return f"[{colour}]{value}[/]", gate, goal
 
 
-def number(value: float | None, digits: int) -> str:
+def format_number(value: float | None, digits: int) -> str:
     """A number for people."""
     return "" if value is None else f"{value:,.{digits}f}"
 
 
-def judge(console: Console, rows: Sequence[Row]) -> bool:
+def print_verdicts(console: Console, rows: Sequence[Row]) -> bool:
     """Say which gates were missed and which goals are not reached; whether no gate was."""
     failed, open_goals = missed_gates(rows), missed_goals(rows)
     for verdict in failed:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from benchmarks.figures import Figure, Row, middle
+from benchmarks.figures import Figure, Row, median_figure
 from benchmarks.load import Load
 from benchmarks.product import Product
 
@@ -32,7 +32,7 @@ class Run:
             for one, turn in turns.items():
                 self.step(f"{name}: {one}, round {number}")
                 taken[one].append(turn())
-        return {one: middle(figures) for one, figures in taken.items()}
+        return {one: median_figure(figures) for one, figures in taken.items()}
 
 
 class Suite(Protocol):

@@ -48,7 +48,7 @@ def of_landmarks(ids: Collection[UUID]) -> list[Line]:
 def _read() -> Mapping[str, Line]:
     return {
         key: {"source": key, "text": text, "license": its_license}
-        for key, text, its_license in prepared_statements.rows(ALL)
+        for key, text, its_license in prepared_statements.fetch_all(ALL)
     }
 
 

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from catalogue.responses import Content
 from framework.api import conditional_requests
 from framework.api.fast_path import headers
-from framework.api.renderers import JSON
+from framework.api.renderers import JSONRenderer
 from framework.signed_tokens import KeyedHash
 from payments import checkout, x402
 from payments.checkout import TierRequired
@@ -35,17 +35,17 @@ def answer(
     where the body also tells what changes by itself, a cursor or a moment; the ETag is weak then. Raises what
     payments.checkout.collect raises; call it outside of any transaction, when nothing can fail any more.
     """
-    content = body if isinstance(body, bytes) else JSON().render(body)
+    content = body if isinstance(body, bytes) else JSONRenderer().render(body)
     etag = tag(content) if etag_of is None else f"W/{tag(etag_of)}"
     if has(request, etag, any_will_do=not sold):
         unchanged = HttpResponse(status=304)
         del unchanged["Content-Type"]
         return stamped(unchanged, etag, OWN if sold else SHARED)
     if not sold:
-        return stamped(HttpResponse(content, content_type=JSON.media_type), etag, SHARED)
+        return stamped(HttpResponse(content, content_type=JSONRenderer.media_type), etag, SHARED)
     caller = caller_of(request)
     if checkout.is_given(sold, caller=caller, now=now):
-        return stamped(HttpResponse(content, content_type=JSON.media_type), etag, OWN)
+        return stamped(HttpResponse(content, content_type=JSONRenderer.media_type), etag, OWN)
     receipt = checkout.collect(
         checkout.Purchase.for_request(request),
         products=sold,
@@ -97,11 +97,11 @@ def has(request: Request, etag: str, *, any_will_do: bool) -> bool:
     known = request.META.get("HTTP_IF_NONE_MATCH")
     if known is None or request.method not in SAFE or (known.strip() == "*" and not any_will_do):
         return False
-    return conditional_requests.is_known(request, etag.removeprefix("W/").strip('"'))
+    return conditional_requests.matches_if_none_match(request, etag.removeprefix("W/").strip('"'))
 
 
 def stamped(response: HttpResponse, etag: str, caching: str) -> HttpResponse:
     """The same answer with what caches need to know."""
     # Tiers see different things at one address.
-    headers.put(response, (("ETag", etag), ("Cache-Control", caching), ("Vary", VARY)))
+    headers.set_headers(response, (("ETag", etag), ("Cache-Control", caching), ("Vary", VARY)))
     return response

@@ -21,8 +21,8 @@ from catalogue.search.geocoding.landmarks import look_up
 from catalogue.serializers.offers import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.paid_groups import InsightAnswer
 from catalogue.tasks import enqueue_demanded_insights
-from framework.api.pagination.cursor import Listing, Paged
-from framework.api.renderers import JSON
+from framework.api.pagination.cursor import Listing, PageInfo
+from framework.api.renderers import JSONRenderer
 from framework.db import read_replica
 
 # A dictionary is listed whole; it would have to be paged beyond this.
@@ -44,7 +44,7 @@ class Content:
 
 def found(asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of a search; `asked` are the parameters of filters.Search. Raises what search.find raises."""
-    body, content = read_replica.late(lambda: search.find(search.Query(**asked), now=now).told())
+    body, content = read_replica.read_from_replica(lambda: search.find(search.Query(**asked), now=now).told())
     return Content(body, etag_of=lambda: content)
 
 
@@ -60,7 +60,11 @@ def restaurant(slug: str, asked: dict[str, Any], *, now: datetime, is_buyer: Cal
     """
     read = partial(field_groups.record, slug, groups=asked["fields"], now=now, at=asked.get("at"))
     # What is sold is read where its price is, so that nobody is sold less than they were quoted for.
-    record = read_replica.late(read) if {*asked["fields"]} == {field_groups.CORE} and not asked.get("at") else read()
+    record = (
+        read_replica.read_from_replica(read)
+        if {*asked["fields"]} == {field_groups.CORE} and not asked.get("at")
+        else read()
+    )
     if insights.is_wanting(record.values) and is_buyer() and is_written(places.find(slug), now=now):
         record = read()
     return Content(serializers.document(record), record.sold, partial(serializers.content, record))
@@ -68,7 +72,7 @@ def restaurant(slug: str, asked: dict[str, Any], *, now: datetime, is_buyer: Cal
 
 def landmarks(asked: dict[str, Any], *, now: datetime) -> Content:
     """Landmarks by what they are called; `asked` are the parameters of filters.LookUp."""
-    return read_replica.late(lambda: listed(serializers.LandmarkAnswer(look_up(**asked, now=now)).data))
+    return read_replica.read_from_replica(lambda: listed(serializers.LandmarkAnswer(look_up(**asked, now=now)).data))
 
 
 def markets(*, now: datetime) -> Content:
@@ -96,7 +100,7 @@ def whole(rows: Iterable[Any], *, now: datetime, limit: int = DICTIONARY) -> Lis
 
 def listed(answer: Any) -> Content:
     """A list that is the same as long as its rows are, whatever the moment."""
-    return Content(JSON().render(answer), etag_of=partial(JSON().render, answer["data"]))
+    return Content(JSONRenderer().render(answer), etag_of=partial(JSONRenderer().render, answer["data"]))
 
 
 def reviews(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
@@ -112,7 +116,7 @@ def photos(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     return paged({"data": page.rows, "attribution": page.attribution}, page, product="photos")
 
 
-def paged(said: dict[str, Any], page: Paged, *, product: str) -> Content:
+def paged(said: dict[str, Any], page: PageInfo, *, product: str) -> Content:
     """A page of a list that is sold where it holds something; its cursor and moment are new each time."""
     content = orjson.dumps(said, option=orjson.OPT_UTC_Z)
     pagination = {
@@ -137,7 +141,7 @@ def context(slug: str, asked: dict[str, Any]) -> Content:
         "entries": entries,
         "attribution": attribution.lines({entry["source"] for entry in entries}),
     }
-    return Content(JSON().render(said), ("context",) if entries else ())
+    return Content(JSONRenderer().render(said), ("context",) if entries else ())
 
 
 def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = nobody) -> Content:
@@ -151,7 +155,7 @@ def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = nobody) 
     if insights.is_wanting(said) and is_buyer() and is_written(places.find(slug), now=now):
         said = insights.insight(place, now)
     record = InsightAnswer({"slug": place.slug, **said}).data
-    return Content(JSON().render(record), ("ai_insight",) if said["ai_insight"] else ())
+    return Content(JSONRenderer().render(record), ("ai_insight",) if said["ai_insight"] else ())
 
 
 def is_written(place: Restaurant, *, now: datetime) -> bool:
@@ -167,7 +171,7 @@ def versions(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     page = history.page(slug, **asked, now=now)
     sold = (field_groups.HISTORY,) if history.has_changes(page.rows) else ()
     # The cursor and the moment of the list are new each time.
-    return Content(JSON().render(serializers.HistoryAnswer(page).data), sold, lambda: repr(page.rows).encode())
+    return Content(JSONRenderer().render(serializers.HistoryAnswer(page).data), sold, lambda: repr(page.rows).encode())
 
 
 def offers(asked: dict[str, Any], *, now: datetime) -> Content:
@@ -193,6 +197,6 @@ def steady(page: Any) -> Content:
 
     def content() -> bytes:
         rest = {name: part for name, part in page.items() if name != "pagination"}
-        return JSON().render([rest, page["pagination"]["has_more"]])
+        return JSONRenderer().render([rest, page["pagination"]["has_more"]])
 
-    return Content(JSON().render(page), etag_of=content)
+    return Content(JSONRenderer().render(page), etag_of=content)

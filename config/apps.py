@@ -14,4 +14,4 @@ class ConfigConfig(AppConfig):
         from framework.observability import telemetry
 
         del celery, checks
-        telemetry.start()
+        telemetry.set_up()

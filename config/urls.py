@@ -15,9 +15,9 @@ from config.website.landing import landing
 from framework.api.openapi import schema
 
 handler400 = "framework.api.error_handler.bad_request"
-handler403 = "framework.api.error_handler.forbidden"
-handler404 = "framework.api.error_handler.not_found"
-handler500 = "framework.api.error_handler.broken"
+handler403 = "framework.api.error_handler.permission_denied"
+handler404 = "framework.api.error_handler.page_not_found"
+handler500 = "framework.api.error_handler.server_error"
 
 management = [path("api/v1/", include("orders.api.urls")), path("api/v1/", include("reservations.api.urls"))]
 dashboard: list[URLPattern | URLResolver] = [
@@ -53,12 +53,12 @@ urlpatterns = [
     path("book/", include("reservations.booking_page.urls")),
     re_path(
         r"^docs/openapi/(?P<name>management|data)\.json$",
-        schema.serve,
+        schema.serve_document,
         {"living": {"data": x402_manifest.with_prices}},
         name="openapi",
     ),
     # Where indexes of x402 look.
-    path("openapi.json", schema.serve, {"name": "data", "living": {"data": x402_manifest.with_prices}}),
+    path("openapi.json", schema.serve_document, {"name": "data", "living": {"data": x402_manifest.with_prices}}),
     path(".well-known/x402", well_known),
     path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 
-class Code(StrEnum):
-    """Every value of `error.code`, with the status that it comes with in STATUS."""
+class ErrorCode(StrEnum):
+    """Every value of `error.code`, with the status that it comes with in HTTP_STATUS."""
 
     RENAMED = "renamed"
     INVALID_REQUEST = "invalid_request"
@@ -47,42 +47,42 @@ class Code(StrEnum):
     SETTLEMENT_PENDING = "settlement_pending"
 
 
-STATUS: Mapping[Code, int] = {
-    Code.RENAMED: 308,
-    Code.INVALID_REQUEST: 400,
-    Code.INVALID_TRANSITION: 400,
-    Code.SLOT_UNAVAILABLE: 400,
-    Code.OUTSIDE_SERVICE_HOURS: 400,
-    Code.IDEMPOTENCY_KEY_REUSED: 400,
-    Code.IDEMPOTENCY_IN_PROGRESS: 400,
-    Code.PLACE_NOT_RESOLVED: 400,
-    Code.INVALID_PAYMENT: 400,
-    Code.MISSING_CREDENTIALS: 401,
-    Code.INVALID_CREDENTIALS: 401,
-    Code.EXPIRED_API_KEY: 401,
-    Code.REVOKED_API_KEY: 401,
-    Code.INSUFFICIENT_SCOPE: 401,
-    Code.PAYMENT_REQUIRED: 402,
-    Code.PAYMENT_REJECTED: 402,
-    Code.PAYMENT_ALREADY_USED: 402,
-    Code.TRANSACTION_NOT_FOUND: 402,
-    Code.TIER_REQUIRED: 403,
-    Code.FOREIGN_ORIGIN: 403,
-    Code.NOT_FOUND: 404,
-    Code.METHOD_NOT_ALLOWED: 405,
-    Code.EXPORT_NOT_READY: 409,
-    Code.SLOT_FULL: 409,
-    Code.OFFER_EXPIRED: 409,
-    Code.PAYMENT_IDENTIFIER_REUSED: 409,
-    Code.TOO_MANY_BOOKINGS: 409,
-    Code.GONE: 410,
-    Code.VERSION_CONFLICT: 412,
-    Code.RANGE_NOT_SATISFIABLE: 416,
-    Code.RATE_LIMIT_EXCEEDED: 429,
-    Code.INTERNAL_ERROR: 500,
-    Code.SERVICE_UNAVAILABLE: 503,
-    Code.FACILITATOR_UNAVAILABLE: 503,
-    Code.SETTLEMENT_PENDING: 503,
+HTTP_STATUS: Mapping[ErrorCode, int] = {
+    ErrorCode.RENAMED: 308,
+    ErrorCode.INVALID_REQUEST: 400,
+    ErrorCode.INVALID_TRANSITION: 400,
+    ErrorCode.SLOT_UNAVAILABLE: 400,
+    ErrorCode.OUTSIDE_SERVICE_HOURS: 400,
+    ErrorCode.IDEMPOTENCY_KEY_REUSED: 400,
+    ErrorCode.IDEMPOTENCY_IN_PROGRESS: 400,
+    ErrorCode.PLACE_NOT_RESOLVED: 400,
+    ErrorCode.INVALID_PAYMENT: 400,
+    ErrorCode.MISSING_CREDENTIALS: 401,
+    ErrorCode.INVALID_CREDENTIALS: 401,
+    ErrorCode.EXPIRED_API_KEY: 401,
+    ErrorCode.REVOKED_API_KEY: 401,
+    ErrorCode.INSUFFICIENT_SCOPE: 401,
+    ErrorCode.PAYMENT_REQUIRED: 402,
+    ErrorCode.PAYMENT_REJECTED: 402,
+    ErrorCode.PAYMENT_ALREADY_USED: 402,
+    ErrorCode.TRANSACTION_NOT_FOUND: 402,
+    ErrorCode.TIER_REQUIRED: 403,
+    ErrorCode.FOREIGN_ORIGIN: 403,
+    ErrorCode.NOT_FOUND: 404,
+    ErrorCode.METHOD_NOT_ALLOWED: 405,
+    ErrorCode.EXPORT_NOT_READY: 409,
+    ErrorCode.SLOT_FULL: 409,
+    ErrorCode.OFFER_EXPIRED: 409,
+    ErrorCode.PAYMENT_IDENTIFIER_REUSED: 409,
+    ErrorCode.TOO_MANY_BOOKINGS: 409,
+    ErrorCode.GONE: 410,
+    ErrorCode.VERSION_CONFLICT: 412,
+    ErrorCode.RANGE_NOT_SATISFIABLE: 416,
+    ErrorCode.RATE_LIMIT_EXCEEDED: 429,
+    ErrorCode.INTERNAL_ERROR: 500,
+    ErrorCode.SERVICE_UNAVAILABLE: 503,
+    ErrorCode.FACILITATOR_UNAVAILABLE: 503,
+    ErrorCode.SETTLEMENT_PENDING: 503,
 }
 
 
@@ -94,17 +94,17 @@ class Problem:
     message: str
 
 
-class Refusal(Exception):
+class ApiError(Exception):
     """A request that was understood and is not carried out.
 
     A subclass stands beside the rule that raises it and sets `code`; the message is written for the caller. `details`
     are all problems that were found, the headline among them; a refusal that names a parameter has at least that one.
-    `extra` is added to the error body (`{"suggestions": [...]}`), `headers` to the answer. `own_body` stands in
+    `extra` is added to the error body (`{"suggestions": [...]}`), `headers` to the answer. `body_override` stands in
     place of the error body where a protocol of others words it (the 402 of x402).
     """
 
-    code: ClassVar[Code] = Code.INVALID_REQUEST
-    own_body: Mapping[str, Any] | None = None
+    code: ClassVar[ErrorCode] = ErrorCode.INVALID_REQUEST
+    body_override: Mapping[str, Any] | None = None
 
     def __init__(
         self,
@@ -125,26 +125,26 @@ class Refusal(Exception):
     @property
     def status(self) -> int:
         """The HTTP status of this refusal."""
-        return STATUS[self.code]
+        return HTTP_STATUS[self.code]
 
 
-class InvalidRequest(Refusal):
+class InvalidRequest(ApiError):
     """A missing or invalid parameter, or a malformed request."""
 
 
-class NotFound(Refusal):
+class NotFound(ApiError):
     """What was asked for does not exist, or not for this caller."""
 
-    code = Code.NOT_FOUND
+    code = ErrorCode.NOT_FOUND
 
     def __init__(self, message: str = "There is nothing at this address.", **rest: Any) -> None:
         super().__init__(message, **rest)
 
 
-class Renamed(Refusal):
+class Renamed(ApiError):
     """What was asked for has another name now. The answer leads there: `former` in the path becomes `name`."""
 
-    code = Code.RENAMED
+    code = ErrorCode.RENAMED
 
     def __init__(self, message: str, *, former: str, name: str, **rest: Any) -> None:
         super().__init__(message, **rest)
@@ -152,17 +152,17 @@ class Renamed(Refusal):
         self.name = name
 
 
-class Unavailable(Refusal):
+class ServiceUnavailable(ApiError):
     """A part that this request needs is away; nothing was done."""
 
-    code = Code.SERVICE_UNAVAILABLE
+    code = ErrorCode.SERVICE_UNAVAILABLE
 
     def __init__(self, message: str = "The service is not available for a moment. Try again.", **rest: Any) -> None:
         rest.setdefault("headers", {"Retry-After": "2"})
         super().__init__(message, **rest)
 
 
-def unknown(problem_with: str, name: str, known: Sequence[str]) -> Problem:
+def unknown_name(problem_with: str, name: str, known: Sequence[str]) -> Problem:
     """Word the refusal of a name that is not known, with the nearest known one: "did you mean"."""
     near = get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f" Did you mean `{near[0]}`?" if near else ""

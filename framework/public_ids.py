@@ -18,10 +18,10 @@ def new_id() -> UUID:
 
 def encode(prefix: str, value: UUID) -> str:
     """`ord` and a UUID make `ord_01jd5k3v8rf8hb2m0c9t6w4y7z`: 128 bits in 26 letters, five bits each."""
-    return f"{prefix}_{letters(value.bytes)}"
+    return f"{prefix}_{to_base32(value.bytes)}"
 
 
-def letters(octets: bytes) -> str:
+def to_base32(octets: bytes) -> str:
     """The 26 letters of 16 bytes."""
     number = int.from_bytes(octets, "big")
     # Each half fits the integers that Python is quick with.

@@ -6,7 +6,7 @@ tests/framework/test_ratelimit_internals.py fails when a new version changes the
 from django_ratelimit.core import ALL, _get_window, _make_cache_key
 
 
-def counter_of(*, group: str, value: str, period_s: int) -> tuple[str, int]:
+def counter_key(*, group: str, value: str, period_s: int) -> tuple[str, int]:
     """Where the calls of `value` are counted: the cache key, and the Unix time at which the window ends."""
     window = _get_window(value, period_s)
     return _make_cache_key(group, window, (1, period_s), value, ALL), window

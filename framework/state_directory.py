@@ -18,14 +18,14 @@ class StackError(Exception):
     """The embedded stack cannot run; the message says why and what to do."""
 
 
-def up_file(state_dir: Path) -> Path:
+def up_record_path(state_dir: Path) -> Path:
     """The record of the `manage.py up` that runs on this directory; it exists only while that one runs."""
     return state_dir / "up.json"
 
 
-def read_up(state_dir: Path) -> dict[str, Any] | None:
+def read_up_record(state_dir: Path) -> dict[str, Any] | None:
     """Read `up_file`; None when it is absent, unreadable or not a JSON object."""
-    return read_json(up_file(state_dir))
+    return read_json(up_record_path(state_dir))
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -59,7 +59,7 @@ def secret_key(state_dir: Path) -> str:
 
 
 @contextmanager
-def locked(state_dir: Path) -> Iterator[None]:
+def lock_state_directory(state_dir: Path) -> Iterator[None]:
     """Create the directory (0700) if it is missing and lock it for the block.
 
     Raises StackError when it cannot be created, has files that are not ours, or is locked by another process. The

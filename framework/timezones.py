@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 
 @cache
-def zones() -> frozenset[str]:
+def zone_names() -> frozenset[str]:
     """The names in the zone database's own list; a machine may have more, such as `localtime` for its own."""
     return frozenset((files("tzdata") / "zones").read_text().split()) - {"Factory"}
 
@@ -19,7 +19,7 @@ def zone(name: str) -> ZoneInfo:
     return ZoneInfo(name)
 
 
-def is_a_zone(name: str) -> None:
+def validate_zone(name: str) -> None:
     """Raise ValidationError for a name that the zone database does not have; whatever tells its time would fail."""
-    if name not in zones():
+    if name not in zone_names():
         raise ValidationError("There is no time zone %(name)s.", params={"name": name})

@@ -86,7 +86,7 @@ def place(
     )
     values = outbox.values(EventType.ORDER_CREATED, venue=venue.pk, record=told, subject=key, actor=actor, now=now)
     percents = orjson.dumps([item.tax_percent for item in chosen or ()], default=str).decode()
-    ((told["number"], deliveries),) = prepared_statements.written(
+    ((told["number"], deliveries),) = prepared_statements.execute_returning(
         PLACE, values | {"day": day, "tax_percents": percents}
     )
     outbox.enqueue_deliveries(deliveries)

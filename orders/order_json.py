@@ -17,7 +17,7 @@ import orjson
 from accounts.models import Tally, Venue
 from accounts.models.counters import SUM
 from framework.api.pagination.page_number import Page
-from framework.api.pagination.schema import written_moment
+from framework.api.pagination.schema import format_datetime
 from framework.db import prepared_statements
 from framework.public_ids import decode, encode
 from orders.models import MenuItem, Order
@@ -185,7 +185,7 @@ def known_as(public_id: str, *, venue: Venue) -> dict[str, Any] | None:
     One query.
     """
     key = decode(PREFIX, public_id)
-    row = prepared_statements.row(ONE, {"id": key, "venue": venue.pk}) if key else None
+    row = prepared_statements.fetch_one(ONE, {"id": key, "venue": venue.pk}) if key else None
     return None if row is None else _of_row(row)
 
 
@@ -198,13 +198,13 @@ def page_of(venue: Venue, page: Page, *, status: str | None = None) -> tuple[int
     noun = Tally.Noun.ORDER
     asked = {"venue": venue.pk, "noun": noun, "status": status, "limit": page.limit, "offset": page.offset}
     if not page.offset:
-        told = prepared_statements.rows(FIRST_PAGE[condition], asked)
+        told = prepared_statements.fetch_all(FIRST_PAGE[condition], asked)
         return (told[0][-1] if told else 0), [_of_row(row) for row in told]
     total = Tally.objects.count_of(venue, noun, status=status)
     if page.offset >= total:
         return total, []
-    ids = [pk for (pk,) in prepared_statements.rows(KEYS[condition], asked)]
-    return total, [_of_row(row) for row in prepared_statements.rows(LATER_PAGE, {"ids": ids})]
+    ids = [pk for (pk,) in prepared_statements.fetch_all(KEYS[condition], asked)]
+    return total, [_of_row(row) for row in prepared_statements.fetch_all(LATER_PAGE, {"ids": ids})]
 
 
 def _of_row(row: prepared_statements.Row) -> dict[str, Any]:
@@ -255,10 +255,10 @@ def _record(
         "total": total,
         "metadata": metadata,
         "version": version,
-        "created_at": written_moment(created_at),
-        "updated_at": written_moment(updated_at),
-        "completed_at": completed_at and written_moment(completed_at),
-        "cancelled_at": cancelled_at and written_moment(cancelled_at),
+        "created_at": format_datetime(created_at),
+        "updated_at": format_datetime(updated_at),
+        "completed_at": completed_at and format_datetime(completed_at),
+        "cancelled_at": cancelled_at and format_datetime(cancelled_at),
     }
 
 

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from accounts import idempotency
 from accounts.models import IdempotentCall, Venue
-from framework.api.error_handler import invalid, problems
+from framework.api.error_handler import flatten_detail, invalid_request
 from framework.django_internals import set_prefetched
 from orders import commands
 from orders.models import Menu, MenuItem, Order, OrderItem
@@ -102,7 +102,7 @@ def place(venue: Venue, *, now: datetime, actor: str, token: str, wanted: Mappin
     """
     shape = NewOrder(data=dict(wanted))
     if not shape.is_valid():
-        raise invalid(list(problems(shape.errors)))
+        raise invalid_request(list(flatten_detail(shape.errors)))
     call = idempotency.Call(
         scope=f"phone-{venue.pk.hex}",
         key=token,

@@ -6,33 +6,42 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models.venues import PAYMENT_LABEL
-from framework.api.fields import Choice, Constant, Integer, Metadata, PublicId, Shape, Shapes, Text
+from framework.api.fields import (
+    ConstantField,
+    MetadataField,
+    PublicIdField,
+    StrictChoiceField,
+    StrictIntegerField,
+    StrictListField,
+    StrictSerializer,
+    TextField,
+)
 from orders import pricing
 from orders.models import Order, OrderItem
 
 AMOUNT = r"^\d+(\.\d+)?$"
 
 
-class NewOrderItem(Shape):
+class NewOrderItem(StrictSerializer):
     """A line to order."""
 
-    menu_item_id = Text(
+    menu_item_id = TextField(
         min_length=1,
         max_length=64,
         help_text="Identifies an item of the venue's menu; any id where it publishes none.",
     )
-    quantity = Integer(min_value=1, max_value=999, help_text="Count of that item.")
-    notes = Text(
+    quantity = StrictIntegerField(min_value=1, max_value=999, help_text="Count of that item.")
+    notes = TextField(
         max_length=500, required=False, default="", allow_blank=True, lines=True, help_text="Free text for the line."
     )
 
 
-class NewOrder(Shape):
+class NewOrder(StrictSerializer):
     """What is needed to place an order."""
 
-    customer_id = Text(min_length=1, max_length=64, help_text="Identifies the customer; opaque to us.")
-    items = Shapes(child=NewOrderItem(), min_length=1, max_length=100, help_text="The lines.")
-    delivery_address = Text(
+    customer_id = TextField(min_length=1, max_length=64, help_text="Identifies the customer; opaque to us.")
+    items = StrictListField(child=NewOrderItem(), min_length=1, max_length=100, help_text="The lines.")
+    delivery_address = TextField(
         max_length=500,
         required=False,
         allow_null=True,
@@ -40,7 +49,7 @@ class NewOrder(Shape):
         lines=True,
         help_text="Left out, null or empty: pick-up.",
     )
-    payment_method = Text(
+    payment_method = TextField(
         pattern=PAYMENT_LABEL,
         min_length=1,
         max_length=40,
@@ -48,17 +57,17 @@ class NewOrder(Shape):
         help_text="A label, never a charge. Well-known: cash, card, credit_card, debit_card, online, wallet,"
         " bank_transfer, voucher, usdc. A venue may take some of them only.",
     )
-    metadata = Metadata(required=False, help_text="Your own notes on the order.")
+    metadata = MetadataField(required=False, help_text="Your own notes on the order.")
 
     def validate_delivery_address(self, address: str | None) -> str | None:
         """One word for pick-up: null."""
         return address if address and address.strip() else None
 
 
-class NewStatus(Shape):
+class NewStatus(StrictSerializer):
     """Where an order is to move."""
 
-    status = Choice(choices=Order.Status.choices, help_text="`completed` and `cancelled` are final.")
+    status = StrictChoiceField(choices=Order.Status.choices, help_text="`completed` and `cancelled` are final.")
 
 
 @extend_schema_field({"type": "string", "pattern": AMOUNT})
@@ -95,13 +104,13 @@ class OrderRecord(serializers.ModelSerializer[Order]):
     the digits of its currency, null where the venue has no menu.
     """
 
-    id = PublicId("ord")
-    object = Constant("order")
+    id = PublicIdField("ord")
+    object = ConstantField("order")
     items = OrderItemRecord(many=True, read_only=True)
     subtotal = Money()
     tax = Money()
     total = Money()
-    metadata = Metadata(read_only=True)
+    metadata = MetadataField(read_only=True)
 
     class Meta:
         model = Order

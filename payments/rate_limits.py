@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
 from framework.api.fast_path import headers
-from framework.api.rate_limits.middleware import Allowance, Doorway, Entry, Usage, address_bucket
-from framework.errors import Refusal
+from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage, address_bucket
+from framework.errors import ApiError
 from framework.resilience.deadline import response_deadline
 from payments import x402
 from payments.identity.caller import Caller, anonymous, caller_of, identify
@@ -52,7 +52,7 @@ CHALLENGES = "challenges"
 MOST_CHALLENGES = 120
 
 
-class DataDoorway(Doorway):
+class DataRateLimitMiddleware(RateLimitMiddleware):
     """Leaves the Caller on the request, and says its tier on every answer."""
 
     prefix = "/v1"
@@ -63,40 +63,40 @@ class DataDoorway(Doorway):
         with response_deadline():
             return super().__call__(request)
 
-    def enter(self, request: HttpRequest) -> Entry:
+    def admit(self, request: HttpRequest) -> Admission:
         """Find the caller; a credential that is refused is counted on the address."""
         if self.apart(request):
             request.caller = anonymous(request)  # type: ignore[attr-defined]
-            return Entry(self.unknown(request))
+            return Admission(self.anonymous_allowance(request))
         return self.known(request)
 
-    def known(self, request: HttpRequest, *, meta: Mapping[str, Any] | None = None) -> Entry:
+    def known(self, request: HttpRequest, *, meta: Mapping[str, Any] | None = None) -> Admission:
         """Find the caller, also by a payment in the `meta` of a message, and what they may call."""
         try:
             caller = identify(request, meta=meta, now=timezone.now())
-        except Refusal as refusal:
+        except ApiError as refusal:
             request.caller = anonymous(request)  # type: ignore[attr-defined]
-            return Entry(self.unknown(request), refusal)
+            return Admission(self.anonymous_allowance(request), refusal)
         request.caller = caller  # type: ignore[attr-defined]
-        return Entry(Allowance(bucket=caller.bucket, limit=caller.terms.per_minute, window_s=MINUTE_S))
+        return Admission(Allowance(bucket=caller.bucket, limit=caller.terms.per_minute, window_s=MINUTE_S))
 
     def apart(self, request: HttpRequest) -> Apart | None:
         """The limit that this request falls under, if it is not that of its caller's tier."""
         found = APART_PATHS.fullmatch(request.path_info)
         return POLICIES[str(found.lastgroup)] if found else None
 
-    def unknown(self, request: HttpRequest) -> Allowance:
+    def anonymous_allowance(self, request: HttpRequest) -> Allowance:
         """Free, by address, or the limit apart."""
         own = self.apart(request)
         limit, window_s = (own.limit, own.window_s) if own else (FREE.per_minute, MINUTE_S)
         return Allowance(bucket=address_bucket(request), limit=limit, window_s=window_s)
 
-    def policy_of(self, request: HttpRequest) -> str:
+    def get_policy(self, request: HttpRequest) -> str:
         """The tier's, or that apart."""
         own = self.apart(request)
         return own.policy if own else self.policy
 
-    def recount(
+    def adjust_usage(
         self, request: HttpRequest, response: HttpResponseBase, usage: Usage
     ) -> tuple[HttpResponseBase, Usage]:
         """Count a 402 to a request without payment as a challenge instead. One challenge too many counts as both, so
@@ -107,22 +107,24 @@ class DataDoorway(Doorway):
         if self.is_challenge(request, response):
             caller = caller_of(request)
             limit = max(MOST_CHALLENGES, caller.terms.per_minute)
-            asked = self.count(request, Allowance(caller.bucket, limit, MINUTE_S), policy=CHALLENGES)
+            asked = self.count_call(request, Allowance(caller.bucket, limit, MINUTE_S), policy=CHALLENGES)
             if asked.count > asked.limit:
-                return self.too_many(request, asked, of="requests without a payment for what is sold"), asked
-            self.give_back(usage)
+                return self.rate_limit_response(
+                    request, asked, of="requests without a payment for what is sold"
+                ), asked
+            self.undo_count(usage)
             return response, asked
         if usage.count > usage.limit:
             # Challenges that are under way stand in the count: what is refused because of them must not stay there.
-            self.give_back(usage)
+            self.undo_count(usage)
         return response, usage
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
         """Whether this answer tells the price to who has sent no payment."""
         return response.status_code == HTTPStatus.PAYMENT_REQUIRED and x402.payment_header(request.headers) is None
 
-    def stamp(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
+    def set_rate_headers(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         """Add the tier to the rate headers."""
-        super().stamp(request, response, usage)
+        super().set_rate_headers(request, response, usage)
         caller: Caller | None = getattr(request, "caller", None)
-        headers.put(response, [("X-Tier", caller.tier.name if caller else FREE.name)])
+        headers.set_headers(response, [("X-Tier", caller.tier.name if caller else FREE.name)])

@@ -13,7 +13,7 @@ import orjson
 
 from accounts.models import Tally, Venue
 from framework.api.pagination.page_number import Page
-from framework.api.pagination.schema import written_moment
+from framework.api.pagination.schema import format_datetime
 from framework.db import prepared_statements
 from framework.public_ids import encode
 from reservations.models import Reservation
@@ -78,16 +78,16 @@ def page_of(
     }
     if day:
         where += OF_DAY
-        ((total,),) = prepared_statements.rows(COUNTED.format(where=where), asked)
+        ((total,),) = prepared_statements.fetch_all(COUNTED.format(where=where), asked)
     else:
         total = Tally.objects.count_of(venue, Tally.Noun.RESERVATION, status=status)
     if page.offset >= total:
         return total, []
     if page.offset:
-        ids = [pk for (pk,) in prepared_statements.rows(KEYS.format(where=where), asked)]
-        rows = prepared_statements.rows(LATER_PAGE, {"ids": ids})
+        ids = [pk for (pk,) in prepared_statements.fetch_all(KEYS.format(where=where), asked)]
+        rows = prepared_statements.fetch_all(LATER_PAGE, {"ids": ids})
     else:
-        rows = prepared_statements.rows(FIRST_PAGE.format(where=where), asked)
+        rows = prepared_statements.fetch_all(FIRST_PAGE.format(where=where), asked)
     return total, [_of_row(row) for row in rows]
 
 
@@ -131,12 +131,12 @@ def _record(
         "time": at.isoformat("minutes"),
         "party_size": party_size,
         "special_requests": special_requests,
-        "starts_at": written_moment(starts_at),
-        "ends_at": written_moment(ends_at),
+        "starts_at": format_datetime(starts_at),
+        "ends_at": format_datetime(ends_at),
         "tables": list(tables),
         "metadata": metadata,
         "version": version,
-        "created_at": written_moment(created_at),
-        "updated_at": written_moment(updated_at),
-        "cancelled_at": cancelled_at and written_moment(cancelled_at),
+        "created_at": format_datetime(created_at),
+        "updated_at": format_datetime(updated_at),
+        "cancelled_at": cancelled_at and format_datetime(cancelled_at),
     }

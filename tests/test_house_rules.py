@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from framework.errors import STATUS, Code
+from framework.errors import HTTP_STATUS, ErrorCode
 
 ROOT = Path(settings.BASE_DIR)
 PACKAGES = ("accounts", "catalogue", "config", "framework", "orders", "payments", "reservations", "tests")
@@ -74,14 +74,14 @@ def test_every_environment_variable_is_documented() -> None:
 
 
 def test_every_error_code_has_a_status_and_is_documented() -> None:
-    assert set(STATUS) == set(Code)
+    assert set(HTTP_STATUS) == set(ErrorCode)
     documented = set(re.findall(r"^\| `([a-z_]+)`", (ROOT / "docs" / "errors.md").read_text(), re.MULTILINE))
-    assert documented == {code.value for code in Code}
+    assert documented == {code.value for code in ErrorCode}
 
 
 def test_every_error_code_is_produced_by_a_test() -> None:
     tests = "\n".join(file.read_text() for file in (ROOT / "tests").rglob("test_*.py") if file != Path(__file__))
-    assert [code.value for code in Code if f'"{code.value}"' not in tests] == []
+    assert [code.value for code in ErrorCode if f'"{code.value}"' not in tests] == []
 
 
 def test_the_openapi_documents_are_in_date() -> None:

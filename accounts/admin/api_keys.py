@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from accounts.admin.venue_scoping import OfVenues
 from accounts.models import OVERLAPS, ApiKey, CannotProlong, CannotRotate, Scope
-from framework.admin.action_confirmation import MAX_EXAMPLES, ask, ask_about
-from framework.forms.optimistic_concurrency import StaleForm, StaleFormAdmin
+from framework.admin.action_confirmation import MAX_EXAMPLES, render_confirmation, render_rows_confirmation
+from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 
 OVERLAP_LABELS = ("no longer", "for an hour", "for a day", "for a week")
 
 
-class KeyForm(StaleForm):
+class KeyForm(ChangedFieldsForm):
     """An API key, with a checkbox for each scope."""
 
     scopes = forms.TypedMultipleChoiceField(
@@ -58,7 +58,7 @@ class OverlapForm(forms.Form):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(OfVenues, StaleFormAdmin):
+class ApiKeyAdmin(OfVenues, ChangedFieldsAdmin):
     """API keys without their secrets. A new key is shown once, after it is saved."""
 
     form = KeyForm
@@ -146,7 +146,7 @@ class ApiKeyAdmin(OfVenues, StaleFormAdmin):
         rows = chosen.filter(revoked_at=None).select_related("venue").order_by("created_at", "pk")
         message = "Requests with these API keys will fail. This cannot be undone."
         question: dict[str, Any] = {"title": "Revoke API keys?", "message": message, "confirm_label": "Revoke keys"}
-        return ask_about(self, request, rows, action=action, **question)
+        return render_rows_confirmation(self, request, rows, action=action, **question)
 
     def has_rotate_permission(self, request: HttpRequest) -> bool:
         """Rotation changes one key and adds another."""
@@ -173,4 +173,4 @@ class ApiKeyAdmin(OfVenues, StaleFormAdmin):
             "examples": queryset.order_by("created_at", "pk")[:MAX_EXAMPLES],
         }
         template = "accounts/confirm_rotation.html"
-        return ask(self, request, template, title="Rotate API keys?", action="rotate", **context)
+        return render_confirmation(self, request, template, title="Rotate API keys?", action="rotate", **context)

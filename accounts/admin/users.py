@@ -15,7 +15,7 @@ from accounts.admin.venues import VenueInline
 from accounts.lifecycle import closure
 from accounts.models import Account, Membership, User
 from accounts.sign_in import mfa_reset
-from framework.admin.action_confirmation import ask_about
+from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.large_tables import BoundedActions
 
 
@@ -62,7 +62,7 @@ class PersonAdmin(BoundedActions, UserAdmin[User]):
                 "message": message,
                 "confirm_label": "Remove",
             }
-            return ask_about(self, request, with_one, action="remove_second_factor", **question)
+            return render_rows_confirmation(self, request, with_one, action="remove_second_factor", **question)
         removed = 0
         for person in with_one.order_by("pk"):
             if mfa_reset.remove(person, now=timezone.now()):

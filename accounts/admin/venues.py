@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from accounts.admin.venue_scoping import OfVenues
 from accounts.forms.venue import VenueForm
 from accounts.models import Account, Venue
-from framework.forms.optimistic_concurrency import StaleFormAdmin
+from framework.forms.optimistic_concurrency import ChangedFieldsAdmin
 
 
 class VenueInline(admin.TabularInline[Venue, Account]):
@@ -22,7 +22,7 @@ class VenueInline(admin.TabularInline[Venue, Account]):
 
 
 @admin.register(Venue)
-class VenueAdmin(OfVenues, StaleFormAdmin):
+class VenueAdmin(OfVenues, ChangedFieldsAdmin):
     """Restaurants of accounts."""
 
     venue_path = "pk"

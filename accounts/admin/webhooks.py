@@ -20,10 +20,10 @@ from accounts.api_keys.authentication import staff
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import delivery_queue, endpoints, signing_secrets, ssrf_guard
 from accounts.webhooks import http_client as sending
-from framework.admin.action_confirmation import ask_about
+from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 
 DisabledReason = WebhookEndpoint.DisabledReason
@@ -166,7 +166,7 @@ class WebhookEndpointAdmin(OfVenues):
         for endpoint in queryset:
             try:
                 endpoints.ping(endpoint, actor=staff(request), now=timezone.now())
-            except Refusal as refusal:
+            except ApiError as refusal:
                 self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
             else:
                 self.message_user(request, f"A test event is being sent to {endpoint}.", messages.SUCCESS)
@@ -183,11 +183,11 @@ class WebhookEndpointAdmin(OfVenues):
                 "message": message,
                 "confirm_label": "Rotate secrets",
             }
-            return ask_about(self, request, queryset, action="rotate", **question)
+            return render_rows_confirmation(self, request, queryset, action="rotate", **question)
         for endpoint in queryset:
             try:
                 secret = endpoints.rotate(endpoint, now=timezone.now())
-            except Refusal as refusal:
+            except ApiError as refusal:
                 self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
                 continue
             text = f"The new secret of {endpoint} (shown only once): {secret} The old one is valid for 24 hours."
@@ -206,7 +206,9 @@ class WebhookEndpointAdmin(OfVenues):
         if "confirmed" not in request.POST:
             message = "Deliveries to these endpoints stop, and pending deliveries are marked as failed."
             question: dict[str, Any] = {"title": "Disable endpoints?", "message": message, "confirm_label": "Disable"}
-            return ask_about(self, request, queryset.filter(disabled_at=None), action="switch_off", **question)
+            return render_rows_confirmation(
+                self, request, queryset.filter(disabled_at=None), action="switch_off", **question
+            )
         now = timezone.now()
         number = sum(endpoints.disable(endpoint, now=now) for endpoint in queryset)
         self.message_user(request, f"{number} disabled.", messages.SUCCESS)
@@ -229,7 +231,7 @@ class WebhookEndpointAdmin(OfVenues):
         for endpoint in queryset:
             try:
                 number = endpoints.replay_failed(endpoint, since=now - WEEK, now=now)
-            except Refusal as refusal:
+            except ApiError as refusal:
                 self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
             else:
                 self.message_user(request, f"{number} deliveries are being resent to {endpoint}.", messages.SUCCESS)
@@ -301,7 +303,7 @@ class WebhookDeliveryAdmin(OfVenues, ReadOnlyAdmin):
             name = delivery.event.public_id
             try:
                 is_queued = endpoints.replay(delivery, now=timezone.now())
-            except Refusal as refusal:
+            except ApiError as refusal:
                 self.message_user(request, f"{name}: {refusal.message}", messages.ERROR)
                 continue
             if is_queued:

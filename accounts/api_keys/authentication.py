@@ -14,15 +14,15 @@ from accounts.api_keys import permissions
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey, Venue, looks_like_a_key
 from framework.django_internals import wrapped_request
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tablewire"'}
 
 
-class Unauthorized(Refusal):
+class Unauthorized(ApiError):
     """Credentials are missing or invalid."""
 
-    code = Code.INVALID_CREDENTIALS
+    code = ErrorCode.INVALID_CREDENTIALS
 
     def __init__(self, message: str) -> None:
         super().__init__(message, headers=CHALLENGE)
@@ -31,7 +31,7 @@ class Unauthorized(Refusal):
 class MissingCredentials(Unauthorized):
     """There is no Authorization header."""
 
-    code = Code.MISSING_CREDENTIALS
+    code = ErrorCode.MISSING_CREDENTIALS
 
 
 class EndedApiKey(Unauthorized):
@@ -45,13 +45,13 @@ class EndedApiKey(Unauthorized):
 class ExpiredApiKey(EndedApiKey):
     """Its time is over."""
 
-    code = Code.EXPIRED_API_KEY
+    code = ErrorCode.EXPIRED_API_KEY
 
 
 class RevokedApiKey(EndedApiKey):
     """It was taken back."""
 
-    code = Code.REVOKED_API_KEY
+    code = ErrorCode.REVOKED_API_KEY
 
 
 def identify(

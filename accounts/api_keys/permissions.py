@@ -7,13 +7,13 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts.models import ApiKey, Scope
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 
 
-class InsufficientScope(Refusal):
+class InsufficientScope(ApiError):
     """The key is valid and may not do this. 401 as RFC 6750 words it, because seed 000 has no 403."""
 
-    code = Code.INSUFFICIENT_SCOPE
+    code = ErrorCode.INSUFFICIENT_SCOPE
 
     def __init__(self, scope: str) -> None:
         challenge = f'Bearer realm="tablewire", error="insufficient_scope", scope="{scope}"'

@@ -11,14 +11,14 @@ from accounts.api_keys.authentication import EndedApiKey, Unauthorized, identify
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
 from accounts.request_log.writer import request_log
-from framework.api.rate_limits.middleware import Allowance, Doorway, Entry, address_bucket, ip_of
+from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, address_bucket, client_ip
 
 HOUR_S = 3600
 # Seed 000, "Limits": 1000 requests per hour per API key.
 WITHOUT_KEY = 1000
 
 
-class ManagementDoorway(Doorway):
+class ManagementRateLimitMiddleware(RateLimitMiddleware):
     """401 comes before 404 and 429: a call without a valid key is told so, whatever it asks for and how often."""
 
     prefix = "/api"
@@ -33,7 +33,7 @@ class ManagementDoorway(Doorway):
             request_log.note(request, response, key, duration_s=time.perf_counter() - began, at=at)
         return response
 
-    def enter(self, request: HttpRequest) -> Entry:
+    def admit(self, request: HttpRequest) -> Admission:
         """Find the key. Rotation gives no fresh allowance: the count is of the key's family."""
         now = timezone.now()
         try:
@@ -41,11 +41,11 @@ class ManagementDoorway(Doorway):
         except Unauthorized as refusal:
             if isinstance(refusal, EndedApiKey):
                 request.known_key = refusal.key  # type: ignore[attr-defined]
-            return Entry(self.unknown(request), refusal)
-        api_key_cache.used(key, now=now, address=partial(ip_of, request))
+            return Admission(self.anonymous_allowance(request), refusal)
+        api_key_cache.used(key, now=now, address=partial(client_ip, request))
         request.api_key = request.known_key = key  # type: ignore[attr-defined]
-        return Entry(Allowance(bucket=key.family.hex, limit=key.allowance, window_s=HOUR_S))
+        return Admission(Allowance(bucket=key.family.hex, limit=key.allowance, window_s=HOUR_S))
 
-    def unknown(self, request: HttpRequest) -> Allowance:
+    def anonymous_allowance(self, request: HttpRequest) -> Allowance:
         """The rate headers of a caller without a key count the address."""
         return Allowance(bucket=address_bucket(request), limit=WITHOUT_KEY, window_s=HOUR_S)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from accounts.api_keys.rate_limit import HOUR_S, ManagementDoorway
+from accounts.api_keys.rate_limit import HOUR_S, ManagementRateLimitMiddleware
 from accounts.models import ApiKey
-from framework.api.rate_limits.middleware import store
-from framework.ratelimit_internals import counter_of
+from framework.api.rate_limits.middleware import counter_cache
+from framework.ratelimit_internals import counter_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ def of_families(keys: Iterable[ApiKey]) -> Mapping[UUID, FamilyUsage]:
     first: dict[UUID, ApiKey] = {}
     for key in keys:
         first.setdefault(key.family, key)
-    group = f"{ManagementDoorway.policy}:"
-    counters = [counter_of(group=group, value=family.hex, period_s=HOUR_S) for family in first]
-    counts = store().counts([key for key, _ in counters])
+    group = f"{ManagementRateLimitMiddleware.policy}:"
+    counters = [counter_key(group=group, value=family.hex, period_s=HOUR_S) for family in first]
+    counts = counter_cache().counts([key for key, _ in counters])
     return {
         family: FamilyUsage(
             name=key.name,

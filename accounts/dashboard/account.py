@@ -11,7 +11,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.forms.people import AccountForm, CloseForm, VenueForm
 from accounts.lifecycle import closure, onboarding
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 
 
 @page(Right.ACCOUNT, section="account")
@@ -38,7 +38,7 @@ def add_venue(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         try:
             made = onboarding.add_venue(request.access.account, **form.cleaned_data)
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.add_error(None, refusal.message)
         else:
             messages.success(request, f"{made.name} was added. Next, set up API keys, a menu and tables.")
@@ -66,7 +66,7 @@ def close(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             closure.close(account, name=form.cleaned_data["name"], now=now)
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.add_error("name", refusal.message)
         else:
             messages.success(request, f"{account.name} was closed.")

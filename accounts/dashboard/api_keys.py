@@ -16,7 +16,7 @@ from accounts.models import OVERLAPS, ApiKey, IssuedKey, Scope, every_scope
 from accounts.models.api_keys import PREFIX
 from accounts.tenancy.permissions import Right
 from framework.api.urls import public_url
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 
 # Inactive keys that the page lists.
@@ -131,7 +131,7 @@ def add(request: PageRequest) -> HttpResponse:
                 expires_at=form.end(now=now, zone=ZoneInfo(venue.timezone)),
                 now=now,
             )
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.add_error("end_date" if refusal.param else None, refusal.message)
         else:
             return to_new_key(request, issued, now)
@@ -155,7 +155,7 @@ def rotate(request: PageRequest, key: str) -> HttpResponse:
     if form.is_valid():
         try:
             issued = mine.rotate(overlap=form.cleaned_data["overlap"], now=now)
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.add_error(None, refusal.message)
         else:
             return to_new_key(request, issued, now)

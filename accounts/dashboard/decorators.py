@@ -54,7 +54,7 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
             mine.access, mine.section = found, section
             if request.method in SAFE:
                 return view(mine, **named)
-            with actor.as_(found.actor):
+            with actor.acting_as(found.actor):
                 return view(mine, **named)
 
         return answer

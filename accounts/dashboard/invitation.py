@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.forms.people import PasswordForm
 from accounts.models import Invitation, Role, User
 from accounts.tenancy import team
-from framework.errors import Refusal
+from framework.errors import ApiError
 
 
 @never_cache
@@ -38,7 +38,7 @@ def as_member(request: HttpRequest, invited: Invitation, token: str) -> HttpResp
     if request.method == "POST":
         try:
             team.accept(token, user, now=timezone.now())
-        except Refusal as refusal:
+        except ApiError as refusal:
             messages.error(request, refusal.message)
         else:
             return welcome(request, invited)
@@ -57,7 +57,7 @@ def as_newcomer(request: HttpRequest, invited: Invitation, token: str) -> HttpRe
     if form.is_valid():
         try:
             user = team.enlist(token, password=form.cleaned_data["password"], now=timezone.now())
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.add_error(None, refusal.message)
         else:
             complete_signup(request, user=user, redirect_url=resolve_url("dashboard"))

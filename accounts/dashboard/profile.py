@@ -17,7 +17,7 @@ from accounts.forms.people import NameForm
 from accounts.lifecycle import closure
 from accounts.models import Membership, User
 from accounts.tenancy import team
-from framework.errors import Refusal
+from framework.errors import ApiError
 
 
 @never_cache
@@ -47,7 +47,7 @@ def leave(request: HttpRequest, membership: int) -> HttpResponse:
     if found:
         try:
             team.leave(found.account, user, now=timezone.now())
-        except Refusal as refusal:
+        except ApiError as refusal:
             messages.error(request, refusal.message)
         else:
             messages.success(request, f"You have left {found.account.name}.")
@@ -65,7 +65,7 @@ def forget(request: HttpRequest) -> HttpResponse:
         return render(request, "dashboard/delete_profile.html", {"memberships": memberships_of(user)})
     try:
         closure.forget(user, now=timezone.now())
-    except Refusal as refusal:
+    except ApiError as refusal:
         messages.error(request, refusal.message)
         return redirect("person")
     logout(request)

@@ -13,7 +13,7 @@ from accounts.forms.people import InviteForm, PartForm
 from accounts.models import Invitation, Membership, Venue
 from accounts.tenancy import team
 from accounts.tenancy.permissions import Access, Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 
 SHOWN = 200
@@ -28,7 +28,7 @@ def listed(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             made = team.invite(access, now=timezone.now(), **form.cleaned_data)
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.blame(refusal)
         else:
             messages.success(request, f"The invitation was sent to {made.email}.")
@@ -73,7 +73,7 @@ def member(request: PageRequest, membership: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             team.change(access, theirs.pk, **form.cleaned_data)
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.blame(refusal)
         else:
             messages.success(request, f"{theirs.user.email} is now {form.role_label()}.")
@@ -127,7 +127,7 @@ def done(request: PageRequest, act: Callable[[], str]) -> HttpResponse:
     """Run the action, add its message or its error, and redirect to the team page."""
     try:
         messages.success(request, act())
-    except Refusal as refusal:
+    except ApiError as refusal:
         messages.error(request, refusal.message)
     return redirect("team", venue=request.access.venue.public_id)
 

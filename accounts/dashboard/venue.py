@@ -13,7 +13,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.forms.venue import SettingsForm
 from accounts.models import Venue
 from accounts.tenancy.permissions import Right
-from framework.timezones import zones
+from framework.timezones import zone_names
 
 
 class DetailsForm(SettingsForm):
@@ -113,5 +113,5 @@ def answer(request: PageRequest, refused: Mapping[str, SettingsForm] | None = No
         {"name": name, "title": title, "form": (refused or {}).get(name) or form(instance=venue, prefix=name)}
         for name, (title, form) in SECTIONS.items()
     ]
-    context = {"sections": sections, "zones": sorted(zones()), "is_refused": bool(refused)}
+    context = {"sections": sections, "zones": sorted(zone_names()), "is_refused": bool(refused)}
     return render(request, "accounts/venue.html", context, status=status)

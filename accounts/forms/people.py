@@ -19,8 +19,8 @@ from accounts.currencies import CURRENCIES
 from accounts.lifecycle import onboarding
 from accounts.models import Role, User, Venue
 from accounts.tenancy.team import Reach
-from framework.errors import Refusal
-from framework.timezones import is_a_zone, zones
+from framework.errors import ApiError
+from framework.timezones import validate_zone, zone_names
 
 MIN_STRENGTH_HELP = "At least 8 characters, not a common password."
 ROLES = {
@@ -37,7 +37,7 @@ class ZoneInput(forms.TextInput):
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         """Render the input with a datalist of the time zones."""
         known = f"zones-of-{name}"
-        options = format_html_join("", '<option value="{}">', ((zone,) for zone in sorted(zones())))
+        options = format_html_join("", '<option value="{}">', ((zone,) for zone in sorted(zone_names())))
         field = super().render(name, value, {"list": known} | (attrs or {}), renderer)
         return format_html('{}<datalist id="{}">{}</datalist>', field, known, options)
 
@@ -50,7 +50,7 @@ class ZoneField(forms.CharField):
             "label": "Time zone",
             "max_length": 64,
             "widget": ZoneInput,
-            "validators": [is_a_zone],
+            "validators": [validate_zone],
         }
         super().__init__(**known | {"help_text": "The restaurant's time zone, for example Europe/Rome."} | options)
 
@@ -162,7 +162,7 @@ class PartForm(forms.Form):
         values: dict[str, Any] = super().clean() or self.cleaned_data
         return {"venues": list[Venue]()} | values
 
-    def blame(self, refusal: Refusal) -> None:
+    def blame(self, refusal: ApiError) -> None:
         """Add the error to the field that it concerns."""
         self.add_error(refusal.param if refusal.param in self.fields else None, refusal.message)
 

@@ -5,7 +5,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import Venue
-from framework.forms.optimistic_concurrency import StaleForm, ToldForm
+from framework.forms.optimistic_concurrency import ChangedFieldsForm, ConflictCheckForm
 
 ZONE_STAYS = "The time zone cannot change while there are upcoming reservations."
 # Triggers that hold the rule where somebody else is quicker, and the field that they speak of.
@@ -18,7 +18,7 @@ KEPT = {
 }
 
 
-class VenueForm(StaleForm):
+class VenueForm(ChangedFieldsForm):
     """A venue. Its clock is kept while guests are expected by it, its currency while dishes have prices in it."""
 
     def clean_timezone(self) -> str:
@@ -42,7 +42,7 @@ class VenueForm(StaleForm):
         return currency
 
 
-class SettingsForm(VenueForm, ToldForm):
+class SettingsForm(VenueForm, ConflictCheckForm):
     """A part of the settings, as the people of the venue write it."""
 
     def stored(self) -> bool:

@@ -15,7 +15,7 @@ from django.db.models import Func, Q, Subquery, Value
 from django.db.models.functions import Coalesce, Least
 
 from accounts.models.venues import Venue
-from framework.db.row_history import kept
+from framework.db.row_history import track_history
 from framework.errors import InvalidRequest
 from framework.public_ids import decode, encode, new_id
 
@@ -115,7 +115,7 @@ class ApiKeys(models.QuerySet["ApiKey"]):
         return self.filter(revoked_at=None).update(revoked_at=now)
 
 
-@kept(without=("digest", "last_used_at", "last_used_ip"))
+@track_history(exclude=("digest", "last_used_at", "last_used_ip"))
 class ApiKey(models.Model):
     """A Bearer credential of one venue. Only its SHA-256 is kept."""
 

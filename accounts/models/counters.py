@@ -14,7 +14,7 @@ class Tallies(models.QuerySet["Tally"]):
 
     def count_of(self, venue: Venue, noun: str, *, status: str | None = None) -> int:
         """How many such records the venue has, of one status or in all. One query of at most a few rows."""
-        ((total,),) = prepared_statements.rows(
+        ((total,),) = prepared_statements.fetch_all(
             f"{SUM} AND status = %(status)s" if status else SUM, {"venue": venue.pk, "noun": noun, "status": status}
         )
         return int(total)

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AbstractUser, BaseUserManager
 from django.db import models
 from django.db.models import F, Func, Q
 
-from framework.db.row_history import kept
+from framework.db.row_history import track_history
 from framework.public_ids import encode, new_id
 
 
@@ -70,7 +70,7 @@ class Role(models.TextChoices):
     KITCHEN = "kitchen"
 
 
-@kept()
+@track_history()
 class Membership(models.Model):
     """A user's part in an account: at all of its venues, or at those that are named."""
 

@@ -8,9 +8,9 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
 from accounts.models.users import Account, Membership, User
-from framework.db.row_history import kept
+from framework.db.row_history import track_history
 from framework.public_ids import encode, new_id
-from framework.timezones import is_a_zone
+from framework.timezones import validate_zone
 
 # What a payment method may be called, in the APIs too.
 PAYMENT_LABEL = r"^[a-z][a-z0-9_-]{0,39}$"
@@ -35,7 +35,7 @@ class Venues(models.QuerySet["Venue"]):
         return self.order_by("is_sandbox", "name", "id")
 
 
-@kept()
+@track_history()
 class Venue(models.Model):
     """A restaurant of an account: what an API key stands for, and the owner of orders and reservations."""
 
@@ -47,7 +47,7 @@ class Venue(models.Model):
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="venues")
     name = models.CharField(max_length=200)
     timezone = models.CharField(
-        max_length=64, default="UTC", validators=[is_a_zone], help_text="IANA time zone of the venue"
+        max_length=64, default="UTC", validators=[validate_zone], help_text="IANA time zone of the venue"
     )
     currency = models.CharField(max_length=3, default="EUR", help_text="ISO 4217")
     is_sandbox = models.BooleanField(

@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from accounts.models.users import Account
 from accounts.models.venues import Venue
-from framework.db.row_history import kept
+from framework.db.row_history import track_history
 from framework.public_ids import encode, new_id
 
 
@@ -82,7 +82,7 @@ class Event(models.Model):
         return encode("evt", self.pk)
 
 
-@kept(without=("secret", "old_secret", "is_slow", "failing_since"))
+@track_history(exclude=("secret", "old_secret", "is_slow", "failing_since"))
 class WebhookEndpoint(models.Model):
     """An address of the customer's that is told of events."""
 

@@ -21,8 +21,8 @@ from django.http import HttpRequest, HttpResponseBase
 
 from accounts.models import ApiKey
 from accounts.request_log import redaction
-from framework.api.error_handler import id_of
-from framework.api.rate_limits.middleware import ip_of
+from framework.api.error_handler import request_id_of
+from framework.api.rate_limits.middleware import client_ip
 from framework.public_ids import decode
 
 logger = logging.getLogger("tablewire.api")
@@ -96,14 +96,14 @@ def line_of(request: HttpRequest, response: HttpResponseBase, key: ApiKey, *, du
     """What there is to say of an answered call. Reads nothing more of the request: who refused it may not have."""
     status = response.status_code
     return Line(
-        request_id=id_of(request),
+        request_id=request_id_of(request),
         key=key,
         method=(request.method or "")[:10],
         path=request.path[:2000],
         query=request.META.get("QUERY_STRING", "")[:4000],
         status=status,
         duration_ms=round(duration_s * 1000),
-        address=ip_of(request),
+        address=client_ip(request),
         agent=request.META.get("HTTP_USER_AGENT", "")[:400],
         body=read_of(request) if 400 <= status < 500 else b"",
         answer=getattr(response, "content", b"")[: redaction.LONGEST] if status >= 400 else b"",

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts import mail_outbox
 from accounts.lifecycle import onboarding
 from accounts.models import User
-from framework.api.rate_limits.middleware import ip_of
+from framework.api.rate_limits.middleware import client_ip
 from framework.encryption import CannotDecrypt, decrypt, encrypt
 
 logger = logging.getLogger("tablewire.entrance")
@@ -39,7 +39,7 @@ class Entrance(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """The address that TRUSTED_PROXIES lets us believe; where a proxy wrote none, all share one."""
-        return ip_of(request) or "0.0.0.0"  # noqa: S104  # an address as any other: nothing listens there
+        return client_ip(request) or "0.0.0.0"  # noqa: S104  # an address as any other: nothing listens there
 
     def get_signup_redirect_url(self, request: HttpRequest) -> str:
         """Where a newcomer finds the first key."""

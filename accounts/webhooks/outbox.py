@@ -102,7 +102,7 @@ def record_of_account(
 
 
 def _stored(statement: str, its_values: Mapping[str, Any]) -> UUID:
-    ((deliveries,),) = prepared_statements.written(statement, its_values)
+    ((deliveries,),) = prepared_statements.execute_returning(statement, its_values)
     enqueue_deliveries(deliveries)
     key: UUID = its_values["event"]
     return key

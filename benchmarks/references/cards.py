@@ -12,15 +12,15 @@ from benchmarks.references import rows
 from benchmarks.references.doorway import Said, cursor, missing, one_of, point, slug_of, whole
 from benchmarks.references.rows import (
     EARTH_M,
-    FAR,
+    MAX_AHEAD,
     OFFER,
-    OFFERED,
+    OFFER_COLUMNS,
     OPTIONS,
     SLACK,
     SPHERE_M,
-    moment,
-    offer_of,
-    on_its_clock,
+    current_time,
+    local_time,
+    render_offer,
 )
 
 SPAN = """LEFT JOIN LATERAL (
@@ -29,7 +29,7 @@ SPAN = """LEFT JOIN LATERAL (
 ) AS next ON true"""
 RECORD = f"""
 SELECT held.status, held.timezone, held.hours_known, held.before, held.hours, held.after, r.spans_until, next.opens,
-    next.closes, {OFFERED}
+    next.closes, {OFFER_COLUMNS}
 FROM catalogue_record AS held
 LEFT JOIN catalogue_searchrow AS r ON r.restaurant_id = held.restaurant_id
 {SPAN.format(now="$2::timestamptz")}
@@ -45,7 +45,7 @@ WITH near AS MATERIALIZED (
         AND r.open_spans @> $6::timestamptz AND NOT r.is_shut
     ORDER BY r.position <-> point($3, $4) LIMIT $7::int
 )
-SELECT r.id, r.card, r.sources, r.timezone, r.spans_until, {METRES} AS metres, next.closes, {OFFERED}
+SELECT r.id, r.card, r.sources, r.timezone, r.spans_until, {METRES} AS metres, next.closes, {OFFER_COLUMNS}
 FROM near AS r
 {SPAN.format(now="$6")}
 {OFFER.format(restaurant="r.id", now="$6")}
@@ -67,19 +67,19 @@ async def record(request: Request) -> Response:
     """A restaurant."""
 
     async def work(asked: Mapping[str, Any]) -> Said:
-        now = moment()
+        now = current_time()
         row = await door.pool.fetchrow(RECORD, slug_of(request), now)
         if row is None:
             raise missing()
-        rest = orjson.dumps(state_of(row, now), option=OPTIONS)
-        offer = orjson.dumps(offer_of(row), option=OPTIONS)
+        rest = orjson.dumps(opening_state(row, now), option=OPTIONS)
+        offer = orjson.dumps(render_offer(row), option=OPTIONS)
         before, hours, after = row["before"].encode(), row["hours"].encode(), row["after"].encode()
         return Said(b'{%b,"hours":{%b,%b,%b,"flow_offer":%b}' % (before, hours, rest[1:], after, offer))
 
     return await door.serve(request, {"fields": one_of("core")}, work)
 
 
-def state_of(row: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+def opening_state(row: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Open or not, and until when."""
     if row["status"] not in ("open", "unverified"):
         return {"state": "closed", "open_now": False, "next_change": None}
@@ -87,7 +87,7 @@ def state_of(row: Mapping[str, Any], now: datetime) -> dict[str, Any]:
         return {"state": "unknown", "open_now": None, "next_change": None}
     is_open = row["opens"] is not None and row["opens"] <= now
     change = row["closes"] if is_open else row["opens"]
-    clock = on_its_clock(change, row["timezone"]) if change is not None and change < now + FAR else None
+    clock = local_time(change, row["timezone"]) if change is not None and change < now + MAX_AHEAD else None
     return {"state": "open" if is_open else "closed", "open_now": is_open, "next_change": clock}
 
 
@@ -95,12 +95,12 @@ def state_of(row: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 async def search(request: Request) -> Response:
     """Open restaurants around a point, nearest first."""
     known = {"ll": point, "open": one_of("now"), "radius": whole(1, 20_000), "limit": whole(1, 50)}
-    return await door.serve(request, known, nearest)
+    return await door.serve(request, known, find_nearest)
 
 
-async def nearest(asked: Mapping[str, Any]) -> Said:
+async def find_nearest(asked: Mapping[str, Any]) -> Said:
     """The page."""
-    now = moment()
+    now = current_time()
     (lat, lng), radius, limit = asked["ll"], float(asked.get("radius", 1_500)), asked.get("limit", 20)
     x, y = SPHERE_M * radians(lng), SPHERE_M * log(tan(pi / 4 + radians(lat) / 2))
     reach = radius * SPHERE_M / EARTH_M / cos(radians(abs(lat)) + radius / EARTH_M) * (1 + 1e-9)
@@ -115,8 +115,8 @@ async def nearest(asked: Mapping[str, Any]) -> Said:
             "walking_minutes": ceil(walked / 80),
             "distance_m": round(row["metres"]),
             "open_now": True,
-            "next_change": on_its_clock(closes, row["timezone"]) if closes < row["spans_until"] else None,
-            "flow_offer": offer_of(row),
+            "next_change": local_time(closes, row["timezone"]) if closes < row["spans_until"] else None,
+            "flow_offer": render_offer(row),
         }
         items.append(b"{%b,%b" % (row["card"].encode(), orjson.dumps(rest, option=OPTIONS)[1:]))
     data = b",".join(items)

@@ -24,7 +24,7 @@ CLEAN_LINE = r"^[^\x00-\x1f\x7f]*$"
 CLEAN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
 VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 CENT = Decimal("0.01")
-KEPT = timedelta(days=1)
+KEY_LIFETIME = timedelta(days=1)
 OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
 CLAIM = """
 INSERT INTO accounts_idempotentcall AS before (id, scope, key, operation, body_sha256, headers, created_at)
@@ -35,10 +35,10 @@ SET id = excluded.id, operation = excluded.operation, body_sha256 = excluded.bod
 WHERE before.created_at <= $7
 RETURNING id
 """
-EARLIER = """
+STORED_RESPONSE = """
 SELECT operation, body_sha256, status, headers::text, body FROM accounts_idempotentcall WHERE scope = $1 AND key = $2
 """
-KEEP = "UPDATE accounts_idempotentcall SET status = 201, headers = $2::jsonb, body = $3 WHERE id = $1"
+STORE_RESPONSE = "UPDATE accounts_idempotentcall SET status = 201, headers = $2::jsonb, body = $3 WHERE id = $1"
 MENU = """
 SELECT item.ref, item.name, item.price, item.tax_percent, item.is_available, item.sold_out_on, category.served_from,
     category.served_until
@@ -102,7 +102,7 @@ class Item(BaseModel):
     notes: Annotated[str, Field(max_length=500, pattern=CLEAN)] = ""
 
 
-class Wanted(BaseModel):
+class NewOrder(BaseModel):
     """An order that is to be placed."""
 
     model_config = STRICT
@@ -138,28 +138,30 @@ async def create(request: Request) -> Response:
         key = request.headers.get("idempotency-key")
         async with desk.pool.acquire() as connection, connection.transaction():
             if key is None:
-                return await placed(connection, caller, body)
+                return await place_order(connection, caller, body)
             if not VISIBLE.fullmatch(key):
                 raise Refused(400, "invalid_request", "1 to 255 visible ASCII characters.", "Idempotency-Key")
             now, digest, operation = datetime.now(UTC), sha256(body).digest(), "POST /api/v1/orders"
-            row = await connection.fetchval(CLAIM, uuid7(), caller.bucket, key, operation, digest, now, now - KEPT)
+            row = await connection.fetchval(
+                CLAIM, uuid7(), caller.bucket, key, operation, digest, now, now - KEY_LIFETIME
+            )
             if row is None:
-                earlier = await connection.fetchrow(EARLIER, caller.bucket, key)
+                earlier = await connection.fetchrow(STORED_RESPONSE, caller.bucket, key)
                 if earlier["operation"] != operation or earlier["body_sha256"] != digest:
                     raise Refused(400, "idempotency_key_reused", "This key came with another request before.")
                 kept: Mapping[str, str] = orjson.loads(earlier["headers"])
                 return Told(earlier["body"], 201, {**kept, "idempotent-replayed": "true"})
-            told = await placed(connection, caller, body)
-            await connection.execute(KEEP, row, orjson.dumps(told.headers).decode(), told.body)
+            told = await place_order(connection, caller, body)
+            await connection.execute(STORE_RESPONSE, row, orjson.dumps(told.headers).decode(), told.body)
             return told
 
     return await desk.serve(request, "orders:write", work)
 
 
-async def placed(connection: Any, caller: Caller, body: bytes) -> Told:
+async def place_order(connection: Any, caller: Caller, body: bytes) -> Told:
     """Place what the body describes."""
     try:
-        wanted = Wanted.model_validate_json(body)
+        wanted = NewOrder.model_validate_json(body)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Refused(400, "invalid_request", first["msg"], ".".join(map(str, first["loc"]))) from error
@@ -197,13 +199,13 @@ async def placed(connection: Any, caller: Caller, body: bytes) -> Told:
         "business_date": day,
         "status": "pending",
         "customer_id": wanted.customer_id,
-        "items": [{name: one[name] for name in SHOWN} for one in lines],
+        "items": [{name: one[name] for name in LINE_FIELDS} for one in lines],
         "delivery_address": address,
         "payment_method": wanted.payment_method,
         "currency": caller.currency,
-        "subtotal": written(subtotal),
-        "tax": written(tax),
-        "total": written(total),
+        "subtotal": format_amount(subtotal),
+        "tax": format_amount(tax),
+        "total": format_amount(total),
         "metadata": wanted.metadata,
         "version": 1,
         "created_at": now,
@@ -211,7 +213,7 @@ async def placed(connection: Any, caller: Caller, body: bytes) -> Told:
         "completed_at": None,
         "cancelled_at": None,
     }
-    columns = [[one[name] for one in lines] for name in ("menu_item_id", "name", "quantity", "notes", *OWN)]
+    columns = [[one[name] for one in lines] for name in ("menu_item_id", "name", "quantity", "notes", *AMOUNT_FIELDS)]
     told["number"] = await connection.fetchval(
         PLACE,
         *(key, caller.venue, day, wanted.customer_id, address, wanted.payment_method, caller.currency),
@@ -222,8 +224,8 @@ async def placed(connection: Any, caller: Caller, body: bytes) -> Told:
     return Told(orjson.dumps(told, option=OPTIONS), 201, {"etag": '"1"', "location": where})
 
 
-SHOWN = ("menu_item_id", "name", "quantity", "notes", "unit_price", "line_total")
-OWN = ("price", "percent", "amount")
+LINE_FIELDS = ("menu_item_id", "name", "quantity", "notes", "unit_price", "line_total")
+AMOUNT_FIELDS = ("price", "percent", "amount")
 
 
 def line(item: Item, name: str | None, price: Any, amount: Any, percent: Any) -> dict[str, Any]:
@@ -233,8 +235,8 @@ def line(item: Item, name: str | None, price: Any, amount: Any, percent: Any) ->
         "name": name,
         "quantity": item.quantity,
         "notes": item.notes,
-        "unit_price": written(price),
-        "line_total": written(amount),
+        "unit_price": format_amount(price),
+        "line_total": format_amount(amount),
         "price": price,
         "percent": percent,
         "amount": amount,
@@ -251,7 +253,7 @@ def is_sold(row: Mapping[str, Any], here: datetime) -> bool:
     return bool(since <= at < until) if since < until else bool(at >= since or at < until)
 
 
-def written(amount: Decimal | None) -> str | None:
+def format_amount(amount: Decimal | None) -> str | None:
     """With two digits behind the point."""
     return None if amount is None else f"{amount:.2f}"
 
@@ -271,7 +273,7 @@ async def orders(request: Request) -> Response:
                 rows = await connection.fetch(LATER_PAGE, caller.venue, limit, (page - 1) * limit)
         pages = -(-total // limit)
         around = {"page": page, "limit": limit, "total": total, "total_pages": pages, "has_more": page < pages}
-        body = orjson.dumps({"data": [shown(row) for row in rows], "pagination": around}, option=OPTIONS)
+        body = orjson.dumps({"data": [render_order(row) for row in rows], "pagination": around}, option=OPTIONS)
         known = {"first": 1, "prev": page - 1 if page > 1 else 0, "next": page + 1 if page < pages else 0}
         given = "".join(f"{name}={value}&" for name, value in asked.items() if name != "page")
         links = ", ".join(
@@ -284,7 +286,7 @@ async def orders(request: Request) -> Response:
     return await desk.serve(request, "orders:read", work)
 
 
-def shown(row: Mapping[str, Any]) -> dict[str, Any]:
+def render_order(row: Mapping[str, Any]) -> dict[str, Any]:
     """An order of the list."""
     lines: Sequence[Sequence[Any]] = orjson.loads(row["lines"] or "[]")
     return {
@@ -308,9 +310,9 @@ def shown(row: Mapping[str, Any]) -> dict[str, Any]:
         "delivery_address": row["delivery_address"],
         "payment_method": row["payment_method"],
         "currency": row["currency"],
-        "subtotal": written(row["subtotal"]),
-        "tax": written(row["tax"]),
-        "total": written(row["total"]),
+        "subtotal": format_amount(row["subtotal"]),
+        "tax": format_amount(row["tax"]),
+        "total": format_amount(row["total"]),
         "metadata": orjson.Fragment(row["metadata"]),
         "version": row["version"],
         "created_at": row["created_at"],

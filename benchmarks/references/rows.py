@@ -27,7 +27,7 @@ OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
 EARTH_M, SPHERE_M = 6_371_008.8, 6_378_137.0
 # Beyond a page: the order of the plane is not quite that of the ground, and one more says that there is another page.
 SLACK = 4
-FAR = timedelta(days=14)
+MAX_AHEAD = timedelta(days=14)
 NO_HOURS: dict[str, Any] = {"timezone": None, "periods": [], "special_days": [], "display": [], "osm": None}
 ZONES: dict[str, ZoneInfo] = {}
 PUBLIC = environ.get("REFERENCE_PUBLIC_URL", "http://127.0.0.1")
@@ -42,12 +42,12 @@ LEFT JOIN LATERAL (
     ORDER BY slot.starts_at, slot.percent DESC, slot.id LIMIT 1
 ) AS offer ON true
 """
-OFFERED = "offer.id AS offer_id, offer.percent, offer.time, offer.date, offer.seats_left"
+OFFER_COLUMNS = "offer.id AS offer_id, offer.percent, offer.time, offer.date, offer.seats_left"
 RECORD = f"""
 SELECT r.id, r.slug, r.name, r.alt_names, r.status, r.market_id, r.neighborhood, r.line1, r.locality, r.region,
     r.postal_code, r.country, r.latitude, r.longitude, r.phone, r.phone_verified_at, r.website, r.rating::float8,
     r.review_count, r.price_level, c.label, r.cuisines, r.hours::text, m.timezone, r.attributes::text,
-    r.external_ids::text, r.verified_at, r.updated_at, r.version, o.opens, o.closes, told.sources::text, {OFFERED}
+    r.external_ids::text, r.verified_at, r.updated_at, r.version, o.opens, o.closes, told.sources::text, {OFFER_COLUMNS}
 FROM catalogue_restaurant AS r
 JOIN catalogue_market AS m ON m.slug = r.market_id
 LEFT JOIN catalogue_cuisine AS c ON c.slug = r.cuisine_id
@@ -76,7 +76,7 @@ WITH near AS MATERIALIZED (
         AND o.opens <= $6 AND r.status IN ('open', 'unverified')
     ORDER BY r.position <-> point($3, $4) LIMIT $7::int
 )
-SELECT r.*, {METRES} AS metres, m.timezone, c.label, told.sources, {OFFERED}
+SELECT r.*, {METRES} AS metres, m.timezone, c.label, told.sources, {OFFER_COLUMNS}
 FROM near AS r
 JOIN catalogue_market AS m ON m.slug = r.market_id
 LEFT JOIN catalogue_cuisine AS c ON c.slug = r.cuisine_id
@@ -117,12 +117,12 @@ async def attribution(keys: set[str]) -> list[dict[str, str]]:
     return [lines[key] for key in sorted(keys)]
 
 
-def moment() -> datetime:
+def current_time() -> datetime:
     """The present second."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
-def on_its_clock(at: datetime, zone: str) -> datetime:
+def local_time(at: datetime, zone: str) -> datetime:
     """The moment on the clock of a zone."""
     known = ZONES.get(zone)
     if known is None:
@@ -132,7 +132,7 @@ def on_its_clock(at: datetime, zone: str) -> datetime:
     return there.replace(tzinfo=timezone(there.utcoffset() or timedelta()))
 
 
-def offer_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
+def render_offer(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """The next offer, where there is one."""
     if row["offer_id"] is None:
         return None
@@ -156,7 +156,7 @@ async def record(request: Request) -> Response:
     """A restaurant."""
 
     async def work(asked: Mapping[str, Any]) -> Said:
-        now = moment()
+        now = current_time()
         row = await door.pool.fetchrow(RECORD, slug_of(request), now)
         if row is None:
             raise missing()
@@ -206,8 +206,8 @@ async def record(request: Request) -> Response:
                         **hours,
                         "state": "closed" if is_shut else ("open" if is_open else "closed") if is_known else "unknown",
                         "open_now": False if is_shut else is_open if is_known else None,
-                        "next_change": on_its_clock(change, hours["timezone"])
-                        if is_known and not is_shut and change is not None and change < now + FAR
+                        "next_change": local_time(change, hours["timezone"])
+                        if is_known and not is_shut and change is not None and change < now + MAX_AHEAD
                         else None,
                     },
                     "attributes": orjson.Fragment(row["attributes"]),
@@ -217,7 +217,7 @@ async def record(request: Request) -> Response:
                     "verified_at": row["verified_at"],
                     "updated_at": row["updated_at"],
                     "version": row["version"],
-                    "flow_offer": offer_of(row),
+                    "flow_offer": render_offer(row),
                 },
                 option=OPTIONS,
             )
@@ -230,12 +230,12 @@ async def record(request: Request) -> Response:
 async def search(request: Request) -> Response:
     """Open restaurants around a point, nearest first."""
     known = {"ll": point, "open": one_of("now"), "radius": whole(1, 20_000), "limit": whole(1, 50)}
-    return await door.serve(request, known, found)
+    return await door.serve(request, known, find_restaurants)
 
 
-async def found(asked: Mapping[str, Any]) -> Said:
+async def find_restaurants(asked: Mapping[str, Any]) -> Said:
     """The page."""
-    now = moment()
+    now = current_time()
     (lat, lng), radius, limit = asked["ll"], float(asked.get("radius", 1_500)), asked.get("limit", 20)
     x, y = SPHERE_M * radians(lng), SPHERE_M * log(tan(pi / 4 + radians(lat) / 2))
     reach = radius * SPHERE_M / EARTH_M / cos(radians(abs(lat)) + radius / EARTH_M) * (1 + 1e-9)
@@ -264,8 +264,8 @@ async def found(asked: Mapping[str, Any]) -> Said:
                 "walking_minutes": ceil(walked / 80),
                 "distance_m": round(metres),
                 "open_now": True,
-                "next_change": on_its_clock(closes, row["timezone"]) if closes.year < date.max.year else None,
-                "flow_offer": offer_of(row),
+                "next_change": local_time(closes, row["timezone"]) if closes.year < date.max.year else None,
+                "flow_offer": render_offer(row),
             }
         )
     data = orjson.dumps(items, option=OPTIONS)
@@ -290,16 +290,16 @@ async def reviews(request: Request) -> Response:
     """The newest reviews of a restaurant."""
 
     async def work(asked: Mapping[str, Any]) -> Said:
-        now, limit = moment(), asked.get("limit", 20)
+        now, limit = current_time(), asked.get("limit", 20)
         rows = await door.pool.fetch(REVIEWS, slug_of(request), limit + 1)
         if not rows:
             raise missing()
-        return await listed(rows, now, limit)
+        return await render_hits(rows, now, limit)
 
     return await door.serve(request, {"sort": one_of("newest"), "limit": whole(1, 50)}, work)
 
 
-async def listed(rows: list[Mapping[str, Any]], now: datetime, limit: int) -> Said:
+async def render_hits(rows: list[Mapping[str, Any]], now: datetime, limit: int) -> Said:
     """A page of reviews."""
     first = rows[0]
     shown = rows[:limit] if first["id"] is not None else []
@@ -315,7 +315,7 @@ async def listed(rows: list[Mapping[str, Any]], now: datetime, limit: int) -> Sa
             "visited_on": row["visited_on"],
             "created_at": row["created_at"],
             "helpful_count": row["helpful_count"],
-            "photos": [pictured(photo) for photo in row["photos"] or ()],
+            "photos": [render_photo(photo) for photo in row["photos"] or ()],
             "owner_reply": {"text": row["owner_reply"], "created_at": row["owner_replied_at"]}
             if row["owner_reply"] is not None
             else None,
@@ -342,7 +342,7 @@ async def listed(rows: list[Mapping[str, Any]], now: datetime, limit: int) -> Sa
     return Said(body, caching=OWN, content=content)
 
 
-def pictured(photo: Any) -> dict[str, str]:
+def render_photo(photo: Any) -> dict[str, str]:
     """What a review says of its photo."""
     name = encode("ph", photo)
     return {

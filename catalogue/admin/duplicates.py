@@ -16,8 +16,8 @@ from catalogue.admin.review_queue import StateFilter, WorkedOffAdmin
 from catalogue.matching import duplicate_review
 from catalogue.models import MatchCandidate, Restaurant
 from catalogue.search.geocoding.distance import Location, distance_m
-from framework.admin.action_confirmation import ask
-from framework.errors import Refusal
+from framework.admin.action_confirmation import render_confirmation
+from framework.errors import ApiError
 
 COMPARED = (
     "name",
@@ -123,7 +123,7 @@ class MatchCandidateAdmin(WorkedOffAdmin):
             return None
         chosen = queryset.select_related("first", "second").order_by("-score", "pk")
         context = {"pairs": [(pair, *duplicate_review.in_order(pair)) for pair in chosen]}
-        return ask(
+        return render_confirmation(
             self,
             request,
             "catalogue/confirm_duplicates.html",
@@ -144,7 +144,7 @@ class MatchCandidateAdmin(WorkedOffAdmin):
         for pair in queryset.select_related("first", "second").order_by("pk"):
             try:
                 decide(pair, by=request.user.pk, now=now)
-            except Refusal as refusal:
+            except ApiError as refusal:
                 self.message_user(request, f"{pair.first} and {pair.second}: {refusal.message}", messages.WARNING)
             else:
                 decided += 1

@@ -24,10 +24,10 @@ from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import PREFIX as ID
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from catalogue.tasks import enqueue_export_step
-from framework.admin.action_confirmation import ask
+from framework.admin.action_confirmation import render_confirmation
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 from payments.models import shortened
 from payments.tiers.definitions import FREE
@@ -83,7 +83,7 @@ class OrderForm(forms.Form):
             "since_export": given["since_export"] or None,
         }
 
-    def blame(self, refusal: Refusal) -> None:
+    def blame(self, refusal: ApiError) -> None:
         """Add the error to the field that it concerns."""
         name = {"fields": "fields_"}.get(refusal.param or "", (refusal.param or "").removeprefix(PREFIX))
         self.add_error(name if name in self.fields else NON_FIELD_ERRORS, refusal.message)
@@ -174,7 +174,7 @@ class ExportAdmin(ReadOnlyAdmin):
         if form.is_valid():
             try:
                 export = commands.start(None, tier=FREE, now=timezone.now(), **form.arguments)
-            except Refusal as refusal:
+            except ApiError as refusal:
                 form.blame(refusal)
             else:
                 enqueue_export_step(export)
@@ -258,7 +258,7 @@ class ExportAdmin(ReadOnlyAdmin):
         for export in queryset:
             try:
                 is_queued = commands.restart(export, actor=staff(request), now=timezone.now())
-            except Refusal as refusal:
+            except ApiError as refusal:
                 self.message_user(request, f"Export {export.public_id}: {refusal.message}", messages.ERROR)
                 continue
             if is_queued:
@@ -284,7 +284,9 @@ class ExportAdmin(ReadOnlyAdmin):
     def ask(self, request: HttpRequest, queryset: QuerySet[Export]) -> HttpResponse:
         """Render the confirmation page with the exports to be cancelled."""
         context = {"count": queryset.count(), "examples": queryset[:20]}
-        return ask(self, request, "catalogue/confirm_cancel.html", title="Cancel exports?", action="cancel", **context)
+        return render_confirmation(
+            self, request, "catalogue/confirm_cancel.html", title="Cancel exports?", action="cancel", **context
+        )
 
 
 @admin.register(ExportPart)

@@ -19,7 +19,7 @@ from catalogue.insights.pipeline import cost_budget, llm_job
 from catalogue.insights.providers.base import RemoteProvider
 from catalogue.models import Insight, InsightCall
 from catalogue.tasks import enqueue_insights
-from framework.admin.action_confirmation import ask
+from framework.admin.action_confirmation import render_confirmation
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin
@@ -166,7 +166,9 @@ class InsightAdmin(LargeTableAdmin):
             with_text = queryset.exclude(text="")
             shown = {"insights": with_text[:MAX_APPROVALS], "more": max(0, with_text.count() - MAX_APPROVALS)}
             title = "Approve these texts?"
-            return ask(self, request, "catalogue/confirm_approval.html", title=title, action="approve", **shown)
+            return render_confirmation(
+                self, request, "catalogue/confirm_approval.html", title=title, action="approve", **shown
+            )
         approved = 0
         chosen = {str(pk): pk for pk in queryset.values_list("pk", flat=True)}
         for read in request.POST.getlist("read"):
@@ -203,7 +205,7 @@ class InsightAdmin(LargeTableAdmin):
                 "budget": settings.INSIGHT_DAILY_BUDGET_USD,
             }
             title = "Regenerate insights?"
-            return ask(
+            return render_confirmation(
                 self, request, "catalogue/confirm_rewrite_insights.html", title=title, action="regenerate", **context
             )
         marked = insights.forget(queryset)

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from catalogue import places
 from catalogue.models import Restaurant
-from framework.admin.action_confirmation import ask
-from framework.errors import Refusal
+from framework.admin.action_confirmation import render_confirmation
+from framework.errors import ApiError
 
 # A merge needs exactly two restaurants.
 PAIR = 2
@@ -84,7 +84,9 @@ class ChangesIdentity(admin.ModelAdmin[Restaurant]):
         if "confirmed" in request.POST:
             try:
                 self.message_user(request, do(chosen), messages.SUCCESS)
-            except Refusal as refusal:
+            except ApiError as refusal:
                 self.message_user(request, refusal.message, messages.ERROR)
             return None
-        return ask(self, request, "catalogue/confirm_place_action.html", title=title, action=action, chosen=chosen)
+        return render_confirmation(
+            self, request, "catalogue/confirm_place_action.html", title=title, action=action, chosen=chosen
+        )

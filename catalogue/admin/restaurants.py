@@ -22,7 +22,7 @@ from catalogue.models import (
     SourceRecord,
 )
 from catalogue.tasks import enqueue_open_spans
-from framework.admin.action_confirmation import ask
+from framework.admin.action_confirmation import render_confirmation
 from framework.admin.large_tables import LargeTableAdmin
 
 # A shorter text has no trigram, so the search would scan the whole table.
@@ -147,7 +147,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
         obj.locked_fields = form.locks()
         if form.before is None:
             obj.created_at = obj.updated_at = now
-            publish.by(f"staff:{request.user.pk}")
+            publish.set_actor(f"staff:{request.user.pk}")
             obj.save(force_insert=True)
             transaction.on_commit(enqueue_open_spans)
             return
@@ -155,7 +155,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
             # An empty digest matches no record, so the next import reads the row again.
             obj.source_records.update(digest="")
         obj.updated_at = now
-        publish.by(f"staff:{request.user.pk}")
+        publish.set_actor(f"staff:{request.user.pk}")
         obj.save(update_fields=changed | {"updated_at", "locked_fields"})
         if changed & Restaurant.BEHIND_SPANS:
             transaction.on_commit(enqueue_open_spans)
@@ -188,7 +188,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
             skipped = queryset.count() - present.count()
             chosen = Restaurant.objects.filter(pk__in=queryset.order_by().values("pk"))
             with transaction.atomic():
-                publish.by(f"staff:{request.user.pk}")
+                publish.set_actor(f"staff:{request.user.pk}")
                 changed = chosen.set_status(status, now=timezone.now())
                 transaction.on_commit(enqueue_open_spans)
             self.message_user(request, f"{changed} restaurants are now {status.label.lower()}.", messages.SUCCESS)
@@ -199,7 +199,9 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
         others = present.exclude(status=status)
         title = f"Mark as {status.label.lower()}?"
         context = {"count": others.count(), "examples": others[:20], "status": status.label.lower()}
-        return ask(self, request, "catalogue/confirm_status.html", title=title, action=action, **context)
+        return render_confirmation(
+            self, request, "catalogue/confirm_status.html", title=title, action=action, **context
+        )
 
 
 @admin.register(SourceRecord)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount, count_bounded
-from framework.errors import Refusal
+from framework.errors import ApiError
 
 
 class ShownFilter(admin.SimpleListFilter):
@@ -80,7 +80,7 @@ class WorkedOffAdmin(LargeTableAdmin):
     waits_as: ClassVar[str] = ""
 
     def decided(self, request: HttpRequest, row: Any, verdict: str) -> str | None:
-        """Apply a decision and return a message; None for an unknown decision. Raises Refusal."""
+        """Apply a decision and return a message; None for an unknown decision. Raises ApiError."""
         raise NotImplementedError
 
     def context_of(self, row: Any) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class WorkedOffAdmin(LargeTableAdmin):
         following = self.following(row).values_list("pk", flat=True).first()
         try:
             message = self.decided(request, row, verdict)
-        except Refusal as refusal:
+        except ApiError as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
             return HttpResponseRedirect(self.address(row.pk))
         if message is None:

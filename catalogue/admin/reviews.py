@@ -49,7 +49,7 @@ class ReviewAdmin(LargeTableAdmin):
     def save_model(self, request: HttpRequest, obj: Review, form: Any, change: bool) -> None:
         """Save only the changed fields, because imports write the same rows, and update the counts."""
         if form.changed_data:
-            publish.by(f"staff:{request.user.pk}")
+            publish.set_actor(f"staff:{request.user.pk}")
             obj.save(update_fields=form.changed_data)
             aggregates.restaurants([obj.restaurant_id], now=timezone.now())
 

@@ -19,7 +19,7 @@ from catalogue.field_groups import GROUPS
 from catalogue.models import SearchRow, Version
 from framework.api.openapi import schema
 from framework.cache import CachedValue
-from framework.errors import Unavailable
+from framework.errors import ServiceUnavailable
 from framework.mcp import protocol_versions
 from payments.chain import evm
 from payments.chain.networks import ours
@@ -203,7 +203,7 @@ def with_prices(content: bytes) -> bytes:
             if isinstance(operation, dict) and (products := operation.get("x-products")):
                 is_one = "x-one-product-a-call" in operation
                 operation.update(payment_of(products, priced, is_one=is_one))
-    written = schema.written(told).encode()
+    written = schema.render_document(told).encode()
     cached_openapi[:] = [(content, priced, written)]
     return written
 
@@ -255,15 +255,15 @@ cached_document: CachedValue[bytes] = CachedValue(read_document)
 
 
 def written() -> bytes:
-    """The document as it was at most a minute ago, or before the database went away. Raises Unavailable."""
+    """The document as it was at most a minute ago, or before the database went away. Raises ServiceUnavailable."""
     content = cached_document.get_or_stale(max_age_s=REMEMBERED_S)
     if content is None:
-        raise Unavailable
+        raise ServiceUnavailable
     return content
 
 
 def price_list() -> bytes:
-    """Of the document what is sold to whom for how much, and by which tools. Raises Unavailable."""
+    """Of the document what is sold to whom for how much, and by which tools. Raises ServiceUnavailable."""
     told = orjson.loads(written())
     for product in told["products"]:
         for name in OF_REST:

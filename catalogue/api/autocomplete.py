@@ -10,7 +10,7 @@ from catalogue.api.openapi_responses import CONDITIONAL, free
 from catalogue.matching import match_endpoint
 from catalogue.models import Restaurant
 from catalogue.search.text import autocomplete
-from framework.api.pagination.cursor import Credited
+from framework.api.pagination.cursor import AttributedListing
 from payments.identity.drf_authentication import DataViewSet
 
 
@@ -57,5 +57,5 @@ class MatchViewSet(DataViewSet[Restaurant]):
         sought, now = filters.Sought.read(request), timezone.now()
         found = match_endpoint.match(**sought)
         lines = attribution.of_restaurants([match.slug for match in found])
-        page = Credited(rows=found, limit=sought["limit"], as_of=now, attribution=lines)
+        page = AttributedListing(rows=found, limit=sought["limit"], as_of=now, attribution=lines)
         return paywall.served(request, responses.listed(serializers.MatchAnswer(page).data), now=now)

@@ -5,7 +5,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from catalogue.agent_discovery import llms_txt, x402_manifest
 from framework.api import cacheable_documents, error_handler
-from framework.errors import NotFound, Unavailable
+from framework.errors import NotFound, ServiceUnavailable
 
 MARKDOWN = "text/markdown; charset=utf-8"
 KINDS = {".md": MARKDOWN, ".svg": "image/svg+xml"}
@@ -17,31 +17,31 @@ STILL = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 @csrf_exempt
 def well_known(request: HttpRequest) -> HttpResponse:
     """Every paid resource and its prices. Not counted: a process makes it once a minute for all."""
-    if refusal := error_handler.only_read(request):
+    if refusal := error_handler.reject_unsafe_method(request):
         return refusal
     try:
         content = x402_manifest.written()
-    except Unavailable as away:
-        return error_handler.undoored(away, request)
-    return cacheable_documents.given(request, content)
+    except ServiceUnavailable as away:
+        return error_handler.unnumbered_response(away, request)
+    return cacheable_documents.document_response(request, content)
 
 
 @csrf_exempt
 def llms(request: HttpRequest) -> HttpResponse:
     """What we are, and where everything is."""
-    if refusal := error_handler.only_read(request):
+    if refusal := error_handler.reject_unsafe_method(request):
         return refusal
-    return cacheable_documents.given(request, llms_txt.written(), kind=MARKDOWN)
+    return cacheable_documents.document_response(request, llms_txt.written(), kind=MARKDOWN)
 
 
 @csrf_exempt
 def page(request: HttpRequest, path: str) -> HttpResponse:
     """A page of the documentation, or a picture in one, as it is written."""
-    if refusal := error_handler.only_read(request):
+    if refusal := error_handler.reject_unsafe_method(request):
         return refusal
     file = llms_txt.files().get(path)
     if file is None:
-        return error_handler.undoored(NotFound(), request)
-    response = cacheable_documents.given(request, file.read_bytes(), kind=KINDS[file.suffix])
+        return error_handler.unnumbered_response(NotFound(), request)
+    response = cacheable_documents.document_response(request, file.read_bytes(), kind=KINDS[file.suffix])
     response["Content-Security-Policy"] = STILL
     return response

@@ -72,7 +72,7 @@ class ExportViewSet(DataViewSet[Export]):
     lookup_url_kwarg = "id"
     # Anything else cannot be an id, and need not be looked up.
     lookup_value_regex = "[a-z0-9_]{1,40}"
-    reads_query = ("list", "file")
+    query_actions = ("list", "file")
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Ask who it is before anything is judged; a signed link needs nobody."""
@@ -116,12 +116,12 @@ class ExportViewSet(DataViewSet[Export]):
     @extend_schema(
         operation_id="list_exports",
         summary="List your exports, newest first",
-        parameters=[filters.Pages],
-        responses=schema.answers({200: serializers.ExportAnswer}, refusals=[403]),
+        parameters=[filters.PageParams],
+        responses=schema.documented_responses({200: serializers.ExportAnswer}, refusals=[403]),
     )
     def list(self, request: Request) -> Response:
         """Those of the wallet of the session, finished or not."""
-        pages = filters.Pages.read(request)
+        pages = filters.PageParams.read(request)
         found = representation.page(self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now())
         return Response(serializers.ExportAnswer(found).data)
 
@@ -129,7 +129,7 @@ class ExportViewSet(DataViewSet[Export]):
         operation_id="get_export",
         summary="Retrieve an export",
         parameters=[ID],
-        responses=schema.answers({200: serializers.ExportRecord}, refusals=[403, 404]),
+        responses=schema.documented_responses({200: serializers.ExportRecord}, refusals=[403, 404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Its progress; once it has succeeded, its files with their checksums and fresh links."""
@@ -139,7 +139,7 @@ class ExportViewSet(DataViewSet[Export]):
         operation_id="cancel_export",
         summary="Cancel an export",
         parameters=[ID],
-        responses=schema.answers(
+        responses=schema.documented_responses(
             {204: OpenApiResponse(description="It is not written any further, and its files are gone.")},
             refusals=[403, 404],
         ),
@@ -159,7 +159,7 @@ class ExportViewSet(DataViewSet[Export]):
         auth=[{"walletSession": []}, {}],  # type: ignore[list-item]
         parameters=[ID, NAME, filters.Link, RANGE, ELSEWHERE],
         responses=CONTENT
-        | schema.answers(
+        | schema.documented_responses(
             {
                 304: schema.NOT_MODIFIED,
                 416: OpenApiResponse(schema.Error, description="No byte of the file is in the range."),
@@ -207,7 +207,7 @@ def sent(request: Request, kept: signed_urls.Kept, *, until: datetime, now: date
         "Accept-Ranges": "bytes" if has_ranges else "none",
         "Cache-Control": signed_urls.CACHING,
     }
-    if conditional_requests.is_known(request, kept.sha256):
+    if conditional_requests.matches_if_none_match(request, kept.sha256):
         return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
     elsewhere = kept.elsewhere(str(request.method), until=until, now=now)
     if elsewhere is not None:

@@ -34,7 +34,7 @@ class MarketViewSet(DataViewSet[Market]):
 
     queryset = Market.objects.none()
     serializer_class = serializers.MarketRecord
-    reads_query = ()
+    query_actions = ()
 
     @extend_schema(
         operation_id="list_markets",
@@ -71,7 +71,7 @@ class AttributeViewSet(DataViewSet[Attribute]):
 
     queryset = Attribute.objects.none()
     serializer_class = serializers.AttributeRecord
-    reads_query = ()
+    query_actions = ()
 
     @extend_schema(
         operation_id="list_attributes",

@@ -106,7 +106,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         summary="Book a table at an offer",
         parameters=[schema.path_id("fo"), KEY, schema.LOCATION],
         request=serializers.NewFlowBooking,
-        responses=schema.answers({201: serializers.FlowBookingRecord}, refusals=[404, 409]),
+        responses=schema.documented_responses({201: serializers.FlowBookingRecord}, refusals=[404, 409]),
     )
     @action(detail=True, methods=["post"])
     def bookings(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
@@ -140,7 +140,7 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
         operation_id="get_booking",
         summary="See a booking",
         parameters=[schema.path_id("fb"), TOKEN],
-        responses=schema.answers({200: serializers.FlowBookingRecord}, refusals=[404]),
+        responses=schema.documented_responses({200: serializers.FlowBookingRecord}, refusals=[404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """How it stands in the restaurant's book. Without the right token it is 404, as if there were none."""
@@ -150,7 +150,7 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
         operation_id="cancel_booking",
         summary="Cancel a booking",
         parameters=[schema.path_id("fb"), TOKEN],
-        responses=schema.answers({200: serializers.FlowBookingRecord}, refusals=[404]),
+        responses=schema.documented_responses({200: serializers.FlowBookingRecord}, refusals=[404]),
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Until the guests are expected; the offer gets its seats back. To cancel again changes nothing and is 200."""

@@ -86,7 +86,7 @@ class InsightViewSet(DataViewSet[Insight]):
 
     queryset = Insight.objects.none()
     serializer_class = serializers.InsightAnswer
-    reads_query = ()
+    query_actions = ()
 
     @extend_schema(
         operation_id="get_restaurant_insight",

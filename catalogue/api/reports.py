@@ -12,7 +12,7 @@ from catalogue.moderation import reports
 from catalogue.serializers.reports import NewReport, ReportRecord
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
-from framework.api.rate_limits.middleware import client_address
+from framework.api.rate_limits.middleware import client_network
 from framework.django_internals import wrapped_request
 from payments.identity.drf_authentication import DataViewSet
 
@@ -22,14 +22,14 @@ class ReportViewSet(DataViewSet[Report]):
 
     queryset = Report.objects.none()
     serializer_class = ReportRecord
-    reads_query = ()
+    query_actions = ()
 
     @extend_schema(
         operation_id="create_report",
         summary="Say what is wrong with a restaurant",
         parameters=[SLUG],
         request=NewReport,
-        responses=schema.answers({200: ReportRecord, 201: ReportRecord}, refusals=[308, 404, 410]),
+        responses=schema.documented_responses({200: ReportRecord, 201: ReportRecord}, refusals=[308, 404, 410]),
     )
     def create(self, request: Request, slug: str) -> Response:
         """Closed, moved, wrong hours: our staff look at each report. Free; no key. The same report twice is 200 and
@@ -38,7 +38,7 @@ class ReportViewSet(DataViewSet[Report]):
         """
         form = NewReport(data=json_body(request))
         form.is_valid(raise_exception=True)
-        reporter = reports.reporter_of(client_address(wrapped_request(request)))
+        reporter = reports.reporter_of(client_network(wrapped_request(request)))
         filed = reports.file(slug, **form.validated_data, reporter=reporter, now=timezone.now())
         code = status.HTTP_201_CREATED if filed.is_new else status.HTTP_200_OK
         return Response(ReportRecord(filed.report).data, status=code, headers={"Cache-Control": "no-store"})

@@ -32,7 +32,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
     lookup_field = "slug"
     # Anything else cannot be a slug, and need not be looked up.
     lookup_value_regex = "[a-z0-9-]{1,120}"
-    reads_query = ("list", "retrieve", "hours")
+    query_actions = ("list", "retrieve", "hours")
 
     @extend_schema(
         operation_id="search_restaurants",

@@ -1,9 +1,9 @@
 """Paths of the catalogue, below /v1."""
 
 from catalogue import api
-from framework.api.routers import BothSlashes
+from framework.api.routers import OptionalSlashRouter
 
-router = BothSlashes()
+router = OptionalSlashRouter()
 # The first are tried first: those that are asked for most.
 router.register("restaurants", api.RestaurantViewSet, basename="restaurant")
 router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/reviews", api.ReviewViewSet, basename="review")

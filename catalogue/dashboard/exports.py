@@ -20,7 +20,7 @@ from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import PREFIX, UNDER_WAY, UNFINISHED
 from catalogue.tasks import enqueue_export_step
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 from payments.chain import evm
 from payments.dashboard import account_summary
@@ -106,7 +106,7 @@ class OrderForm(forms.Form):
             "since_export": values["since_export"] or None,
         }
 
-    def blame(self, refusal: Refusal) -> None:
+    def blame(self, refusal: ApiError) -> None:
         """Add the error to the field that it concerns."""
         name = (refusal.param or "").removeprefix("filter.")
         name = {"fields": "groups"}.get(name, name)
@@ -160,7 +160,7 @@ def found_one(request: PageRequest, public_id: str) -> Export:
     """Return an export of one of the account's wallets. Raises Http404."""
     try:
         return representation.find_among(account_summary.addresses_of(request.access.account), public_id)
-    except Refusal as unknown:
+    except ApiError as unknown:
         raise Http404 from unknown
 
 
@@ -224,7 +224,7 @@ def file(request: PageRequest, export: str, name: str) -> HttpResponse:
     found, now = found_one(request, export), timezone.now()
     try:
         signed_urls.kept(found, name, now=now)
-    except Refusal as refusal:
+    except ApiError as refusal:
         messages.error(request, refusal.message)
         return redirect("data-export", venue=request.access.venue.public_id, export=found.public_id)
     return redirect(signed_urls.link(found, name, now=now))
@@ -267,7 +267,7 @@ def new(request: PageRequest) -> HttpResponse:
                     return redirect("data-export", venue=request.access.venue.public_id, export=ordered.public_id)
                 context["offer"] = quote.offer(caller, form.arguments, now=now)
                 status = 200
-            except Refusal as refusal:
+            except ApiError as refusal:
                 form.blame(refusal)
     return render(request, "catalogue/dashboard/new.html", context, status=status)
 

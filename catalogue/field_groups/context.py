@@ -64,7 +64,7 @@ def nearest(
         "metres": radius_m,
         "most": most,
     }
-    return [_entry(center, *row) for row in prepared_statements.rows(AROUND, parameters)]
+    return [_entry(center, *row) for row in prepared_statements.fetch_all(AROUND, parameters)]
 
 
 def neighborhood(restaurant: Restaurant | Place) -> dict[str, Any] | None:
@@ -76,7 +76,7 @@ def neighborhood(restaurant: Restaurant | Place) -> dict[str, Any] | None:
     if restaurant.latitude is None or restaurant.longitude is None:
         return found
     parameters: dict[str, Any] = {"lat": restaurant.latitude, "lng": restaurant.longitude, "neighborhood": name}
-    row = prepared_statements.row(CENTER_OF, {**parameters, "metres": NEIGHBORHOOD_M})
+    row = prepared_statements.fetch_one(CENTER_OF, {**parameters, "metres": NEIGHBORHOOD_M})
     if row is None:
         return found
     pk, _, latitude, longitude, metres = row

@@ -56,7 +56,7 @@ class Core:
 
 def core(slug: str, *, now: datetime) -> Core:
     """The free fields. One query. Raises what identity.find raises."""
-    row = prepared_statements.row(READ, {"slug": slug, "now": now})
+    row = prepared_statements.fetch_one(READ, {"slug": slug, "now": now})
     if row is None:
         raise places.missing(slug)
     pk, status, zone, known, before, hours, after, until, opens, closes, has_spans, percent, *slot = row

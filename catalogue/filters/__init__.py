@@ -18,15 +18,24 @@ from catalogue.filters.param_types import (
 )
 from catalogue.filters.record_params import Days, Link, Selection
 from catalogue.filters.search import Search
-from framework.api.query_params.declarations import DATE, MOMENT, TIME, Listed, Pages, Parameters, Read, Whole
+from framework.api.query_params.declarations import (
+    DATE_PATTERN,
+    DATETIME_PATTERN,
+    TIME_PATTERN,
+    IntegerParam,
+    ListParam,
+    PageParams,
+    ParsedTextParam,
+    QueryParams,
+)
 
 __all__ = [
-    "DATE",
+    "DATE_PATTERN",
     "LAT",
     "LNG",
-    "MOMENT",
+    "DATETIME_PATTERN",
     "SLUG",
-    "TIME",
+    "TIME_PATTERN",
     "Area",
     "Days",
     "FacetNames",
@@ -35,19 +44,19 @@ __all__ = [
     "Language",
     "LatLng",
     "Link",
-    "Listed",
+    "ListParam",
     "LookUp",
     "OpenAt",
-    "Pages",
-    "Parameters",
+    "PageParams",
+    "QueryParams",
     "PriceLevels",
-    "Read",
+    "ParsedTextParam",
     "Search",
     "Selection",
     "SortBy",
     "Sought",
     "Stars",
     "Typed",
-    "Whole",
+    "IntegerParam",
     "Words",
 ]

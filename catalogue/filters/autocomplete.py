@@ -6,11 +6,11 @@ from rest_framework import serializers
 
 from catalogue.filters.param_types import LatLng, MarketSlug, Words
 from catalogue.models import Landmark
-from framework.api.fields import Text
-from framework.api.query_params.declarations import Listed, Parameters, Read, Whole
+from framework.api.fields import TextField
+from framework.api.query_params.declarations import IntegerParam, ListParam, ParsedTextParam, QueryParams
 
 
-class Kinds(Listed):
+class Kinds(ListParam):
     """Kinds of landmarks."""
 
     def __init__(self, **options: Any) -> None:
@@ -24,7 +24,7 @@ class Kinds(Listed):
         return super().to_internal_value(data)
 
 
-class LookUp(Parameters):
+class LookUp(QueryParams):
     """The parameters of GET /v1/landmarks."""
 
     q = Words(required=False, max_length=120, help_text="A name, or its beginning; may be misspelt.")
@@ -34,11 +34,11 @@ class LookUp(Parameters):
     )
     kind = Kinds(required=False, max_length=200, help_text="Only these kinds, with commas between them.")
     market = MarketSlug(required=False, help_text="Only landmarks of this market.")
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Landmarks on a page.")
-    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+    limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Landmarks on a page.")
+    cursor = TextField(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
 
 
-class Typed(Parameters):
+class Typed(QueryParams):
     """The parameters of GET /v1/autocomplete."""
 
     q = Words(max_length=60, help_text="What was typed so far: suggestions come from two letters on.")
@@ -47,10 +47,10 @@ class Typed(Parameters):
         help_text="latitude,longitude: within a market only what is there, restaurants with their distance.",
     )
     market = MarketSlug(required=False, help_text="Only what lies in this market; cuisines lie everywhere.")
-    limit = Whole(required=False, default=10, min_value=1, max_value=20, help_text="Suggestions, at most.")
+    limit = IntegerParam(required=False, default=10, min_value=1, max_value=20, help_text="Suggestions, at most.")
 
 
-class Sought(Parameters):
+class Sought(QueryParams):
     """The parameters of GET /v1/match."""
 
     name = Words(max_length=200, help_text="The name of the place.")
@@ -58,13 +58,13 @@ class Sought(Parameters):
     phone = Words(required=False, max_length=40, help_text="As it is written; write the + as %2B.")
     ll = LatLng(required=False, help_text="latitude,longitude: looks within a kilometre.")
     market = MarketSlug(required=False, help_text="The market that the place is in.")
-    limit = Whole(required=False, default=5, min_value=1, max_value=20, help_text="Restaurants, at most.")
+    limit = IntegerParam(required=False, default=5, min_value=1, max_value=20, help_text="Restaurants, at most.")
 
 
-class Language(Parameters):
+class Language(QueryParams):
     """The parameter of GET /v1/cuisines."""
 
-    lang = Read(
+    lang = ParsedTextParam(
         required=False,
         max_length=2,
         pattern="^[a-z]{2}$",

@@ -3,46 +3,46 @@
 from catalogue.filters.param_types import MarketSlug
 from catalogue.filters.record_params import Selection
 from catalogue.models import Version
-from framework.api.fields import Text
-from framework.api.query_params.declarations import Listed, Parameters, PastMoment, Whole, Word
+from framework.api.fields import TextField
+from framework.api.query_params.declarations import ChoiceParam, DateTimeParam, IntegerParam, ListParam, QueryParams
 
 
 class LookBack(Selection):
     """The parameters of GET /v1/restaurants/{slug}."""
 
-    at = PastMoment(
+    at = DateTimeParam(
         required=False,
         help_text="Only with `core`: as it was at this moment, to the microsecond. Sold as `history`.",
     )
 
 
-class Versions(Parameters):
+class Versions(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/history."""
 
-    limit = Whole(required=False, default=20, min_value=1, max_value=100, help_text="Versions on a page.")
-    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+    limit = IntegerParam(required=False, default=20, min_value=1, max_value=100, help_text="Versions on a page.")
+    cursor = TextField(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
 
 
-class Changes(Parameters):
+class Changes(QueryParams):
     """The parameters of GET /v1/changes."""
 
-    since = Whole(
+    since = IntegerParam(
         required=False,
         default=0,
         min_value=0,
         max_value=10**15 - 1,
         help_text="`next_since` of the page before; without it the feed begins with its oldest change.",
     )
-    limit = Whole(required=False, default=100, min_value=1, max_value=1000, help_text="Changes on a page.")
+    limit = IntegerParam(required=False, default=100, min_value=1, max_value=1000, help_text="Changes on a page.")
     market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
-    type = Listed(
+    type = ListParam(
         required=False,
         of="|".join(Version.Kind.values),
         max_length=100,
         hint=f"This must be some of these with commas between them: {', '.join(Version.Kind.values)}.",
         help_text=f"With commas between them: {', '.join(Version.Kind.values)}.",
     )
-    include = Word(
+    include = ChoiceParam(
         choices=["record"],
         required=False,
         help_text="`record`: with the free fields of the restaurant as they are now.",

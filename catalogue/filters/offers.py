@@ -1,22 +1,22 @@
 """The parameters of offers."""
 
 from catalogue.filters.param_types import LatLng, MarketSlug, Words
-from framework.api.fields import ClockTime, Day, Text
-from framework.api.query_params.declarations import Parameters, Whole
+from framework.api.fields import DateField, TextField, TimeField
+from framework.api.query_params.declarations import IntegerParam, QueryParams
 
 PARTY = "Guests: only offers that are for a party of this size."
 
 
-class Slots(Parameters):
+class Slots(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/flow."""
 
-    date = Day(required=False, help_text="One day, on the restaurant's clock; the next 14 days when left out.")
-    party_size = Whole(required=False, min_value=1, max_value=500, help_text=PARTY)
-    limit = Whole(required=False, default=50, min_value=1, max_value=200, help_text="Offers on a page.")
-    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+    date = DateField(required=False, help_text="One day, on the restaurant's clock; the next 14 days when left out.")
+    party_size = IntegerParam(required=False, min_value=1, max_value=500, help_text=PARTY)
+    limit = IntegerParam(required=False, default=50, min_value=1, max_value=200, help_text="Offers on a page.")
+    cursor = TextField(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
 
 
-class Offers(Parameters):
+class Offers(QueryParams):
     """The parameters of GET /v1/flow/offers; catalogue.offers.search.Question has the same names."""
 
     near = Words(
@@ -26,21 +26,21 @@ class Offers(Parameters):
         " first.",
     )
     ll = LatLng(required=False, help_text="The reference point itself: latitude,longitude. Instead of `near`.")
-    radius = Whole(
+    radius = IntegerParam(
         required=False,
         min_value=1,
         max_value=20_000,
         help_text="Metres around the reference point; 1500 when left out.",
     )
     market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
-    date = Day(required=False, help_text="One day, on the restaurants' clocks.")
-    time = ClockTime(required=False, help_text="From this time of the day on, on the restaurants' clocks: 18:30.")
-    party_size = Whole(
+    date = DateField(required=False, help_text="One day, on the restaurants' clocks.")
+    time = TimeField(required=False, help_text="From this time of the day on, on the restaurants' clocks: 18:30.")
+    party_size = IntegerParam(
         required=False, min_value=1, max_value=500, help_text=f"{PARTY[:-1]}, and that have so many seats left."
     )
-    percent_min = Whole(required=False, min_value=1, max_value=90, help_text="The lowest percentage.")
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Offers on a page.")
-    cursor = Text(
+    percent_min = IntegerParam(required=False, min_value=1, max_value=90, help_text="The lowest percentage.")
+    limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Offers on a page.")
+    cursor = TextField(
         required=False,
         max_length=400,
         help_text="`next_cursor` of the page before, with the same parameters; good for an hour.",

@@ -6,25 +6,34 @@ from catalogue.field_groups.context import KINDS
 from catalogue.filters.param_types import Flag, Words
 from catalogue.models import Photo
 from catalogue.reviews.listing import Order
-from framework.api.fields import Text
-from framework.api.query_params.declarations import DATE, MOMENT, Listed, Parameters, Read, Whole, Word, moment
+from framework.api.fields import TextField
+from framework.api.query_params.declarations import (
+    DATE_PATTERN,
+    DATETIME_PATTERN,
+    ChoiceParam,
+    IntegerParam,
+    ListParam,
+    ParsedTextParam,
+    QueryParams,
+    parse_datetime,
+)
 
 LANGUAGE = "[a-z]{2,3}"
 
 
-class Since(Read):
+class Since(ParsedTextParam):
     """A day or a moment; read as a moment, of a day its beginning in UTC."""
 
     def __init__(self, **options: Any) -> None:
         hint = "This must be a date like 2026-11-21 or a moment like 2026-11-21T19:30:00Z; write + as %2B."
-        super().__init__(pattern=f"^({DATE}|{MOMENT})$", hint=hint, **options)
+        super().__init__(pattern=f"^({DATE_PATTERN}|{DATETIME_PATTERN})$", hint=hint, **options)
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the moment."""
-        return moment(super().to_internal_value(data))
+        return parse_datetime(super().to_internal_value(data))
 
 
-class Numbers(Listed):
+class Numbers(ListParam):
     """Numbers with commas between them."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -32,10 +41,10 @@ class Numbers(Listed):
         return tuple(int(number) for number in super().to_internal_value(data))
 
 
-class Reviews(Parameters):
+class Reviews(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/reviews."""
 
-    sort = Word(
+    sort = ChoiceParam(
         choices=[order.value for order in Order],
         required=False,
         default=Order.RELEVANT.value,
@@ -48,7 +57,7 @@ class Reviews(Parameters):
         hint="This must be stars with commas between them, each from 1 to 5: 1,2.",
         help_text="Stars with commas between them: 1,2.",
     )
-    lang = Listed(
+    lang = ListParam(
         required=False,
         of=LANGUAGE,
         max_length=100,
@@ -63,9 +72,9 @@ class Reviews(Parameters):
         max_length=120,
         help_text="Words that the text holds, all of them, in any case and without accents; parts of words too.",
     )
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Reviews on a page.")
+    limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Reviews on a page.")
     # It holds which transactions of the database were under way.
-    cursor = Text(
+    cursor = TextField(
         required=False,
         max_length=4000,
         help_text="`next_cursor` of the page before, with the same parameters; good for an hour.",
@@ -77,23 +86,25 @@ class Reviews(Parameters):
         return {**attrs, "sort": Order(attrs["sort"]), "words": tuple(dict.fromkeys(words.split()))}
 
 
-class Photos(Parameters):
+class Photos(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/photos."""
 
-    kind = Word(choices=Photo.Kind.values, required=False, help_text="What is to be seen.")
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Photos on a page.")
-    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+    kind = ChoiceParam(choices=Photo.Kind.values, required=False, help_text="What is to be seen.")
+    limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Photos on a page.")
+    cursor = TextField(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
 
 
-class Around(Parameters):
+class Around(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/context."""
 
-    kind = Listed(
+    kind = ListParam(
         required=False,
         of="|".join(KINDS),
         max_length=100,
         hint=f"This must be some of these with commas between them: {', '.join(KINDS)}.",
         help_text=f"With commas between them: {', '.join(KINDS)}.",
     )
-    radius = Whole(required=False, default=1_500, min_value=1, max_value=3_000, help_text="Metres in a straight line.")
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Entries, at most.")
+    radius = IntegerParam(
+        required=False, default=1_500, min_value=1, max_value=3_000, help_text="Metres in a straight line."
+    )
+    limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Entries, at most.")

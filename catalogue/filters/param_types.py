@@ -13,11 +13,17 @@ from rest_framework import serializers
 from catalogue.field_groups import GROUPS
 from catalogue.search import Box, Facet, Sort
 from catalogue.search.text.vocabulary import Names
-from framework.api.query_params.declarations import DATE, TIME, Listed, Read, moment
-from framework.errors import InvalidRequest, unknown
+from framework.api.query_params.declarations import (
+    DATE_PATTERN,
+    TIME_PATTERN,
+    ListParam,
+    ParsedTextParam,
+    parse_datetime,
+)
+from framework.errors import InvalidRequest, unknown_name
 
 # A moment, on the clock of a place where it has no offset.
-ON_A_CLOCK = rf"{DATE}T{TIME}(:[0-5][0-9](\.[0-9]{{1,6}})?)?(Z|[+-]{TIME})?"
+ON_A_CLOCK = rf"{DATE_PATTERN}T{TIME_PATTERN}(:[0-5][0-9](\.[0-9]{{1,6}})?)?(Z|[+-]{TIME_PATTERN})?"
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 # Web Mercator ends at 85 degrees.
 LAT = r"-?(85(\.0{1,12})?|(8[0-4]|[0-7]?[0-9])(\.[0-9]{1,12})?)"
@@ -46,7 +52,7 @@ class Stars(serializers.Field[Decimal, str, str, Any]):
         return Decimal(data)
 
 
-class PriceLevels(Listed):
+class PriceLevels(ListParam):
     """Price levels; read as numbers."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -54,7 +60,7 @@ class PriceLevels(Listed):
         return tuple(int(level) for level in super().to_internal_value(data))
 
 
-class MarketSlug(Read):
+class MarketSlug(ParsedTextParam):
     """The slug of a market that there is."""
 
     looks_up = True
@@ -69,7 +75,7 @@ class MarketSlug(Read):
         return super().to_internal_value(data)
 
 
-class Words(Read):
+class Words(ParsedTextParam):
     """A few words; read without needless white space."""
 
     def to_internal_value(self, data: Any) -> str:
@@ -77,7 +83,7 @@ class Words(Read):
         return " ".join(super().to_internal_value(data).split())
 
 
-class LatLng(Read):
+class LatLng(ParsedTextParam):
     """A point in degrees; read as (latitude, longitude)."""
 
     def __init__(self, **options: Any) -> None:
@@ -93,7 +99,7 @@ class LatLng(Read):
         return float(latitude), float(longitude)
 
 
-class Area(Read):
+class Area(ParsedTextParam):
     """A box in degrees; read as search.Box."""
 
     def __init__(self, **options: Any) -> None:
@@ -109,12 +115,12 @@ class Area(Read):
         return Box(west, south, east, north)
 
 
-class OpenAt(Read):
+class OpenAt(ParsedTextParam):
     """`now`, a time of day or a moment; read as the word, a datetime.time or a datetime, in UTC with an offset."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
-            pattern=f"^(now|{TIME}|{ON_A_CLOCK})$",
+            pattern=f"^(now|{TIME_PATTERN}|{ON_A_CLOCK})$",
             hint="This must be `now`, a time HH:MM, or a moment: 2026-11-21T19:30 on the clock of the place, or with"
             " an offset, whose + is written %2B.",
             **options,
@@ -128,7 +134,7 @@ class OpenAt(Read):
         if len(text) == len("HH:MM"):
             return time.fromisoformat(text)
         has_offset = re.search(r"T.*[Z+-]", text)
-        return moment(text) if has_offset else moment(text).replace(tzinfo=None)
+        return parse_datetime(text) if has_offset else parse_datetime(text).replace(tzinfo=None)
 
 
 class SortBy(serializers.ChoiceField):
@@ -144,7 +150,7 @@ class SortBy(serializers.ChoiceField):
         return Sort(data)
 
 
-class FacetNames(Listed):
+class FacetNames(ListParam):
     """What hits are counted by; read as Facets."""
 
     def __init__(self, **options: Any) -> None:
@@ -171,7 +177,7 @@ class Flag(serializers.ChoiceField):
         return data == "true"
 
 
-class FieldGroups(Listed):
+class FieldGroups(ListParam):
     """The selector of field groups; read as their names."""
 
     def __init__(self, *, in_lists: bool = False, **options: Any) -> None:
@@ -182,5 +188,5 @@ class FieldGroups(Listed):
         """Return the names."""
         for name in str(data).split(","):
             if name not in self.known:
-                raise serializers.ValidationError(unknown("field group", name[:80], self.known).message)
+                raise serializers.ValidationError(unknown_name("field group", name[:80], self.known).message)
         return super().to_internal_value(data)

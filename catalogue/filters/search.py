@@ -27,8 +27,8 @@ from catalogue.search import (
     RADIUS_M,
     Sort,
 )
-from framework.api.fields import ClockTime, Day, Text
-from framework.api.query_params.declarations import Listed, Parameters, Whole, Word
+from framework.api.fields import DateField, TextField, TimeField
+from framework.api.query_params.declarations import ChoiceParam, IntegerParam, ListParam, QueryParams
 from framework.errors import InvalidRequest
 
 BESIDE_SLUGS = ("slugs", "fields", "lang")
@@ -36,7 +36,7 @@ KEY = "[a-z][a-z0-9_]{0,39}"
 OFFER_MINUTES = int(OFFER_WITHIN.total_seconds() // 60)
 
 
-class Search(Parameters):
+class Search(QueryParams):
     """The parameters of GET /v1/restaurants; catalogue.search.Query has the same names."""
 
     near = Words(
@@ -52,7 +52,7 @@ class Search(Parameters):
         help_text="Only what lies in this box: west,south,east,north in degrees, at most 100 km wide and high. With"
         " `near` or `ll` these are what distances are measured from, and the box is the area.",
     )
-    radius = Whole(
+    radius = IntegerParam(
         required=False,
         min_value=1,
         max_value=MOST_RADIUS_M,
@@ -72,34 +72,34 @@ class Search(Parameters):
         f" about; or a moment of RFC 3339 within {OPEN_AHEAD.days} days, which is on that clock too where it has no"
         " offset.",
     )
-    open_for = Whole(
+    open_for = IntegerParam(
         required=False,
         min_value=1,
         max_value=MOST_OPEN_MINUTES,
         help_text="Only restaurants that stay open for so many minutes from `open` on.",
     )
-    cuisine = Listed(
+    cuisine = ListParam(
         required=False,
         of=SLUG,
         max_length=400,
         hint="This must be slugs of GET /v1/cuisines with commas between them: seafood,danish.",
         help_text="Slugs of GET /v1/cuisines with commas between them; a restaurant has at least one of them.",
     )
-    cuisine_not = Listed(
+    cuisine_not = ListParam(
         required=False,
         of=SLUG,
         max_length=400,
         hint="This must be slugs of GET /v1/cuisines with commas between them: seafood,danish.",
         help_text="Slugs of GET /v1/cuisines with commas between them; a restaurant has none of them.",
     )
-    attributes = Listed(
+    attributes = ListParam(
         required=False,
         of=KEY,
         max_length=400,
         hint="This must be keys of GET /v1/attributes with commas between them: outdoor_seating,wheelchair.",
         help_text="Keys of GET /v1/attributes with commas between them; a restaurant has all of them.",
     )
-    diet = Listed(
+    diet = ListParam(
         required=False,
         of=KEY,
         max_length=200,
@@ -114,20 +114,20 @@ class Search(Parameters):
         hint="This must be price levels with commas between them, each from 1 to 4: 1,2.",
         help_text="Price levels with commas between them: 1,2.",
     )
-    price_max = Whole(required=False, min_value=1, max_value=4, help_text="The highest price level.")
+    price_max = IntegerParam(required=False, min_value=1, max_value=4, help_text="The highest price level.")
     rating_min = Stars(required=False, help_text="The lowest star rating.")
-    reviews_min = Whole(required=False, min_value=0, max_value=999_999_999, help_text="The fewest reviews.")
-    offer = Word(
+    reviews_min = IntegerParam(required=False, min_value=0, max_value=999_999_999, help_text="The fewest reviews.")
+    offer = ChoiceParam(
         required=False, choices=["any"], help_text="`any`: only restaurants with a discount that can be booked now."
     )
-    offer_min = Whole(required=False, min_value=1, max_value=90, help_text="The lowest discount in percent.")
-    date = Day(required=False, help_text="A discount on this day, on the restaurant's clock.")
-    time = ClockTime(
+    offer_min = IntegerParam(required=False, min_value=1, max_value=90, help_text="The lowest discount in percent.")
+    date = DateField(required=False, help_text="A discount on this day, on the restaurant's clock.")
+    time = TimeField(
         required=False,
         help_text=f"A discount at most {OFFER_MINUTES} minutes before or after this time of the same day, on the"
         " restaurant's clock.",
     )
-    party_size = Whole(
+    party_size = IntegerParam(
         required=False,
         min_value=1,
         max_value=500,
@@ -140,8 +140,8 @@ class Search(Parameters):
         " `distance` needs a reference point; `offer` is by the highest discount that fits, and keeps those that have"
         " one.",
     )
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Restaurants on a page.")
-    cursor = Text(
+    limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Restaurants on a page.")
+    cursor = TextField(
         required=False,
         max_length=400,
         help_text="`next_cursor` of the page before, with the same parameters; good for an hour.",
@@ -153,14 +153,14 @@ class Search(Parameters):
         help_text="Counts over all that match in the area, not only this page: names with commas between them.",
     )
     include_total = Flag(required=False, help_text="Tell in `pagination.total` how many match, counted to 10,000.")
-    lang = Text(
+    lang = TextField(
         required=False,
         pattern="^[a-z]{2}$",
         hint="This must be a language of ISO 639-1, two small letters: da.",
         help_text="A language of ISO 639-1, for the label of the cuisine: `da`; English where it has none.",
     )
 
-    slugs = Listed(
+    slugs = ListParam(
         required=False,
         of=SLUG,
         # Percent-encoded it is three times as long, and the web server reads addresses of 64 kB.

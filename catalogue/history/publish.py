@@ -2,10 +2,10 @@
 
 from django.db import connection, transaction
 
-from framework.db.actor import by
+from framework.db.actor import set_actor
 from framework.db.locks import AdvisoryLock
 
-__all__ = ["by", "publish"]
+__all__ = ["set_actor", "publish"]
 
 FEED_LOCK = AdvisoryLock("version feed")
 SLICE = 10_000

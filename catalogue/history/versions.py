@@ -33,15 +33,17 @@ class Entry:
 
 
 def page(slug: str, *, limit: int, now: datetime, cursor: str | None = None) -> Listing[Entry]:
-    """The versions of a restaurant, newest first. Three queries. Raises what identity.place raises, and BadCursor."""
+    """The versions of a restaurant, newest first. Three queries. Raises what identity.place raises, and InvalidCursor."""
     restaurant = places.place(slug)
     question = pagination_cursor.fingerprint("history", restaurant.pk, limit)
-    start = pagination_cursor.read(cursor, question=question, now=now) if cursor else None
+    start = pagination_cursor.decode_cursor(cursor, question=question, now=now) if cursor else None
     as_of = start.as_of if start else now
     found = _entries(restaurant.pk, below=int(start.after[0]) if start else None, most=limit + 1)
     rows = found[:limit]
     following = (
-        pagination_cursor.write([rows[-1].version], as_of=as_of, question=question) if len(found) > limit else None
+        pagination_cursor.encode_cursor([rows[-1].version], as_of=as_of, question=question)
+        if len(found) > limit
+        else None
     )
     return Listing(rows=rows, limit=limit, next_cursor=following, as_of=as_of)
 

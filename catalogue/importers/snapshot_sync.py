@@ -183,7 +183,7 @@ def close_absent(absentees: Sequence[tuple[int, UUID]], *, source: str, clock: C
 
     What staff said of the status stays. Call it in a transaction that holds the import's lock.
     """
-    publish.by(f"import:{source}")
+    publish.set_actor(f"import:{source}")
     pks = {pk for _, pk in absentees}
     ids = {record for record, _ in absentees}
     restaurants = list(Restaurant.objects.filter(pk__in=pks).select_for_update().order_by("pk"))

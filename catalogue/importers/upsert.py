@@ -121,7 +121,7 @@ class RestaurantImport:
         is made, and staff are asked. Raises MovedError when staff merged or erased one of them meanwhile: asked again,
         it is written to the restaurant that the record speaks of then.
         """
-        publish.by(f"import:{self.source}")
+        publish.set_actor(f"import:{self.source}")
         places = [each.place for each in found]
         _add_cuisines(places)
         held = self._held(places)

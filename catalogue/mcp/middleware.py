@@ -10,16 +10,16 @@ from accounts.api_keys.authentication import Unauthorized
 from catalogue.mcp.paywall import worded
 from catalogue.mcp.server import SERVER
 from framework.api import error_handler, origin_check
-from framework.api.json_parser import Malformed, read_body
-from framework.api.rate_limits.middleware import Allowance, Entry, TooManyRequests, Usage, address_bucket
-from framework.errors import Code, Refusal
+from framework.api.json_parser import MalformedBody, read_body
+from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitExceeded, Usage, address_bucket
+from framework.errors import ApiError, ErrorCode
 from framework.mcp import jsonrpc, protocol_versions, responses
 from framework.mcp.jsonrpc import MOST_BYTES, Fault, Message
 from framework.mcp.protocol_versions import HANDSHAKE, Era
 from framework.mcp.responses import Answer
 from framework.mcp.server import fault_of, in_words
 from payments.identity.caller import anonymous, bearer, caller_of
-from payments.rate_limits import BOOKINGS, Apart, DataDoorway
+from payments.rate_limits import BOOKINGS, Apart, DataRateLimitMiddleware
 
 logger = logging.getLogger("tablewire.api")
 
@@ -37,32 +37,38 @@ OURS = ("ws_", "rk_")
 OF_HTTP = (401, 403, 405)
 
 
-class ForeignOrigin(Refusal):
+class ForeignOrigin(ApiError):
     """A page of another site calls, which may do so without its reader's knowledge."""
 
-    code = Code.FOREIGN_ORIGIN
+    code = ErrorCode.FOREIGN_ORIGIN
 
 
-class McpDoorway(DataDoorway):
+class McpRateLimitMiddleware(DataRateLimitMiddleware):
     """Reads the message, as what it asks for says what it counts on; the view finds it on the request."""
 
     prefix = "/mcp"
 
-    def enter(self, request: HttpRequest) -> Entry:
+    def admit(self, request: HttpRequest) -> Admission:
         """Find the message and the caller. What is wrong with the message the view tells."""
         request.caller = anonymous(request)  # type: ignore[attr-defined]
         if request.path_info not in (self.prefix, f"{self.prefix}/"):
-            return Entry(self.unknown(request))
+            return Admission(self.anonymous_allowance(request))
         if request.method != "POST":
             words = f"This address has no {request.method}; it has POST."
-            return Entry(self.unknown(request), error_handler.MethodNotAllowed(words, headers={"Allow": "POST"}))
-        if not origin_check.may_call(request.headers.get("Origin")):
-            return Entry(self.unknown(request), ForeignOrigin("Pages of other sites may not call this address."))
+            return Admission(
+                self.anonymous_allowance(request), error_handler.MethodNotAllowed(words, headers={"Allow": "POST"})
+            )
+        if not origin_check.is_allowed_origin(request.headers.get("Origin")):
+            return Admission(
+                self.anonymous_allowance(request), ForeignOrigin("Pages of other sites may not call this address.")
+            )
         if is_large(request):
-            large = self.count(request, allowance(LARGE, request), policy=LARGE.policy)
+            large = self.count_call(request, allowance(LARGE, request), policy=LARGE.policy)
             if large.count > large.limit:
                 request.large = large  # type: ignore[attr-defined]
-                return Entry(self.unknown(request), over(large, f"{large.limit} large messages a minute"))
+                return Admission(
+                    self.anonymous_allowance(request), over(large, f"{large.limit} large messages a minute")
+                )
         token = bearer(request)
         try:
             request.message = jsonrpc.read(request)  # type: ignore[attr-defined]
@@ -71,21 +77,21 @@ class McpDoorway(DataDoorway):
         if token is not None and not token.startswith(OURS):
             # A client that means to be somebody must learn that it is nobody.
             words = "The Bearer token is neither a session nor an API key of ours."
-            return Entry(self.unknown(request), Unauthorized(words))
+            return Admission(self.anonymous_allowance(request), Unauthorized(words))
         message, own = message_of(request), self.apart(request)
         if message is None or own is MESSAGES:
-            return Entry(self.unknown(request), self.refusal_of_token(request))
-        entry = self.known(request, meta=message.meta)
-        return Entry(self.unknown(request)) if own and not entry.refusal else entry
+            return Admission(self.anonymous_allowance(request), self.refusal_of_token(request))
+        admission = self.known(request, meta=message.meta)
+        return Admission(self.anonymous_allowance(request)) if own and not admission.error else admission
 
-    def refusal_of_token(self, request: HttpRequest) -> Refusal | None:
+    def refusal_of_token(self, request: HttpRequest) -> ApiError | None:
         """What is wrong with the token of a message that is answered alike to everybody, as far as can be known.
 
         A signed challenge is good once: it is kept for a call.
         """
         request.META.pop("HTTP_SIGN_IN_WITH_X", None)
         try:
-            return self.known(request, meta={}).refusal
+            return self.known(request, meta={}).error
         except DatabaseError:
             logger.warning("database away", exc_info=True)
             return None
@@ -97,13 +103,13 @@ class McpDoorway(DataDoorway):
             return MESSAGES
         return BOOKINGS if message.method == CALL and message.params.get("name") == BOOKS else None
 
-    def answer(self, request: HttpRequest, entry: Entry, usage: Usage) -> HttpResponseBase:
+    def respond(self, request: HttpRequest, admission: Admission, usage: Usage) -> HttpResponseBase:
         """Refuse, or go on inwards."""
-        if entry.refusal is not None:
-            return refused(request, entry.refusal)
-        return super().answer(request, entry, usage)
+        if admission.error is not None:
+            return refused(request, admission.error)
+        return super().respond(request, admission, usage)
 
-    def recount(
+    def adjust_usage(
         self, request: HttpRequest, response: HttpResponseBase, usage: Usage
     ) -> tuple[HttpResponseBase, Usage]:
         """Tell of the limit that a message has met; count as any other message what has not tried to take a table.
@@ -113,18 +119,18 @@ class McpDoorway(DataDoorway):
         if large := getattr(request, "large", None):
             return response, large
         if usage.policy != BOOKINGS.policy or getattr(request, "has_tried", False):
-            return super().recount(request, response, usage)
+            return super().adjust_usage(request, response, usage)
         if usage.count > usage.limit:
             # What is asked meanwhile stands in the count: what is refused because of it must not stay there.
-            self.give_back(usage)
+            self.undo_count(usage)
             return response, usage
-        told = self.count(request, allowance(MESSAGES, request), policy=MESSAGES.policy)
+        told = self.count_call(request, allowance(MESSAGES, request), policy=MESSAGES.policy)
         if told.count > told.limit:
-            return self.too_many(request, told), told
-        self.give_back(usage)
+            return self.rate_limit_response(request, told), told
+        self.undo_count(usage)
         return response, told
 
-    def too_many(self, request: HttpRequest, usage: Usage, *, of: str = "") -> HttpResponseBase:
+    def rate_limit_response(self, request: HttpRequest, usage: Usage, *, of: str = "") -> HttpResponseBase:
         """In the words of the limit."""
         words = {
             self.policy: f"{usage.limit} calls a minute on the {caller_of(request).tier.name} tier",
@@ -153,7 +159,7 @@ def is_large(request: HttpRequest) -> bool:
     """Whether to read the message costs more than to refuse it."""
     try:
         return len(read_body(request, limit=MOST_BYTES)) > SMALL_BYTES
-    except Malformed:
+    except MalformedBody:
         # Such a body is refused unread.
         return False
 
@@ -163,16 +169,16 @@ def allowance(limit: Apart, request: HttpRequest) -> Allowance:
     return Allowance(bucket=address_bucket(request), limit=limit.limit, window_s=limit.window_s)
 
 
-def over(usage: Usage, words: str) -> TooManyRequests:
+def over(usage: Usage, words: str) -> RateLimitExceeded:
     """The refusal of who has used up a limit."""
     wait_s = max(usage.wait_s, 1)
     said = f"Rate limit: {words}; next call in {wait_s} s."
-    return TooManyRequests(said, headers={"Retry-After": str(wait_s)})
+    return RateLimitExceeded(said, headers={"Retry-After": str(wait_s)})
 
 
-def refused(request: HttpRequest, refusal: Refusal) -> Answer:
+def refused(request: HttpRequest, refusal: ApiError) -> Answer:
     """A refusal before any tool was asked. Of a call its model reads it, as no client shows it the status of HTTP."""
-    message, request_id = message_of(request), error_handler.id_of(request)
+    message, request_id = message_of(request), error_handler.request_id_of(request)
     id_ = message.id if message else None
     if message is None or id_ is None or refusal.status in OF_HTTP:
         return failed(request, refusal, id_=id_)
@@ -181,12 +187,12 @@ def refused(request: HttpRequest, refusal: Refusal) -> Answer:
         said = in_words(refusal, request_id=request_id, words=worded(refusal, meta=message.meta))
         meta = {**SERVER.meta(era), **said.meta}
         return responses.result(id_, said.members, era=era, meta=meta, headers=refusal.headers)
-    if message.method == READ and isinstance(refusal, TooManyRequests):
+    if message.method == READ and isinstance(refusal, RateLimitExceeded):
         return responses.error(fault_of(refusal, request), id=id_, era=era, headers=refusal.headers)
     return failed(request, refusal, id_=id_)
 
 
-def failed(request: HttpRequest, refusal: Refusal, *, id_: jsonrpc.Id | None) -> Answer:
+def failed(request: HttpRequest, refusal: ApiError, *, id_: jsonrpc.Id | None) -> Answer:
     """An error of the protocol with the status that the refusal has at REST."""
     fault = fault_of(refusal, request)
     fault.status = refusal.status

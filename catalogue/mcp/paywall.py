@@ -16,7 +16,7 @@ from catalogue.offers.booking import NoSuchOffer, OfferExpired, SlotFull, TooMan
 from catalogue.places import NoSuchRestaurant
 from catalogue.responses import Content
 from framework.api import error_handler
-from framework.errors import Code, Refusal, Renamed
+from framework.errors import ApiError, ErrorCode, Renamed
 from framework.mcp.responses import Result
 from framework.mcp.schemas import Schema
 from framework.mcp.server import ERROR, in_words
@@ -35,7 +35,7 @@ PRICE: Schema = {"required": ["x402Version", "accepts"]}
 TOKEN_META = "tablewire/receipt"  # noqa: S105  # a name
 
 # What to do next, beside what the refusal says.
-NEXT: Mapping[type[Refusal], str] = {
+NEXT: Mapping[type[ApiError], str] = {
     NoSuchRestaurant: "Find the slug with search_restaurants.",
     NoSuchOffer: "Find one with list_offers.",
     SlotFull: "See what else there is with list_offers.",
@@ -49,7 +49,7 @@ NEXT: Mapping[type[Refusal], str] = {
 }
 # Where what REST says is of no use here: who calls is settled when a client connects, and to a model a new key is no
 # way out of a refusal.
-INSTEAD: Mapping[type[Refusal], str] = {
+INSTEAD: Mapping[type[ApiError], str] = {
     MissingCredentials: (
         "An export is a wallet's: your person has to connect this client with `Authorization: Bearer`, and the session"
         " (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
@@ -97,9 +97,9 @@ def is_buyer(call: Call, product: str) -> bool:
     return paywall.is_buyer(call.request, product, meta=call.meta, now=call.now)
 
 
-def refused(call: Call, refusal: Refusal) -> Result:
+def refused(call: Call, refusal: ApiError) -> Result:
     """A refusal as a result: of what costs something the challenge of x402, of all else a sentence."""
-    request_id = error_handler.id_of(call.request)
+    request_id = error_handler.request_id_of(call.request)
     if isinstance(refusal, PaymentRequired):
         return priced(call, refusal, request_id=request_id)
     return in_words(refusal, request_id=request_id, words=worded(refusal, meta=call.meta))
@@ -110,15 +110,15 @@ def has_payment(meta: Mapping[str, Any]) -> bool:
     return meta.get(PAYMENT_META) is not None
 
 
-def worded(refusal: Refusal, *, meta: Mapping[str, Any]) -> str:
+def worded(refusal: ApiError, *, meta: Mapping[str, Any]) -> str:
     """What a refusal says to a model, and what to do next; `meta` stood beside the call."""
     is_paid = has_payment(meta)
     match refusal.code:
-        case Code.INTERNAL_ERROR:
+        case ErrorCode.INTERNAL_ERROR:
             return f"This failed on our side. {AGAIN}" if is_paid else "This failed on our side; nothing was charged."
-        case Code.SERVICE_UNAVAILABLE if is_paid:
+        case ErrorCode.SERVICE_UNAVAILABLE if is_paid:
             return refusal.message.replace("Try again.", AGAIN)
-        case Code.RENAMED if isinstance(refusal, Renamed):
+        case ErrorCode.RENAMED if isinstance(refusal, Renamed):
             return f"{refusal.message} Call again with the slug `{refusal.name}`."
     said, after = INSTEAD.get(type(refusal), refusal.message), NEXT.get(type(refusal))
     return f"{said} {after}" if after else said
@@ -139,7 +139,7 @@ def priced(call: Call, refusal: PaymentRequired, *, request_id: str) -> Result:
             "transaction": "",
             "network": ours().caip2,
         }
-    at_rest = refusal.own_body or {}
+    at_rest = refusal.body_override or {}
     beside = {name: at_rest[name] for name in ("tier_required", "reason", "refund") if at_rest.get(name)}
     return Result(
         orjson.dumps(told),

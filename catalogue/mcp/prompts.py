@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from rest_framework import serializers
 
-from catalogue.filters import SLUG, Listed, Parameters, Whole, Words
+from catalogue.filters import SLUG, IntegerParam, ListParam, QueryParams, Words
 from catalogue.mcp import completion
 from framework.mcp.resources import Prompt, PromptArgument
 
@@ -26,18 +26,18 @@ Hold to this all the time:
 - Say only what the tools have told you. What is null is not known: say so."""
 
 
-class Dinner(Parameters):
+class Dinner(QueryParams):
     """The arguments of plan_dinner."""
 
     near = Words(max_length=120)
-    party = Whole(required=False, min_value=1, max_value=500)
+    party = IntegerParam(required=False, min_value=1, max_value=500)
     budget = Words(required=False, max_length=80)
 
 
-class Comparison(Parameters):
+class Comparison(QueryParams):
     """The arguments of compare."""
 
-    slugs = Listed(of=f" ?{SLUG} ?", max_length=700, hint="This must be slugs of restaurants: noma,geranium.")
+    slugs = ListParam(of=f" ?{SLUG} ?", max_length=700, hint="This must be slugs of restaurants: noma,geranium.")
 
     def validate_slugs(self, slugs: tuple[str, ...]) -> tuple[str, ...]:
         """Some, and so few that each can be looked at."""
@@ -49,7 +49,7 @@ class Comparison(Parameters):
         return each
 
 
-def read(form: type[Parameters], given: Mapping[str, str]) -> dict[str, Any]:
+def read(form: type[QueryParams], given: Mapping[str, str]) -> dict[str, Any]:
     """The arguments, judged; one that is empty counts as left out. Raises ValidationError."""
     judged = form(data={name: value for name, value in given.items() if value.strip()})
     judged.is_valid(raise_exception=True)

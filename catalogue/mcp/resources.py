@@ -11,7 +11,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.filters import SLUG
 from catalogue.mcp import completion
 from catalogue.places import NoSuchRestaurant
-from framework.api.renderers import JSON
+from framework.api.renderers import JSONRenderer
 from framework.mcp.resources import Resource
 from payments.identity import caller_profile
 from payments.identity.caller import caller_of
@@ -44,7 +44,7 @@ def attributes(_request: HttpRequest) -> bytes:
 def account(request: HttpRequest) -> bytes:
     """The body of GET /v1/me."""
     standing = caller_profile.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
-    return JSON().render(MeRecord(standing).data)
+    return JSONRenderer().render(MeRecord(standing).data)
 
 
 def restaurant(_request: HttpRequest, *, slug: str) -> bytes:

@@ -68,7 +68,9 @@ class Migration(migrations.Migration):
                 ("country", models.CharField(help_text="ISO 3166-1 alpha-2", max_length=2)),
                 (
                     "timezone",
-                    models.CharField(help_text="IANA name", max_length=64, validators=[framework.timezones.is_a_zone]),
+                    models.CharField(
+                        help_text="IANA name", max_length=64, validators=[framework.timezones.validate_zone]
+                    ),
                 ),
                 ("currency", models.CharField(help_text="ISO 4217", max_length=3)),
                 (

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from framework.timezones import is_a_zone
+from framework.timezones import validate_zone
 
 
 class Source(models.Model):
@@ -27,7 +27,7 @@ class Market(models.Model):
     slug = models.SlugField(primary_key=True, max_length=40)
     name = models.CharField(max_length=80)
     country = models.CharField(max_length=2, help_text="ISO 3166-1 alpha-2")
-    timezone = models.CharField(max_length=64, validators=[is_a_zone], help_text="IANA name")
+    timezone = models.CharField(max_length=64, validators=[validate_zone], help_text="IANA name")
     currency = models.CharField(max_length=3, help_text="ISO 4217")
     calling_code = models.CharField(max_length=4, help_text="Digits after the plus, for numbers written nationally")
     latitude = models.FloatField()

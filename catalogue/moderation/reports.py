@@ -11,7 +11,7 @@ from catalogue import places
 from catalogue.history import publish
 from catalogue.models import MatchCandidate, Report, Restaurant
 from framework.db.locks import AdvisoryLock
-from framework.errors import Code, InvalidRequest, Refusal, Renamed
+from framework.errors import ApiError, ErrorCode, InvalidRequest, Renamed
 from framework.signed_tokens import KeyedHash
 
 # From one address in a day; of one restaurant that wait for staff.
@@ -28,10 +28,10 @@ RESTAURANT_LOCK = AdvisoryLock("reports of a restaurant")
 ADDRESS_HASH = KeyedHash("catalogue.moderation.reports")
 
 
-class TooManyReports(Refusal):
+class TooManyReports(ApiError):
     """This address, or this restaurant, has had enough of them."""
 
-    code = Code.RATE_LIMIT_EXCEEDED
+    code = ErrorCode.RATE_LIMIT_EXCEEDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def accept(report: Report, *, staff: User, now: datetime) -> bool:
         if not _decide(report, Report.State.APPLIED, staff=staff, now=now):
             return False
         if report.kind == Report.Kind.CLOSED:
-            publish.by(f"staff:{staff.pk}")
+            publish.set_actor(f"staff:{staff.pk}")
             chosen = Restaurant.objects.filter(pk=report.restaurant_id)
             chosen.set_status(Restaurant.Status.PERMANENTLY_CLOSED, now=now)
         elif report.kind == Report.Kind.DUPLICATE and report.same_as_id:
@@ -141,7 +141,7 @@ def _twin(slug: str) -> Restaurant:
             return places.find(slug)
         except Renamed as renamed:
             return places.find(str(renamed.extra["slug"]))
-    except Refusal as refusal:
+    except ApiError as refusal:
         raise InvalidRequest(f"`same_as`: {refusal.message}", param="same_as") from refusal
 
 

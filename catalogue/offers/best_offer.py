@@ -11,7 +11,7 @@ from catalogue.offers import booking, search
 from catalogue.offers.booking import Booked, OfferExpired, SlotFull
 from catalogue.offers.on_sale import Status
 from catalogue.offers.search import Shown
-from framework.errors import NotFound, Refusal
+from framework.errors import ApiError, NotFound
 
 # More than any restaurant has of one day.
 MOST = 200
@@ -39,7 +39,7 @@ class Day:
         return sorted(there, key=lambda offer: -offer.percent)
 
     @property
-    def refusal(self) -> Refusal:
+    def refusal(self) -> ApiError:
         """The refusal of the minute, with the nearest ones of the day at which a table can be booked."""
         others = [offer for offer in self.offers if offer.time != self.at and offer.status == Status.AVAILABLE]
         nearest = sorted(others, key=lambda one: abs(minutes(one.time) - minutes(self.at)))[:MOST_TOLD]

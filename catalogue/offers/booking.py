@@ -14,7 +14,7 @@ from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import slot_materialization
 from catalogue.offers.on_sale import IS_BOOKABLE, IS_OFFERING, PREFIX
 from framework.db.locks import AdvisoryLock
-from framework.errors import Code, InvalidRequest, NotFound, Refusal
+from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.public_ids import decode, encode
 from reservations.booking import commands
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
@@ -34,22 +34,22 @@ TAKE = f"UPDATE catalogue_flowslot AS slot SET seats_left = slot.seats_left - %(
 SEE = f"SELECT 1 FROM catalogue_flowslot AS slot WHERE {CAN_BE_TAKEN}"  # noqa: S608  # constants of ours
 
 
-class SlotFull(Refusal):
+class SlotFull(ApiError):
     """The offer has too few seats left, or the venue no table that it gives without asking its staff."""
 
-    code = Code.SLOT_FULL
+    code = ErrorCode.SLOT_FULL
 
 
-class OfferExpired(Refusal):
+class OfferExpired(ApiError):
     """The offer is over, withdrawn, or not on sale yet."""
 
-    code = Code.OFFER_EXPIRED
+    code = ErrorCode.OFFER_EXPIRED
 
 
-class TooManyBookings(Refusal):
+class TooManyBookings(ApiError):
     """The contact holds as many tables at offers as one may."""
 
-    code = Code.TOO_MANY_BOOKINGS
+    code = ErrorCode.TOO_MANY_BOOKINGS
 
 
 class TableHeld(TooManyBookings):

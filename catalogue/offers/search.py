@@ -18,8 +18,8 @@ from catalogue.offers.slot_rules import AHEAD
 from catalogue.search.geocoding import distance, landmarks
 from catalogue.search.geocoding.distance import Location, Walk
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import Credited, Cursor, Paged
-from framework.errors import InvalidRequest, unknown
+from framework.api.pagination.cursor import AttributedListing, Cursor, PageInfo
+from framework.errors import InvalidRequest, unknown_name
 from framework.public_ids import encode
 
 # Names that the fields below do not hide.
@@ -122,7 +122,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Paged):
+class Page(PageInfo):
     """Slots on sale, and what the question was taken to mean."""
 
     rows: Sequence[Found]
@@ -140,10 +140,10 @@ def of_restaurant(
     limit: int = 50,
     cursor: str | None = None,
     now: datetime,
-) -> Credited[Shown]:
+) -> AttributedListing[Shown]:
     """The slots of one day with those that are over, or of all days to come; soonest first, then the higher.
 
-    Withdrawn ones are not among them. One query, and two for the sources where there are any. Raises BadCursor, and
+    Withdrawn ones are not among them. One query, and two for the sources where there are any. Raises InvalidCursor, and
     InvalidRequest for a day that is over or without plans.
     """
     now = now.replace(microsecond=0)
@@ -151,7 +151,9 @@ def of_restaurant(
         zone = ZoneInfo(restaurant.market.timezone)
         check_day(day, now=now, earliest=zone, latest=zone)
     question = pagination_cursor.fingerprint("flow of", restaurant.pk, day, party_size)
-    since = pagination_cursor.read(cursor, question=question, now=now) if cursor else Cursor(after=(), as_of=now)
+    since = (
+        pagination_cursor.decode_cursor(cursor, question=question, now=now) if cursor else Cursor(after=(), as_of=now)
+    )
     values: dict[str, Any] = {
         "restaurant": restaurant.pk,
         "date": day,
@@ -164,12 +166,12 @@ def of_restaurant(
     }
     rows = execute(OF_RESTAURANT, values)
     offers = [shown(row, restaurant=restaurant.slug, timezone=restaurant.market.timezone) for row in rows[:limit]]
-    return Credited(
+    return AttributedListing(
         rows=offers,
         attribution=catalogue_attribution.of_restaurants([restaurant.slug]) if rows else [],
         limit=limit,
         as_of=since.as_of,
-        next_cursor=pagination_cursor.write(key_of(rows[limit - 1]), as_of=since.as_of, question=question)
+        next_cursor=pagination_cursor.encode_cursor(key_of(rows[limit - 1]), as_of=since.as_of, question=question)
         if len(rows) > limit
         else None,
     )
@@ -188,7 +190,7 @@ def find(question: Question, *, now: datetime) -> Page:
     """The slots on sale that match, soonest first, then the nearest, then the higher.
 
     Two queries; one more for `near`, and one for `market`. Raises InvalidRequest, naming the parameter:
-    PlaceNotResolved, BadCursor, an unknown market, parameters that need one another.
+    PlaceNotResolved, InvalidCursor, an unknown market, parameters that need one another.
     """
     now = now.replace(microsecond=0)
     check(question, now=now)
@@ -196,7 +198,7 @@ def find(question: Question, *, now: datetime) -> Page:
     center = near.place.location if near else Location(*question.ll) if question.ll else None
     asked = pagination_cursor.fingerprint("flow offers", replace(question, limit=0, cursor=None), center)
     since = (
-        pagination_cursor.read(question.cursor, question=asked, now=now)
+        pagination_cursor.decode_cursor(question.cursor, question=asked, now=now)
         if question.cursor
         else Cursor(after=(), as_of=now)
     )
@@ -207,7 +209,9 @@ def find(question: Question, *, now: datetime) -> Page:
     next_cursor = None
     if len(rows) > question.limit:
         at, percent, last = key_of(its[-1])
-        next_cursor = pagination_cursor.write((at, its[-1][-4], percent, last), as_of=since.as_of, question=asked)
+        next_cursor = pagination_cursor.encode_cursor(
+            (at, its[-1][-4], percent, last), as_of=since.as_of, question=asked
+        )
     return Page(
         rows=[found(row) for row in its],
         limit=question.limit,
@@ -230,7 +234,7 @@ def check(question: Question, *, now: datetime) -> None:
         raise InvalidRequest("`radius` needs a reference point: add `near` or `ll`.", param="radius")
     if question.market and not Market.objects.filter(slug=question.market).exists():
         known = list(Market.objects.order_by("slug").values_list("slug", flat=True))
-        raise InvalidRequest(unknown("market", question.market, known).message, param="market")
+        raise InvalidRequest(unknown_name("market", question.market, known).message, param="market")
 
 
 def check_day(day: date, *, now: datetime, earliest: tzinfo, latest: tzinfo) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from catalogue import attribution as catalogue_attribution
 from catalogue.photos.thumbnails import SIZES, thumbnail_dimensions
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import Paged
+from framework.api.pagination.cursor import PageInfo
 from framework.api.urls import public_url
 from framework.db import prepared_statements
 from framework.public_ids import encode
@@ -25,7 +25,7 @@ COUNT = "SELECT count(*) FROM catalogue_photo WHERE restaurant_id = %(restaurant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PhotoPage(Paged):
+class PhotoPage(PageInfo):
     """A page of photos, and the attribution lines that must be shown with them."""
 
     rows: list[dict[str, Any]]
@@ -51,16 +51,16 @@ def photo_links(photo: UUID) -> dict[str, Any]:
 
 def count_photos(restaurant: UUID) -> int:
     """Count the photos of a restaurant that are not hidden. One query."""
-    ((count,),) = prepared_statements.rows(COUNT, {"restaurant": restaurant})
+    ((count,),) = prepared_statements.fetch_all(COUNT, {"restaurant": restaurant})
     return int(count)
 
 
 def list_photos(
     restaurant: UUID, *, kind: str | None = None, limit: int = 20, cursor: str | None = None, now: datetime
 ) -> PhotoPage:
-    """Return a page of the photos of a restaurant, newest first. One query. Raises BadCursor."""
+    """Return a page of the photos of a restaurant, newest first. One query. Raises InvalidCursor."""
     question = pagination_cursor.fingerprint("photos", restaurant, kind, limit)
-    position = pagination_cursor.read(cursor, question=question, now=now) if cursor else None
+    position = pagination_cursor.decode_cursor(cursor, question=question, now=now) if cursor else None
     as_of = position.as_of if position else now
     conditions, values = [], {"restaurant": restaurant, "limit": limit + 1}
     if kind:
@@ -70,12 +70,14 @@ def list_photos(
         conditions.append(AFTER)
         created_at, pk = position.after
         values |= {"created_at": datetime.fromisoformat(str(created_at)), "id": UUID(str(pk))}
-    found = prepared_statements.rows(ROWS.format(condition=" ".join(conditions)), values)
+    found = prepared_statements.fetch_all(ROWS.format(condition=" ".join(conditions)), values)
     rows = found[:limit]
     next_cursor = None
     if len(found) > limit:
         pk, *_, created_at = rows[-1]
-        next_cursor = pagination_cursor.write([created_at.isoformat(), str(pk)], as_of=as_of, question=question)
+        next_cursor = pagination_cursor.encode_cursor(
+            [created_at.isoformat(), str(pk)], as_of=as_of, question=question
+        )
     attribution = catalogue_attribution.lines({row[7] for row in rows})
     text_by_source = {line["source"]: line["text"] for line in attribution}
     return PhotoPage(

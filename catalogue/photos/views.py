@@ -24,7 +24,7 @@ def serve_thumbnail(request: HttpRequest, path: str) -> HttpResponse:
 def _respond(request: HttpRequest, path: str, *, request_id: str) -> HttpResponse:
     if request.method not in ("GET", "HEAD"):
         message = f"This address has no {request.method}; it has GET, HEAD."
-        return error_handler.answer(
+        return error_handler.error_response(
             error_handler.MethodNotAllowed(message, headers={"Allow": "GET, HEAD"}), request_id=request_id
         )
     public_id, _, file = path.partition("/")
@@ -35,7 +35,7 @@ def _respond(request: HttpRequest, path: str, *, request_id: str) -> HttpRespons
         photo = Photo.objects.filter(pk=pk, is_hidden=False, restaurant__erased_at=None).first()
     if photo is None:
         missing = NotFound("There is no such photo.", headers={"Cache-Control": "no-store"})
-        return error_handler.answer(missing, request_id=request_id)
+        return error_handler.error_response(missing, request_id=request_id)
     thumbnail = photos.load_thumbnail(photo, size)
     headers = {
         "ETag": f'"{thumbnail.etag}"',
@@ -45,7 +45,7 @@ def _respond(request: HttpRequest, path: str, *, request_id: str) -> HttpRespons
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Access-Control-Allow-Origin": "*",
     }
-    if conditional_requests.is_known(request, thumbnail.etag):
+    if conditional_requests.matches_if_none_match(request, thumbnail.etag):
         return HttpResponse(status=304, headers=headers)
     headers |= {"Content-Length": str(len(thumbnail.content)), "Content-Disposition": "inline"}
     content = b"" if request.method == "HEAD" else thumbnail.content

@@ -74,7 +74,7 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
     commit. Raises Gone where it is erased already.
     """
     ids = _locked(restaurant.pk)
-    publish.by(actor)
+    publish.set_actor(actor)
     if not Restaurant.objects.filter(pk__in=ids, erased_at=None).update(**EMPTY, erased_at=now, updated_at=now):
         raise Gone("This restaurant is erased already.")
     files = thumbnails.stored_names(list(Photo.objects.filter(restaurant__in=ids)))

@@ -63,7 +63,7 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
     for one in (lost, kept):
         if one.merged_into_id or one.erased_at:
             raise CannotMerge(f"`{one.slug}` is merged or erased already.")
-    publish.by(actor)
+    publish.set_actor(actor)
     taken = filled(lost, kept)
     if taken:
         Restaurant.objects.filter(pk=kept.pk).update(**taken, updated_at=now)

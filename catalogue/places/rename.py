@@ -26,7 +26,7 @@ def rename(restaurant: Restaurant, slug: str, *, actor: str, now: datetime) -> N
     if len(slug) > LONGEST or not SLUG.fullmatch(slug):
         raise InvalidRequest("A slug is small letters and digits with hyphens between them.", param="slug")
     with transaction.atomic():
-        publish.by(actor)
+        publish.set_actor(actor)
         present = Restaurant.objects.filter(pk=restaurant.pk, merged_into=None, erased_at=None)
         try:
             with transaction.atomic():

@@ -18,9 +18,9 @@ from catalogue.places import Place
 from catalogue.places.resolve_slug import HERE, TOLD
 from catalogue.reviews import aggregates
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import Paged
+from framework.api.pagination.cursor import PageInfo
 from framework.db import prepared_statements
-from framework.public_ids import letters
+from framework.public_ids import to_base32
 
 
 class Order(StrEnum):
@@ -50,7 +50,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewPage(Paged):
+class ReviewPage(PageInfo):
     """A page of reviews below a summary of all of the restaurant's, and the lines that are to be shown with them.
 
     Each row is a review in JSON (catalogue.serializers.paid_groups.ReviewRecord). The summary is sold with the
@@ -152,10 +152,10 @@ def page(restaurant: Restaurant | Place, question: Question, *, now: datetime) -
     """A page of the reviews of a restaurant.
 
     One query. By time a page costs the same however far down it is; other orders and filters read all reviews of the
-    restaurant. Raises BadCursor.
+    restaurant. Raises InvalidCursor.
     """
     asked = _asked(restaurant.pk, question)
-    place = pagination_cursor.read(question.cursor, question=asked, now=now) if question.cursor else None
+    place = pagination_cursor.decode_cursor(question.cursor, question=asked, now=now) if question.cursor else None
     # Cursors keep whole seconds; the score of the first page must be that of the next ones.
     as_of = place.as_of if place else now.replace(microsecond=0)
     found = _rows(question, {"restaurant": restaurant.pk}, as_of=as_of, after=place.after if place else None)
@@ -166,7 +166,7 @@ def page_of(slug: str, question: Question, *, now: datetime) -> ReviewPage:
     """A page of the reviews of the restaurant of this slug; see `page`.
 
     The first one, if there is a review on it, is read with the restaurant in one query; others take another one for
-    that. Raises BadCursor, and what identity.place raises.
+    that. Raises InvalidCursor, and what identity.place raises.
     """
     if question.cursor:
         return page(places.place(slug), question, now=now)
@@ -192,7 +192,7 @@ def _page(
         octets, *_, at, rank, seen, _ = shown[-1]
         # What the first page saw is what all pages are ordered by.
         place = [rank, at.isoformat(), str(UUID(bytes=octets)), after[3] if after else seen]
-        cursor = pagination_cursor.write(place, as_of=as_of, question=asked)
+        cursor = pagination_cursor.encode_cursor(place, as_of=as_of, question=asked)
     return ReviewPage(
         limit=question.limit,
         next_cursor=cursor,
@@ -264,7 +264,7 @@ def _rows(
     statement = _statement(
         question.sort, tuple(conditions), is_next=after is not None, is_by_slug="slug" in restaurant
     )
-    return prepared_statements.rows(statement, parameters)
+    return prepared_statements.fetch_all(statement, parameters)
 
 
 @lru_cache(maxsize=500)
@@ -290,4 +290,4 @@ def _statement(sort: Order, conditions: tuple[str, ...], *, is_next: bool, is_by
 
 def _record(octets: bytes, before: str, after: str, taken: list[UUID] | None, *_: object) -> str:
     shown = orjson.dumps([photos.photo_links(photo) for photo in taken]).decode() if taken else "[]"
-    return f'{{"id":"rev_{letters(octets)}",{before},"photos":{shown},{after}}}'
+    return f'{{"id":"rev_{to_base32(octets)}",{before},"photos":{shown},{after}}}'

@@ -19,7 +19,7 @@ from catalogue.search.results import OPTIONS, Hit, plain
 from catalogue.search.sql import Statement
 from framework import timezones
 from framework.api.pagination.cursor import Key
-from framework.db.prepared_statements import rows as rows_of
+from framework.db.prepared_statements import fetch_all as rows_of
 
 # One wrong letter in a word of five leaves half of its trigrams; the bound that PostgreSQL comes with is 0.6.
 LIKENESS = "SELECT set_config('pg_trgm.word_similarity_threshold', %s::text, true)"

@@ -10,7 +10,7 @@ import orjson
 from catalogue.attribution import lines as source_lines
 from catalogue.offers import Offer
 from catalogue.search.geocoding import landmarks
-from framework.api.pagination.cursor import Paged
+from framework.api.pagination.cursor import PageInfo
 
 OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
 
@@ -80,7 +80,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Paged):
+class Page(PageInfo):
     """Hits, and what the question was taken to mean. `total` and `facets` are None unless they were asked for."""
 
     hits: list[Hit]

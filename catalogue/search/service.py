@@ -23,7 +23,7 @@ def find(query: Query, *, now: datetime) -> Page:
     more for sources and for names where this process does not remember them, one each for `near`, `lang`, `facets` and
     `include_total` where the question has them, and one where words match nothing and letters are tried. Where so many
     restaurants are at one place that a page ends among them, the hits take another. Raises InvalidRequest, naming the
-    parameter: PlaceNotResolved, BadCursor, an unknown name, parameters that need one another.
+    parameter: PlaceNotResolved, InvalidCursor, an unknown name, parameters that need one another.
     """
     # A cursor keeps the moment to the second.
     now = now.replace(microsecond=0)
@@ -31,7 +31,7 @@ def find(query: Query, *, now: datetime) -> Page:
     # A name that has come to mean another place meanwhile makes another question.
     question = pagination_cursor.fingerprint("restaurants", query.walked, read.center)
     cursor = (
-        pagination_cursor.read(query.cursor, question=question, now=now)
+        pagination_cursor.decode_cursor(query.cursor, question=question, now=now)
         if query.cursor
         else Cursor(after=(0,), as_of=now)
     )
@@ -68,7 +68,7 @@ def find(query: Query, *, now: datetime) -> Page:
 
 
 def _next(statement: Statement, last: Row, question: str) -> str:
-    return pagination_cursor.write(
+    return pagination_cursor.encode_cursor(
         (int(statement.by_letters), *fetch.key(statement, last), fetch.ID(last).hex),
         as_of=statement.now,
         question=question,

@@ -9,7 +9,7 @@ from catalogue.matching.scoring import Verdict
 from catalogue.models import Landmark, Restaurant
 from catalogue.search.text.autocomplete import Kind
 from catalogue.serializers.shared import SLUG, AttributionRecord
-from framework.api.pagination.schema import ListingRecord
+from framework.api.pagination.schema import CursorPageRecord
 from framework.public_ids import pattern
 
 
@@ -35,7 +35,7 @@ class SuggestionAnswer(serializers.Serializer[Any]):
     """Suggestions, likeliest first."""
 
     data = SuggestionRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")
 
 
 class MatchedAddressRecord(serializers.Serializer[Any]):
@@ -79,5 +79,5 @@ class MatchAnswer(serializers.Serializer[Any]):
     """Restaurants, the likeliest first."""
 
     data = MatchRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")
     attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")

@@ -10,9 +10,9 @@ from catalogue.exports import datasets
 from catalogue.models import Export, ExportPart, Restaurant
 from catalogue.models.exports import PREFIX
 from catalogue.serializers.shared import SLUG
-from framework.api.fields import Choice, Shape, Shapes, Text
-from framework.api.pagination.schema import ListingRecord, Moment
-from framework.errors import unknown
+from framework.api.fields import StrictChoiceField, StrictListField, StrictSerializer, TextField
+from framework.api.pagination.schema import CursorPageRecord, DateTimeField
+from framework.errors import unknown_name
 from framework.public_ids import pattern
 
 # RFC 3339, section 5.6, without leap seconds.
@@ -25,7 +25,7 @@ GROUPS = datasets.GROUPS[Export.Dataset.RESTAURANTS]
 SHA256 = "^[0-9a-f]{64}$"
 
 
-class Since(Text):
+class Since(TextField):
     """A moment with its offset; read as the same moment in UTC, as it is kept in the filter."""
 
     format = "date-time"
@@ -42,7 +42,7 @@ class Since(Text):
             raise serializers.ValidationError("There is no such moment in the calendar.") from error
 
 
-class Group(Choice):
+class Group(StrictChoiceField):
     """A group of fields; another is refused with the nearest one, or the dataset that it is."""
 
     def to_internal_value(self, data: Any) -> str:
@@ -50,12 +50,12 @@ class Group(Choice):
         if isinstance(data, str) and data not in self.choices:
             known = list(self.choices)
             raise serializers.ValidationError(
-                datasets.of_its_own(data) or unknown("field group", data[:80], known).message
+                datasets.of_its_own(data) or unknown_name("field group", data[:80], known).message
             )
         return super().to_internal_value(data)
 
 
-class Groups(Shapes):
+class Groups(StrictListField):
     """Groups of fields, each once."""
 
     def to_internal_value(self, data: Any) -> list[str]:
@@ -66,12 +66,12 @@ class Groups(Shapes):
         return names
 
 
-class NewExportFilter(Shape):
+class NewExportFilter(StrictSerializer):
     """Which rows are wanted; all conditions hold."""
 
-    market = Text(required=False, max_length=40, pattern=SLUG, help_text="A slug of GET /v1/markets.")
+    market = TextField(required=False, max_length=40, pattern=SLUG, help_text="A slug of GET /v1/markets.")
     updated_since = Since(required=False, max_length=40, help_text="Changed at this moment or later.")
-    status = Choice(required=False, choices=Restaurant.Status.choices)
+    status = StrictChoiceField(required=False, choices=Restaurant.Status.choices)
 
 
 @extend_schema_serializer(
@@ -92,11 +92,11 @@ class NewExportFilter(Shape):
         ),
     ]
 )
-class NewExport(Shape):
+class NewExport(StrictSerializer):
     """What is to be exported."""
 
-    dataset = Choice(choices=Export.Dataset.choices)
-    format = Choice(
+    dataset = StrictChoiceField(choices=Export.Dataset.choices)
+    format = StrictChoiceField(
         required=False,
         default=Export.Format.JSONL_GZ.value,
         choices=Export.Format.choices,
@@ -113,7 +113,7 @@ class NewExport(Shape):
         max_length=len(GROUPS),
         help_text="Of `restaurants`: field groups beside `core`, which is always there; each named once.",
     )
-    since_export = Text(
+    since_export = TextField(
         required=False,
         max_length=29,
         pattern=pattern("ex"),
@@ -184,13 +184,13 @@ class ExportRecord(serializers.Serializer[Any]):
     payment = serializers.RegexField(
         pattern("pay"), allow_null=True, help_text="What paid for it (`GET /v1/payments`); null: it cost nothing."
     )
-    created_at = Moment(source="export.created_at")
-    snapshot_at = Moment(
+    created_at = DateTimeField(source="export.created_at")
+    snapshot_at = DateTimeField(
         allow_null=True,
         source="export.snapshot_at",
         help_text="The moment of which all files speak. Null while queued; another one after all workers were lost.",
     )
-    changes_from = Moment(
+    changes_from = DateTimeField(
         allow_null=True,
         source="export.changes_from",
         help_text="What changed before is in the files; `updated_since` this moment misses nothing. Null as above.",
@@ -199,7 +199,7 @@ class ExportRecord(serializers.Serializer[Any]):
     manifest_url = serializers.URLField(
         allow_null=True, help_text="A file of JSON: schema, licences, rows, and the files with their checksums."
     )
-    expires_at = Moment(allow_null=True, source="export.expires_at", help_text="When the files are removed.")
+    expires_at = DateTimeField(allow_null=True, source="export.expires_at", help_text="When the files are removed.")
     error = serializers.SerializerMethodField(help_text="Why it has failed, or what is tried again; null otherwise.")
 
     def get_error(self, shown: Any) -> str | None:
@@ -212,4 +212,4 @@ class ExportAnswer(serializers.Serializer[Any]):
     """A page of exports."""
 
     data = ExportRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")

@@ -11,8 +11,8 @@ from rest_framework import serializers
 from catalogue.history import Change, Feed
 from catalogue.models import Version
 from catalogue.serializers.shared import SLUG
-from framework.api.pagination.schema import ListingRecord
-from framework.api.renderers import JSON
+from framework.api.pagination.schema import CursorPageRecord
+from framework.api.renderers import JSONRenderer
 
 
 class ExactMoment(serializers.DateTimeField):
@@ -54,7 +54,7 @@ class HistoryAnswer(serializers.Serializer[Any]):
     """A page of versions, newest first."""
 
     data = EntryRecord(source="rows", many=True)  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")
 
 
 class ChangedRecord(serializers.Serializer[Any]):
@@ -100,7 +100,7 @@ class FeedAnswer(serializers.Serializer[Any]):
 
 def feed(page: Feed, *, with_record: bool) -> bytes:
     """The JSON of a FeedAnswer, with the records as the database has rendered them."""
-    return JSON().render(
+    return JSONRenderer().render(
         {
             "data": [_change(change, with_record=with_record) for change in page.rows],
             "pagination": {"limit": page.limit, "next_since": page.next_since, "has_more": page.has_more},

@@ -8,14 +8,14 @@ from catalogue.hours.date_range import SpecialOpening
 from catalogue.hours.serialization import clock_time
 from catalogue.serializers.restaurants import SpanRecord
 from catalogue.serializers.shared import SLUG, AttributionRecord
-from framework.api.pagination.schema import Moment
+from framework.api.pagination.schema import DateTimeField
 
 
 class OpeningRecord(serializers.Serializer[Any]):
     """A span of time in which it is open, on its own clock."""
 
-    opens_at = Moment()
-    closes_at = Moment()
+    opens_at = DateTimeField()
+    closes_at = DateTimeField()
 
 
 class SpecialOpeningRecord(serializers.Serializer[Any]):

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from catalogue.models import Attribute, Landmark
 from catalogue.serializers.shared import SLUG, AttributionRecord, LocationRecord
-from framework.api.pagination.schema import ListingRecord
+from framework.api.pagination.schema import CursorPageRecord
 from framework.public_ids import pattern
 
 
@@ -29,7 +29,7 @@ class LandmarkAnswer(serializers.Serializer[Any]):
     """A page of landmarks."""
 
     data = LandmarkRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")
     attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
 
 
@@ -57,7 +57,7 @@ class MarketAnswer(serializers.Serializer[Any]):
     """All markets."""
 
     data = MarketRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")
 
 
 class CuisineRecord(serializers.Serializer[Any]):
@@ -72,7 +72,7 @@ class CuisineAnswer(serializers.Serializer[Any]):
     """All cuisines."""
 
     data = CuisineRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")
 
 
 class AttributeRecord(serializers.Serializer[Any]):
@@ -89,4 +89,4 @@ class AttributeAnswer(serializers.Serializer[Any]):
     """All attributes."""
 
     data = AttributeRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")

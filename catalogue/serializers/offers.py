@@ -9,8 +9,8 @@ from catalogue.models import FlowRule
 from catalogue.offers import Status
 from catalogue.serializers.search import PlaceRecord
 from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord
-from framework.api.fields import ClockTime, Email, Integer, Phone, Shape, Text
-from framework.api.pagination.schema import ListingRecord, Moment
+from framework.api.fields import EmailField, PhoneField, StrictIntegerField, StrictSerializer, TextField, TimeField
+from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
 from reservations.models import Reservation
 
@@ -31,13 +31,13 @@ class FlowSlotRecord(serializers.Serializer[Any]):
     id = serializers.RegexField(pattern("fo"))
     restaurant = serializers.RegexField(SLUG, help_text="Its slug.")
     date = serializers.DateField()
-    time = ClockTime()
+    time = TimeField()
     timezone = serializers.CharField(help_text="IANA name of the clock.")
     percent = serializers.IntegerField(min_value=1, max_value=90)
     applies_to = serializers.ChoiceField(choices=FlowRule.AppliesTo.values, help_text="`total` is with the drinks.")
     party_size = PartyRecord(source="*")
     seats_left = serializers.IntegerField(min_value=0, help_text="Guests that can still be booked.")
-    book_before = Moment(help_text="Until when it can be booked.")
+    book_before = DateTimeField(help_text="Until when it can be booked.")
     terms = serializers.CharField(allow_blank=True)
     status = serializers.ChoiceField(choices=Status.choices, help_text="Only what is `available` can be booked.")
 
@@ -47,7 +47,7 @@ class FlowSlotAnswer(serializers.Serializer[Any]):
     """A page of a restaurant's offers."""
 
     data = FlowSlotRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")
     attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
 
 
@@ -106,19 +106,21 @@ class FlowOfferAnswer(serializers.Serializer[Any]):
     """A page of offers of all restaurants."""
 
     data = FlowOfferRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")
     query = FlowQueryRecord(source="*")
     attribution = SourceLineRecord(many=True, help_text="Show these lines with the data.")
 
 
-class NewFlowBooking(Shape):
+class NewFlowBooking(StrictSerializer):
     """What is needed to book a table at an offer."""
 
-    party_size = Integer(min_value=1, max_value=500, help_text="Number of guests, within the offer's `party_size`.")
-    customer_name = Text(min_length=1, max_length=200, help_text="Who is coming.")
-    customer_email = Email(required=False, allow_null=True, help_text="This or the phone number is needed.")
-    customer_phone = Phone(required=False, allow_null=True, help_text="International format with leading plus.")
-    special_requests = Text(
+    party_size = StrictIntegerField(
+        min_value=1, max_value=500, help_text="Number of guests, within the offer's `party_size`."
+    )
+    customer_name = TextField(min_length=1, max_length=200, help_text="Who is coming.")
+    customer_email = EmailField(required=False, allow_null=True, help_text="This or the phone number is needed.")
+    customer_phone = PhoneField(required=False, allow_null=True, help_text="International format with leading plus.")
+    special_requests = TextField(
         max_length=2000, required=False, default="", allow_blank=True, lines=True, help_text="Free text."
     )
 
@@ -137,7 +139,7 @@ class FlowBookingRecord(serializers.Serializer[Any]):
     offer = serializers.RegexField(pattern("fo"))
     restaurant = serializers.RegexField(SLUG, help_text="Its slug.")
     date = serializers.DateField()
-    time = ClockTime()
+    time = TimeField()
     timezone = serializers.CharField(help_text="IANA name of the clock.")
     party_size = serializers.IntegerField(min_value=1)
     percent = serializers.IntegerField(min_value=1, max_value=90)
@@ -147,5 +149,5 @@ class FlowBookingRecord(serializers.Serializer[Any]):
     manage_token = serializers.CharField(help_text="Send it as `X-Manage-Token` to see or cancel the booking.")
     manage_url = serializers.URLField(help_text="The guest's own page, where it can be cancelled, too.")
     reservation_code = serializers.CharField(help_text="What the guest says at the door: K7QX2M.")
-    created_at = Moment()
-    cancelled_at = Moment(allow_null=True)
+    created_at = DateTimeField()
+    cancelled_at = DateTimeField(allow_null=True)

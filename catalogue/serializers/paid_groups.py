@@ -10,7 +10,7 @@ from catalogue.field_groups.context import KINDS, MOST
 from catalogue.field_groups.reviews import NEWEST
 from catalogue.insights.providers.base import LONGEST, MOST_CITED
 from catalogue.serializers.shared import SLUG, AttributionRecord, LocationRecord
-from framework.api.pagination.schema import ListingRecord, Moment
+from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
 
 # Why an insight is null.
@@ -28,7 +28,7 @@ class ReplyRecord(serializers.Serializer[Any]):
     """What the owner answered."""
 
     text = serializers.CharField()
-    created_at = Moment()
+    created_at = DateTimeField()
 
 
 class ReviewPhotoRecord(serializers.Serializer[Any]):
@@ -48,7 +48,7 @@ class ReviewRecord(serializers.Serializer[Any]):
     lang = serializers.CharField(allow_null=True, help_text="ISO 639-1.")
     author = serializers.CharField()
     visited_on = serializers.DateField(allow_null=True)
-    created_at = Moment()
+    created_at = DateTimeField()
     helpful_count = serializers.IntegerField(min_value=0)
     photos = ReviewPhotoRecord(many=True)
     owner_reply = ReplyRecord(allow_null=True)
@@ -82,7 +82,7 @@ class ReviewAnswer(serializers.Serializer[Any]):
     summary = ReviewSummaryRecord(
         allow_null=True, help_text="Null on a page without reviews, which is free, where the restaurant has some."
     )
-    pagination = ListingRecord()
+    pagination = CursorPageRecord()
     attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
 
 
@@ -198,8 +198,8 @@ class InsightRecord(serializers.Serializer[Any]):
     watch_outs = WatchOutRecord(many=True)
     review_count = serializers.IntegerField(min_value=5, help_text="Reviews that it was written from.")
     languages = Counts(help_text="Of these with words, how many in a language, by ISO 639-1; else `unknown`.")
-    reviews_through = Moment(help_text="The newest of them.")
-    generated_at = Moment()
+    reviews_through = DateTimeField(help_text="The newest of them.")
+    generated_at = DateTimeField()
     model = serializers.CharField(help_text="What wrote it, and in which version.")
     stale = serializers.BooleanField(help_text="Whether it will be written anew, as much has changed since.")
     disclosure = serializers.CharField(help_text="How it was made, and what was not read.")

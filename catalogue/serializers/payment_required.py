@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from framework.errors import STATUS
+from framework.errors import HTTP_STATUS
 from payments.tiers.definitions import TIERS
 
-CODES = [code.value for code, status in STATUS.items() if status == 402]
+CODES = [code.value for code, status in HTTP_STATUS.items() if status == 402]
 
 
 class RequirementRecord(serializers.Serializer[Any]):

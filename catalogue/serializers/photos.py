@@ -8,7 +8,7 @@ from rest_framework import serializers
 from catalogue.models import Photo
 from catalogue.photos import SIZES
 from catalogue.serializers.shared import AttributionRecord
-from framework.api.pagination.schema import ListingRecord, Moment
+from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
 
 
@@ -37,7 +37,7 @@ class PhotoRecord(serializers.Serializer[Any]):
     review_id = serializers.RegexField(pattern("rev"), allow_null=True, help_text="The review that it belongs to.")
     source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
     attribution = serializers.CharField(help_text="Show this line with the photo.")
-    created_at = Moment()
+    created_at = DateTimeField()
 
 
 class PhotosRecord(serializers.Serializer[Any]):
@@ -53,5 +53,5 @@ class PhotoAnswer(serializers.Serializer[Any]):
     """A page of photos, newest first."""
 
     data = PhotoRecord(many=True)  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord()
+    pagination = CursorPageRecord()
     attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")

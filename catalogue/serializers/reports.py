@@ -7,8 +7,8 @@ from rest_framework import serializers
 
 from catalogue.models import Report
 from catalogue.serializers.shared import SLUG
-from framework.api.fields import Choice, Email, Shape, Text
-from framework.api.pagination.schema import Moment
+from framework.api.fields import EmailField, StrictChoiceField, StrictSerializer, TextField
+from framework.api.pagination.schema import DateTimeField
 from framework.public_ids import encode, pattern
 
 
@@ -17,15 +17,15 @@ from framework.public_ids import encode, pattern
         OpenApiExample("It has closed", request_only=True, value={"kind": "closed", "text": "A bank is there now."})
     ]
 )
-class NewReport(Shape):
+class NewReport(StrictSerializer):
     """What is wrong with a restaurant's record."""
 
-    kind = Choice(choices=Report.Kind.choices)
-    text = Text(required=False, max_length=1000, lines=True, help_text="What you have seen.")
-    same_as = Text(
+    kind = StrictChoiceField(choices=Report.Kind.choices)
+    text = TextField(required=False, max_length=1000, lines=True, help_text="What you have seen.")
+    same_as = TextField(
         required=False, max_length=120, pattern=SLUG, help_text="With `duplicate`: the slug of the other restaurant."
     )
-    contact = Email(required=False, help_text="An address for questions. Nobody but our staff sees it.")
+    contact = EmailField(required=False, help_text="An address for questions. Nobody but our staff sees it.")
 
 
 class ReportRecord(serializers.Serializer[Any]):
@@ -34,7 +34,7 @@ class ReportRecord(serializers.Serializer[Any]):
     id = serializers.SerializerMethodField()
     kind = serializers.ChoiceField(choices=Report.Kind.values)
     state = serializers.ChoiceField(choices=Report.State.values)
-    created_at = Moment()
+    created_at = DateTimeField()
 
     def get_id(self, report: Report) -> str:
         """As callers know it."""

@@ -12,9 +12,9 @@ from catalogue.serializers.history import EntryRecord
 from catalogue.serializers.paid_groups import ContextRecord, InsightRecord, ReviewsRecord
 from catalogue.serializers.photos import PhotosRecord
 from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord, OfferRecord
-from framework.api.fields import ClockTime
-from framework.api.pagination.schema import Moment
-from framework.api.renderers import JSON
+from framework.api.fields import TimeField
+from framework.api.pagination.schema import DateTimeField
+from framework.api.renderers import JSONRenderer
 from framework.public_ids import pattern
 
 
@@ -33,7 +33,7 @@ class WeekMoment(serializers.Serializer[Any]):
     """A moment of the week on the restaurant's clock."""
 
     day = serializers.IntegerField(min_value=0, max_value=6, help_text="0 is Monday.")
-    time = ClockTime()
+    time = TimeField()
 
     def to_representation(self, instance: Any) -> Any:
         """Return it as it is kept."""
@@ -54,8 +54,8 @@ class PeriodRecord(serializers.Serializer[Any]):
 class SpanRecord(serializers.Serializer[Any]):
     """An opening on a special day; a close that is not after its open lies on the next day."""
 
-    open = ClockTime()
-    close = ClockTime()
+    open = TimeField()
+    close = TimeField()
 
     def to_representation(self, instance: Any) -> Any:
         """Return it as it is kept."""
@@ -75,7 +75,7 @@ class HoursRecord(serializers.Serializer[Any]):
     timezone = serializers.CharField(help_text="IANA name.")
     state = serializers.ChoiceField(choices=["open", "closed", "unknown"])
     open_now = serializers.BooleanField(allow_null=True, help_text="Null where the state is unknown.")
-    next_change = Moment(allow_null=True, help_text="When it opens or closes next.")
+    next_change = DateTimeField(allow_null=True, help_text="When it opens or closes next.")
     periods = PeriodRecord(many=True)
     special_days = SpecialDayRecord(many=True)
     display = serializers.ListField(child=serializers.CharField(), help_text="Lines for people.")
@@ -88,7 +88,7 @@ class SourceRecord(serializers.Serializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
     record = serializers.CharField(help_text="The source's own id.")
     license = serializers.CharField(help_text="SPDX identifier.")
-    updated_at = Moment()
+    updated_at = DateTimeField()
     fields = serializers.ListField(child=serializers.CharField(), help_text="What was taken from it.")  # type: ignore[assignment]  # a name of the contract
 
 
@@ -116,7 +116,7 @@ class RestaurantRecord(serializers.Serializer[Any]):
     location = LocationRecord(allow_null=True)
     phone = serializers.RegexField(PHONE, allow_null=True, help_text="E.164.")
     phone_verified = serializers.BooleanField(help_text="Confirmed by people or by two agreeing sources.")
-    phone_verified_at = Moment(allow_null=True)
+    phone_verified_at = DateTimeField(allow_null=True)
     website = serializers.CharField(allow_null=True)
     rating = serializers.FloatField(allow_null=True, min_value=1, max_value=5, help_text="Stars.")
     review_count = serializers.IntegerField(min_value=0)
@@ -129,8 +129,8 @@ class RestaurantRecord(serializers.Serializer[Any]):
     external_ids = serializers.DictField(help_text="Ids that others have given it.")
     sources = SourceRecord(many=True)
     attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
-    verified_at = Moment(allow_null=True)
-    updated_at = Moment()
+    verified_at = DateTimeField(allow_null=True)
+    updated_at = DateTimeField()
     version = serializers.IntegerField(min_value=1)
     reviews = ReviewsRecord(allow_null=True, help_text="Group `reviews`.")
     photos = PhotosRecord(allow_null=True, help_text="Group `photos`.")
@@ -170,7 +170,7 @@ def document(record: Record) -> bytes:
     if not values.keys() <= PLAIN:
         values = RestaurantRecord(values).data
     if record.core is None:
-        return JSON().render(values)
+        return JSONRenderer().render(values)
     core = record.core
     offer = OfferRecord(core.offer).data if core.offer else None
     others = members({name: value for name, value in values.items() if name not in RestaurantRecord.ALWAYS})
@@ -179,7 +179,7 @@ def document(record: Record) -> bytes:
         core.hours.encode(),
         members({"state": core.state.state, "open_now": core.state.open_now, "next_change": core.state.next_change}),
         core.after.encode(),
-        JSON().render(offer) if offer else b"null",
+        JSONRenderer().render(offer) if offer else b"null",
         b"," + others if others else b"",
     )
 
@@ -198,4 +198,4 @@ def content(record: Record) -> bytes | None:
 
 def members(values: Mapping[str, Any]) -> bytes:
     """The members of a JSON object, without its braces."""
-    return JSON().render(values)[1:-1]
+    return JSONRenderer().render(values)[1:-1]

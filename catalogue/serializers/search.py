@@ -7,8 +7,8 @@ from rest_framework import serializers
 
 from catalogue.search import Facet
 from catalogue.serializers.shared import PHONE, PLACE_KINDS, SLUG, AttributionRecord, LocationRecord, OfferRecord
-from framework.api.fields import Constant
-from framework.api.pagination.schema import ListingRecord, Moment
+from framework.api.fields import ConstantField
+from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
 
 
@@ -32,7 +32,7 @@ class Hit(serializers.Serializer[Any]):
     walking_minutes = serializers.IntegerField(allow_null=True, min_value=0)
     distance_m = serializers.IntegerField(allow_null=True, min_value=0, help_text="In a straight line.")
     open_now = serializers.BooleanField(allow_null=True, help_text="Null where the hours are not known.")
-    next_change = Moment(
+    next_change = DateTimeField(
         allow_null=True, help_text="When it opens or closes next; null where that is not known or not in sight."
     )
     flow_offer = OfferRecord(
@@ -58,8 +58,10 @@ class QueryRecord(serializers.Serializer[Any]):
     near = serializers.CharField(allow_null=True)
     resolved = PlaceRecord(allow_null=True)
     alternatives = PlaceRecord(many=True, help_text="What else `near` could have meant, likeliest first.")
-    open_at = Moment(allow_null=True, help_text="The moment at which all hits are open; null when not asked for.")
-    distance_method = Constant("estimated")
+    open_at = DateTimeField(
+        allow_null=True, help_text="The moment at which all hits are open; null when not asked for."
+    )
+    distance_method = ConstantField("estimated")
 
 
 class CountRecord(serializers.Serializer[Any]):
@@ -71,7 +73,7 @@ class CountRecord(serializers.Serializer[Any]):
     )
 
 
-class PageRecord(ListingRecord):
+class PageRecord(CursorPageRecord):
     """Where a page stands in its search."""
 
     total = CountRecord(required=False, help_text="With `include_total=true`: how many match on all pages.")

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from catalogue.models import Landmark
-from framework.api.fields import ClockTime
+from framework.api.fields import TimeField
 from framework.public_ids import pattern
 
 SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -24,7 +24,7 @@ class OfferRecord(serializers.Serializer[Any]):
     """The next discount that can be booked; date and time are on the restaurant's clock."""
 
     percent = serializers.IntegerField(min_value=1, max_value=90)
-    time = ClockTime()
+    time = TimeField()
     id = serializers.RegexField(pattern("fo"), help_text="Book it at /v1/flow/offers/{id}/bookings.")
     date = serializers.DateField()
     seats_left = serializers.IntegerField(min_value=1)

@@ -17,11 +17,11 @@ from config.dev_stack.valkey import Valkey
 from framework.state_directory import (
     RECORD,
     StackError,
-    locked,
+    lock_state_directory,
     read_json,
-    read_up,
+    read_up_record,
     secret_key,
-    up_file,
+    up_record_path,
     write_private,
 )
 from payments.devchain.addresses import PRICE_FEED
@@ -39,8 +39,8 @@ __all__ = [
     "last_lines",
     "leftovers",
     "read_json",
-    "read_up",
-    "up_file",
+    "read_up_record",
+    "up_record_path",
     "write_private",
 ]
 
@@ -86,7 +86,7 @@ class Stack:
 
     def __enter__(self) -> "Stack":
         with ExitStack() as running:
-            running.enter_context(locked(self.state_dir))
+            running.enter_context(lock_state_directory(self.state_dir))
             self.leftovers = end_leftovers(self.state_dir)
             # A signal may come between the start of a child and the assignment of its process.
             running.callback(end_leftovers, self.state_dir)

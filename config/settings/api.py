@@ -8,11 +8,11 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_PARSER_CLASSES": ["framework.api.json_parser.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["framework.api.renderers.JSON"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "framework.api.renderers.OnlyJSON",
+    "DEFAULT_RENDERER_CLASSES": ["framework.api.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "framework.api.renderers.JsonContentNegotiation",
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_SCHEMA_CLASS": "framework.api.openapi.schema.Operation",
-    "EXCEPTION_HANDLER": "framework.api.error_handler.handle",
+    "DEFAULT_SCHEMA_CLASS": "framework.api.openapi.schema.OperationSchema",
+    "EXCEPTION_HANDLER": "framework.api.error_handler.handle_exception",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
     # Whole seconds.
@@ -27,7 +27,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
-        "ErrorCode": "framework.errors.Code",
+        "ErrorCode": "framework.errors.ErrorCode",
         "OrderStatus": "orders.models.Order.Status",
         "ReservationStatus": "reservations.models.Reservation.Status",
         "ExportStatus": "catalogue.models.Export.Status",
@@ -40,7 +40,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "framework.api.openapi.schema.finish",
+        "framework.api.openapi.schema.postprocess",
     ],
 }
 # Any page may call the APIs. They ignore cookies, so no page can act for a signed-in user.

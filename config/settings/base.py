@@ -9,7 +9,7 @@ from typing import Any
 import django_stubs_ext
 
 from config import environment as env
-from config.dev_stack import read_up
+from config.dev_stack import read_up_record
 from framework.observability import logging
 
 # Lets annotations name the type arguments of Django's generic classes (ModelAdmin[Order]).
@@ -21,7 +21,7 @@ VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project
 
 STATE_DIR = Path(env.text("TABLEWIRE_STATE_DIR", str(BASE_DIR / ".state"))).absolute()
 # The addresses of the embedded stack while `manage.py up` runs; the defaults of the variables below.
-embedded: dict[str, Any] = read_up(STATE_DIR) or {}
+embedded: dict[str, Any] = read_up_record(STATE_DIR) or {}
 
 DEBUG = env.flag("DEBUG", False)
 secret_key_file = STATE_DIR / "secret_key"
@@ -70,12 +70,12 @@ INSTALLED_APPS = [
     "catalogue",
 ]
 MIDDLEWARE = [
-    "framework.observability.health.Health",
-    "framework.observability.request_id.Asking",
-    "framework.api.cors.Cors",
-    "accounts.api_keys.rate_limit.ManagementDoorway",
-    "payments.rate_limits.DataDoorway",
-    "catalogue.mcp.middleware.McpDoorway",
+    "framework.observability.health.HealthMiddleware",
+    "framework.observability.request_id.RequestIdMiddleware",
+    "framework.api.cors.ApiCorsMiddleware",
+    "accounts.api_keys.rate_limit.ManagementRateLimitMiddleware",
+    "payments.rate_limits.DataRateLimitMiddleware",
+    "catalogue.mcp.middleware.McpRateLimitMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -88,8 +88,8 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "allauth.usersessions.middleware.UserSessionsMiddleware",
-    "framework.admin.nul_byte_middleware.UnreadableAddresses",
-    "framework.admin.db_error_middleware.BusyRows",
+    "framework.admin.nul_byte_middleware.NulByteMiddleware",
+    "framework.admin.db_error_middleware.DatabaseErrorMiddleware",
     "accounts.sign_in.outage_middleware.ClosedDoors",
 ]
 ROOT_URLCONF = "config.urls"
@@ -157,7 +157,8 @@ SENTRY_DSN = env.receiver("SENTRY_DSN", "sentry", "sentry_sdk")
 OTEL_EXPORTER_OTLP_ENDPOINT = env.receiver("OTEL_EXPORTER_OTLP_ENDPOINT", "otel", "opentelemetry.exporter")
 if OTEL_EXPORTER_OTLP_ENDPOINT:
     MIDDLEWARE.insert(
-        MIDDLEWARE.index("framework.observability.request_id.Asking") + 1, "framework.observability.telemetry.Traced"
+        MIDDLEWARE.index("framework.observability.request_id.RequestIdMiddleware") + 1,
+        "framework.observability.telemetry.TracingMiddleware",
     )
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
@@ -203,4 +204,4 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("MAIL_FROM", "Tablewire <noreply@localhost>")
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"))
-LOGGING = logging.configuration(LOG_LEVEL)
+LOGGING = logging.logging_config(LOG_LEVEL)

@@ -66,7 +66,7 @@ CACHES: dict[str, dict[str, Any]] = {
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     },
     "limits": {
-        "BACKEND": "framework.api.rate_limits.valkey_backend.CounterCache",
+        "BACKEND": "framework.api.rate_limits.valkey_backend.ValkeyCounterCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "limits",
     },

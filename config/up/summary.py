@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from config.dev_stack import up_file
+from config.dev_stack import up_record_path
 from payments.chain.evm import checksummed
 from payments.chain.networks import Network
 from payments.devchain.wallets import Wallet
@@ -118,7 +118,7 @@ def print_panel(
         "  user": user or "none",
         "  password": up["admin"]["password"] or unknown,
         **{f"OpenAPI, {name}": url for name, url in up["docs"].items()},
-        "All of this": str(up_file(state_dir)),
+        "All of this": str(up_record_path(state_dir)),
         "Logs": str(logs),
     }
     for name, value in rows.items():

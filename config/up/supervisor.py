@@ -34,7 +34,7 @@ from config.dev_stack import (
     last_lines,
     leftovers,
     read_json,
-    up_file,
+    up_record_path,
     write_private,
 )
 from config.up import bind_address, summary
@@ -164,8 +164,8 @@ class Run:
 
     def _withdraw_record(self) -> None:
         """Rename the record: it exists only while `up` runs."""
-        if up_file(self.state_dir).exists():
-            up_file(self.state_dir).replace(self.last_file)
+        if up_record_path(self.state_dir).exists():
+            up_record_path(self.state_dir).replace(self.last_file)
 
     def _check_chain(self) -> None:
         """Check that RPC_URL is a node of PAYMENT_NETWORK; one that does not answer may be started later."""
@@ -351,7 +351,7 @@ class Run:
             known=self.known,
             pids={"up": os.getpid(), **{process.name: process.pid for process in processes}},
         )
-        write_private(up_file(self.state_dir), json.dumps(up, indent=1))
+        write_private(up_record_path(self.state_dir), json.dumps(up, indent=1))
         return up
 
     def _watch(self, processes: list[Child | Server]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from framework.api.error_handler import only_read
+from framework.api.error_handler import reject_unsafe_method
 
 
 def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -20,6 +20,6 @@ def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     @wraps(view)
     def read_only_view(request: HttpRequest, **kwargs: Any) -> HttpResponse:
         response = view(request, **kwargs)
-        return only_read(request) or response
+        return reject_unsafe_method(request) or response
 
     return read_only_view

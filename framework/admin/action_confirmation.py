@@ -13,7 +13,7 @@ from django.template.response import TemplateResponse
 MAX_EXAMPLES = 20
 
 
-def ask_about(
+def render_rows_confirmation(
     admin: ModelAdmin[Any],
     request: HttpRequest,
     rows: QuerySet[Any],
@@ -38,12 +38,12 @@ def ask_about(
         "confirm_label": confirm_label,
         "form": form,
     }
-    page = ask(admin, request, "admin/confirm_rows.html", title=title, action=action, **context)
+    page = render_confirmation(admin, request, "admin/confirm_rows.html", title=title, action=action, **context)
     page.status_code = status
     return page
 
 
-def ask(
+def render_confirmation(
     admin: ModelAdmin[Any], request: HttpRequest, template: str, *, title: str, action: str, **more: Any
 ) -> TemplateResponse:
     """Render a page that repeats the action for the same rows with `confirmed` in the POST.

@@ -12,10 +12,10 @@ from framework.api.error_handler import is_below
 
 logger = logging.getLogger("tablewire.admin")
 
-BUSY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
+LOCK_ERRORS = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
 
 
-class BusyRows:
+class DatabaseErrorMiddleware:
     """Answers 503 with a page where a row stayed locked for longer than we wait; nothing was written then.
 
     And 400 where a statement took too long: how to ask for less.
@@ -31,7 +31,7 @@ class BusyRows:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """A page for the admin, with a link back; whatever else it is flies on."""
         cause = exception.__cause__ if isinstance(exception, OperationalError) else None
-        if not isinstance(cause, (*BUSY, errors.QueryCanceled)) or not is_below(request, "/admin"):
+        if not isinstance(cause, (*LOCK_ERRORS, errors.QueryCanceled)) or not is_below(request, "/admin"):
             return None
         logger.warning("%s %s: %s", request.method, request.path, exception)
         if isinstance(cause, errors.QueryCanceled):

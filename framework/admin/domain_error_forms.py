@@ -7,13 +7,13 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 
-from framework.errors import Refusal
+from framework.errors import ApiError
 
 
-class RefusedForm(ModelForm[Any]):
+class DomainErrorForm(ModelForm[Any]):
     """Knows why it could not be stored when it was first tried, and is not tried again as it is."""
 
-    refused: ClassVar[Refusal | None] = None
+    refused: ClassVar[ApiError | None] = None
 
     def clean(self) -> dict[str, Any]:
         """Say why it could not be stored."""
@@ -22,15 +22,15 @@ class RefusedForm(ModelForm[Any]):
             self.blame(self.refused)
         return values
 
-    def blame(self, refusal: Refusal) -> None:
+    def blame(self, refusal: ApiError) -> None:
         """Say it at the field that it is about."""
         self.add_error(refusal.param if refusal.param in self.fields else NON_FIELD_ERRORS, refusal.message)
 
 
-class RefusedFormAdmin(admin.ModelAdmin[Any]):
+class DomainErrorAdmin(admin.ModelAdmin[Any]):
     """Shows a form once more where storing it was refused; only storing tells what somebody else did meanwhile."""
 
-    form = RefusedForm
+    form = DomainErrorForm
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         """The form, which knows why it was refused before."""
@@ -48,6 +48,6 @@ class RefusedFormAdmin(admin.ModelAdmin[Any]):
         """Store what staff wrote, all of it or nothing; where a rule refuses it, show the page again."""
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
-        except Refusal as refusal:
+        except ApiError as refusal:
             request.refused = refusal  # type: ignore[attr-defined]
             return super().changeform_view(request, object_id, form_url, extra_context)

@@ -11,7 +11,7 @@ from framework.api.error_handler import is_below
 NUL = b"\0"
 
 
-class UnreadableAddresses:
+class NulByteMiddleware:
     """Answers 400 with a page where an address of the admin has the character NUL, which no text in PostgreSQL has."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -5,31 +5,31 @@ import re
 from django.http import HttpRequest
 from rest_framework.request import Request
 
-TAG = r'(W/)?"([!#-~\x80-\xff]*)"'
-EACH = re.compile(TAG)
-TAGS = re.compile(rf"[ \t,]*{TAG}([ \t]*,[ \t,]*{TAG})*[ \t,]*")
+ETAG = r'(W/)?"([!#-~\x80-\xff]*)"'
+ETAG_RE = re.compile(ETAG)
+ETAG_LIST_RE = re.compile(rf"[ \t,]*{ETAG}([ \t]*,[ \t,]*{ETAG})*[ \t,]*")
 VERSION = re.compile(r"[1-9][0-9]{0,8}")
 
 
-def tag(version: int) -> str:
+def etag(version: int) -> str:
     """The ETag of a version."""
     return f'"{version}"'
 
 
-def tags(header: str) -> list[tuple[str, str]]:
+def parse_etags(header: str) -> list[tuple[str, str]]:
     """Each tag of the list, as `W/` or nothing and its text; none where the header is not such a list."""
-    return EACH.findall(header) if TAGS.fullmatch(header) else []
+    return ETAG_RE.findall(header) if ETAG_LIST_RE.fullmatch(header) else []
 
 
-def wanted(request: HttpRequest | Request) -> frozenset[int] | None:
+def if_match_versions(request: HttpRequest | Request) -> frozenset[int] | None:
     """The versions that If-Match allows, None where any is. A weak or foreign tag allows none."""
     header = request.META.get("HTTP_IF_MATCH", "*").strip()
     if header == "*":
         return None
-    return frozenset(int(word) for weak, word in tags(header) if not weak and VERSION.fullmatch(word))
+    return frozenset(int(word) for weak, word in parse_etags(header) if not weak and VERSION.fullmatch(word))
 
 
-def is_known(request: HttpRequest | Request, version: int | str) -> bool:
+def matches_if_none_match(request: HttpRequest | Request, version: int | str) -> bool:
     """Whether If-None-Match says that the caller has this version already."""
     header = request.META.get("HTTP_IF_NONE_MATCH", "").strip()
-    return header == "*" or str(version) in (word for _, word in tags(header))
+    return header == "*" or str(version) in (word for _, word in parse_etags(header))

@@ -16,7 +16,7 @@ GUARDED = "/mcp"
 OPEN = re.compile(settings.CORS_URLS_REGEX)
 
 
-class Cors(CorsMiddleware):
+class ApiCorsMiddleware(CorsMiddleware):
     """django-cors-headers, whose answer to a preflight is an empty page: here it is empty and nothing else."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -26,7 +26,7 @@ class Cors(CorsMiddleware):
         response: HttpResponseBase = self.get_response(request)  # type: ignore[assignment]
         if OPEN.match(request.path_info):
             said = response.headers.get("Vary")
-            headers.put(response, [("Vary", f"{said}, origin" if said else "origin")])
+            headers.set_headers(response, [("Vary", f"{said}, origin" if said else "origin")])
         return response
 
     def check_preflight(self, request: HttpRequest) -> HttpResponseBase | None:
@@ -40,7 +40,7 @@ class Cors(CorsMiddleware):
     def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Let the page read the answer, unless it may not call there."""
         is_guarded = request.path_info.rstrip("/") == GUARDED
-        if is_guarded and not origin_check.may_call(request.headers.get("Origin")):
+        if is_guarded and not origin_check.is_allowed_origin(request.headers.get("Origin")):
             patch_vary_headers(response, ("origin",))
             return response
         return super().add_response_headers(request, response)

@@ -17,27 +17,27 @@ from redis import RedisError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from framework.errors import Code, InvalidRequest, NotFound, Problem, Refusal, Renamed, Unavailable
+from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound, Problem, Renamed, ServiceUnavailable
 from framework.public_ids import encode, new_id
 
 logger = logging.getLogger("tablewire.api")
 
-BROKEN = "Something broke on our side. Tell us the request_id."
+INTERNAL_ERROR_MESSAGE = "Something broke on our side. Tell us the request_id."
 API_PREFIXES = ("/api", "/v1")
 # What programs read beside them: no answer there may be a page either.
 DOCUMENT_PREFIXES = ("/mcp", "/.well-known", "/openapi.json", "/docs", "/CHANGELOG.md", "/llms.txt")
 
 
-class MethodNotAllowed(Refusal):
+class MethodNotAllowed(ApiError):
     """A method that this path does not have."""
 
-    code = Code.METHOD_NOT_ALLOWED
+    code = ErrorCode.METHOD_NOT_ALLOWED
 
 
-class InternalError(Refusal):
+class InternalError(ApiError):
     """We broke; nothing of the inside is told."""
 
-    code = Code.INTERNAL_ERROR
+    code = ErrorCode.INTERNAL_ERROR
 
 
 def is_api(request: HttpRequest) -> bool:
@@ -50,10 +50,10 @@ def is_below(request: HttpRequest, prefix: str) -> bool:
     return request.path_info == prefix or request.path_info.startswith(f"{prefix}/")
 
 
-def body(refusal: Refusal, *, request_id: str) -> dict[str, Any]:
+def error_body(refusal: ApiError, *, request_id: str) -> dict[str, Any]:
     """The JSON object that tells this refusal."""
-    if refusal.own_body is not None:
-        return {**refusal.own_body, "request_id": request_id}
+    if refusal.body_override is not None:
+        return {**refusal.body_override, "request_id": request_id}
     return {
         "error": {
             "code": refusal.code.value,
@@ -66,9 +66,9 @@ def body(refusal: Refusal, *, request_id: str) -> dict[str, Any]:
     }
 
 
-def answer(refusal: Refusal, *, request_id: str) -> HttpResponse:
+def error_response(refusal: ApiError, *, request_id: str) -> HttpResponse:
     """The whole answer, for where no view is running."""
-    content = orjson.dumps(body(refusal, request_id=request_id))
+    content = orjson.dumps(error_body(refusal, request_id=request_id))
     return HttpResponse(
         content,
         status=refusal.status,
@@ -78,22 +78,24 @@ def answer(refusal: Refusal, *, request_id: str) -> HttpResponse:
     )
 
 
-def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
+def handle_exception(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's exception handler. What nobody foresaw flies on, to be logged once and answered with 500."""
-    refusal = as_refusal(error, context)
+    refusal = to_api_error(error, context)
     if refusal is None:
         return None
     headers = dict(refusal.headers)
     if isinstance(refusal, Renamed):
-        headers["Location"] = moved(context["request"], refusal)
-    return Response(body(refusal, request_id=id_of(context["request"])), status=refusal.status, headers=headers)
+        headers["Location"] = renamed_url(context["request"], refusal)
+    return Response(
+        error_body(refusal, request_id=request_id_of(context["request"])), status=refusal.status, headers=headers
+    )
 
 
 # Behind the version and the noun: /v1/restaurants/noma.
 NAME_AT = 3
 
 
-def moved(request: HttpRequest, refusal: Renamed) -> str:
+def renamed_url(request: HttpRequest, refusal: Renamed) -> str:
     """The address of this request with the new name in place of the former, its query string with it."""
     path, mark, asked = request.get_full_path().partition("?")
     steps = path.split("/")
@@ -101,17 +103,17 @@ def moved(request: HttpRequest, refusal: Renamed) -> str:
     return "/".join(steps) + mark + asked
 
 
-def id_of(request: Any) -> str:
+def request_id_of(request: Any) -> str:
     """The id that the doorway gave to this request."""
     return str(getattr(request, "request_id", ""))
 
 
-def as_refusal(error: Exception, context: Mapping[str, Any]) -> Refusal | None:
+def to_api_error(error: Exception, context: Mapping[str, Any]) -> ApiError | None:
     """Word an error of DRF, Django or the database as a refusal; None where it is nobody's but ours."""
-    if isinstance(error, Refusal):
+    if isinstance(error, ApiError):
         return error
     if isinstance(error, exceptions.ValidationError):
-        return invalid(list(problems(error.detail)))
+        return invalid_request(list(flatten_detail(error.detail)))
     if isinstance(error, Http404 | exceptions.NotFound):
         return NotFound()
     if isinstance(error, exceptions.MethodNotAllowed):
@@ -122,15 +124,15 @@ def as_refusal(error: Exception, context: Mapping[str, Any]) -> Refusal | None:
     if isinstance(error, exceptions.ParseError):
         return InvalidRequest(str(error.detail))
     if isinstance(error, OperationalError | InterfaceError):
-        logger.warning("database away: %s", error, extra={"request_id": id_of(context["request"])})
-        return Unavailable()
+        logger.warning("database away: %s", error, extra={"request_id": request_id_of(context["request"])})
+        return ServiceUnavailable()
     if isinstance(error, RedisError):
-        logger.warning("counters away: %s", error, extra={"request_id": id_of(context["request"])})
-        return Unavailable()
+        logger.warning("counters away: %s", error, extra={"request_id": request_id_of(context["request"])})
+        return ServiceUnavailable()
     return None
 
 
-def invalid(found: Sequence[Problem]) -> InvalidRequest:
+def invalid_request(found: Sequence[Problem]) -> InvalidRequest:
     """One refusal of several problems: the first is the headline, all stand in the details."""
     return InvalidRequest(sentence(found[0]), param=found[0].param, details=found)
 
@@ -141,34 +143,34 @@ def sentence(problem: Problem) -> str:
     return problem.message if is_named else f"`{problem.param}`: {problem.message}"
 
 
-def problems(detail: Any, path: str = "") -> Iterator[Problem]:
+def flatten_detail(detail: Any, path: str = "") -> Iterator[Problem]:
     """Walk DRF's nested error detail and name each parameter as a caller writes it: `items[0].quantity`."""
     if isinstance(detail, Mapping):
         for key, inner in detail.items():
             # DRF 3.18 keys the errors of a list's elements by their integer index.
             step = f"[{key}]" if isinstance(key, int) else f".{key}" if path else str(key)
-            yield from problems(inner, path if key == "non_field_errors" else path + step)
+            yield from flatten_detail(inner, path if key == "non_field_errors" else path + step)
     elif isinstance(detail, list):
         for inner in detail:
-            yield from problems(inner, path)
+            yield from flatten_detail(inner, path)
     else:
         yield Problem(param=path or None, message=str(detail))
 
 
 # What Django itself answers outside of any view
-WORDS: Mapping[int, Refusal] = {
+ERROR_OF_STATUS: Mapping[int, ApiError] = {
     400: InvalidRequest("The request is malformed."),
     403: InvalidRequest("The request was refused."),
     404: NotFound(),
     405: MethodNotAllowed("This address does not have that method."),
-    500: InternalError(BROKEN),
-    503: Unavailable(),
+    500: InternalError(INTERNAL_ERROR_MESSAGE),
+    503: ServiceUnavailable(),
 }
 
 
-def plain(status: int) -> Refusal:
+def error_of_status(status: int) -> ApiError:
     """The refusal that stands for a bare status."""
-    return WORDS.get(status, WORDS[400] if status < 500 else WORDS[500])
+    return ERROR_OF_STATUS.get(status, ERROR_OF_STATUS[400] if status < 500 else ERROR_OF_STATUS[500])
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -176,38 +178,38 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return say(request, 400) or defaults.bad_request(request, exception)
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """handler403."""
     return say(request, 403) or defaults.permission_denied(request, exception)
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """handler404."""
     return say(request, 404) or defaults.page_not_found(request, exception)
 
 
-def broken(request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """handler500."""
     return say(request, 500) or defaults.server_error(request)
 
 
 def say(request: HttpRequest, status: int) -> HttpResponse | None:
     """The error body on an API path, None elsewhere."""
-    return undoored(plain(status), request) if is_api(request) else None
+    return unnumbered_response(error_of_status(status), request) if is_api(request) else None
 
 
-def undoored(refusal: Refusal, request: HttpRequest) -> HttpResponse:
+def unnumbered_response(refusal: ApiError, request: HttpRequest) -> HttpResponse:
     """The whole answer, also where no doorway has numbered the request."""
-    return answer(refusal, request_id=id_of(request) or encode("req", new_id()))
+    return error_response(refusal, request_id=request_id_of(request) or encode("req", new_id()))
 
 
 READS = ("GET", "HEAD")
 
 
-def only_read(request: HttpRequest) -> HttpResponse | None:
+def reject_unsafe_method(request: HttpRequest) -> HttpResponse | None:
     """The refusal of any other method, for documents that no doorway guards."""
     if request.method in READS:
         return None
     allowed = ", ".join(READS)
     words = f"This address has no {request.method}; it has {allowed}."
-    return undoored(MethodNotAllowed(words, headers={"Allow": allowed}), request)
+    return unnumbered_response(MethodNotAllowed(words, headers={"Allow": allowed}), request)

@@ -12,19 +12,19 @@ from django.core.validators import validate_email
 from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
-from framework.errors import unknown
+from framework.errors import unknown_name
 
 # Control characters, all or but tab, line feed and carriage return. The patterns stand in the OpenAPI document too.
 UNCLEAN = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f"
 UNCLEAN_LINE = r"\u0000-\u001f\u007f"
 CLEAN, CLEAN_LINE = f"^[^{UNCLEAN}]*$", f"^[^{UNCLEAN_LINE}]*$"
 # What DRF refuses besides, in any text.
-HALF_PAIR = r"\ud800-\udfff"
+SURROGATES = r"\ud800-\udfff"
 # So many unknown keys of one object are told by name.
-MOST_STRANGERS = 10
+MAX_UNKNOWN_KEYS = 10
 
 
-class Text(serializers.CharField):
+class TextField(serializers.CharField):
     """A JSON string of `min_length` to `max_length` characters, kept as it was sent.
 
     `pattern` is a regular expression that the whole text must match; `hint` says in words what it asks for. Text that
@@ -47,14 +47,14 @@ class Text(serializers.CharField):
         self.pattern = pattern
         self.hint = hint
         self.clean, self.unclean = (CLEAN, UNCLEAN) if lines else (CLEAN_LINE, UNCLEAN_LINE)
-        self.is_kept = type(self).to_internal_value is Text.to_internal_value
+        self.is_kept = type(self).to_internal_value is TextField.to_internal_value
         super().__init__(trim_whitespace=False, **options)
 
     @cached_property
     def right(self) -> re.Pattern[str]:
         """What a text matches that is neither too long nor too short nor unclean."""
         most = "" if self.max_length is None else self.max_length
-        return re.compile(f"[^{self.unclean}{HALF_PAIR}]{{{self.min_length or 0},{most}}}")
+        return re.compile(f"[^{self.unclean}{SURROGATES}]{{{self.min_length or 0},{most}}}")
 
     def run_validation(self, data: Any = empty) -> Any:
         """The value. Most texts are kept as they are; what is wrong with any other DRF finds out, in a dozen calls."""
@@ -81,7 +81,7 @@ class Text(serializers.CharField):
         return data
 
 
-class Integer(serializers.IntegerField):
+class StrictIntegerField(serializers.IntegerField):
     """A JSON integer: no boolean, no string, no 2.0."""
 
     default_error_messages = {
@@ -109,7 +109,7 @@ class Integer(serializers.IntegerField):
         return data
 
 
-class Choice(serializers.ChoiceField):
+class StrictChoiceField(serializers.ChoiceField):
     """One of the given strings, in this very case."""
 
     default_error_messages = {
@@ -125,7 +125,7 @@ class Choice(serializers.ChoiceField):
         return data
 
 
-class Metadata(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
+class MetadataField(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
     """The caller's own notes on a record: at most 50 keys of 40 characters, with texts of at most 500."""
 
     KEYS, KEY_LENGTH, TEXT_LENGTH = 50, 40, 500
@@ -158,7 +158,7 @@ class Metadata(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
         return value
 
 
-class Shape(serializers.Serializer[Any]):
+class StrictSerializer(serializers.Serializer[Any]):
     """A JSON object whose keys are all known; others are refused with the nearest known one."""
 
     default_error_messages = {
@@ -209,15 +209,15 @@ class Shape(serializers.Serializer[Any]):
         """What there is to say of keys that are not known."""
         known = [name for name, _, _ in self.parts]
         # Each is compared with all known ones, and a body may hold a hundred thousand.
-        found = islice((name for name in data if name not in known), MOST_STRANGERS)
-        return {str(name)[:80]: [unknown("field", str(name)[:80], known).message] for name in found}
+        found = islice((name for name in data if name not in known), MAX_UNKNOWN_KEYS)
+        return {str(name)[:80]: [unknown_name("field", str(name)[:80], known).message] for name in found}
 
     def run_validators(self, value: Any) -> None:
         """Nothing: what concerns more than one field `validate` judges."""
 
 
 @cache
-def _made(shape: type[Shape]) -> Shape:
+def _made(shape: type[StrictSerializer]) -> StrictSerializer:
     """The one serializer of a shape by which all threads read: reading keeps nothing in it."""
     made = shape()
     # Bound now, not by the first two threads at once.
@@ -225,7 +225,7 @@ def _made(shape: type[Shape]) -> Shape:
     return made
 
 
-class Shapes(serializers.ListField):
+class StrictListField(serializers.ListField):
     """A JSON array of one shape, with `min_length` to `max_length` elements."""
 
     default_error_messages = {
@@ -243,7 +243,7 @@ class Shapes(serializers.ListField):
         return super().to_internal_value(data)
 
 
-class Day(Text):
+class DateField(TextField):
     """A calendar day, YYYY-MM-DD in ASCII digits; read as datetime.date."""
 
     format = "date"
@@ -260,7 +260,7 @@ class Day(Text):
             raise serializers.ValidationError("There is no such day in the calendar.") from error
 
 
-class ClockTime(Text):
+class TimeField(TextField):
     """A time of day, HH:MM on a 24-hour clock in ASCII digits; read as datetime.time."""
 
     def __init__(self, **options: Any) -> None:
@@ -277,7 +277,7 @@ class ClockTime(Text):
         return f"{value:%H:%M}"
 
 
-class Email(Text):
+class EmailField(TextField):
     """An email address that every mail server takes: letters beyond ASCII are for its domain alone."""
 
     format = "email"
@@ -301,7 +301,7 @@ class Email(Text):
         return text
 
 
-class Phone(Text):
+class PhoneField(TextField):
     """A phone number in international form, without the spaces, dashes, dots and parentheses that people write.
 
     Judged by its form alone: a list of real numbers would refuse +15551234567, which is what test data looks like.
@@ -320,7 +320,7 @@ class Phone(Text):
         return number
 
 
-class PublicId(serializers.Field[Any, Any, str, Any]):
+class PublicIdField(serializers.Field[Any, Any, str, Any]):
     """The row's `public_id`: the prefix and 26 letters (framework.public_ids)."""
 
     def __init__(self, prefix: str) -> None:
@@ -332,7 +332,7 @@ class PublicId(serializers.Field[Any, Any, str, Any]):
         return value
 
 
-class Constant(serializers.Field[Any, Any, str, Any]):
+class ConstantField(serializers.Field[Any, Any, str, Any]):
     """The same word in each record: what kind of object it is."""
 
     def __init__(self, word: str) -> None:

@@ -7,12 +7,12 @@ from django.db.models import QuerySet
 from django_filters.rest_framework import ChoiceFilter, DjangoFilterBackend
 from rest_framework.views import APIView
 
-from framework.api.error_handler import invalid
+from framework.api.error_handler import invalid_request
 from framework.api.query_params import parser
 from framework.errors import Problem
 
 
-def one_of(asked: Mapping[str, str], name: str, known: Collection[str]) -> str | None:
+def parse_choice(asked: Mapping[str, str], name: str, known: Collection[str]) -> str | None:
     """The value of a parameter that is one of these; None where it was left out. As OneOf says, without a form.
 
     Raises InvalidRequest.
@@ -20,10 +20,10 @@ def one_of(asked: Mapping[str, str], name: str, known: Collection[str]) -> str |
     value = asked.get(name)
     if value is None or value in known:
         return value
-    raise invalid([Problem(name, f"This must be one of: {', '.join(known)}.")])
+    raise invalid_request([Problem(name, f"This must be one of: {', '.join(known)}.")])
 
 
-class OneOf(ChoiceFilter):
+class StrictChoiceFilter(ChoiceFilter):
     """Keeps the rows of one value; any other is refused with the list of those that there are."""
 
     def __init__(self, *, choices: Sequence[tuple[str, str]], label: str) -> None:
@@ -32,7 +32,7 @@ class OneOf(ChoiceFilter):
         super().__init__(choices=choices, label=label, error_messages=messages)
 
 
-class StrictFilters(DjangoFilterBackend):
+class StrictFilterBackend(DjangoFilterBackend):
     """Filters by `filterset_class`; refuses a parameter that neither it nor the view's `page_parameters` names."""
 
     def get_filterset_kwargs(self, request: Any, queryset: QuerySet[Any], view: APIView) -> dict[str, Any]:
@@ -40,4 +40,4 @@ class StrictFilters(DjangoFilterBackend):
         filterset_class = self.get_filterset_class(view, queryset)
         filters = filterset_class.base_filters if filterset_class else ()
         known = [*filters, *getattr(view, "page_parameters", ())]
-        return {"data": parser.read(request, known), "queryset": queryset, "request": request}
+        return {"data": parser.parse_query(request, known), "queryset": queryset, "request": request}

@@ -14,41 +14,41 @@ from rest_framework.request import Request
 from framework.errors import InvalidRequest
 
 MAX_DEPTH = 32
-LONGEST_PATH = 200
-LOWEST, HIGHEST = -(2**63), 2**64 - 1
+MAX_PATH_LENGTH = 200
+MIN_INT, MAX_INT = -(2**63), 2**64 - 1
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-UNCLEAN = "Text holds a NUL or half a surrogate pair, which no text may hold."
+INVALID_TEXT = "Text holds a NUL or half a surrogate pair, which no text may hold."
 # A text that does not end is taken to the end at once: tried anew from each of its quotes, 1 MiB would last hours.
 BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 
 
-class Malformed(InvalidRequest):
+class MalformedBody(InvalidRequest):
     """A body that is not one well-formed JSON object."""
 
 
-class NotAnObject(Malformed):
+class BodyNotObject(MalformedBody):
     """JSON, and something else than an object."""
 
 
-class Unclean(Malformed):
+class BodyHasInvalidText(MalformedBody):
     """An object with a text in it that no text may be; `told` is the object."""
 
     def __init__(self, told: Mapping[str, Any], *, param: str | None) -> None:
-        super().__init__(UNCLEAN, param=param)
+        super().__init__(INVALID_TEXT, param=param)
         self.told = told
 
 
-class TooLarge(Malformed):
+class BodyTooLarge(MalformedBody):
     """A body that is not read to its end."""
 
 
-def cleaned(value: Any) -> Any:
+def replace_invalid_text(value: Any) -> Any:
     """The same, with a sign for what no text may hold."""
     if isinstance(value, str):
         return LONE_SURROGATE.sub("\ufffd", value).replace("\x00", "\ufffd")
     if isinstance(value, dict):
-        return {cleaned(key): cleaned(inner) for key, inner in value.items()}
-    return [cleaned(inner) for inner in value] if isinstance(value, list) else value
+        return {replace_invalid_text(key): replace_invalid_text(inner) for key, inner in value.items()}
+    return [replace_invalid_text(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -56,59 +56,61 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        if not is_clean(twice):
-            raise Malformed(UNCLEAN)
-        raise Malformed(f"The key `{twice[:80]}` stands twice in one object.", param=twice[:80])
+        if not is_valid_text(twice):
+            raise MalformedBody(INVALID_TEXT)
+        raise MalformedBody(f"The key `{twice[:80]}` stands twice in one object.", param=twice[:80])
     return found
 
 
 def _constant(word: str) -> Any:
-    raise Malformed(f"{word} is not JSON.")
+    raise MalformedBody(f"{word} is not JSON.")
 
 
 def _float(text: str) -> float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        raise Malformed(f"The number {text[:40]} is too large.")
+        raise MalformedBody(f"The number {text[:40]} is too large.")
     return number
 
 
 def _int(text: str) -> int:
     # Python refuses to read more than 4,300 digits at once; nobody means more than 64 bits, and orjson writes no more.
-    if len(text) > 20 or not LOWEST <= (number := int(text)) <= HIGHEST:
-        raise Malformed(f"The number {text[:40]} is too large.")
+    if len(text) > 20 or not MIN_INT <= (number := int(text)) <= MAX_INT:
+        raise MalformedBody(f"The number {text[:40]} is too large.")
     return number
 
 
 def parse(raw: bytes) -> Mapping[str, Any]:
     """Read one JSON object.
 
-    Raises Malformed for bad UTF-8, bad JSON, anything but an object, keys that stand twice, NaN and infinities,
+    Raises MalformedBody for bad UTF-8, bad JSON, anything but an object, keys that stand twice, NaN and infinities,
     numbers beyond a double or 64 bits, nesting deeper than 32, NUL and lone surrogates.
     """
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Malformed(f"The body is not UTF-8: byte {error.start}.") from error
+        raise MalformedBody(f"The body is not UTF-8: byte {error.start}.") from error
     if _is_deep(text):
-        raise Malformed(f"The body is nested deeper than {MAX_DEPTH} levels.")
+        raise MalformedBody(f"The body is nested deeper than {MAX_DEPTH} levels.")
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int
         )
     except json.JSONDecodeError as error:
-        raise Malformed(f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.") from error
+        raise MalformedBody(
+            f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from error
     if not isinstance(value, dict):
-        raise NotAnObject("The body must be a JSON object.")
+        raise BodyNotObject("The body must be a JSON object.")
     # JSON and UTF-8 know both of these only as an escape.
     if "\\u" in text:
         for path, words in _texts(value, ""):
-            if not is_clean(words):
-                raise Unclean(value, param=path or None)
+            if not is_valid_text(words):
+                raise BodyHasInvalidText(value, param=path or None)
     return value
 
 
-def is_clean(words: str) -> bool:
+def is_valid_text(words: str) -> bool:
     """Whether PostgreSQL and UTF-8 can hold this text."""
     return "\x00" not in words and not LONE_SURROGATE.search(words)
 
@@ -135,17 +137,17 @@ def _texts(value: Any, path: str) -> Any:
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield path, key  # a key is text too
-            yield from _texts(inner, (f"{path}.{key}" if path else key)[:LONGEST_PATH])
+            yield from _texts(inner, (f"{path}.{key}" if path else key)[:MAX_PATH_LENGTH])
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _texts(inner, f"{path}[{index}]"[:LONGEST_PATH])
+            yield from _texts(inner, f"{path}[{index}]"[:MAX_PATH_LENGTH])
 
 
 def read_body(request: HttpRequest | Request, *, limit: int | None = None) -> bytes:
     """The raw body, at most `limit` or MAX_BODY_BYTES of it; also one sent in chunks, and also when it is asked for
     again.
 
-    Raises TooLarge, and Malformed when its length cannot be known.
+    Raises BodyTooLarge, and MalformedBody when its length cannot be known.
     """
     limit = settings.MAX_BODY_BYTES if limit is None else limit
     # Of DRF's request each look costs a call.
@@ -153,16 +155,16 @@ def read_body(request: HttpRequest | Request, *, limit: int | None = None) -> by
     length = meta.get("CONTENT_LENGTH") or ""
     if length:
         if not (length.isascii() and length.isdigit()):
-            raise Malformed("Content-Length is not a number.")
+            raise MalformedBody("Content-Length is not a number.")
         # Python reads no number of more than 4,300 digits.
         if len(length) > 20 or int(length) > limit:
-            raise TooLarge(f"The body is larger than {limit} bytes.")
+            raise BodyTooLarge(f"The body is larger than {limit} bytes.")
         try:
             raw = request.body
         except RawPostDataException as error:
-            raise Malformed("The body was read before.") from error
+            raise MalformedBody("The body was read before.") from error
         if len(raw) != int(length):
-            raise Malformed("The body ends before its Content-Length.")
+            raise MalformedBody("The body ends before its Content-Length.")
         return raw
     if "chunked" not in meta.get("HTTP_TRANSFER_ENCODING", "").lower():
         return b""
@@ -170,11 +172,11 @@ def read_body(request: HttpRequest | Request, *, limit: int | None = None) -> by
     before: bytes | None = getattr(request, "body_in_chunks", None)
     if before is None:
         if not meta.get("wsgi.input_terminated"):
-            raise Malformed("Send Content-Length: a body in chunks is not understood here.")
+            raise MalformedBody("Send Content-Length: a body in chunks is not understood here.")
         before = bytes(meta["wsgi.input"].read(limit + 1))
         request.body_in_chunks = before  # type: ignore[union-attr]
     if len(before) > limit:
-        raise TooLarge(f"The body is larger than {limit} bytes.")
+        raise BodyTooLarge(f"The body is larger than {limit} bytes.")
     return before
 
 
@@ -194,23 +196,23 @@ def json_body(request: HttpRequest | Request) -> Mapping[str, Any]:
     """The JSON object in the body of this request.
 
     Views call this rather than `request.data`, which is an empty object for a body in chunks or without a type.
-    Raises Malformed.
+    Raises MalformedBody.
     """
-    hold_to_json(request)
+    check_headers(request)
     raw = read_body(request)
     if not raw.strip():
-        raise Malformed("The body is empty; send a JSON object.")
+        raise MalformedBody("The body is empty; send a JSON object.")
     return parse(raw)
 
 
-def hold_to_json(request: HttpRequest | Request) -> None:
-    """Raise Malformed where the headers call the body anything but plain JSON in UTF-8."""
+def check_headers(request: HttpRequest | Request) -> None:
+    """Raise MalformedBody where the headers call the body anything but plain JSON in UTF-8."""
     # A missing type is read as JSON.
     kind, _, options = request.META.get("CONTENT_TYPE", "").partition(";")
     if kind.strip().lower() not in ("", "application/json"):
-        raise Malformed(f"Content-Type must be application/json, not {kind.strip()[:80]}.")
+        raise MalformedBody(f"Content-Type must be application/json, not {kind.strip()[:80]}.")
     charset = re.search(r"charset\s*=\s*\"?([^\s;\"]+)", options, re.IGNORECASE)
     if charset and charset[1].lower() not in ("utf-8", "utf8"):
-        raise Malformed(f"The charset must be utf-8, not {charset[1][:40]}.")
+        raise MalformedBody(f"The charset must be utf-8, not {charset[1][:40]}.")
     if request.META.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
-        raise Malformed("A compressed body is not understood; send it plain.")
+        raise MalformedBody("A compressed body is not understood; send it plain.")

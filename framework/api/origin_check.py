@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http.request import validate_host
 
 
-def may_call(origin: str | None) -> bool:
+def is_allowed_origin(origin: str | None) -> bool:
     """Whether a page with this Origin may call; programs send none, and our own pages come from one of our hosts.
 
     Of our hosts any port is ours. Where ALLOWED_HOSTS is `*` none is known, and only what is named may call.

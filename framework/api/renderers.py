@@ -11,7 +11,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 
-def plain(value: object) -> Any:
+def to_json_value(value: object) -> Any:
     """What orjson does not know by itself."""
     if isinstance(value, Decimal):
         return str(value)
@@ -20,7 +20,7 @@ def plain(value: object) -> Any:
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
 
 
-class JSON(BaseRenderer):
+class JSONRenderer(BaseRenderer):
     """orjson; bytes are passed on as they are, for rows that the database rendered."""
 
     media_type = "application/json"
@@ -35,15 +35,17 @@ class JSON(BaseRenderer):
             return b""
         if isinstance(data, bytes):
             return data
-        return orjson.dumps(data, default=plain, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z)
+        return orjson.dumps(data, default=to_json_value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z)
 
 
-def in_json(told: object, status: int = 200, *, headers: Mapping[str, str] | None = None) -> HttpResponse:
+def json_response(told: object, status: int = 200, *, headers: Mapping[str, str] | None = None) -> HttpResponse:
     """An answer in JSON that is written already: DRF's own is written a second time over, by its machinery."""
-    return HttpResponse(JSON().render(told), content_type=JSON.media_type, status=status, headers=headers)
+    return HttpResponse(
+        JSONRenderer().render(told), content_type=JSONRenderer.media_type, status=status, headers=headers
+    )
 
 
-class OnlyJSON(BaseContentNegotiation):
+class JsonContentNegotiation(BaseContentNegotiation):
     """Ignores Accept: there is one representation, and a 406 is not in the contract."""
 
     def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:

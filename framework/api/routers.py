@@ -3,7 +3,7 @@
 from rest_framework.routers import SimpleRouter
 
 
-class BothSlashes(SimpleRouter):
+class OptionalSlashRouter(SimpleRouter):
     """Serves a path with and without its last slash, and redirects neither."""
 
     def __init__(self) -> None:

@@ -8,9 +8,9 @@ from django.db.models import Model
 from rest_framework.request import Request
 from rest_framework.viewsets import GenericViewSet
 
-from framework.api.filters import StrictFilters
+from framework.api.filters import StrictFilterBackend
 from framework.api.query_params import parser
-from framework.api.renderers import JSON
+from framework.api.renderers import JSONRenderer
 
 Row = TypeVar("Row", bound=Model)
 
@@ -18,14 +18,14 @@ Row = TypeVar("Row", bound=Model)
 class StrictViewSet(GenericViewSet[Row]):
     """No OPTIONS, and no query parameter that nobody reads.
 
-    A list reads its own through `filter_queryset`; any other action has none unless it stands in `reads_query`.
+    A list reads its own through `filter_queryset`; any other action has none unless it stands in `query_actions`.
     """
 
     http_method_names = ["get", "post", "put", "delete", "head"]
-    filter_backends = [StrictFilters]
+    filter_backends = [StrictFilterBackend]
     pagination_class = None
     # Actions that read their own query string.
-    reads_query: ClassVar[Sequence[str]] = ("list",)
+    query_actions: ClassVar[Sequence[str]] = ("list",)
 
     def get_authenticators(self) -> list[Any]:
         """One of each for all requests, like what follows: none of ours remembers any."""
@@ -54,13 +54,13 @@ class StrictViewSet(GenericViewSet[Row]):
         What DRF does before a view runs, but for what is one for all of ours: there is a single representation, and
         neither versions nor throttles.
         """
-        request.accepted_renderer, request.accepted_media_type = self.get_renderers()[0], JSON.media_type
+        request.accepted_renderer, request.accepted_media_type = self.get_renderers()[0], JSONRenderer.media_type
         request.version = request.versioning_scheme = None
         self.perform_authentication(request)
         self.check_permissions(request)
         # An action is None for a method that the address does not have.
-        if self.action and self.action not in self.reads_query:
-            parser.read(request, ())
+        if self.action and self.action not in self.query_actions:
+            parser.parse_query(request, ())
 
 
 @cache

@@ -9,12 +9,12 @@ from django.db import connection, transaction
 from psycopg.pq import TransactionStatus
 
 # In one statement what both kinds of triggers read: those of the catalogue's versions, and those of row history.
-NAME = "SELECT set_config('tablewire.actor', %s, true), set_config('pghistory.context_metadata', %s, true)"
+SET_ACTOR = "SELECT set_config('tablewire.actor', %s, true), set_config('pghistory.context_metadata', %s, true)"
 # Statements that change nothing that history is kept of.
-READING = ("SELECT", "SHOW", "EXPLAIN", "SET", "DECLARE", "FETCH", "CLOSE", "SAVEPOINT", "RELEASE", "ROLLBACK")
+READ_KEYWORDS = ("SELECT", "SHOW", "EXPLAIN", "SET", "DECLARE", "FETCH", "CLOSE", "SAVEPOINT", "RELEASE", "ROLLBACK")
 
 
-def by(actor: str) -> None:
+def set_actor(actor: str) -> None:
     """Name who acts for the rest of this transaction: "staff:12", "import:osm". One statement.
 
     Triggers that write history read it; without it what happens is the system's.
@@ -22,11 +22,11 @@ def by(actor: str) -> None:
     if not connection.in_atomic_block:
         raise RuntimeError("by() needs the transaction that makes the changes")
     with connection.cursor() as cursor:
-        cursor.execute(NAME, [actor[:80], json.dumps({"actor": actor[:300]}) if actor else ""])
+        cursor.execute(SET_ACTOR, [actor[:80], json.dumps({"actor": actor[:300]}) if actor else ""])
 
 
 @contextmanager
-def as_(actor: str) -> Iterator[None]:
+def acting_as(actor: str) -> Iterator[None]:
     """Name who acts in every transaction that this block begins, or that it is within.
 
     For the edges, around the one call of a verb: `with acting.as_(request.access.actor): verb(...)`. The doorway of
@@ -37,7 +37,7 @@ def as_(actor: str) -> Iterator[None]:
     with connection.execute_wrapper(naming):
         yield
     if naming.is_named and connection.in_atomic_block and not connection.needs_rollback:
-        by("")
+        set_actor("")
 
 
 class _Naming:
@@ -59,7 +59,7 @@ class _Naming:
             if (begins or not self.is_named) and not connection.needs_rollback:
                 self._name()
             return execute(sql, params, many, context)
-        if str(sql).lstrip(" (\n").upper().startswith(READING):
+        if str(sql).lstrip(" (\n").upper().startswith(READ_KEYWORDS):
             return execute(sql, params, many, context)
         with transaction.atomic():
             self._name()
@@ -68,7 +68,7 @@ class _Naming:
     def _name(self) -> None:
         self.is_naming = True
         try:
-            by(self.actor)
+            set_actor(self.actor)
         finally:
             self.is_naming = False
         self.is_named = True

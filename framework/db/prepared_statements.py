@@ -13,7 +13,7 @@ Values = Mapping[str, Any] | Sequence[Any]
 Row = tuple[Any, ...]
 
 
-def rows(statement: str, values: Values = ()) -> list[Row]:
+def fetch_all(statement: str, values: Values = ()) -> list[Row]:
     """All rows of a statement that only reads, in one round trip.
 
     PostgreSQL plans it once for all values, so it must be one that a single plan serves. A connection that died while
@@ -31,19 +31,19 @@ def rows(statement: str, values: Values = ()) -> list[Row]:
         return _asked(database, statement, values)
 
 
-def row(statement: str, values: Values = ()) -> Row | None:
+def fetch_one(statement: str, values: Values = ()) -> Row | None:
     """The first row of such a statement, None where it has none."""
-    return next(iter(rows(statement, values)), None)
+    return next(iter(fetch_all(statement, values)), None)
 
 
-def written(statement: str, values: Values = ()) -> list[Row]:
+def execute_returning(statement: str, values: Values = ()) -> list[Row]:
     """As `rows` of a statement that writes: asked once, for it may have been done when the connection dies."""
     database = _kept.database or _found()
     with database.wrap_database_errors:
         return _asked(database, statement, values)
 
 
-def refresh() -> None:
+def refresh_connection() -> None:
     """Have the connection of this thread closed if it is too old or has failed, and looked at before the ORM asks it.
 
     What Django does before and after each request, by its signals.
@@ -51,7 +51,7 @@ def refresh() -> None:
     (_kept.database or _found()).close_if_unusable_or_obsolete()
 
 
-def turn(database: BaseDatabaseWrapper) -> None:
+def use_database(database: BaseDatabaseWrapper) -> None:
     """Have this thread ask that server from now on; the cursor on the other one waits for its turn."""
     _kept.database = database
     _kept.cursor, _kept.other = _kept.other, _kept.cursor

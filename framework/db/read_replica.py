@@ -18,18 +18,18 @@ from psycopg.errors import OperationalError as Lost
 from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction, SerializationFailure
 
 from framework.db import prepared_statements
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.resilience.circuit_breaker import CircuitBreaker
 
 REPLICA = "replica"
-EVERY_S = 1.0
+CHECK_INTERVAL_S = 1.0
 # A replica that says nothing for so long is taken for frozen, and whoever waits for it is freed.
-PATIENCE_S = 1.0
+TIMEOUT_S = 1.0
 
 # In bytes of the log of transactions from its beginning. What has been flushed is what a commit waits for.
-WRITTEN = "SELECT pg_current_wal_flush_lsn() - '0/0'"
+PRIMARY_POSITION = "SELECT pg_current_wal_flush_lsn() - '0/0'"
 # One that was made the primary meanwhile is not late.
-REPLAYED = """
+REPLICA_POSITION = """
 SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END - '0/0'
 """
 
@@ -45,7 +45,7 @@ Read = TypeVar("Read")
 logger = logging.getLogger("tablewire.replicas")
 
 
-class Watch(threading.Thread):
+class LagMonitor(threading.Thread):
     """Looks once a second whether the replica has what the primary had written `most_lag_s` ago.
 
     So it needs no clock of theirs, no right that plain users lack, and tells of a cut cable as of a slow disk. While
@@ -65,14 +65,14 @@ class Watch(threading.Thread):
         """Look until the process ends."""
         while True:
             self.look()
-            time.sleep(EVERY_S)
+            time.sleep(CHECK_INTERVAL_S)
 
     def look(self) -> None:
         """Find out whether the replica may be asked."""
         with suppress(DatabaseError, InterfaceError):
-            self.written.append((time.monotonic(), number(DEFAULT_DB_ALIAS, WRITTEN)))
+            self.written.append((time.monotonic(), query_number(DEFAULT_DB_ALIAS, PRIMARY_POSITION)))
         try:
-            late = number(REPLICA, REPLAYED) < self.wanted()
+            late = query_number(REPLICA, REPLICA_POSITION) < self.wanted()
         except (DatabaseError, InterfaceError) as error:
             self.is_away(error)
         else:
@@ -94,13 +94,13 @@ class Watch(threading.Thread):
         self.reason = "away"
         self.breaker.record_failure(error)
         for database in list(self.asked):
-            cut(database)
+            shut_down_socket(database)
 
 
-def number(alias: str, statement: str) -> int:
+def query_number(alias: str, statement: str) -> int:
     """The number that a statement gives; a server that keeps silent is cut off. Raises the errors of django.db."""
     database = connections[alias]
-    deadline = threading.Timer(PATIENCE_S, cut, [database])
+    deadline = threading.Timer(TIMEOUT_S, shut_down_socket, [database])
     deadline.daemon = True
     try:
         database.ensure_connection()
@@ -116,7 +116,7 @@ def number(alias: str, statement: str) -> int:
         deadline.cancel()
 
 
-def cut(database: BaseDatabaseWrapper) -> None:
+def shut_down_socket(database: BaseDatabaseWrapper) -> None:
     """End a connection that another thread may be waiting on: to that one the server has gone."""
     with suppress(Lost, OSError, AttributeError), socket.socket(fileno=os.dup(database.connection.fileno())) as line:
         line.shutdown(socket.SHUT_RDWR)
@@ -126,23 +126,23 @@ class _Watched:
     """The watch of this process, which begins with the first read: a thread does not survive a fork."""
 
     lock = threading.Lock()
-    watch: Watch | None = None
+    watch: LagMonitor | None = None
 
 
-def watch() -> Watch | None:
+def lag_monitor() -> LagMonitor | None:
     """The watch over the replica; None where the settings name none."""
     if REPLICA not in settings.DATABASES:
         return None
     if _Watched.watch is None:
         with _Watched.lock:
             if _Watched.watch is None:
-                begun = Watch(most_lag_s=settings.REPLICA_MAX_LAG_S)
+                begun = LagMonitor(most_lag_s=settings.REPLICA_MAX_LAG_S)
                 begun.start()
                 _Watched.watch = begun
     return _Watched.watch
 
 
-def late(read: Callable[[], Read]) -> Read:
+def read_from_replica(read: Callable[[], Read]) -> Read:
     """What `read` returns, of the database as it was a few seconds ago at most.
 
     For what shared caches may keep for longer than that, and neither sells nor decides anything. All that `read` asks,
@@ -150,7 +150,7 @@ def late(read: Callable[[], Read]) -> Read:
     primary anew; so is what was refused, as what is not there may only be late. In a transaction the primary is asked.
     Raises what `read` raises on the primary.
     """
-    over = watch()
+    over = lag_monitor()
     if over is None:
         return read()
     primary: Any = connections[DEFAULT_DB_ALIAS]
@@ -162,27 +162,27 @@ def late(read: Callable[[], Read]) -> Read:
     replica: Any = connections[REPLICA]
     replica.close_if_unusable_or_obsolete()
     over.asked.add(replica)
-    turn(replica)
+    use_database(replica)
     try:
         return read()
-    except Refusal:
+    except ApiError:
         reason = "refused"
     except (DatabaseError, InterfaceError) as error:
-        reason = why(error, over)
+        reason = fallback_reason(error, over)
     finally:
-        turn(primary)
+        use_database(primary)
         over.asked.discard(replica)
     FALLBACKS.labels(reason).inc()
     return read()
 
 
-def turn(database: Any) -> None:
+def use_database(database: Any) -> None:
     """Have the ORM, cursors and prepared reads of this thread ask that server instead of the other one."""
     connections[DEFAULT_DB_ALIAS] = database
-    prepared_statements.turn(database)
+    prepared_statements.use_database(database)
 
 
-def why(error: Exception, over: Watch) -> str:
+def fallback_reason(error: Exception, over: LagMonitor) -> str:
     """Why the primary is to answer, in a word. Raises the error again where that would take too long too."""
     cause = error.__cause__
     if isinstance(cause, QueryCanceled):

@@ -15,7 +15,7 @@ M = TypeVar("M", bound=type[Model])
 ADDED, CHANGED, REMOVED = "added", "changed", "removed"
 
 
-def kept(*, without: tuple[str, ...] = ()) -> Callable[[M], M]:
+def track_history(*, without: tuple[str, ...] = ()) -> Callable[[M], M]:
     """Keep the history of a model's rows, but of the columns `without`: a change of these alone is none.
 
     Name there what is secret, and what changes with each use.

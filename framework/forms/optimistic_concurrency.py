@@ -7,7 +7,7 @@ from django.forms import BoundField, ModelForm, Widget
 from django.http import HttpRequest
 
 
-class ShownField(BoundField):
+class InitialValueField(BoundField):
     """A field that goes on to tell what was shown first, however often the form is refused and shown again."""
 
     def as_widget(self, widget: Widget | None = None, attrs: Any = None, only_initial: bool = False) -> Any:
@@ -24,13 +24,13 @@ class ShownField(BoundField):
         return hidden.render(name, shown, attrs={"id": self.html_initial_id}, renderer=self.form.renderer)
 
 
-class StaleForm(ModelForm[Any]):
+class ChangedFieldsForm(ModelForm[Any]):
     """Holds what it was shown with in hidden fields; what nobody changed stays as it is in the row by now.
 
     Where two change the same field, the later wins.
     """
 
-    bound_field_class = ShownField
+    bound_field_class = InitialValueField
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -64,7 +64,7 @@ class StaleForm(ModelForm[Any]):
         self.instance.save(update_fields=None if self.instance._state.adding else changed)
 
 
-class ToldForm(StaleForm):
+class ConflictCheckForm(ChangedFieldsForm):
     """Also tells who changes what somebody else has changed meanwhile; sent once more, the form is meant so."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -98,10 +98,10 @@ class ToldForm(StaleForm):
         return "(empty)" if now in (None, "", []) else f"“{words}”"
 
 
-class StaleFormAdmin(admin.ModelAdmin[Any]):
+class ChangedFieldsAdmin(admin.ModelAdmin[Any]):
     """Writes what was changed alone, from the page of one row and from the list."""
 
-    form = StaleForm
+    form = ChangedFieldsForm
 
     def get_changelist_form(self, request: HttpRequest, **options: Any) -> Any:
         """The list's rows are such forms too."""

@@ -8,15 +8,15 @@ from django.http import HttpRequest
 
 from framework.api.error_handler import sentence
 from framework.api.json_parser import (
-    Malformed,
-    NotAnObject,
-    TooLarge,
-    Unclean,
-    cleaned,
-    hold_to_json,
-    is_clean,
+    BodyHasInvalidText,
+    BodyNotObject,
+    BodyTooLarge,
+    MalformedBody,
+    check_headers,
+    is_valid_text,
     parse,
     read_body,
+    replace_invalid_text,
 )
 from framework.errors import InvalidRequest, Problem
 
@@ -104,30 +104,30 @@ class Message:
 def read(request: HttpRequest) -> Message:
     """The message in the body of a POST. Raises Fault."""
     try:
-        hold_to_json(request)
+        check_headers(request)
         raw = read_body(request, limit=MOST_BYTES)
-    except Malformed as refusal:
-        status = 413 if isinstance(refusal, TooLarge) else None
+    except MalformedBody as refusal:
+        status = 413 if isinstance(refusal, BodyTooLarge) else None
         raise Fault(INVALID_REQUEST, refusal.message, status=status) from refusal
     if raw.lstrip()[:1] == b"[":
         raise Fault(INVALID_REQUEST, "A batch is not understood: send each message in a POST of its own.")
     try:
         told = parse(raw)
-    except Unclean as refusal:
+    except BodyHasInvalidText as refusal:
         return of_unclean(refusal)
-    except Malformed as refusal:
-        code = INVALID_REQUEST if isinstance(refusal, NotAnObject) else PARSE_ERROR
+    except MalformedBody as refusal:
+        code = INVALID_REQUEST if isinstance(refusal, BodyNotObject) else PARSE_ERROR
         raise Fault(code, refusal.message) from refusal
     return of_json(told)
 
 
-def of_unclean(found: Unclean) -> Message:
+def of_unclean(found: BodyHasInvalidText) -> Message:
     """The message that this object is, refused by the name of what is wrong in it. Raises Fault."""
-    if not is_clean(str(found.told.get("id"))):
+    if not is_valid_text(str(found.told.get("id"))):
         raise Fault(INVALID_REQUEST, found.message)
     problem = Problem(found.param and found.param.removeprefix("params.arguments."), found.message)
     refusal = InvalidRequest(sentence(problem), param=problem.param, details=[problem])
-    return replace(of_json(cleaned(found.told)), refusal=refusal)
+    return replace(of_json(replace_invalid_text(found.told)), refusal=refusal)
 
 
 def of_json(told: Mapping[str, Any]) -> Message:

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.http import HttpResponse
 
-from framework.api.renderers import plain
+from framework.api.renderers import to_json_value
 from framework.mcp.jsonrpc import Fault, Id
 from framework.mcp.protocol_versions import Era
 
@@ -59,7 +59,7 @@ class Answer(HttpResponse):
         then: Callable[[], None] | None = None,
         is_challenge: bool = False,
     ) -> None:
-        content = b"" if told is None else orjson.dumps(told, default=plain, option=orjson.OPT_UTC_Z)
+        content = b"" if told is None else orjson.dumps(told, default=to_json_value, option=orjson.OPT_UTC_Z)
         kind = {} if told is None else {"content_type": JSON_TYPE}
         super().__init__(content, status=status, **kind)
         if told is None:

@@ -16,7 +16,7 @@ from rest_framework import serializers
 from framework.api.fields import CLEAN_LINE
 from framework.api.openapi.field_extensions import not_blank
 from framework.api.openapi.schema import FOLDER
-from framework.api.query_params.declarations import Listed
+from framework.api.query_params.declarations import ListParam
 
 Schema = dict[str, Any]
 COMPONENTS = "#/components/schemas/"
@@ -78,7 +78,7 @@ def resolved(schema: Schema) -> Schema:
 
 def argument(schema: Schema, field: serializers.Field[Any, Any, Any, Any] | None) -> Schema:
     """The schema of a parameter as a value of JSON, or of a property of a body. Null is to leave it out."""
-    if isinstance(field, Listed):
+    if isinstance(field, ListParam):
         return {"type": "array", "minItems": 1, **elements(field)}
     if schema.get("enum") == ["true", "false"]:
         return {"type": "boolean"}
@@ -94,7 +94,7 @@ def argument(schema: Schema, field: serializers.Field[Any, Any, Any, Any] | None
     return kept
 
 
-def elements(field: Listed) -> Schema:
+def elements(field: ListParam) -> Schema:
     """What is written with commas between them, as elements of an array."""
     if digits := DIGITS.fullmatch(field.of):
         return {"items": {"type": "integer", "minimum": int(digits[1]), "maximum": int(digits[2])}}

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from framework.api import error_handler
-from framework.errors import Code, NotFound, Refusal
+from framework.errors import ApiError, ErrorCode, NotFound
 from framework.mcp import protocol_versions, responses
 from framework.mcp.elicitation import Asked, Asker
 from framework.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Fault, Id, Message
@@ -46,7 +46,7 @@ class Server:
     tools: Sequence[Tool]
     resources: Sequence[Resource] = ()
     prompts: Sequence[Prompt] = ()
-    refused: Callable[[Call, Refusal], Result]
+    refused: Callable[[Call, ApiError], Result]
     caller: Callable[[HttpRequest], str]
 
     @cached_property
@@ -257,25 +257,25 @@ def page(message: Message, members: dict[str, Any]) -> Members:
     return {**members, **CACHED}
 
 
-def refusal_of(error: Exception, request: HttpRequest, *, of: str) -> Refusal:
+def refusal_of(error: Exception, request: HttpRequest, *, of: str) -> ApiError:
     """What a caller is told of an error; where nobody has foreseen it, nothing, and the log has it all."""
-    refusal = error_handler.as_refusal(error, {"request": request})
+    refusal = error_handler.to_api_error(error, {"request": request})
     if refusal is None:
-        logger.error("%s broke", of, exc_info=error, extra={"request_id": error_handler.id_of(request)})
-        refusal = error_handler.InternalError(error_handler.BROKEN)
+        logger.error("%s broke", of, exc_info=error, extra={"request_id": error_handler.request_id_of(request)})
+        refusal = error_handler.InternalError(error_handler.INTERNAL_ERROR_MESSAGE)
     return refusal
 
 
-def fault_of(refusal: Refusal, request: HttpRequest) -> Fault:
+def fault_of(refusal: ApiError, request: HttpRequest) -> Fault:
     """A refusal of anything but a tool, as an error of the protocol."""
-    codes = {Code.INTERNAL_ERROR: INTERNAL_ERROR, Code.INVALID_REQUEST: INVALID_PARAMS}
-    told = error_handler.body(refusal, request_id=error_handler.id_of(request))
+    codes = {ErrorCode.INTERNAL_ERROR: INTERNAL_ERROR, ErrorCode.INVALID_REQUEST: INVALID_PARAMS}
+    told = error_handler.error_body(refusal, request_id=error_handler.request_id_of(request))
     return Fault(codes.get(refusal.code, REFUSED), refusal.message, more=told.get("error", told))
 
 
-def in_words(refusal: Refusal, *, request_id: str, words: str | None = None) -> Result:
+def in_words(refusal: ApiError, *, request_id: str, words: str | None = None) -> Result:
     """A refusal as a result: a sentence for the model, and beside it what a program goes by."""
-    told = error_handler.body(refusal, request_id=request_id).get(
+    told = error_handler.error_body(refusal, request_id=request_id).get(
         "error", {"code": refusal.code, "request_id": request_id}
     )
     return Result(text=words or refusal.message, is_error=True, meta={ERROR: told})

@@ -13,9 +13,9 @@ import orjson
 from django.http import HttpRequest
 from rest_framework import serializers
 
-from framework.api.error_handler import problems, sentence
-from framework.api.fields import MOST_STRANGERS, Shape
-from framework.errors import InvalidRequest, Problem, unknown
+from framework.api.error_handler import flatten_detail, sentence
+from framework.api.fields import MAX_UNKNOWN_KEYS, StrictSerializer
+from framework.errors import InvalidRequest, Problem, unknown_name
 from framework.mcp import schemas
 from framework.mcp.elicitation import Asker
 from framework.mcp.responses import Result
@@ -120,8 +120,8 @@ class Tool:
     def read(self, told: Mapping[str, Any]) -> Values:
         """The arguments, read and judged; `told` are plain. Raises InvalidRequest with all that is wrong with them."""
         known = self.arguments
-        strangers = islice((name for name in told if name not in known), MOST_STRANGERS)
-        wrong = [unknown("argument", name[:80], list(known)) for name in strangers]
+        strangers = islice((name for name in told if name not in known), MAX_UNKNOWN_KEYS)
+        wrong = [unknown_name("argument", name[:80], list(known)) for name in strangers]
         wrong += [Problem(name, "This is required.") for name in self.needs if name not in told]
         given: Values = {}
         for name, value in {**self.presets, **told}.items():
@@ -150,7 +150,7 @@ class Tool:
     @property
     def takes_json(self) -> bool:
         """Whether its arguments are read as JSON, and not as texts."""
-        return self.reads is not None and issubclass(self.reads, Shape)
+        return self.reads is not None and issubclass(self.reads, StrictSerializer)
 
     def validated(self, given: Values, wrong: list[Problem]) -> Values:
         """What the fields read; other arguments as they came. Adds to `wrong` what the fields find."""
@@ -168,7 +168,7 @@ class Tool:
             return rest
         ours = {theirs: name for name, theirs in self.known_as.items()}
         told = {problem.param for problem in wrong}
-        found = [Problem(ours.get(str(each.param), each.param), each.message) for each in problems(form.errors)]
+        found = [Problem(ours.get(str(each.param), each.param), each.message) for each in flatten_detail(form.errors)]
         wrong += [problem for problem in found if problem.param not in told]
         return rest if form.errors else {**rest, **form.validated_data}
 
@@ -243,7 +243,7 @@ def unlike(value: Any, schema: Schema) -> str | None:
     if is_blank(value):
         return "This is empty; leave it out or give it a value."
     if value not in schema.get("enum", (value,)):
-        return unknown("value", value[:80], schema["enum"]).message
+        return unknown_name("value", value[:80], schema["enum"]).message
     if len(value) > schema.get("maxLength", len(value)):
         return f"This must be at most {schema['maxLength']} characters long."
     if "pattern" in schema and not re.fullmatch(schema["pattern"], value, re.ASCII):

@@ -10,7 +10,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 
-def parts() -> dict[str, str]:
+def component_states() -> dict[str, str]:
     """The state of each part: "ok" or "away"."""
     state = {"database": "ok", "counters": "ok"}
     try:
@@ -26,7 +26,7 @@ def parts() -> dict[str, str]:
     return state
 
 
-class Health:
+class HealthMiddleware:
     """The outermost middleware of all. Without the database we are not ready; without the counters only degraded."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -37,7 +37,7 @@ class Health:
         if request.path_info == "/livez":
             return HttpResponse(b'{"status":"ok"}', content_type="application/json")
         if request.path_info == "/readyz":
-            state = parts()
+            state = component_states()
             ready = state["database"] == "ok"
             word = "away" if not ready else "ok" if state["counters"] == "ok" else "degraded"
             return HttpResponse(

@@ -5,15 +5,15 @@ from contextvars import ContextVar
 from typing import Any
 
 # The call that this thread, or the task that it rang for, is about. Its id is made within, at the doorway.
-asked: ContextVar[Any] = ContextVar("asked", default=None)
+current_request: ContextVar[Any] = ContextVar("asked", default=None)
 
 
 def request_id() -> str:
     """The id of the call that is under way here, "" where there is none."""
-    return str(getattr(asked.get(), "request_id", ""))
+    return str(getattr(current_request.get(), "request_id", ""))
 
 
-def with_request(entry: logging.LogRecord) -> bool:
+def add_request_id(entry: logging.LogRecord) -> bool:
     """Put the id of the call on an entry that does not name one, for the line's end."""
     known = (
         getattr(entry, "request_id", "") or getattr(getattr(entry, "request", None), "request_id", "") or request_id()
@@ -22,7 +22,7 @@ def with_request(entry: logging.LogRecord) -> bool:
     return True
 
 
-def by_route(entry: logging.LogRecord) -> bool:
+def replace_path_by_route(entry: logging.LogRecord) -> bool:
     """Name the route instead of the path, in which a guest's token may stand."""
     request: Any = getattr(entry, "request", None)
     match = getattr(request, "resolver_match", None)
@@ -31,13 +31,13 @@ def by_route(entry: logging.LogRecord) -> bool:
     return True
 
 
-def without_traceback(entry: logging.LogRecord) -> bool:
+def drop_traceback(entry: logging.LogRecord) -> bool:
     """Leave one line of an entry: for what any stranger can cause, where the traceback says nothing more."""
     entry.exc_info = None
     return True
 
 
-def configuration(level: str) -> dict[str, Any]:
+def logging_config(level: str) -> dict[str, Any]:
     """LOGGING of the settings."""
     callback = "django.utils.log.CallbackFilter"
     return {
@@ -45,9 +45,9 @@ def configuration(level: str) -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s%(of_request)s"}},
         "filters": {
-            "one line": {"()": callback, "callback": without_traceback},
-            "route": {"()": callback, "callback": by_route},
-            "its request": {"()": callback, "callback": with_request},
+            "one line": {"()": callback, "callback": drop_traceback},
+            "route": {"()": callback, "callback": replace_path_by_route},
+            "its request": {"()": callback, "callback": add_request_id},
         },
         "handlers": {
             "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["its request"]},

@@ -13,7 +13,7 @@ from framework.observability import logging
 HEADER = "tablewire_request"
 
 
-class Asking:
+class RequestIdMiddleware:
     """The outermost middleware but health: whatever happens further in is about this call."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -21,31 +21,31 @@ class Asking:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Remember the call while it is answered; its id is made within."""
-        token = logging.asked.set(request)
+        token = logging.current_request.set(request)
         try:
             return self.get_response(request)
         finally:
-            logging.asked.reset(token)
+            logging.current_request.reset(token)
 
 
-def pass_on() -> None:
+def connect_celery_signals() -> None:
     """Have messages carry the id of the call, and tasks take it from them. Celery keeps the three."""
-    before_task_publish.connect(write, weak=False, dispatch_uid=HEADER)
-    task_prerun.connect(read, weak=False, dispatch_uid=HEADER)
-    task_postrun.connect(forget, weak=False, dispatch_uid=HEADER)
+    before_task_publish.connect(add_header, weak=False, dispatch_uid=HEADER)
+    task_prerun.connect(read_header, weak=False, dispatch_uid=HEADER)
+    task_postrun.connect(clear_request, weak=False, dispatch_uid=HEADER)
 
 
-def write(*, headers: dict[str, Any] | None = None, **rest: Any) -> None:
+def add_header(*, headers: dict[str, Any] | None = None, **rest: Any) -> None:
     """Put the id of the call on a message."""
     if headers is not None and (known := logging.request_id()):
         headers[HEADER] = known
 
 
-def read(*, task: Any, **rest: Any) -> None:
+def read_header(*, task: Any, **rest: Any) -> None:
     """Take the id from the message of the task that begins."""
-    logging.asked.set(SimpleNamespace(request_id=task.request.get(HEADER) or ""))
+    logging.current_request.set(SimpleNamespace(request_id=task.request.get(HEADER) or ""))
 
 
-def forget(**rest: Any) -> None:
+def clear_request(**rest: Any) -> None:
     """The task is over."""
-    logging.asked.set(None)
+    logging.current_request.set(None)

@@ -15,16 +15,16 @@ from framework.observability import logging, request_id
 NAME = "tablewire"
 
 
-def start() -> None:
+def set_up() -> None:
     """Begin to tell. Nothing is imported for a receiver that is not named."""
-    request_id.pass_on()
+    request_id.connect_celery_signals()
     if settings.SENTRY_DSN:
-        tell_of_errors(settings.SENTRY_DSN)
+        set_up_sentry(settings.SENTRY_DSN)
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT:
-        tell_of_times(settings.OTEL_EXPORTER_OTLP_ENDPOINT)
+        set_up_tracing(settings.OTEL_EXPORTER_OTLP_ENDPOINT)
 
 
-def tell_of_errors(address: str) -> None:
+def set_up_sentry(address: str) -> None:
     """Send what nobody has foreseen to Sentry."""
     import sentry_sdk
 
@@ -32,7 +32,7 @@ def tell_of_errors(address: str) -> None:
         dsn=address,
         release=settings.VERSION,
         environment=settings.PUBLIC_BASE_URL,
-        before_send=without_callers,
+        before_send=redact_event,
         send_default_pii=False,
         include_local_variables=False,
         include_source_context=False,
@@ -43,7 +43,7 @@ def tell_of_errors(address: str) -> None:
 
 
 # What of an event says what broke, and where.
-TOLD = frozenset(
+EVENT_FIELDS = frozenset(
     (
         *("event_id", "timestamp", "level", "platform", "release", "environment", "transaction", "exception"),
         *("logger", "modules", "sdk", "tags", "contexts"),
@@ -51,9 +51,9 @@ TOLD = frozenset(
 )
 
 
-def without_callers(event: Any, hint: Any) -> Any:
+def redact_event(event: Any, hint: Any) -> Any:
     """The event with its kind, its place in our code and the id of the call, and without words that repeat values."""
-    told = {name: value for name, value in event.items() if name in TOLD}
+    told = {name: value for name, value in event.items() if name in EVENT_FIELDS}
     told["tags"] = {"request_id": logging.request_id()}
     told["contexts"] = {"runtime": (event.get("contexts") or {}).get("runtime", {})}
     for error in (told.get("exception") or {}).get("values") or []:
@@ -64,7 +64,7 @@ def without_callers(event: Any, hint: Any) -> Any:
     return told
 
 
-def tell_of_times(address: str) -> None:
+def set_up_tracing(address: str) -> None:
     """Send a span for each request, and for each task one in the trace of the request that rang for it."""
     from opentelemetry import trace
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -77,13 +77,13 @@ def tell_of_times(address: str) -> None:
         BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{address.rstrip('/')}/v1/traces", timeout=2))
     )
     trace.set_tracer_provider(provider)
-    before_task_publish.connect(tell_task_of_trace, weak=False, dispatch_uid=NAME)
-    task_prerun.connect(begin_task, weak=False, dispatch_uid=NAME)
-    task_failure.connect(note_failure, weak=False, dispatch_uid=NAME)
-    task_postrun.connect(end_task, weak=False, dispatch_uid=NAME)
+    before_task_publish.connect(inject_trace, weak=False, dispatch_uid=NAME)
+    task_prerun.connect(start_span, weak=False, dispatch_uid=NAME)
+    task_failure.connect(record_failure, weak=False, dispatch_uid=NAME)
+    task_postrun.connect(end_span, weak=False, dispatch_uid=NAME)
 
 
-class Traced:
+class TracingMiddleware:
     """Middleware, where there is a receiver: a span for each request, named by its route."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -106,7 +106,7 @@ class Traced:
             return response
 
 
-def tell_task_of_trace(*, headers: dict[str, Any] | None = None, **rest: Any) -> None:
+def inject_trace(*, headers: dict[str, Any] | None = None, **rest: Any) -> None:
     """Put the trace of the request on the message of a task."""
     from opentelemetry.propagate import inject
 
@@ -115,32 +115,32 @@ def tell_task_of_trace(*, headers: dict[str, Any] | None = None, **rest: Any) ->
 
 
 # By the ids of tasks: what runs in this process, and what to put back when it is over.
-running: dict[str, tuple[Any, Any]] = {}
+active_spans: dict[str, tuple[Any, Any]] = {}
 
 
-def begin_task(*, task_id: str, task: Any, **rest: Any) -> None:
+def start_span(*, task_id: str, task: Any, **rest: Any) -> None:
     """Begin the span of a task."""
     from opentelemetry import context, propagate, trace
 
     above = propagate.extract({"traceparent": task.request.get("traceparent") or ""})
     span = trace.get_tracer(NAME).start_span(task.name, context=above, kind=trace.SpanKind.CONSUMER)
     span.set_attribute("tablewire.request_id", logging.request_id())
-    running[task_id] = (span, context.attach(trace.set_span_in_context(span)))
+    active_spans[task_id] = (span, context.attach(trace.set_span_in_context(span)))
 
 
-def note_failure(*, task_id: str, exception: BaseException, **rest: Any) -> None:
+def record_failure(*, task_id: str, exception: BaseException, **rest: Any) -> None:
     """Say of a task's span that it failed, and by what kind of error."""
     from opentelemetry.trace import StatusCode
 
-    if task_id in running:
-        running[task_id][0].set_status(StatusCode.ERROR, type(exception).__name__)
+    if task_id in active_spans:
+        active_spans[task_id][0].set_status(StatusCode.ERROR, type(exception).__name__)
 
 
-def end_task(*, task_id: str, **rest: Any) -> None:
+def end_span(*, task_id: str, **rest: Any) -> None:
     """End the span of a task."""
     from opentelemetry import context
 
-    if task_id in running:
-        span, former = running.pop(task_id)
+    if task_id in active_spans:
+        span, former = active_spans.pop(task_id)
         context.detach(former)
         span.end()

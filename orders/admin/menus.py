@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 
 from accounts.admin.venue_scoping import OfVenues
 from framework.django_internals import ValidatesUniqueness
-from framework.forms.optimistic_concurrency import StaleForm, StaleFormAdmin
+from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from orders import pricing
 from orders.models import Menu, MenuCategory, MenuItem
 from orders.models.menus import MenuItems
@@ -29,14 +29,14 @@ class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
     """The categories of a menu. Only an empty one can be deleted."""
 
     model = MenuCategory
-    form = StaleForm
+    form = ChangedFieldsForm
     fields = ["position", "name", "served_from", "served_until"]
     ordering = ["position", "name"]
     extra = 1
 
 
 @admin.register(Menu)
-class MenuAdmin(OfVenues, StaleFormAdmin):
+class MenuAdmin(OfVenues, ChangedFieldsAdmin):
     """Menus with their categories; dishes have their own list."""
 
     list_display = ["venue", "is_published", "dishes"]
@@ -89,7 +89,7 @@ class MenuAdmin(OfVenues, StaleFormAdmin):
         self.message_user(request, f"{queryset.update(is_published=False)} unpublished.", messages.SUCCESS)
 
 
-class MenuItemForm(ValidatesUniqueness, StaleForm):
+class MenuItemForm(ValidatesUniqueness, ChangedFieldsForm):
     """Shows amounts without trailing zeros: 9.50 and 10, not 9.500 and 10.000."""
 
     # Ids are unique on a menu.
@@ -109,7 +109,7 @@ class MenuItemForm(ValidatesUniqueness, StaleForm):
 
 
 @admin.register(MenuItem)
-class MenuItemAdmin(OfVenues, StaleFormAdmin):
+class MenuItemAdmin(OfVenues, ChangedFieldsAdmin):
     """Dishes and drinks. New ones are added from the page of their menu."""
 
     venue_path = "menu__venue"

@@ -15,10 +15,10 @@ from django.utils.safestring import SafeString
 from accounts.admin.venue_scoping import OfVenues
 from accounts.api_keys.authentication import staff
 from accounts.models import Event, Tally
-from framework.admin.action_confirmation import ask_about
+from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
-from framework.forms.optimistic_concurrency import StaleForm
+from framework.forms.optimistic_concurrency import ChangedFieldsForm
 from orders import commands, pricing
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber, Orders
 
@@ -37,7 +37,7 @@ class Lines(CharField):
         return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
 
 
-class OrderForm(StaleForm):
+class OrderForm(ChangedFieldsForm):
     """The delivery address as a text area."""
 
     class Meta:
@@ -183,7 +183,7 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
         if "confirmed" not in request.POST:
             question: dict[str, Any] = {"action": "complete", "title": "Complete orders?", "confirm_label": "Complete"}
             message = "These pending orders will be completed, and webhooks are sent. Other orders do not change."
-            return ask_about(self, request, still_pending(queryset), message=message, **question)
+            return render_rows_confirmation(self, request, still_pending(queryset), message=message, **question)
         self.move(request, queryset, Order.Status.COMPLETED)
         return None
 
@@ -202,7 +202,7 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
                 "These pending orders will be cancelled permanently, and webhooks are sent. Others do not change."
             )
             rows, status = still_pending(queryset), 400 if is_confirmed else 200
-            return ask_about(self, request, rows, message=message, form=form, status=status, **question)
+            return render_rows_confirmation(self, request, rows, message=message, form=form, status=status, **question)
         self.move(request, queryset, Order.Status.CANCELLED, because=form.cleaned_data["reason"])
         return None
 
@@ -220,7 +220,7 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
                 "These completed orders will be pending again. The event is recorded with your name, and webhooks are"
                 " sent. Cancelled orders stay cancelled."
             )
-            return ask_about(self, request, completed, message=message, **question)
+            return render_rows_confirmation(self, request, completed, message=message, **question)
         for order in queryset.with_items():
             try:
                 commands.reopen(order, now=timezone.now(), actor=staff(request))

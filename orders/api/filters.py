@@ -2,14 +2,14 @@
 
 from django_filters import rest_framework as filters
 
-from framework.api.filters import OneOf
+from framework.api.filters import StrictChoiceFilter
 from orders.models import Order
 
 
 class OrderFilter(filters.FilterSet):
     """`status` keeps one of the three."""
 
-    status = OneOf(choices=Order.Status.choices, label="Only orders of this status")
+    status = StrictChoiceFilter(choices=Order.Status.choices, label="Only orders of this status")
 
     class Meta:
         model = Order

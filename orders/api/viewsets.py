@@ -16,15 +16,15 @@ from accounts import idempotency
 from accounts.api_keys.authentication import KeyAuthentication, actor_of, family_of, venue_of
 from accounts.api_keys.permissions import Scoped
 from framework.api import conditional_requests
-from framework.api.filters import one_of
+from framework.api.filters import parse_choice
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.pagination import page_number
 from framework.api.query_params import parser
-from framework.api.renderers import in_json
+from framework.api.renderers import json_response
 from framework.api.urls import public_url
 from framework.api.viewsets import StrictViewSet
-from framework.errors import Code, NotFound
+from framework.errors import ErrorCode, NotFound
 from orders import commands, order_json, serializers
 from orders.api import openapi_examples
 from orders.api.filters import OrderFilter
@@ -62,17 +62,17 @@ class OrderViewSet(StrictViewSet[Order]):
         operation_id="list_orders",
         summary="List orders, newest first",
         parameters=[*schema.page_parameters(default=page_number.DEFAULT_LIMIT), schema.LINK],
-        responses={200: page_number.page_of(serializers.OrderRecord, "OrderPage")},
-        extensions=schema.refuses(),
+        responses={200: page_number.page_serializer(serializers.OrderRecord, "OrderPage")},
+        extensions=schema.error_codes(),
         examples=openapi_examples.LIST,
     )
     def list(self, request: Request) -> HttpResponse:
         """A page past the end is empty. `pagination.total` counts all orders that match."""
-        asked = parser.read(request, ("status", *self.page_parameters))
-        page = page_number.read(asked)
-        state = one_of(asked, "status", STATUSES)
+        asked = parser.parse_query(request, ("status", *self.page_parameters))
+        page = page_number.parse_page(asked)
+        state = parse_choice(asked, "status", STATUSES)
         total, shown = order_json.page_of(venue_of(request), page, status=state)
-        return page_number.told(request, shown, asked=asked, page=page, total=total)
+        return page_number.page_response(request, shown, asked=asked, page=page, total=total)
 
     @extend_schema(
         operation_id="create_order",
@@ -80,7 +80,7 @@ class OrderViewSet(StrictViewSet[Order]):
         parameters=[schema.LOCATION, schema.ETAG, *idempotency.PARAMETERS],
         request=serializers.NewOrder,
         responses={201: serializers.OrderRecord},
-        extensions=schema.refuses(Code.IDEMPOTENCY_KEY_REUSED, Code.IDEMPOTENCY_IN_PROGRESS),
+        extensions=schema.error_codes(ErrorCode.IDEMPOTENCY_KEY_REUSED, ErrorCode.IDEMPOTENCY_IN_PROGRESS),
         examples=openapi_examples.CREATE,
     )
     def create(self, request: Request) -> HttpResponse:
@@ -103,7 +103,7 @@ class OrderViewSet(StrictViewSet[Order]):
         summary="Retrieve an order",
         parameters=[schema.path_id("ord"), schema.ETAG, schema.IF_NONE_MATCH],
         responses={200: serializers.OrderRecord, 304: schema.NOT_MODIFIED},
-        extensions=schema.refuses(Code.NOT_FOUND),
+        extensions=schema.error_codes(ErrorCode.NOT_FOUND),
         examples=openapi_examples.RETRIEVE,
     )
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
@@ -111,9 +111,9 @@ class OrderViewSet(StrictViewSet[Order]):
         told = order_json.known_as(id, venue=venue_of(request))
         if told is None:
             raise NotFound("There is no such order.")
-        if conditional_requests.is_known(request, told["version"]):
+        if conditional_requests.matches_if_none_match(request, told["version"]):
             return Response(
-                status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": conditional_requests.tag(told["version"])}
+                status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": conditional_requests.etag(told["version"])}
             )
         return self.answer(told)
 
@@ -123,7 +123,7 @@ class OrderViewSet(StrictViewSet[Order]):
         parameters=[schema.path_id("ord"), schema.ETAG, schema.IF_MATCH],
         request=serializers.NewStatus,
         responses={200: serializers.OrderRecord},
-        extensions=schema.refuses(Code.INVALID_TRANSITION, Code.NOT_FOUND, Code.VERSION_CONFLICT),
+        extensions=schema.error_codes(ErrorCode.INVALID_TRANSITION, ErrorCode.NOT_FOUND, ErrorCode.VERSION_CONFLICT),
         examples=openapi_examples.MOVE,
     )
     @action(detail=True, methods=["put"], url_path="status")
@@ -138,10 +138,10 @@ class OrderViewSet(StrictViewSet[Order]):
             wanted["status"],
             now=timezone.now(),
             actor=actor_of(request),
-            versions=conditional_requests.wanted(request),
+            versions=conditional_requests.if_match_versions(request),
         )
         return self.answer(order_json.of(order))
 
     def answer(self, told: Mapping[str, Any], code: int = status.HTTP_200_OK) -> HttpResponse:
         """The record with its version as an entity tag."""
-        return in_json(told, code, headers={"ETag": conditional_requests.tag(told["version"])})
+        return json_response(told, code, headers={"ETag": conditional_requests.etag(told["version"])})

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from orders import pricing
 from orders.menu import editing
 from orders.models import Menu, MenuCategory, MenuItem
@@ -74,7 +74,7 @@ def publish(request: PageRequest) -> HttpResponse:
     is_published = request.POST.get("to") == "published"
     try:
         editing.publish(venue, is_published=is_published)
-    except Refusal as refusal:
+    except ApiError as refusal:
         messages.error(request, refusal.message)
     else:
         published = "The menu was published. Orders are now limited to its dishes and use its prices."

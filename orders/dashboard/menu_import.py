@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from orders.menu import csv_format, import_file
 from orders.models import Menu, MenuUpload
 
@@ -51,7 +51,7 @@ def upload(request: PageRequest) -> HttpResponse:
                 file_name=form.name,
                 now=timezone.now(),
             )
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.add_error("file", refusal.message)
         else:
             return redirect("menu-upload-preview", venue=request.access.venue.public_id, key=made.pk)
@@ -75,7 +75,7 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
             applied = import_file.apply(
                 row, version=request.POST.get("version", ""), removes_missing=removes, now=timezone.now()
             )
-        except Refusal as refusal:
+        except ApiError as refusal:
             messages.error(request, refusal.message)
             return shown(request, row, status=400)
         if applied is None:

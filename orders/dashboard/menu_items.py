@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from orders.dashboard.menu import category_of, item_of
 from orders.menu import editing
 from orders.menu.forms import CategoryForm, ItemForm, last_of
@@ -96,7 +96,7 @@ def remove_category(request: PageRequest, *, key: UUID) -> HttpResponse:
         return render(request, "orders/menu_remove.html", {"row": row, "kind": "category"})
     try:
         editing.remove_category(row)
-    except Refusal as refusal:
+    except ApiError as refusal:
         messages.error(request, refusal.message)
     else:
         messages.success(request, f"Deleted: {row.name}.")

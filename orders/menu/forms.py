@@ -8,14 +8,14 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import Max
 
 from framework.django_internals import ValidatesUniqueness
-from framework.forms.optimistic_concurrency import ToldForm
+from framework.forms.optimistic_concurrency import ConflictCheckForm
 from orders import pricing
 from orders.models import Menu, MenuCategory, MenuItem
 
 CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 
 
-class OnMenu(ValidatesUniqueness, ToldForm):
+class OnMenu(ValidatesUniqueness, ConflictCheckForm):
     """Base form for rows of one menu."""
 
     # Ids and names are unique on a menu.

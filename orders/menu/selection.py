@@ -10,7 +10,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from accounts.models import Venue
-from framework.api.error_handler import invalid
+from framework.api.error_handler import invalid_request
 from framework.db import prepared_statements
 from framework.errors import Problem
 from orders.models import MenuCategory, MenuItem
@@ -42,7 +42,7 @@ def choose(venue: Venue, *, refs: Sequence[str], payment_method: str, now: datet
     Raises InvalidRequest with every item that is not sold now, and with a payment label that the venue does not take.
     One query, and another one for the names that come near to an unknown one.
     """
-    rows = prepared_statements.rows(ASKED, {"venue": venue.pk, "refs": list(dict.fromkeys(refs))})
+    rows = prepared_statements.fetch_all(ASKED, {"venue": venue.pk, "refs": list(dict.fromkeys(refs))})
     found = {ref: _item(ref, *rest) for _, ref, *rest in rows if ref is not None}
     problems = list(problems_of(rows[0][0], found, refs, now.astimezone(ZoneInfo(venue.timezone)))) if rows else []
     if venue.payment_methods and payment_method not in venue.payment_methods:
@@ -51,7 +51,7 @@ def choose(venue: Venue, *, refs: Sequence[str], payment_method: str, now: datet
             Problem("payment_method", f"This venue does not take `{payment_method}`. It takes: {allowed}.")
         )
     if problems:
-        raise invalid(problems)
+        raise invalid_request(problems)
     return [found[ref] for ref in refs] if rows else None
 
 
@@ -97,6 +97,8 @@ def nearest(menu: UUID, strangers: Sequence[str]) -> Iterator[tuple[str, str]]:
     """
     if not strangers:
         return
-    for ref, near in prepared_statements.rows(NEAR, {"menu": menu, "most": MOST_NEAR, "strangers": list(strangers)}):
+    for ref, near in prepared_statements.fetch_all(
+        NEAR, {"menu": menu, "most": MOST_NEAR, "strangers": list(strangers)}
+    ):
         for best in get_close_matches(ref, near, n=1, cutoff=0.6):
             yield ref, best

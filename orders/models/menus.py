@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
-from framework.db.row_history import kept
+from framework.db.row_history import track_history
 from framework.public_ids import new_id
 from orders.pricing import digits, rounded
 
@@ -29,7 +29,7 @@ class Menus(models.QuerySet["Menu"]):
         return self.prefetch_related(models.Prefetch("items", named))
 
 
-@kept()
+@track_history()
 class Menu(models.Model):
     """What a venue sells. While it is published, orders hold nothing else, and the server prices them."""
 
@@ -48,7 +48,7 @@ class Menu(models.Model):
         return f"Menu of {self.venue}"
 
 
-@kept()
+@track_history()
 class MenuCategory(models.Model):
     """A part of the menu, such as the lunch dishes."""
 
@@ -106,7 +106,7 @@ class MenuItems(models.QuerySet["MenuItem"]):
         return self.update(sold_out_on=None, is_available=True)
 
 
-@kept()
+@track_history()
 class MenuItem(models.Model):
     """A dish or a drink. `ref` is the `menu_item_id` by which callers order it."""
 

@@ -8,22 +8,22 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from framework.public_ids import decode, encode, new_id
 
 PREFIX = "ord"
 
 
-class IllegalMove(Refusal):
+class IllegalMove(ApiError):
     """The order has reached a final status, and that is not the one asked for."""
 
-    code = Code.INVALID_TRANSITION
+    code = ErrorCode.INVALID_TRANSITION
 
 
-class VersionConflict(Refusal):
+class VersionConflict(ApiError):
     """The order is not of the version that the caller has seen."""
 
-    code = Code.VERSION_CONFLICT
+    code = ErrorCode.VERSION_CONFLICT
 
 
 def lines_in_order() -> models.Prefetch[Any]:

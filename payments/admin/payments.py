@@ -15,9 +15,9 @@ from django.utils.timesince import timesince
 
 from accounts.api_keys.authentication import staff
 from framework import public_ids
-from framework.admin.action_confirmation import ask
+from framework.admin.action_confirmation import render_confirmation
 from framework.admin.pending_counts import PendingCount, count_bounded
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.admin.formats import AddressSearchAdmin, in_short, in_words
 from payments.admin.payment_events import EventInline, state_of
 from payments.admin.refunds import RefundInline
@@ -277,7 +277,7 @@ class PaymentAdmin(AddressSearchAdmin):
         keys = list(queryset.values_list("pk", flat=True))
         try:
             noted = refunds.record(keys, tx_hash=tx_hash, by=staff(request), now=timezone.now())
-        except Refusal as refusal:
+        except ApiError as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
             return None
         seen = sum(each.is_confirmed for each in noted)
@@ -307,4 +307,4 @@ class PaymentAdmin(AddressSearchAdmin):
         sums = chosen.aggregate(count=Count("pk"), usdc=Sum("amount_usdc", default=0))
         by_payer = chosen.order_by().values("payer").annotate(payments=Count("pk"), usdc=Sum("amount_usdc"))
         context = {"form": form, "by_payer": by_payer.order_by("payer")[:20], **sums, **more}
-        return ask(self, request, template, title=title, action=action, **context)
+        return render_confirmation(self, request, template, title=title, action=action, **context)

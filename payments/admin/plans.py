@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from framework.admin.domain_error_forms import RefusedForm, RefusedFormAdmin
+from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
 from payments.admin.formats import in_short
 from payments.models import Plan
@@ -20,7 +20,7 @@ from payments.tiers import plans
 TERMS = ["wallet", "account", "tier", "per_minute", "price_factor", "valid_from"]
 
 
-class PlanForm(RefusedForm):
+class PlanForm(DomainErrorForm):
     """A plan. Its end cannot be set to a past time."""
 
     class Meta:
@@ -72,7 +72,7 @@ class TimeFilter(admin.SimpleListFilter):
 
 
 @admin.register(Plan)
-class PlanAdmin(RefusedFormAdmin, LargeTableAdmin):
+class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
     """Plans. A plan that has started can only be ended; its terms are replaced by a new plan."""
 
     form = PlanForm

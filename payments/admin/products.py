@@ -17,9 +17,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.api_keys.authentication import staff
-from framework.admin.domain_error_forms import RefusedFormAdmin
+from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.read_only import ReadOnlyAdmin
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.models import Price, Product
 from payments.pricing import price_changes
 from payments.pricing.price_changes import NewPrice, Offered, moment_told, told
@@ -67,7 +67,7 @@ class PriceForms(BaseInlineFormSet[Price, Product, forms.ModelForm[Price]]):
             price_changes.check(self.instance, self.wanted(), now=self.now, is_sure=self.is_sure())
         except price_changes.Doubtful as doubtful:
             raise ValidationError([*doubtful.doubts, f"Select “{CONFIRM_LABEL}” to set it anyway."]) from doubtful
-        except Refusal as refusal:
+        except ApiError as refusal:
             raise ValidationError(refusal.message) from refusal
 
     def wanted(self) -> list[NewPrice]:
@@ -108,7 +108,7 @@ class PriceInline(admin.TabularInline[Price, Product]):
 
 
 @admin.register(Product)
-class ProductAdmin(RefusedFormAdmin):
+class ProductAdmin(DomainErrorAdmin):
     """Products with minimum tier and prices."""
 
     list_display = ["name", "slug", "from_tier", "standard", "discounted", "best", "committed"]

@@ -10,7 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.api_keys.authentication import staff
-from framework.admin.action_confirmation import ask
+from framework.admin.action_confirmation import render_confirmation
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin.formats import AddressSearchAdmin, breakable, id_in_short, in_short
 from payments.ledger import transitions
@@ -120,7 +120,7 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
         if "confirmed" not in request.POST:
             context = {"count": unseen.count(), "examples": unseen.select_related("payment")[:20]}
             title = "Delete refund records?"
-            return ask(
+            return render_confirmation(
                 self, request, "payments/confirm_delete_refund_record.html", title=title, action="take_back", **context
             )
         chosen = list(queryset.values_list("payment_id", flat=True))

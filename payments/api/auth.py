@@ -34,18 +34,18 @@ class AuthViewSet(StrictViewSet[WalletSession]):
     queryset = WalletSession.objects.none()
     serializer_class = serializers.SessionRecord
     filter_backends = []
-    reads_query = ("challenge",)
+    query_actions = ("challenge",)
 
     @extend_schema(
         operation_id="get_challenge",
         summary="Get a challenge to sign",
         parameters=[serializers.ChallengeFor],
-        responses=schema.answers({200: serializers.ChallengeRecord}),
+        responses=schema.documented_responses({200: serializers.ChallengeRecord}),
     )
     @action(detail=False)
     def challenge(self, request: Request) -> Response:
         """The fields of a message of EIP-4361, good once and for five minutes. Signing it costs nothing."""
-        form = serializers.ChallengeFor(data=parser.read(request, ["address"]))
+        form = serializers.ChallengeFor(data=parser.parse_query(request, ["address"]))
         form.is_valid(raise_exception=True)
         record = serializers.ChallengeRecord(siwx.challenge(now=timezone.now()), context=form.validated_data)
         return Response(record.data, headers=NO_STORE)
@@ -55,7 +55,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         summary="Sign in with a wallet",
         parameters=[SIGN_IN],
         request=serializers.Proof,
-        responses=schema.answers({201: serializers.SessionRecord}, refusals=[401]),
+        responses=schema.documented_responses({201: serializers.SessionRecord}, refusals=[401]),
     )
     @action(detail=False, methods=["post"])
     def session(self, request: Request) -> Response:
@@ -85,7 +85,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         summary="Sign out",
         # As the document has it; the annotation of drf-spectacular is narrower than its code.
         auth=[{"walletSession": []}],  # type: ignore[list-item]
-        responses=schema.answers({204: None}, refusals=[401]),
+        responses=schema.documented_responses({204: None}, refusals=[401]),
     )
     @session.mapping.delete
     def close(self, request: Request) -> Response:

@@ -4,17 +4,25 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from framework.api.query_params.declarations import DATE, MOMENT, Pages, Read, Whole, Word, moment
+from framework.api.query_params.declarations import (
+    DATE_PATTERN,
+    DATETIME_PATTERN,
+    ChoiceParam,
+    IntegerParam,
+    PageParams,
+    ParsedTextParam,
+    parse_datetime,
+)
 from payments.ledger.payment_history import STATES
 
 
-class Bound(Read):
+class Bound(ParsedTextParam):
     """A day or a moment; read as a datetime in UTC. Where `is_end`, a day is read as its end."""
 
     def __init__(self, *, is_end: bool = False, **options: Any) -> None:
         self.is_end = is_end
         super().__init__(
-            pattern=f"^({DATE}|{MOMENT})$",
+            pattern=f"^({DATE_PATTERN}|{DATETIME_PATTERN})$",
             max_length=40,
             hint="This must be a day like 2026-11-21 or a moment like 2026-11-21T19:30:00Z; write the + of an offset"
             " as %2B.",
@@ -24,19 +32,19 @@ class Bound(Read):
     def to_internal_value(self, data: Any) -> Any:
         """Return the moment."""
         text = super().to_internal_value(data)
-        found = moment(text)
-        if self.is_end and re.fullmatch(DATE, text):
+        found = parse_datetime(text)
+        if self.is_end and re.fullmatch(DATE_PATTERN, text):
             # The calendar's last day has no next one.
             return found + timedelta(days=1) if found.year < 9999 else found
         return found
 
 
-class Ledger(Pages):
+class Ledger(PageParams):
     """The parameters of GET /v1/payments."""
 
-    limit = Whole(required=False, default=20, min_value=1, max_value=100, help_text="Payments on a page.")
-    state = Word(choices=list(STATES), required=False, help_text="Only payments of this state.")
-    product = Read(
+    limit = IntegerParam(required=False, default=20, min_value=1, max_value=100, help_text="Payments on a page.")
+    state = ChoiceParam(choices=list(STATES), required=False, help_text="Only payments of this state.")
+    product = ParsedTextParam(
         required=False,
         max_length=40,
         pattern=r"^[a-z0-9_]+(-[a-z0-9_]+)*$",

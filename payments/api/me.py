@@ -19,12 +19,12 @@ class MeViewSet(DataViewSet[Wallet]):
 
     queryset = Wallet.objects.none()
     serializer_class = serializers.MeRecord
-    reads_query = ()
+    query_actions = ()
 
     @extend_schema(
         operation_id="get_me",
         summary="See your tier, limit and prices",
-        responses=schema.answers({200: serializers.MeRecord}),
+        responses=schema.documented_responses({200: serializers.MeRecord}),
     )
     def list(self, request: Request) -> Response:
         """The tier by which this very request was served, what it gives, and what leads to the next one."""

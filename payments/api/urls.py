@@ -1,9 +1,9 @@
 """Paths of payments, below /v1."""
 
-from framework.api.routers import BothSlashes
+from framework.api.routers import OptionalSlashRouter
 from payments import api
 
-router = BothSlashes()
+router = OptionalSlashRouter()
 router.register("auth", api.AuthViewSet, basename="auth")
 router.register("me/wallets", api.WalletViewSet, basename="wallets")
 router.register("me", api.MeViewSet, basename="me")

@@ -34,12 +34,12 @@ class WalletViewSet(DataViewSet[Wallet]):
     serializer_class = serializers.WalletRecord
     lookup_url_kwarg = "address"
     lookup_value_regex = evm.ADDRESS[1:-1]
-    reads_query = ()
+    query_actions = ()
 
     @extend_schema(
         operation_id="list_wallets",
         summary="List your wallets, the best first",
-        responses=schema.answers({200: serializers.WalletsAnswer}, refusals=[401]),
+        responses=schema.documented_responses({200: serializers.WalletsAnswer}, refusals=[401]),
     )
     def list(self, request: Request) -> Response:
         """Those that are linked to the account of your key; with a session, or a signed challenge, its wallet."""
@@ -51,7 +51,9 @@ class WalletViewSet(DataViewSet[Wallet]):
         summary="Link a wallet to your account",
         parameters=[SIGN_IN, LOCATION],
         request=auth.Proof,
-        responses=schema.answers({200: serializers.WalletRecord, 201: serializers.WalletRecord}, refusals=[401]),
+        responses=schema.documented_responses(
+            {200: serializers.WalletRecord, 201: serializers.WalletRecord}, refusals=[401]
+        ),
     )
     def create(self, request: Request) -> Response:
         """With an API key of the account that has every scope, and a signed challenge of the wallet.
@@ -79,7 +81,7 @@ class WalletViewSet(DataViewSet[Wallet]):
         operation_id="unlink_wallet",
         summary="Unlink a wallet",
         parameters=[WALLET],
-        responses=schema.answers({204: None}, refusals=[401, 404]),
+        responses=schema.documented_responses({204: None}, refusals=[401, 404]),
     )
     def destroy(self, request: Request, address: str) -> Response:
         """With a key of its account that has every scope, or as the wallet itself."""

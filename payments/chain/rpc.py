@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 from django.conf import settings
 
-from framework.errors import Unavailable
+from framework.errors import ServiceUnavailable
 from framework.http_client import SharedClient
 from framework.resilience.bulkhead import Bulkhead
 from framework.resilience.circuit_breaker import CircuitBreaker, State
@@ -31,7 +31,7 @@ bulkhead = Bulkhead(max_wait_s=MAX_QUEUE_S)
 breakers: dict[str, CircuitBreaker] = {}
 
 
-class RpcUnavailable(Unavailable):
+class RpcUnavailable(ServiceUnavailable):
     """The chain cannot be read at the moment."""
 
     def __init__(self, message: str = "The chain cannot be read for a moment. Try again.") -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import connection
 
-from framework.errors import Unavailable
+from framework.errors import ServiceUnavailable
 from payments.checkout import signed_authorization, transaction_proof
 from payments.checkout.context import Sale, TierRequired
 from payments.checkout.payment_identifier import PaymentIdentifierReused
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-class PaymentsNotConfigured(Unavailable):
+class PaymentsNotConfigured(ServiceUnavailable):
     """This installation takes no payments."""
 
 
@@ -63,7 +63,7 @@ def collect(
     writes once more when the answer is closed; a tier that is not cached costs a trip and a write.
 
     Raises PaymentRequired (402) and its kinds, TierRequired (403), PaymentIdentifierReused (409), SettlementPending,
-    FacilitatorUnavailable and others of Unavailable (503). With any of them nothing was charged, except if
+    FacilitatorUnavailable and others of ServiceUnavailable (503). With any of them nothing was charged, except if
     SettlementPending says that this is not known yet, or if `refund` names a payment that is refund due.
     """
     if not settings.PAY_TO:

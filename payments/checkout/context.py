@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from payments.chain.networks import ours
 from payments.identity.caller import Caller
 from payments.models import Payment, Wallet
@@ -20,10 +20,10 @@ from payments.x402.purchase import Purchase
 Required = TypeVar("Required", bound=PaymentRequired)
 
 
-class TierRequired(Refusal):
+class TierRequired(ApiError):
     """The wallet that pays has a tier to which this is not sold."""
 
-    code = Code.TIER_REQUIRED
+    code = ErrorCode.TIER_REQUIRED
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ it is looked up only for an authorization that the payer has signed, that is val
 
 from django.utils import timezone
 
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from payments.checkout.context import Sale
 from payments.checkout.pending_settlement import SettlementPending, check_chain, is_abandoned
 from payments.checkout.prior_transfers import mark_refund_due_if_undelivered
@@ -19,10 +19,10 @@ from payments.x402 import Authorization, Receipt, receipt_of
 State = Payment.State
 
 
-class PaymentIdentifierReused(Refusal):
+class PaymentIdentifierReused(ApiError):
     """The payer has given this identifier to another payment, which does not buy this purchase."""
 
-    code = Code.PAYMENT_IDENTIFIER_REUSED
+    code = ErrorCode.PAYMENT_IDENTIFIER_REUSED
 
     def __init__(self, message: str, *, refund: str | None = None) -> None:
         super().__init__(

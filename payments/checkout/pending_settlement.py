@@ -4,7 +4,7 @@ import time
 
 from django.utils import timezone
 
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from payments.chain.rpc import RpcUnavailable
 from payments.ledger import reconcile, transitions
 from payments.ledger.reconcile import AuthorizationStatus
@@ -15,10 +15,10 @@ MAX_WAIT_S = 2.0
 POLL_INTERVAL_S = 0.02
 
 
-class FacilitatorUnavailable(Refusal):
+class FacilitatorUnavailable(ApiError):
     """Payments cannot be settled for a moment; nothing was charged."""
 
-    code = Code.FACILITATOR_UNAVAILABLE
+    code = ErrorCode.FACILITATOR_UNAVAILABLE
 
     def __init__(self) -> None:
         super().__init__(
@@ -27,10 +27,10 @@ class FacilitatorUnavailable(Refusal):
         )
 
 
-class SettlementPending(Refusal):
+class SettlementPending(ApiError):
     """Whether the money has moved is not known. Never a 402: clients would sign again, and pay twice."""
 
-    code = Code.SETTLEMENT_PENDING
+    code = ErrorCode.SETTLEMENT_PENDING
 
     def __init__(self, *, retry_after_s: int = 2) -> None:
         super().__init__(

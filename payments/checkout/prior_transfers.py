@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.chain.networks import ours
 from payments.chain.reads import Transfer
 from payments.checkout.context import Sale
@@ -68,7 +68,7 @@ def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | No
     )
 
 
-def refund_due_error(sale: Sale, payment: Payment, *, problem: str, terms: Terms) -> Refusal:
+def refund_due_error(sale: Sale, payment: Payment, *, problem: str, terms: Terms) -> ApiError:
     """Return the error for money that has arrived and buys nothing."""
     if problem == "tier_required":
         return sale.tier_error(terms, refund=payment.public_id)

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.chain import evm, reads
 from payments.chain.networks import ours
 from payments.chain.reads import NotAPayment, Transfer
@@ -74,7 +74,7 @@ class Checkout:
     # The row that claims the authorization for us, inserted or not; None if the authorization was not admitted.
     claim: Payment | None = None
     # Why it was not admitted.
-    refusal: Refusal = field(init=False)
+    refusal: ApiError = field(init=False)
     wait_limit: WaitLimit = field(init=False)
     # The row of the ledger that decides.
     payment: Payment = field(init=False)
@@ -113,7 +113,7 @@ def admit(checkout: Checkout) -> Step:
     """
     try:
         tier = admission.admit(checkout.sale, checkout.signed)
-    except Refusal as error:
+    except ApiError as error:
         checkout.refusal = error
     else:
         checkout.claim = new_claim(checkout.sale, checkout.signed, tier=tier)

@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.api.pagination.cursor import BadCursor
+from framework.api.pagination.cursor import InvalidCursor
 from framework.api.urls import public_url
 from framework.charts import Column, Layout, bar_chart
 from framework.csv_export import csv_lines
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.chain.networks import explorer_of
 from payments.dashboard import account_summary
 from payments.ledger import payment_history
@@ -100,7 +100,7 @@ def ledger(request: PageRequest) -> HttpResponse:
     status, cursor = 200, request.GET.get("cursor") or None
     try:
         found = payment_history.page(wallets, limit=A_PAGE, now=now, cursor=cursor, **asked)
-    except BadCursor:
+    except InvalidCursor:
         status, context["is_too_old"] = 400, True
         found = payment_history.page(wallets, limit=A_PAGE, now=now, **asked)
     names = dict(cast("Any", form.fields["product"]).choices)
@@ -161,7 +161,7 @@ def payment(request: PageRequest, payment: str) -> HttpResponse:
     wallets = account_summary.addresses_of(request.access.account)
     try:
         row = payment_history.find(wallets, payment)
-    except Refusal as unknown:
+    except ApiError as unknown:
         raise Http404 from unknown
     _, detail = payment_history.reason(row)
     context = {

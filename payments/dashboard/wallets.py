@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.api.urls import public_url
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.chain import evm
 from payments.dashboard import account_summary
 from payments.identity import sessions, siwx
@@ -89,7 +89,7 @@ def link(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         try:
             linked = link_challenge.link(**form.cleaned_data, account=account, now=now)
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.add_error("signature", refusal.message)
         else:
             messages.success(request, "The wallet was linked." if linked.is_new else "The wallet was already linked.")
@@ -112,7 +112,7 @@ def unlink(request: PageRequest, address: str) -> HttpResponse:
         return render(request, "payments/dashboard/unlink.html", {"address": evm.checksummed(address)})
     try:
         links.detach(address, account=account.pk)
-    except Refusal as gone:
+    except ApiError as gone:
         raise Http404 from gone
     messages.success(request, "The wallet was unlinked.")
     return redirect("data-service", venue=request.access.venue.public_id)
@@ -138,7 +138,7 @@ def end_session(request: PageRequest, session: UUID) -> HttpResponse:
     wallets = account_summary.addresses_of(request.access.account)
     try:
         ended = sessions.end(session, wallets=wallets, now=timezone.now())
-    except Refusal as gone:
+    except ApiError as gone:
         raise Http404 from gone
     messages.success(request, "The session was ended." if ended else "The session had already ended.")
     return redirect("data-service", venue=request.access.venue.public_id)

@@ -20,8 +20,8 @@ from accounts.api_keys import authentication
 from accounts.api_keys.authentication import CHALLENGE, Unauthorized
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
-from framework.api.rate_limits.middleware import address_bucket, ip_of
-from framework.errors import Code, InvalidRequest, Refusal
+from framework.api.rate_limits.middleware import address_bucket, client_ip
+from framework.errors import ApiError, ErrorCode, InvalidRequest
 from payments import x402
 from payments.chain.networks import ours
 from payments.chain.rpc import RpcUnavailable
@@ -45,10 +45,10 @@ class By(StrEnum):
     NOBODY = "nobody"
 
 
-class UnreadableSignIn(Refusal):
+class UnreadableSignIn(ApiError):
     """The signed challenge cannot be read, or is none of ours: like any wrong credential it lets nobody in."""
 
-    code = Code.INVALID_CREDENTIALS
+    code = ErrorCode.INVALID_CREDENTIALS
 
 
 class TwoWallets(InvalidRequest):
@@ -180,7 +180,7 @@ def of_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) 
     A wallet that has signed for this request counts as one of them. Raises Unauthorized.
     """
     key = authentication.identify(request, now=now, find=api_key_cache.look)
-    api_key_cache.used(key, now=now, address=partial(ip_of, request))
+    api_key_cache.used(key, now=now, address=partial(client_ip, request))
     if sign_in is not None:
         return of_account(key, proven=challenge_verification.prove(sign_in), now=now)
     with callers_lock:

@@ -58,19 +58,19 @@ WHERE session.digest = %(digest)s
 
 def of_account(account: UUID, *, now: datetime) -> tuple[list[Wallet], Plan | None]:
     """The wallets that are linked to the account, and its plan that holds now. One query."""
-    found = [_read(row) for row in prepared_statements.rows(OF_ACCOUNT, {"account": account, "now": now})]
+    found = [_read(row) for row in prepared_statements.fetch_all(OF_ACCOUNT, {"account": account, "now": now})]
     return [wallet for wallet, _ in found if wallet], found[0][1]
 
 
 def of_address(address: str, *, now: datetime) -> Wallet | None:
     """The wallet at this address in small letters, None where it has no row. One query."""
-    row = prepared_statements.row(OF_ADDRESS, {"address": address, "now": now})
+    row = prepared_statements.fetch_one(OF_ADDRESS, {"address": address, "now": now})
     return _read(row)[0] if row else None
 
 
 def of_session(digest: str, *, now: datetime) -> WalletSession | None:
     """The session that keeps this digest of its token, with its wallet. One query."""
-    row = prepared_statements.row(OF_SESSION, {"digest": digest, "now": now})
+    row = prepared_statements.fetch_one(OF_SESSION, {"digest": digest, "now": now})
     if row is None:
         return None
     wallet, _ = _read(row)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from framework.api.json_parser import Malformed, parse
+from framework.api.json_parser import MalformedBody, parse
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
 from framework.signed_tokens import KeyedHash
@@ -168,7 +168,7 @@ def of_header(header: str, *, now: datetime) -> SignIn:
         if len(header) > 2 * LONGEST_MESSAGE:
             raise ValueError
         fields = parse(base64.b64decode(header.strip(), validate=True))
-    except (ValueError, binascii.Error, Malformed) as error:
+    except (ValueError, binascii.Error, MalformedBody) as error:
         raise WrongSignIn(f"`{HEADER}` must be base64 of a JSON object.", param=HEADER) from error
     given = {name: value for name, value in fields.items() if value is not None}
     words = {name: value for name, value in given.items() if name != "resources"}

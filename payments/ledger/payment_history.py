@@ -51,7 +51,7 @@ def page(
 ) -> Listing[Payment]:
     """A page of what these wallets have paid, newest first: `since` is in it, `until` is not.
 
-    One query for one wallet and two for several, by the index of each wallet; none for none. Raises BadCursor.
+    One query for one wallet and two for several, by the index of each wallet; none for none. Raises InvalidCursor.
     """
     question = pagination_cursor.fingerprint("payments", sorted(wallets), state, product, since, until)
     wanted, as_of = Q(), now
@@ -64,7 +64,7 @@ def page(
     if until is not None:
         wanted &= Q(created_at__lt=until)
     if cursor is not None:
-        place = pagination_cursor.read(cursor, question=question, now=now)
+        place = pagination_cursor.decode_cursor(cursor, question=question, now=now)
         as_of, last = place.as_of, datetime.fromisoformat(str(place.after[0]))
         # The first condition is one that the index knows.
         wanted &= Q(created_at__lte=last) & (Q(created_at__lt=last) | Q(pk__lt=UUID(str(place.after[1]))))
@@ -73,7 +73,7 @@ def page(
     if len(rows) > limit:
         rows.pop()
         key = [rows[-1].created_at.isoformat(), rows[-1].pk.hex]
-        following = pagination_cursor.write(key, as_of=as_of, question=question)
+        following = pagination_cursor.encode_cursor(key, as_of=as_of, question=question)
     return Listing(rows=rows, limit=limit, next_cursor=following, as_of=as_of)
 
 

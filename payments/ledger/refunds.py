@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.chain import evm, reads, receipts, usdc
 from payments.chain.networks import ours
 from payments.chain.rpc import RpcUnavailable
@@ -28,15 +28,15 @@ PAYMENT_NOT_SHOWN = "The chain has not shown this payment itself: there is nothi
 CONFIRMATION_PERIOD = timedelta(days=7)
 
 
-class RefundNotOnChain(Refusal):
+class RefundNotOnChain(ApiError):
     """The chain shows that a transaction has not refunded the payment."""
 
 
-class PaymentNotRefundable(Refusal):
+class PaymentNotRefundable(ApiError):
     """Nothing can be refunded for a payment: no refund is due, it may still be spent, or it was refunded already."""
 
 
-class PaymentNotOnChain(Refusal):
+class PaymentNotOnChain(ApiError):
     """The chain does not show a payment that is to be refunded: it may never have arrived."""
 
 

@@ -14,7 +14,7 @@ from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from framework.db import actor
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.chain.networks import ours
 from payments.chain.reads import Transfer
 from payments.models import Payment, Refund
@@ -42,7 +42,7 @@ MAX_TRIES = 20
 UNIQUENESS_CONSTRAINTS = {"a_proof_pays_once", "a_payment_identifier_names_one_payment_of_its_payer"}
 
 
-class TransferFullyClaimed(Refusal):
+class TransferFullyClaimed(ApiError):
     """A transaction has moved less to a payer than the refunds that would be recorded for it."""
 
 
@@ -200,7 +200,7 @@ def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, words: str =
     Idempotent: a payment that is refund due or refunded stays as it is. Its money buys nothing more. A settlement that
     the chain contradicts is not refunded.
     """
-    actor.by(by)
+    actor.set_actor(by)
     is_not_contradicted = Q(block__isnull=False) | Q(error="")
     earned = Payment.objects.filter(is_not_contradicted, pk=payment, state__in=Payment.EARNED)
     return bool(earned.update(state=State.REFUND_DUE, error=f"{reason}: {words}"[:500] if words else reason))
@@ -212,7 +212,7 @@ def cancel_refund_due(payment: UUID, *, reason: Payment.RefundReason, by: str) -
     False if the refund is due for another reason or was sent: of this and a concurrent `record_refund` one takes
     place. Call it in the transaction that makes the goods.
     """
-    actor.by(by)
+    actor.set_actor(by)
     with_reason = Payment.objects.filter(Q(error=reason) | Q(error__startswith=f"{reason}: "), pk=payment)
     delivered_at = Coalesce(F("delivered_at"), F("settled_at"))
     refund_due = with_reason.filter(state=State.REFUND_DUE)
@@ -262,7 +262,7 @@ def record_refund(
 
 @transaction.atomic
 def _insert_refund(payment: UUID, values: Mapping[str, Any]) -> bool:
-    actor.by(values["by"])
+    actor.set_actor(values["by"])
     now = values["created_at"]
     if not Payment.objects.filter(pk=payment).refundable(now=now).update(state=State.REFUNDED, refunded_at=now):
         return False
@@ -290,7 +290,7 @@ def first_gap(amount: Decimal, claimed: Iterable[tuple[Decimal, Decimal]]) -> De
 @transaction.atomic
 def withdraw_refund(payment: UUID, *, by: str) -> bool:
     """Delete a refund that the chain has never shown: it is due again. False for any other."""
-    actor.by(by)
+    actor.set_actor(by)
     if not Refund.objects.filter(payment=payment, confirmed_at=None).delete()[0]:
         return False
     refunded = Payment.objects.filter(pk=payment, state=State.REFUNDED)

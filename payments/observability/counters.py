@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 
 # A name that prometheus_client has chosen: where it is set, the processes of a web server count into files there.
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
@@ -66,8 +66,8 @@ def counting_sales(collect: Function) -> Function:
     def counted(purchase: Any, *, products: Sequence[str], proof: object, **rest: Any) -> Any:
         try:
             return collect(purchase, products=products, proof=proof, **rest)
-        except Refusal as refusal:
-            if proof is None and refusal.code == Code.PAYMENT_REQUIRED:
+        except ApiError as refusal:
+            if proof is None and refusal.code == ErrorCode.PAYMENT_REQUIRED:
                 for product in products:
                     CHALLENGES.labels(product, purchase.channel).inc()
             else:
@@ -77,9 +77,9 @@ def counting_sales(collect: Function) -> Function:
     return counted  # type: ignore[return-value]
 
 
-def reason_of(refusal: Refusal) -> str:
+def reason_of(refusal: ApiError) -> str:
     """Why, in one word of not too many."""
-    said = str((getattr(refusal, "own_body", None) or {}).get("reason") or refusal.code.value)
+    said = str((getattr(refusal, "body_override", None) or {}).get("reason") or refusal.code.value)
     if not REASON.fullmatch(said) or (said not in reasons and len(reasons) >= MOST_REASONS):
         return "other"
     reasons.add(said)

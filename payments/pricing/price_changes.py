@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from django.db import transaction
 
-from framework.errors import InvalidRequest, Refusal, unknown
+from framework.errors import ApiError, InvalidRequest, unknown_name
 from payments.models import Price, Product
 from payments.tiers.definitions import FREE, TIERS, Tier
 
@@ -20,7 +20,7 @@ DIGITS = Decimal("0.000001")
 TIER_OF_RATE = {tier.rate: tier for tier in TIERS.values()}
 
 
-class Doubtful(Refusal):
+class Doubtful(ApiError):
     """Something that hardly anybody means. It is done for who says that they do."""
 
     def __init__(self, doubts: Sequence[str]) -> None:
@@ -65,7 +65,7 @@ def product_called(slug: str) -> Product:
     """The product of this name. Raises InvalidRequest, which names those that there are."""
     known = Product.objects.in_bulk()
     if slug not in known:
-        raise InvalidRequest(unknown("product", slug, sorted(known)).message)
+        raise InvalidRequest(unknown_name("product", slug, sorted(known)).message)
     return known[slug]
 
 
@@ -176,7 +176,7 @@ def _age(price: Price) -> tuple[datetime, int]:
 
 def _refuse_what_cannot_be(change: NewPrice, begins: datetime, rows: Sequence[Price], now: datetime) -> None:
     if change.rate not in TIER_OF_RATE:
-        raise InvalidRequest(unknown("rate", change.rate, list(TIER_OF_RATE)).message)
+        raise InvalidRequest(unknown_name("rate", change.rate, list(TIER_OF_RATE)).message)
     if begins < now:
         raise InvalidRequest("A price begins now or later: what was paid in the past stays as it was.")
     if change.amount is not None:

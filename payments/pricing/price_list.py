@@ -10,7 +10,7 @@ from django.conf import settings
 
 from framework.cache import CachedValue
 from framework.db import prepared_statements
-from framework.errors import Unavailable
+from framework.errors import ServiceUnavailable
 from payments.models import Price
 from payments.tiers.definitions import TIERS, Tier
 from payments.tiers.terms import Terms
@@ -30,7 +30,7 @@ FROM payments_price AS price JOIN payments_product AS product ON product.slug = 
 """
 
 
-class NotSold(Unavailable):
+class NotSold(ServiceUnavailable):
     """Nobody has set a price for this."""
 
 
@@ -145,7 +145,7 @@ class Tag(NamedTuple):
 def _tags() -> Mapping[str, list[Tag]]:
     """All of them, by the product."""
     found: dict[str, list[Tag]] = {}
-    for tag in map(Tag._make, prepared_statements.rows(TAGS)):
+    for tag in map(Tag._make, prepared_statements.fetch_all(TAGS)):
         found.setdefault(tag.product, []).append(tag)
     return found
 

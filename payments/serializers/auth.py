@@ -4,16 +4,16 @@ from typing import Any
 
 from rest_framework import serializers
 
-from framework.api.fields import Constant, Shape, Text
+from framework.api.fields import ConstantField, StrictSerializer, TextField
 from payments.chain.evm import ADDRESS
 from payments.identity.siwx import LONGEST_MESSAGE, LONGEST_SIGNATURE, SIGNATURE
 from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
 
 
-class ChallengeFor(Shape):
+class ChallengeFor(StrictSerializer):
     """The parameters of GET /v1/auth/challenge."""
 
-    address = Text(
+    address = TextField(
         required=False,
         min_length=42,
         max_length=42,
@@ -42,11 +42,11 @@ class ChallengeRecord(serializers.Serializer[Any]):
         return challenge.message(address) if address else None
 
 
-class Proof(Shape):
+class Proof(StrictSerializer):
     """The message that was signed, and the signature."""
 
-    message = Text(max_length=LONGEST_MESSAGE, lines=True, help_text="The message of EIP-4361, letter by letter.")
-    signature = Text(
+    message = TextField(max_length=LONGEST_MESSAGE, lines=True, help_text="The message of EIP-4361, letter by letter.")
+    signature = TextField(
         min_length=4,
         max_length=2 + LONGEST_SIGNATURE,
         pattern=SIGNATURE,
@@ -59,7 +59,7 @@ class SessionRecord(serializers.Serializer[Any]):
     """A session that was just opened."""
 
     token = serializers.RegexField("^ws_[A-Za-z0-9_-]{43}$", help_text="Told this once. `Authorization: Bearer ...`.")
-    token_type = Constant("Bearer")
+    token_type = ConstantField("Bearer")
     expires_in = serializers.IntegerField(min_value=1, help_text="Seconds.")
     wallet = serializers.RegexField("^0x[0-9a-fA-F]{40}$", help_text="With the capitals of EIP-55.")
     tier = serializers.ChoiceField(choices=TIER_NAMES)

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from framework.api.fields import Constant
+from framework.api.fields import ConstantField
 from payments.chain.evm import ADDRESS
 from payments.identity.caller import By
 from payments.models import Price
@@ -71,7 +71,7 @@ class PriceListRecord(serializers.Serializer[Any]):
     """What a call costs, by product."""
 
     rate = serializers.ChoiceField(choices=Price.Rate.values)
-    asset = Constant("USDC")
+    asset = ConstantField("USDC")
     products = PricedRecord(many=True)
 
 

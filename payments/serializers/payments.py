@@ -6,8 +6,8 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from framework import public_ids
-from framework.api.fields import Constant
-from framework.api.pagination.schema import ListingRecord, Moment
+from framework.api.fields import ConstantField
+from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from payments.chain import evm
 from payments.chain.networks import NETWORKS
 from payments.ledger import payment_history
@@ -54,8 +54,8 @@ class RefundRecord(serializers.Serializer[Refund]):
 
     amount = Amount(decimal_places=6, source="amount_usdc")
     transaction = serializers.RegexField(HASH, source="tx_hash")
-    at = Moment(source="created_at", help_text="When it was noted.")
-    confirmed_at = Moment(allow_null=True, help_text="When it was seen on the chain; null until then.")
+    at = DateTimeField(source="created_at", help_text="When it was noted.")
+    confirmed_at = DateTimeField(allow_null=True, help_text="When it was seen on the chain; null until then.")
 
 
 class State(serializers.ChoiceField):
@@ -78,7 +78,7 @@ class PaymentRecord(serializers.Serializer[Payment]):
     """One payment, and the one answer that it has bought."""
 
     id = serializers.RegexField(public_ids.pattern(PREFIX), source="public_id")
-    object = Constant("payment")
+    object = ConstantField("payment")
     state = State()
     amount = Amount(decimal_places=6, source="amount_usdc")
     asset = serializers.SerializerMethodField()
@@ -98,10 +98,10 @@ class PaymentRecord(serializers.Serializer[Payment]):
     transaction = serializers.RegexField(HASH, source="tx_hash", allow_null=True)
     block = serializers.IntegerField(allow_null=True, help_text="Null until it was seen on the chain.")
     payment_identifier = serializers.SerializerMethodField(help_text="By which the payer has named it; null without.")
-    created_at = Moment()
-    settled_at = Moment(allow_null=True, help_text="When the money had arrived.")
-    delivered_at = Moment(allow_null=True, help_text="When the answer was made.")
-    readable_until = Moment(
+    created_at = DateTimeField()
+    settled_at = DateTimeField(allow_null=True, help_text="When the money had arrived.")
+    delivered_at = DateTimeField(allow_null=True, help_text="When the answer was made.")
+    readable_until = DateTimeField(
         allow_null=True,
         help_text="Until then the same request with the same payment is served again; null where it buys no answer.",
     )
@@ -132,4 +132,4 @@ class PaymentAnswer(serializers.Serializer[Any]):
     """A page of payments."""
 
     data = PaymentRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
+    pagination = CursorPageRecord(source="*")

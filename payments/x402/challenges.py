@@ -11,7 +11,7 @@ from x402.schemas import PaymentRequired as RequiredV2
 from x402.schemas import PaymentRequirements, ResourceInfo
 from x402.schemas.v1 import PaymentRequirementsV1
 
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from payments.chain import evm
 from payments.chain.networks import Network, ours
 from payments.pricing.price_list import HONOURED, Quote
@@ -27,10 +27,10 @@ CALLER_HEADERS = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNA
 checksummed = cache(evm.checksummed)
 
 
-class PaymentRequired(Refusal):
+class PaymentRequired(ApiError):
     """This must be paid for. `reason` says why a payment does not pay; `refund` names one to be refunded."""
 
-    code = Code.PAYMENT_REQUIRED
+    code = ErrorCode.PAYMENT_REQUIRED
     title = "Payment required"
 
     def __init__(
@@ -47,7 +47,7 @@ class PaymentRequired(Refusal):
         super().__init__(message, headers={**challenge_headers(self.required, quote), **(headers or {})})
         self.reason = reason
         self.refund = refund
-        self.own_body = {
+        self.body_override = {
             "x402Version": 1,
             "error": self.code.value,
             "accepts": [build_requirement_v1(quote, purchase).model_dump(mode="json", exclude_none=True)],
@@ -63,21 +63,21 @@ class PaymentRequired(Refusal):
 class PaymentRejected(PaymentRequired):
     """The payment does not pay for this."""
 
-    code = Code.PAYMENT_REJECTED
+    code = ErrorCode.PAYMENT_REJECTED
     title = "Payment rejected"
 
 
 class PaymentAlreadyUsed(PaymentRequired):
     """The payment has bought something else."""
 
-    code = Code.PAYMENT_ALREADY_USED
+    code = ErrorCode.PAYMENT_ALREADY_USED
     title = "Payment already used"
 
 
 class TransactionNotFound(PaymentRequired):
     """The chain does not know the transaction, or not yet."""
 
-    code = Code.TRANSACTION_NOT_FOUND
+    code = ErrorCode.TRANSACTION_NOT_FOUND
     title = "Transaction not found"
 
 

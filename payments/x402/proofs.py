@@ -15,7 +15,7 @@ from x402.extensions.payment_identifier import PAYMENT_ID_MAX_LENGTH, PAYMENT_ID
 from x402.schemas import PaymentPayload
 from x402.schemas.v1 import PaymentPayloadV1
 
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from payments.chain import evm
 from payments.chain.networks import NETWORKS, ours
 from payments.models import Payment
@@ -32,10 +32,10 @@ IDENTIFIER = re.compile(rf"[a-zA-Z0-9_-]{{{PAYMENT_ID_MIN_LENGTH},{PAYMENT_ID_MA
 BY_NAME = {network.name: network.caip2 for network in NETWORKS.values()}
 
 
-class InvalidPayment(Refusal):
+class InvalidPayment(ApiError):
     """A payment that cannot be parsed."""
 
-    code = Code.INVALID_PAYMENT
+    code = ErrorCode.INVALID_PAYMENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from django.utils.html import format_html_join
 from accounts.admin.venue_scoping import OfVenues
 from accounts.api_keys.authentication import staff
 from accounts.models import Event, Tally
-from framework.admin.action_confirmation import ask_about
-from framework.admin.domain_error_forms import RefusedFormAdmin
+from framework.admin.action_confirmation import render_rows_confirmation
+from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount, count_bounded
-from framework.errors import Refusal
+from framework.errors import ApiError
 from reservations.booking import commands, waitlist
 from reservations.forms.reservation import NewReservationForm, ReservationForm
 from reservations.mail.templates import hour_of
@@ -57,7 +57,7 @@ def day_at(now: datetime, ahead: int) -> Func:
 
 
 @admin.register(Reservation)
-class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
+class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
     """Reservations: latest first; with a day filter, earliest first."""
 
     form = ReservationForm
@@ -216,7 +216,7 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
                 "message": message,
                 "confirm_label": "Cancel reservations",
             }
-            return ask_about(self, request, rows, action="cancel", **question)
+            return render_rows_confirmation(self, request, rows, action="cancel", **question)
         self.move(request, queryset, Status.CANCELLED)
         return None
 
@@ -258,7 +258,9 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
                 "message": message,
                 "confirm_label": "Mark as no-show",
             }
-            return ask_about(self, request, queryset.select_related("venue"), action="no_show", **question)
+            return render_rows_confirmation(
+                self, request, queryset.select_related("venue"), action="no_show", **question
+            )
         self.mark(request, queryset, Arrival.NO_SHOW)
         return None
 
@@ -306,7 +308,7 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
         for reservation in queryset:
             try:
                 message, level = verb(reservation, timezone.now()), messages.SUCCESS
-            except Refusal as refusal:
+            except ApiError as refusal:
                 message, level = f"{reservation}: {refusal.message}", messages.ERROR
             self.message_user(request, message, level)
 

@@ -9,7 +9,7 @@ from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 
-from framework.api.filters import OneOf
+from framework.api.filters import StrictChoiceFilter
 from framework.errors import InvalidRequest
 from reservations.models import Reservation
 
@@ -40,7 +40,7 @@ class ReservationFilter(filters.FilterSet):
     """`date` keeps one day of the venue's calendar, `status` one of the three."""
 
     date = DayFilter(label="Only this day, by the venue's clock")
-    status = OneOf(choices=Reservation.Status.choices, label="Only reservations of this status")
+    status = StrictChoiceFilter(choices=Reservation.Status.choices, label="Only reservations of this status")
 
     class Meta:
         model = Reservation

@@ -1,9 +1,9 @@
 """Paths of reservations, below /api/v1."""
 
-from framework.api.routers import BothSlashes
+from framework.api.routers import OptionalSlashRouter
 from reservations.api.viewsets import ReservationViewSet
 
-router = BothSlashes()
+router = OptionalSlashRouter()
 router.register("reservations", ReservationViewSet, basename="reservation")
 
 urlpatterns = router.urls

@@ -11,14 +11,14 @@ from rest_framework.request import Request
 from accounts import idempotency
 from accounts.api_keys.authentication import KeyAuthentication, actor_of, family_of, venue_of
 from accounts.api_keys.permissions import Scoped
-from framework.api.filters import one_of
+from framework.api.filters import parse_choice
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.pagination import page_number
 from framework.api.query_params import parser
-from framework.api.renderers import in_json
+from framework.api.renderers import json_response
 from framework.api.viewsets import StrictViewSet
-from framework.errors import Code
+from framework.errors import ErrorCode
 from reservations import reservation_json, serializers
 from reservations.api import openapi_examples
 from reservations.api.filters import ReservationFilter, day_of
@@ -49,18 +49,18 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         operation_id="list_reservations",
         summary="List reservations, soonest first",
         parameters=[*schema.page_parameters(default=None), schema.LINK],
-        responses={200: page_number.page_of(serializers.ReservationRecord, "ReservationPage")},
-        extensions=schema.refuses(),
+        responses={200: page_number.page_serializer(serializers.ReservationRecord, "ReservationPage")},
+        extensions=schema.error_codes(),
         examples=openapi_examples.LIST,
     )
     def list(self, request: Request) -> HttpResponse:
         """Without `limit` all that match are returned, at most 1000."""
-        asked = parser.read(request, ("date", "status", *self.page_parameters))
-        state = one_of(asked, "status", STATUSES)
+        asked = parser.parse_query(request, ("date", "status", *self.page_parameters))
+        state = parse_choice(asked, "status", STATUSES)
         day = day_of(asked.get("date"), param="date")
-        page = page_number.read(asked, default_limit=MOST_AT_ONCE)
+        page = page_number.parse_page(asked, default_limit=MOST_AT_ONCE)
         total, shown = reservation_json.page_of(venue_of(request), page, status=state, day=day)
-        return page_number.told(request, shown, asked=asked, page=page, total=total)
+        return page_number.page_response(request, shown, asked=asked, page=page, total=total)
 
     @extend_schema(
         operation_id="create_reservation",
@@ -68,9 +68,9 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         parameters=idempotency.PARAMETERS,
         request=serializers.NewReservation,
         responses={201: serializers.ReservationRecord},
-        extensions=schema.refuses(
-            *(Code.SLOT_UNAVAILABLE, Code.OUTSIDE_SERVICE_HOURS),
-            *(Code.IDEMPOTENCY_KEY_REUSED, Code.IDEMPOTENCY_IN_PROGRESS),
+        extensions=schema.error_codes(
+            *(ErrorCode.SLOT_UNAVAILABLE, ErrorCode.OUTSIDE_SERVICE_HOURS),
+            *(ErrorCode.IDEMPOTENCY_KEY_REUSED, ErrorCode.IDEMPOTENCY_IN_PROGRESS),
         ),
         examples=openapi_examples.CREATE,
     )
@@ -92,4 +92,4 @@ class ReservationViewSet(StrictViewSet[Reservation]):
             at=wanted.pop("time"),
             **wanted,
         )
-        return in_json(reservation_json.of(reservation), status.HTTP_201_CREATED)
+        return json_response(reservation_json.of(reservation), status.HTTP_201_CREATED)

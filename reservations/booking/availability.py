@@ -10,7 +10,7 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, Q, Sum
 
 from accounts.models import Venue
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from reservations.booking.table_assignment import HOLDING
 from reservations.booking.venue_time import NoSuchTime, moment_of
 from reservations.models import Closure, Combination, Reservation, Seating, ServicePeriod, Table
@@ -20,16 +20,16 @@ A_DAY = timedelta(days=1)
 MOST_ALTERNATIVES = 4
 
 
-class OutsideServiceHours(Refusal):
+class OutsideServiceHours(ApiError):
     """The venue seats nobody then, on a day on which it may take guests at other times."""
 
-    code = Code.OUTSIDE_SERVICE_HOURS
+    code = ErrorCode.OUTSIDE_SERVICE_HOURS
 
 
-class SlotUnavailable(Refusal):
+class SlotUnavailable(ApiError):
     """The venue seats guests then, and has no room for this party."""
 
-    code = Code.SLOT_UNAVAILABLE
+    code = ErrorCode.SLOT_UNAVAILABLE
 
 
 @dataclass(frozen=True, slots=True)

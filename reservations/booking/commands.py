@@ -7,7 +7,7 @@ from typing import TypedDict
 from django.db import IntegrityError, transaction
 
 from accounts.models import EventType, Venue
-from framework.errors import Code, InvalidRequest, Refusal
+from framework.errors import ApiError, ErrorCode, InvalidRequest
 from reservations.booking import table_assignment, waitlist
 from reservations.booking.availability import Hours, Slot, could_seat, full, outside, places_of
 from reservations.booking.venue_time import moment_of, today_of, turn_time
@@ -56,10 +56,10 @@ class NoContact(InvalidRequest):
     """Nobody could tell the guest anything."""
 
 
-class Changed(Refusal):
+class Changed(ApiError):
     """The reservation is not of the version that was seen: somebody else has changed it meanwhile."""
 
-    code = Code.VERSION_CONFLICT
+    code = ErrorCode.VERSION_CONFLICT
 
 
 def book(

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts.models import EventType
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from reservations.booking import commands, table_assignment, waitlist
 from reservations.models import IllegalMove, Reservation
 from reservations.notifications import tell
@@ -19,10 +19,10 @@ PROOF, CANCELLED, CONFIRMED = (
 )
 
 
-class ProofTooLate(Refusal):
+class ProofTooLate(ApiError):
     """The table is not kept for this guest any more."""
 
-    code = Code.INVALID_TRANSITION
+    code = ErrorCode.INVALID_TRANSITION
 
 
 def prove(reservation: Reservation, *, now: datetime) -> None:

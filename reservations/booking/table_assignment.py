@@ -18,7 +18,7 @@ from django.db.models import Q, Sum
 from psycopg.errors import DeadlockDetected
 
 from framework.db.locks import AdvisoryLock
-from framework.errors import Code, InvalidRequest, Refusal
+from framework.errors import ApiError, ErrorCode, InvalidRequest
 from reservations.models import Reservation, Seating, Table
 
 # Each lost try means that another party got a table, so this many at once have to be quicker before one that would
@@ -93,10 +93,10 @@ class NoSuchTable(InvalidRequest):
     """The venue has no table of this name."""
 
 
-class TableTaken(Refusal):
+class TableTaken(ApiError):
     """Somebody else has the table then."""
 
-    code = Code.SLOT_UNAVAILABLE
+    code = ErrorCode.SLOT_UNAVAILABLE
 
 
 class Lost(Exception):

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from psycopg.errors import DeadlockDetected
 
 from accounts.models import EventType, Venue
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from reservations.booking import table_assignment
 from reservations.booking.availability import Hours
 from reservations.dispatch import enqueue_table_offers
@@ -30,22 +30,22 @@ WITH_STAFF = "This offer has ended. The restaurant is processing your reservatio
 WAITING = Q(status=Reservation.Status.PENDING, pending_reason=Reservation.PendingReason.WAITLIST)
 
 
-class OfferLapsed(Refusal):
+class OfferLapsed(ApiError):
     """The table is not held for this party any more."""
 
-    code = Code.INVALID_TRANSITION
+    code = ErrorCode.INVALID_TRANSITION
 
 
-class NotWaiting(Refusal):
+class NotWaiting(ApiError):
     """It is not on the waiting list, or has an offer already."""
 
-    code = Code.INVALID_TRANSITION
+    code = ErrorCode.INVALID_TRANSITION
 
 
-class NoRoom(Refusal):
+class NoRoom(ApiError):
     """No table is free for this party."""
 
-    code = Code.SLOT_UNAVAILABLE
+    code = ErrorCode.SLOT_UNAVAILABLE
 
 
 def look_again(venue: Venue) -> None:

@@ -11,7 +11,7 @@ from django.db.models import Sum
 
 from accounts.models import Venue
 from framework.db.locks import AdvisoryLock
-from framework.errors import Code, InvalidRequest, Refusal
+from framework.errors import ApiError, ErrorCode, InvalidRequest
 from framework.public_ids import new_id
 from framework.signed_tokens import BadSignature, KeyedHash, TokenSigner
 from reservations.booking import commands, email_confirmation
@@ -37,10 +37,10 @@ FORM_SIGNER = TokenSigner("reservations.booking_page.online_booking.form")
 RECEIPT_SIGNER = TokenSigner("reservations.booking_page.online_booking.receipt", separator="~")
 
 
-class TooManyBookings(Refusal):
+class TooManyBookings(ApiError):
     """The contact holds, or the address has made, as many bookings as one may."""
 
-    code = Code.TOO_MANY_BOOKINGS
+    code = ErrorCode.TOO_MANY_BOOKINGS
 
 
 class StaleBookingForm(InvalidRequest):

@@ -23,9 +23,9 @@ from django.views.decorators.csrf import csrf_exempt
 
 from accounts.models import Venue
 from accounts.models.venues import PREFIX
-from framework.api.fields import Email, Phone, Text
-from framework.api.rate_limits.middleware import client_address
-from framework.errors import Refusal
+from framework.api.fields import EmailField, PhoneField, TextField
+from framework.api.rate_limits.middleware import client_network
+from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
 from reservations.booking.venue_time import today_of
@@ -109,22 +109,22 @@ class BookingForm(forms.Form):
 
     def clean_customer_name(self) -> str:
         """Validate the name: one line of text."""
-        return judged(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
+        return judged(TextField(min_length=1, max_length=200), self.cleaned_data["customer_name"])
 
     def clean_customer_email(self) -> str | None:
         """Validate the email address."""
         address = self.cleaned_data["customer_email"]
-        return judged(Email(), address) if address else None
+        return judged(EmailField(), address) if address else None
 
     def clean_customer_phone(self) -> str | None:
         """Validate and normalise the phone number."""
         number = self.cleaned_data["customer_phone"]
-        return judged(Phone(), number) if number else None
+        return judged(PhoneField(), number) if number else None
 
     def clean_special_requests(self) -> str:
         """Validate the text and normalise its line endings."""
         text = self.cleaned_data["special_requests"].replace("\r\n", "\n")
-        return judged(Text(max_length=2000, allow_blank=True, lines=True), text)
+        return judged(TextField(max_length=2000, allow_blank=True, lines=True), text)
 
     def clean_website(self) -> str:
         """Reject bots."""
@@ -200,11 +200,11 @@ def book(request: HttpRequest, venue: Venue) -> HttpResponse:
         return shown(request, venue, asked=sent, form=form, status=400)
     try:
         made = online_booking.book(
-            venue, form.wish(), form=form.cleaned_data["form"], address=client_address(request), now=now
+            venue, form.wish(), form=form.cleaned_data["form"], address=client_network(request), now=now
         )
     except (SlotUnavailable, OutsideServiceHours) as refusal:
         return shown(request, venue, asked=sent, form=form, refusal=refusal, status=409)
-    except Refusal as refusal:
+    except ApiError as refusal:
         if refusal.param in ("customer_email", "customer_phone", "customer_name"):
             form.add_error(refusal.param, refusal.message)
             return shown(request, venue, asked=sent, form=form, status=400)
@@ -234,7 +234,7 @@ def shown(
     *,
     asked: QueryDict,
     form: BookingForm | None,
-    refusal: Refusal | None = None,
+    refusal: ApiError | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Render the page for the query; invalid values are replaced by defaults, with a note."""
@@ -288,7 +288,7 @@ def shown(
     return render(request, "reservations/booking_page/form.html", context, status=status)
 
 
-def fresh_key(venue: Venue, form: BookingForm | None, refusal: Refusal | None) -> str:
+def fresh_key(venue: Venue, form: BookingForm | None, refusal: ApiError | None) -> str:
     """Return the key for the form: the submitted one, unless it was rejected."""
     submitted = str(form.data.get("form", "")) if form is not None and form.is_bound else ""
     if submitted and len(submitted) <= 400 and not isinstance(refusal, online_booking.StaleBookingForm):

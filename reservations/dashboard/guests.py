@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_datetime
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.dashboard.url_params import reservation_of, say
 from reservations.guests import erasure, profiles, retention, search
@@ -103,7 +103,7 @@ def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
         values = form.cleaned_data
         try:
             profiles.note(found, text=values["note"], tags=values["tags"], seen=values["seen"], now=now)
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.add_error("note", refusal.message)
         else:
             messages.success(request, "Note saved.")
@@ -181,7 +181,7 @@ def erase(request: PageRequest, *, reservation: str) -> HttpResponse:
                 now=timezone.now(),
                 actor=request.access.actor,
             )
-        except Refusal as refusal:
+        except ApiError as refusal:
             context["error"] = refusal
             return render(request, "reservations/guests_erase.html", context, status=400)
         reservations = "1 reservation was" if count == 1 else f"{count} reservations were"

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from reservations.booking import commands
 from reservations.booking.service_day import Work, working_day_of
 from reservations.dashboard.url_params import address_of, address_of_day, day_of
@@ -34,7 +34,7 @@ def new(request: PageRequest) -> HttpResponse:
         status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
         try:
             commands.write_down(made, status=status, now=now, actor=request.access.actor)
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.blame(refusal)
         else:
             add_created_message(request, made, has_tables=bool(names))
@@ -73,7 +73,7 @@ def walk_in(request: PageRequest) -> HttpResponse:
         try:
             party_size = form.cleaned_data["party_size"]
             made = walk_ins.seat(venue, party_size=party_size, now=now, actor=request.access.actor)
-        except Refusal as refusal:
+        except ApiError as refusal:
             messages.error(request, refusal.message)
         else:
             where = f" at {', '.join(made.tables)}" if made.tables else ""

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from reservations.booking import commands, table_assignment
 from reservations.booking.free_tables import openings
 from reservations.booking.service_day import Work, working_day_of
@@ -120,7 +120,7 @@ def choose(
         status = 400
     try:
         free = openings(found, day=day, at=at) if status == 200 or error else None
-    except Refusal as refusal:
+    except ApiError as refusal:
         status, error = 400, refusal.message
     offered = [{"table": place, "value": json.dumps(place.names)} for place in free.places] if free else []
     context = {
@@ -160,7 +160,7 @@ def moved(request: PageRequest, found: Reservation) -> HttpResponse:
             now=now,
             actor=request.access.actor,
         )
-    except Refusal as refusal:
+    except ApiError as refusal:
         return reject(request, found, refusal.message)
     undo = None
     if found.version != wanted["version"]:

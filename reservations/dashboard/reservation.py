@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from reservations.booking import commands, waitlist
 from reservations.booking.service_day import working_day_of
 from reservations.dashboard.url_params import address_of, back, reservation_of, say
@@ -162,7 +162,7 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
                 now=timezone.now(),
                 actor=request.access.actor,
             )
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.blame(refusal)
         else:
             messages.success(request, f"The reservation of {fresh.customer_name} was changed.")

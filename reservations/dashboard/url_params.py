@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from accounts.dashboard.decorators import PageRequest
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.service_day import working_day_of
 from reservations.models import Reservation
@@ -69,7 +69,7 @@ def say(request: HttpRequest, verb: Any, done: str) -> bool:
     """Run `verb`, add the message `done` or its error, and return whether it succeeded."""
     try:
         verb()
-    except Refusal as refusal:
+    except ApiError as refusal:
         messages.error(request, refusal.message)
         return False
     messages.success(request, done)

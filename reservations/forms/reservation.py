@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 from django import forms
 from rest_framework import serializers
 
-from framework.admin.domain_error_forms import RefusedForm
-from framework.api.fields import Email, Phone, Text
-from framework.errors import Refusal
-from framework.forms.optimistic_concurrency import StaleForm
+from framework.admin.domain_error_forms import DomainErrorForm
+from framework.api.fields import EmailField, PhoneField, TextField
+from framework.errors import ApiError
+from framework.forms.optimistic_concurrency import ChangedFieldsForm
 from reservations.booking.venue_time import moment_of
 from reservations.models import Reservation
 
 EDITABLE = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
 
-class ReservationForm(RefusedForm, StaleForm):
+class ReservationForm(DomainErrorForm, ChangedFieldsForm):
     """A reservation entered by staff, validated like in the API."""
 
     customer_phone = forms.CharField(
@@ -30,17 +30,17 @@ class ReservationForm(RefusedForm, StaleForm):
 
     def clean_customer_name(self) -> str:
         """Validate like the API: one line of text."""
-        return judged(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
+        return judged(TextField(min_length=1, max_length=200), self.cleaned_data["customer_name"])
 
     def clean_customer_email(self) -> str | None:
         """Validate like the API: an email address."""
         address = self.cleaned_data["customer_email"]
-        return judged(Email(), address) if address else None
+        return judged(EmailField(), address) if address else None
 
     def clean_customer_phone(self) -> str | None:
         """Validate and normalise like the API: a phone number."""
         number = self.cleaned_data["customer_phone"]
-        return judged(Phone(), number) if number else None
+        return judged(PhoneField(), number) if number else None
 
     def clean_time(self) -> time:
         """Drop the seconds."""
@@ -65,7 +65,7 @@ class ReservationForm(RefusedForm, StaleForm):
         if venue and wanted.get("date") and wanted.get("time"):
             try:
                 moment_of(venue, day=wanted["date"], at=wanted["time"])
-            except Refusal as refusal:
+            except ApiError as refusal:
                 self.blame(refusal)
         return wanted
 

@@ -7,7 +7,7 @@ from django.core.exceptions import NON_FIELD_ERRORS
 
 from accounts.models import Venue
 from framework.django_internals import ValidatesUniqueness
-from framework.forms.optimistic_concurrency import ToldForm
+from framework.forms.optimistic_concurrency import ConflictCheckForm
 from reservations.models import Area, Closure, Combination, ServicePeriod, Table
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -80,7 +80,7 @@ class OfVenue(ValidatesUniqueness, forms.ModelForm[Any]):
                 field.queryset = rows
 
 
-class OwnTableForm(OfVenue, TableForm, ToldForm):
+class OwnTableForm(OfVenue, TableForm, ConflictCheckForm):
     """A table, on the dashboard."""
 
     class Meta:
@@ -91,7 +91,7 @@ class OwnTableForm(OfVenue, TableForm, ToldForm):
         help_texts = {"name": "As on your floor plan, for example T4"}
 
 
-class OwnAreaForm(OfVenue, ToldForm):
+class OwnAreaForm(OfVenue, ConflictCheckForm):
     """An area, on the dashboard."""
 
     class Meta:
@@ -121,7 +121,7 @@ CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 DAY = forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
 
 
-class OwnPeriodForm(OfVenue, ServicePeriodForm, ToldForm):
+class OwnPeriodForm(OfVenue, ServicePeriodForm, ConflictCheckForm):
     """A service period, on the dashboard."""
 
     class Meta:
@@ -142,7 +142,7 @@ class OwnPeriodForm(OfVenue, ServicePeriodForm, ToldForm):
         help_texts = dict.fromkeys(("slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min"), "")
 
 
-class OwnClosureForm(OfVenue, ToldForm):
+class OwnClosureForm(OfVenue, ConflictCheckForm):
     """Closed days, on the dashboard."""
 
     class Meta:

@@ -15,7 +15,7 @@ from django.db.models.lookups import In
 
 from accounts.models import Venue
 from framework.db.locks import AdvisoryLock
-from framework.errors import Code, InvalidRequest, Refusal
+from framework.errors import ApiError, ErrorCode, InvalidRequest
 from reservations.models import Contact, Reservation, Visitor
 
 # Of one guest. A number that a hotel gives for all its guests does not make them one without end.
@@ -31,16 +31,16 @@ class AlreadyOne(InvalidRequest):
     """The two are the same guest."""
 
 
-class StillOne(Refusal):
+class StillOne(ApiError):
     """They share a contact, and are the same guest by that."""
 
-    code = Code.INVALID_REQUEST
+    code = ErrorCode.INVALID_REQUEST
 
 
-class NoteChanged(Refusal):
+class NoteChanged(ApiError):
     """Somebody else has written the note meanwhile."""
 
-    code = Code.VERSION_CONFLICT
+    code = ErrorCode.VERSION_CONFLICT
 
 
 class NoContactKnown(InvalidRequest):

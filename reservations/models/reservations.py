@@ -12,7 +12,7 @@ from django.db.models.functions import Concat, Lower, Upper
 from django.utils.text import Truncator
 
 from accounts.models import Venue
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from framework.public_ids import encode, new_id
 
 PREFIX = "res"
@@ -43,10 +43,10 @@ GUEST = Upper(
 )
 
 
-class IllegalMove(Refusal):
+class IllegalMove(ApiError):
     """The reservation is cancelled, which is final, or asked to go back to pending."""
 
-    code = Code.INVALID_TRANSITION
+    code = ErrorCode.INVALID_TRANSITION
 
 
 class Reservations(models.QuerySet["Reservation"]):

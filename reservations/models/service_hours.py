@@ -7,11 +7,11 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
-from framework.db.row_history import kept
+from framework.db.row_history import track_history
 from framework.public_ids import new_id
 
 
-@kept()
+@track_history()
 class ServicePeriod(models.Model):
     """Lunch, dinner: from the first to the last seating, on some days of the week.
 
@@ -83,7 +83,7 @@ class ServicePeriod(models.Model):
         ]
 
 
-@kept()
+@track_history()
 class Closure(models.Model):
     """Days on which a venue takes nobody, whatever its service periods say."""
 

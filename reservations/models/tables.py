@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
-from framework.db.row_history import kept
+from framework.db.row_history import track_history
 from framework.public_ids import new_id
 from reservations.models.reservations import Reservation
 
@@ -26,7 +26,7 @@ class Area(models.Model):
         return self.name
 
 
-@kept()
+@track_history()
 class Table(models.Model):
     """A table that can be reserved."""
 

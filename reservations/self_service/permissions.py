@@ -5,7 +5,7 @@ from enum import StrEnum, auto
 
 from django.db import transaction
 
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from reservations.booking import commands, table_assignment, waitlist
 from reservations.models import Reservation
 
@@ -28,10 +28,10 @@ class Standing(StrEnum):
 CANCELLABLE = {Standing.CONFIRMED, Standing.OFFERED, Standing.UNPROVEN, Standing.WAITING, Standing.REQUESTED}
 
 
-class TooLate(Refusal):
+class TooLate(ApiError):
     """The guests are expected at this moment, or their time is over."""
 
-    code = Code.INVALID_TRANSITION
+    code = ErrorCode.INVALID_TRANSITION
 
 
 def standing(reservation: Reservation, *, now: datetime) -> Standing:

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.csrf import csrf_failure
 
-from framework.errors import Refusal
+from framework.errors import ApiError
 from reservations.booking import email_confirmation, waitlist
 from reservations.mail import templates
 from reservations.models import Reservation
@@ -116,13 +116,13 @@ def act(request: HttpRequest, found: Reservation, verb: Callable[..., Any], **ho
     """Do it and go back to the page; where it cannot be done the page says why."""
     try:
         verb(found, now=timezone.now(), **how)
-    except Refusal as refusal:
+    except ApiError as refusal:
         return show(request, links.find(links.token_of(found)), refusal=refusal)
     return redirect("guest", token=links.token_of(found))
 
 
 def show(
-    request: HttpRequest, found: Reservation, *, template: str = "reservation", refusal: Refusal | None = None
+    request: HttpRequest, found: Reservation, *, template: str = "reservation", refusal: ApiError | None = None
 ) -> HttpResponse:
     """One of the pages, in the words of the mail. 410 when the reservation is over, 409 when a wish was refused."""
     standing = permissions.standing(found, now=timezone.now())

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from accounts.models import EventType
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from reservations.booking import table_assignment, waitlist
 from reservations.models import Reservation
 from reservations.notifications import tell
@@ -26,10 +26,10 @@ EARLY = timedelta(hours=12)
 GONE = {Arrival.FINISHED, Arrival.NO_SHOW}
 
 
-class IllegalArrival(Refusal):
+class IllegalArrival(ApiError):
     """Guests are not seen in this order."""
 
-    code = Code.INVALID_TRANSITION
+    code = ErrorCode.INVALID_TRANSITION
 
 
 def mark(reservation: Reservation, arrival: Reservation.Arrival, *, actor: str, now: datetime) -> bool:

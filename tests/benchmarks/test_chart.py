@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree as ET
 
-from benchmarks.chart import drawn
+from benchmarks.chart import draw_chart
 from benchmarks.figures import OURS, Figure, Row
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -17,7 +17,7 @@ def chart() -> ET.Element:
         "not measured": Figure(),
     }
     rows = [Row(name="record", what="GET /", figures=figures), Row(name="memory", what="", figures={OURS: Figure()})]
-    return ET.fromstring(drawn(rows))  # noqa: S314  # our own
+    return ET.fromstring(draw_chart(rows))  # noqa: S314  # our own
 
 
 def test_bars_are_as_long_as_the_figures_and_named() -> None:

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks import report
-from benchmarks.figures import OURS, Bound, Figure, Row, Verdict, middle, missed_gates, missed_goals
+from benchmarks.figures import OURS, Bound, Figure, Row, Verdict, median_figure, missed_gates, missed_goals
 
 PEER = "FastAPI"
 
@@ -23,7 +23,7 @@ def row(ours: float, theirs: float | None, *bounds: Bound) -> Row:
 def said(rows: list[Row]) -> tuple[bool, str]:
     """What `--check` decides, and its words."""
     out = Console(file=io.StringIO(), width=200)
-    passes = report.judge(out, rows)
+    passes = report.print_verdicts(out, rows)
     assert isinstance(out.file, io.StringIO)
     return passes, out.file.getvalue()
 
@@ -68,7 +68,7 @@ def test_the_cpu_time_of_ours_is_judged_without_a_reference() -> None:
 
 def test_of_the_rounds_the_median_of_each_figure_is_told() -> None:
     rounds = [Figure(per_second=value, p99_ms=10 - value) for value in (1.0, 9.0, 5.0)]
-    assert middle(rounds) == Figure(per_second=5.0, p99_ms=5.0)
+    assert median_figure(rounds) == Figure(per_second=5.0, p99_ms=5.0)
 
 
 def test_rows_of_other_concurrencies_are_told_and_not_judged() -> None:
@@ -79,7 +79,7 @@ def test_rows_of_other_concurrencies_are_told_and_not_judged() -> None:
 
 
 def test_json_holds_figures_verdicts_machine_and_settings() -> None:
-    found = report.plain(
+    found = report.to_json(
         [row(700, 1000, Bound(of=PEER, gate=0.7, goal=1.0))], machine={"cores": 2}, settings={"load": {"seconds": 4}}
     )
     assert found["machine"] == {"cores": 2}

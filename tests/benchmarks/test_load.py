@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import pgbench
 from benchmarks.figures import WrongAnswer
-from benchmarks.load import Load, Loaded, parse
+from benchmarks.load import Load, LoadResult, parse_wrk_output
 
 ANSWER = b'{"data": []}'
 
@@ -42,7 +42,7 @@ def server(*statuses: int) -> Iterator[str]:
             thread.join()
 
 
-def asked(base_url: str, *, with_wrk: bool = False) -> Loaded:
+def asked(base_url: str, *, with_wrk: bool = False) -> LoadResult:
     """A short load on two connections."""
     load = Load(connections=2, seconds=1 if with_wrk else 0.2, with_wrk=with_wrk)
     return load.run(base_url, ["/a", "/b"], {"Authorization": "Bearer key"})
@@ -95,24 +95,24 @@ def test_a_round_of_wrk_may_be_shorter_than_the_second_that_it_knows() -> None:
 
 def test_what_wrk_says_at_its_end_is_read() -> None:
     line = '{"requests": 12, "seconds": 2.000000, "p50_ms": 1.5000, "p99_ms": 9.0000, "wrong": 3}'
-    loaded = parse(f"a warning\n{line}\n")
-    assert loaded == Loaded(requests=12, seconds=2.0, p50_ms=1.5, p99_ms=9.0, wrong=3)
+    loaded = parse_wrk_output(f"a warning\n{line}\n")
+    assert loaded == LoadResult(requests=12, seconds=2.0, p50_ms=1.5, p99_ms=9.0, wrong=3)
     assert loaded.per_second == 6
 
 
 def test_wrk_that_says_something_else_is_quoted() -> None:
     with pytest.raises(WrongAnswer, match="unable to connect"):
-        parse("", "unable to connect to 127.0.0.1:1 Connection refused")
+        parse_wrk_output("", "unable to connect to 127.0.0.1:1 Connection refused")
 
 
 def test_pgbench_is_read_with_the_waits_of_its_log() -> None:
     text = "number of failed transactions: 0 (0.000%)\nlatency average = 1.0 ms\ntps = 1234.5 (without initial)\n"
-    figure = pgbench.parse(text, range(1000, 102_000, 1000))
+    figure = pgbench.parse_pgbench_output(text, range(1000, 102_000, 1000))
     assert (figure.per_second, figure.p50_ms, figure.p99_ms) == (1234.5, 51.0, 100.0)
 
 
 def test_a_failed_transaction_of_pgbench_is_a_wrong_answer() -> None:
     with pytest.raises(WrongAnswer, match="pgbench"):
-        pgbench.parse("number of failed transactions: 2 (0.1%)\ntps = 10.0 (without)\n", [])
+        pgbench.parse_pgbench_output("number of failed transactions: 2 (0.1%)\ntps = 10.0 (without)\n", [])
     with pytest.raises(WrongAnswer, match="relation does not exist"):
-        pgbench.parse("", [], said="ERROR: relation does not exist")
+        pgbench.parse_pgbench_output("", [], said="ERROR: relation does not exist")

@@ -14,10 +14,10 @@ from django.db import connection
 from django.utils import timezone
 
 from benchmarks import reads
-from benchmarks.contenders import HOST, Contender, ours
+from benchmarks.contenders import HOST, Contender, our_server
 from benchmarks.figures import OURS, WrongAnswer
 from benchmarks.load import Load
-from benchmarks.product import Product, issued
+from benchmarks.product import Product, issue_key
 from benchmarks.suites import Run
 from catalogue.hours import open_spans
 from catalogue.reviews import aggregates
@@ -48,7 +48,9 @@ def run(tmp_path: Path) -> Iterator[Run]:
     aggregates.mend()
     with served(tmp_path / "web.log") as base_url:
         up = {"base_url": base_url, "database_url": database_url(), "redis_url": settings.REDIS_URL}
-        product = Product(state_dir=tmp_path, base_url=base_url, up=up, key=issued(), restaurants=PLACES, reviews=22)
+        product = Product(
+            state_dir=tmp_path, base_url=base_url, up=up, key=issue_key(), restaurants=PLACES, reviews=22
+        )
         load = Load(connections=2, seconds=0.3, with_wrk=False)
         try:
             yield Run(
@@ -83,7 +85,7 @@ def test_all_answer_the_same_and_refuse_the_same_and_every_row_is_measured(run: 
         others = [held.enter_context(one) for one in reads.references(run)]
         for other in others:
             other.wait()
-        for one in (ours(run.product), *others):
+        for one in (our_server(run.product), *others):
             found, headers = status(one, "/v1/restaurants/place-1")
             assert found == 200
             assert {
@@ -107,4 +109,4 @@ def test_all_answer_the_same_and_refuse_the_same_and_every_row_is_measured(run: 
             cursor.execute("DELETE FROM reference.opening")
         search = next(read for read in reads.READS if read.name == "search")
         with pytest.raises(WrongAnswer, match=f"{reads.ROWS} answers"):
-            reads.compare(search, [search.path(f"{LAT},{LNG}")], [second, first])
+            reads.check_same_content(search, [search.path(f"{LAT},{LNG}")], [second, first])

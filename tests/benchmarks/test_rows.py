@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import connection
 
 from benchmarks import exporting, geography, limit, memory, orders
-from benchmarks.growth import timing
+from benchmarks.growth import time_statements
 
 
 @pytest.mark.django_db
@@ -70,9 +70,9 @@ def test_the_count_of_a_request_is_one_round_trip() -> None:
 
 def test_memory_is_read_with_its_share_of_what_is_shared() -> None:
     told = "55-7f ---p 0 00:00 0 [rollup]\nRss:              200000 kB\nPss:              150000 kB\nPss_Dirty: 9 kB\n"
-    held = memory.parse(told)
+    held = memory.parse_smaps(told)
     assert (round(held.proportional, 1), round(held.resident, 1)) == (153.6, 204.8)
-    assert memory.parse("") == memory.Held()
+    assert memory.parse_smaps("") == memory.MemoryUse()
     assert str(held + held) == "PSS 307, RSS 410"
 
 
@@ -89,7 +89,7 @@ def test_a_script_of_an_order_has_ids_of_its_own_and_no_variables_by_chance() ->
         f"INSERT INTO\n  orders_order VALUES ('{one.hex}'::uuid, '{one}')",  # noqa: S608  # sent nowhere
         f"UPDATE t SET a = '{key}', b = '{{\"x\":null,\"y\":1}}'::jsonb, c = 'key:rk_live', d = '10:15:00'",  # noqa: S608  # as above
     ]
-    script = orders.scripted(texts, ids=[one], key=key)
+    script = orders.to_pgbench_script(texts, ids=[one], key=key)
     assert script.startswith("\\set number :number + 1\nBEGIN;\nINSERT INTO orders_order VALUES (('<<this round>>'")
     assert script.endswith("\nCOMMIT;\n")
     assert str(one) not in script
@@ -101,9 +101,9 @@ def test_a_script_of_an_order_has_ids_of_its_own_and_no_variables_by_chance() ->
 
 @pytest.mark.django_db
 def test_the_time_of_statements_is_that_of_the_database_alone() -> None:
-    with timing() as clock, connection.cursor() as cursor:
+    with time_statements() as clock, connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(0.02)")
     assert 20 <= clock.ms < 1000
-    with timing() as clock:
+    with time_statements() as clock:
         pass
     assert clock.ms == 0.0

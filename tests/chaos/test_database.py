@@ -18,7 +18,7 @@ import pytest
 from django.conf import settings
 
 from config.dev_stack import Stack
-from framework.db.backend.base import GREETING_S, PATIENCE_S
+from framework.db.backend.base import PROBE_TIMEOUT_S, RESPONSE_TIMEOUT_S
 from framework.public_ids import encode
 from tests.support.live_server import served
 from tests.support.live_stack import eventually
@@ -32,7 +32,7 @@ BETWEEN_S = 4.0
 GAP_S = 3.0
 FROZEN_S = 20.0
 # A wait, a greeting, and the attempt at a new connection; and what else an answer takes on a busy machine.
-TOLD_WITHIN_S = PATIENCE_S + GREETING_S + 2.0 + 1.5
+TOLD_WITHIN_S = RESPONSE_TIMEOUT_S + PROBE_TIMEOUT_S + 2.0 + 1.5
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import psycopg
 import pytest
 import redis
 
-from config.dev_stack import read_up
+from config.dev_stack import read_up_record
 from framework.public_ids import decode, encode, new_id
 from tests.support.live_stack import Up, eventually, running
 
@@ -95,7 +95,7 @@ class Exports:
 
     def pid(self, name: str) -> int | None:
         """That of a part of the product by now; `up` starts it again when it ends."""
-        up = read_up(self.up.state_dir)
+        up = read_up_record(self.up.state_dir)
         return None if up is None else up["pids"][name]
 
     def kill(self, name: str) -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from benchmarks.proxy import standing
+from benchmarks.proxy import run_haproxy
 from config.dev_stack import free_port
 from tests.framework.observability.test_monitoring_files import expressions
 
@@ -41,7 +41,7 @@ def test_every_series_of_the_proxy_that_is_asked_for_is_one_that_it_has(tmp_path
     asked = {name for one in expressions() for name in re.findall(r"\bhaproxy_\w+", one)}
     stats = f"127.0.0.1:{free_port()}"
     has = ""
-    with standing(["127.0.0.1:1"], log=tmp_path / "haproxy.log", STATS_BIND=stats):
+    with run_haproxy(["127.0.0.1:1"], log=tmp_path / "haproxy.log", STATS_BIND=stats):
         for _ in range(50):
             with suppress(httpx.TransportError):
                 has = httpx.get(f"http://{stats}/metrics").text

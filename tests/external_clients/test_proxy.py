@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from benchmarks.proxy import standing
+from benchmarks.proxy import run_haproxy
 from config.dev_stack import last_lines
 from tests.external_clients.fault_proxy import Breaking
 from tests.support.live_stack import Up, eventually
@@ -33,7 +33,7 @@ SLOW = 40
 def before(held: ExitStack, tmp_path: Path, *servers: str, **more: str) -> int:
     """The port of a proxy before these servers, once it answers."""
     log = tmp_path / "haproxy.log"
-    port, child = held.enter_context(standing(servers, log=log, **more))
+    port, child = held.enter_context(run_haproxy(servers, log=log, **more))
 
     def answers() -> bool:
         with socket.socket() as line:

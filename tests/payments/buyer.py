@@ -21,8 +21,8 @@ from x402.mechanisms.evm import EthAccountSigner
 from x402.mechanisms.evm.exact import register_exact_evm_client
 from x402.schemas import PaymentRequired
 
-from framework.api.error_handler import answer
-from framework.errors import Refusal
+from framework.api.error_handler import error_response
+from framework.errors import ApiError
 from payments import checkout, x402
 from payments.chain import evm
 from payments.chain.networks import ours
@@ -77,17 +77,17 @@ def buy(
     )
 
 
-def refused(headers: Mapping[str, str], *args: Any, **rest: Any) -> Refusal:
+def refused(headers: Mapping[str, str], *args: Any, **rest: Any) -> ApiError:
     """The refusal of the same."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ApiError) as caught:
         buy(headers, *args, **rest)
     return caught.value
 
 
-def reason(refusal: Refusal) -> Any:
+def reason(refusal: ApiError) -> Any:
     """The `reason` in the body of a 402."""
-    assert refusal.own_body is not None
-    return refusal.own_body.get("reason")
+    assert refusal.body_override is not None
+    return refusal.body_override.get("reason")
 
 
 def client_of(wallet: Wallet) -> x402ClientSync:
@@ -106,7 +106,7 @@ def paid_by(
     version: int = 2,
 ) -> Mapping[str, str]:
     """The header that pays what a request without payment is asked for."""
-    told = answer(refused({}, purchase, products=products, caller=caller), request_id="req_1")
+    told = error_response(refused({}, purchase, products=products, caller=caller), request_id="req_1")
     read = dict(told.headers) if version == 2 else {}
     headers, _ = x402HTTPClientSync(client_of(wallet)).handle_402_response(read, told.content, purchase_for().url)
     return headers
@@ -193,15 +193,15 @@ def aged(by: timedelta = timedelta(seconds=20)) -> None:
     Payment.objects.update(claimed_at=then, created_at=then)
 
 
-def at_once(times: int, call: Callable[[], Found]) -> list[Found | Refusal]:
+def at_once(times: int, call: Callable[[], Found]) -> list[Found | ApiError]:
     """What each of so many threads gets, a refusal among it, when all of them call at the same moment."""
     ready = Barrier(times)
 
-    def run(_: int) -> Found | Refusal:
+    def run(_: int) -> Found | ApiError:
         ready.wait()
         try:
             return call()
-        except Refusal as refusal:
+        except ApiError as refusal:
             return refusal
         finally:
             connection.close()

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import Event
-from framework.errors import Refusal
+from framework.errors import ApiError
 from reservations.models import Notice, Reservation, Seating
 
 OVERLAPS = """
@@ -47,7 +47,7 @@ def problems() -> list[Any]:
     return found
 
 
-def unchanged(refusal: type[Refusal], attempt: Callable[[], Any]) -> Refusal:
+def unchanged(refusal: type[ApiError], attempt: Callable[[], Any]) -> ApiError:
     """The refusal, after which everything is as it was."""
     before = state()
     with pytest.raises(refusal) as refused:

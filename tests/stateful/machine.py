@@ -18,7 +18,7 @@ from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, 
 
 from accounts.models import Venue
 from framework.consistency import all_checks
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 from orders import commands as orders_commands
 from orders.models import MenuItem, Order
@@ -380,7 +380,7 @@ def agree(product: Callable[[], object], model: Callable[[], Record]) -> None:
     found = None
     try:
         product()
-    except Refusal as refusal:
+    except ApiError as refusal:
         found = (str(refusal.code), refusal.param)
     expected = outcome(model)
     assert found == ((expected.code, expected.param) if isinstance(expected, Refused) else None)

@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import Account, Venue
 from accounts.request_log.writer import request_log
-from framework.api.rate_limits.middleware import local_counts
+from framework.api.rate_limits.middleware import local_counter
 from framework.api.rate_limits.valkey_backend import breakers
 from payments.models import Payment
 from payments.pricing import default_products
@@ -26,7 +26,7 @@ def _fresh_counts() -> None:
     """No test pays for the calls of another."""
     breakers.clear()
     assert eventually(_cleared)
-    local_counts.windows.clear()
+    local_counter.windows.clear()
 
 
 def _cleared() -> bool:

@@ -23,7 +23,7 @@ MADE: Mapping[str, Callable[[Venue], Order | Reservation]] = {
     "reservations": builders.reservation,
 }
 TABLES = {"orders": "orders_order", "reservations": "reservations_reservation"}
-DOCUMENT: dict[str, Any] = json.loads(openapi_schema.serve(RequestFactory().get("/"), "management").content)
+DOCUMENT: dict[str, Any] = json.loads(openapi_schema.serve_document(RequestFactory().get("/"), "management").content)
 
 
 @dataclass(frozen=True, slots=True)

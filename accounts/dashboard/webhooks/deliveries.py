@@ -20,7 +20,7 @@ from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints
 from accounts.webhooks import http_client as sending
-from framework.errors import Refusal
+from framework.errors import ApiError
 
 A_PAGE = 25
 # Filters search only so many of the newest deliveries: among millions, matches may be far apart.
@@ -129,6 +129,6 @@ def replay(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpRespon
             messages.success(request, f"{row.event.public_id} is being resent.")
         else:
             messages.error(request, f"{row.event.public_id} is being sent right now.")
-    except Refusal as refusal:
+    except ApiError as refusal:
         messages.error(request, refusal.message)
     return redirect("delivery", venue=request.access.venue.public_id, endpoint=endpoint, delivery=row.pk)

@@ -19,7 +19,7 @@ from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints, ssrf_guard
 from accounts.webhooks.openapi import WORDS
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 
 # The page lists at most so many endpoints.
@@ -123,7 +123,7 @@ def act(request: PageRequest, endpoint: str, action: Callable[[WebhookEndpoint, 
     row = found(request, endpoint)
     try:
         messages.success(request, action(row, timezone.now()))
-    except Refusal as refusal:
+    except ApiError as refusal:
         messages.error(request, refusal.message)
     return back(row, request)
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 
 from accounts.models import OVERLAPS, ApiKey, IssuedKey, Scope, Venue, every_scope
-from framework.errors import Refusal
+from framework.errors import ApiError
 
 SHOWN_ONCE = "Keep the key now: it is not shown again."
 LENGTH = re.compile(r"([1-9][0-9]{0,4})([hd])")
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         try:
             run = {"create": self.create, "rotate": self.rotate, "revoke": self.revoke, "list": self.list}
             run[options["verb"]](options, now)
-        except Refusal as refusal:
+        except ApiError as refusal:
             raise CommandError(refusal.message) from refusal
 
     def create(self, options: dict[str, Any], now: datetime) -> None:

@@ -10,7 +10,7 @@ from uuid_utils import uuid7
 from benchmarks.references.textbook.keys import caller_of
 
 
-class Limits:
+class RateLimitMiddleware:
     """Counts each call of a key, and stamps its answer."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

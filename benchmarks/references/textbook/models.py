@@ -6,7 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
-class Kept(models.Model):
+class ExistingTable(models.Model):
     """A row of a table that others keep."""
 
     class Meta:
@@ -24,7 +24,7 @@ class PointField(models.Field):  # type: ignore[type-arg]  # not at run time
         return "point"
 
 
-class Source(Kept):
+class Source(ExistingTable):
     key = models.CharField(primary_key=True, max_length=40)
     license = models.CharField(max_length=60)
     attribution = models.CharField(max_length=200)
@@ -34,7 +34,7 @@ class Source(Kept):
         db_table = "catalogue_source"
 
 
-class Market(Kept):
+class Market(ExistingTable):
     slug = models.CharField(primary_key=True, max_length=40)
     timezone = models.CharField(max_length=64)
 
@@ -43,7 +43,7 @@ class Market(Kept):
         db_table = "catalogue_market"
 
 
-class Cuisine(Kept):
+class Cuisine(ExistingTable):
     slug = models.CharField(primary_key=True, max_length=60)
     label = models.CharField(max_length=80)
 
@@ -52,7 +52,7 @@ class Cuisine(Kept):
         db_table = "catalogue_cuisine"
 
 
-class Restaurant(Kept):
+class Restaurant(ExistingTable):
     id = models.UUIDField(primary_key=True)
     slug = models.CharField(max_length=120, unique=True)
     name = models.CharField(max_length=200)
@@ -94,7 +94,7 @@ class Restaurant(Kept):
         db_table = "catalogue_restaurant"
 
 
-class Opening(Kept):
+class Opening(ExistingTable):
     restaurant = models.OneToOneField(
         Restaurant, on_delete=models.DO_NOTHING, primary_key=True, related_name="openings"
     )
@@ -109,7 +109,7 @@ class Opening(Kept):
         db_table = 'reference"."opening'
 
 
-class SourceRecord(Kept):
+class SourceRecord(ExistingTable):
     restaurant = models.ForeignKey(Restaurant, on_delete=models.DO_NOTHING, related_name="source_records")
     source = models.ForeignKey(Source, on_delete=models.DO_NOTHING)
     record = models.CharField(max_length=120)
@@ -121,7 +121,7 @@ class SourceRecord(Kept):
         db_table = "catalogue_sourcerecord"
 
 
-class Slot(Kept):
+class Slot(ExistingTable):
     id = models.UUIDField(primary_key=True)
     restaurant = models.ForeignKey(Restaurant, on_delete=models.DO_NOTHING, related_name="slots")
     starts_at = models.DateTimeField()
@@ -141,7 +141,7 @@ class Slot(Kept):
         db_table = "catalogue_flowslot"
 
 
-class Review(Kept):
+class Review(ExistingTable):
     id = models.UUIDField(primary_key=True)
     restaurant = models.ForeignKey(Restaurant, on_delete=models.DO_NOTHING, related_name="reviews")
     stars = models.IntegerField()
@@ -162,7 +162,7 @@ class Review(Kept):
         db_table = "catalogue_review"
 
 
-class Photo(Kept):
+class Photo(ExistingTable):
     id = models.UUIDField(primary_key=True)
     review = models.ForeignKey(Review, on_delete=models.DO_NOTHING, null=True, related_name="photos")
     is_hidden = models.BooleanField()

@@ -45,7 +45,7 @@ class SourceRecordSerializer(serializers.ModelSerializer[SourceRecord]):
         fields = ("source", "record", "license", "updated_at", "fields")
 
 
-class ListedSerializer(serializers.ModelSerializer[Restaurant]):
+class HitSerializer(serializers.ModelSerializer[Restaurant]):
     """A restaurant in a list."""
 
     market = serializers.CharField(source="market_id")
@@ -88,7 +88,7 @@ class ListedSerializer(serializers.ModelSerializer[Restaurant]):
 
     def get_next_change(self, restaurant: Any) -> datetime | None:
         """When it closes."""
-        return on_its_clock(restaurant.closes, restaurant.market.timezone)
+        return local_time(restaurant.closes, restaurant.market.timezone)
 
     def get_flow_offer(self, restaurant: Any) -> Any:
         """The next offer."""
@@ -147,12 +147,12 @@ class RecordSerializer(serializers.ModelSerializer[Restaurant]):
             **{name: value for name, value in hours.items() if name != "known"},
             "state": "closed" if is_shut else ("open" if is_open else "closed") if is_known else "unknown",
             "open_now": False if is_shut else is_open if is_known else None,
-            "next_change": on_its_clock(change, restaurant.market.timezone) if is_known and not is_shut else None,
+            "next_change": local_time(change, restaurant.market.timezone) if is_known and not is_shut else None,
         }
 
     def get_attribution(self, restaurant: Any) -> list[dict[str, str]]:
         """The lines of its sources."""
-        return attributed({told.source for told in restaurant.source_records.all()})
+        return attributions({told.source for told in restaurant.source_records.all()})
 
     def get_flow_offer(self, restaurant: Any) -> Any:
         """The next offer."""
@@ -198,12 +198,12 @@ class ReviewSerializer(serializers.ModelSerializer[Review]):
         return {"text": review.owner_reply, "created_at": review.owner_replied_at}
 
 
-def on_its_clock(at: datetime | None, zone: str) -> datetime | None:
+def local_time(at: datetime | None, zone: str) -> datetime | None:
     """The moment on the clock of a zone."""
     return at.astimezone(ZoneInfo(zone)) if at is not None and at.year < FOREVER else None
 
 
-def attributed(sources: Any) -> list[dict[str, str]]:
+def attributions(sources: Any) -> list[dict[str, str]]:
     """The lines that these ask for."""
     return [
         {"source": source.key, "text": source.attribution, "license": source.license}

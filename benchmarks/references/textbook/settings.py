@@ -17,7 +17,7 @@ ALLOWED_HOSTS = ["127.0.0.1", "localhost"]
 INSTALLED_APPS = ["django.contrib.postgres", "rest_framework", "django_filters", "benchmarks.references.textbook"]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "benchmarks.references.textbook.limits.Limits",
+    "benchmarks.references.textbook.limits.RateLimitMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

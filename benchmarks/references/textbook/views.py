@@ -24,7 +24,7 @@ METRES = f"""(2 * {EARTH_M} * asin(least(1, sqrt(sin(radians({ROW}.latitude - %s
     + cos(radians(%s)) * cos(radians({ROW}.latitude)) * sin(radians({ROW}.longitude - %s) / 2) ^ 2))))"""
 
 
-class Plane(Func):
+class WebMercatorPoint(Func):
     """The distance on the plane, in the order of which the index walks."""
 
     template = "(%(expressions)s)"
@@ -73,7 +73,7 @@ class RestaurantFilter(filters.FilterSet):
         x, y = SPHERE_M * radians(lng), SPHERE_M * log(tan(pi / 4 + radians(lat) / 2))
         reach = 1_500 * SPHERE_M / EARTH_M / cos(radians(abs(lat)) + 1_500 / EARTH_M)
         return queryset.annotate(
-            plane=Plane(F("position"), RawSQL("point(%s, %s)", [x, y])),
+            plane=WebMercatorPoint(F("position"), RawSQL("point(%s, %s)", [x, y])),
             metres=RawSQL(METRES, [lat, lat, lng], output_field=FloatField()),  # noqa: S611  # values are bound
         ).extra(where=["catalogue_restaurant.position <@ circle(point(%s, %s), %s)"], params=[x, y, reach])
 
@@ -117,7 +117,7 @@ class RestaurantViewSet(viewsets.ReadOnlyModelViewSet[Restaurant]):
 
     def get_serializer_class(self) -> Any:
         """Of a list, or of one."""
-        return serializers.RecordSerializer if self.action == "retrieve" else serializers.ListedSerializer
+        return serializers.RecordSerializer if self.action == "retrieve" else serializers.HitSerializer
 
     def get_serializer_context(self) -> dict[str, Any]:
         """The moment, once."""
@@ -125,14 +125,14 @@ class RestaurantViewSet(viewsets.ReadOnlyModelViewSet[Restaurant]):
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """A search."""
-        refuse_unknown(request, "ll", "open", "limit", "cursor")
+        reject_unknown_params(request, "ll", "open", "limit", "cursor")
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
         sources = {told.source for one in page for told in one.source_records.all()}
         return Response(
             {
                 "data": self.get_serializer(page, many=True).data,
-                "pagination": paged(self.paginator),
-                "attribution": serializers.attributed(sources),
+                "pagination": paginated_response(self.paginator),
+                "attribution": serializers.attributions(sources),
             }
         )
 
@@ -145,7 +145,7 @@ class ReviewViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Review]):
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """The newest."""
-        refuse_unknown(request, "sort", "limit", "cursor")
+        reject_unknown_params(request, "sort", "limit", "cursor")
         if request.query_params.get("sort") != "newest":
             raise ValidationError({"sort": "newest"})
         restaurant = get_object_or_404(Restaurant, slug=kwargs["slug"], merged_into=None, erased_at=None)
@@ -162,20 +162,20 @@ class ReviewViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Review]):
                     "distribution": {str(given): stars[given - 1] for given in range(5, 0, -1)},
                     **restaurant.review_facets,
                 },
-                "attribution": serializers.attributed({review.source for review in page}),
-                "pagination": paged(self.paginator),
+                "attribution": serializers.attributions({review.source for review in page}),
+                "pagination": paginated_response(self.paginator),
             }
         )
 
 
-def refuse_unknown(request: Request, *known: str) -> None:
+def reject_unknown_params(request: Request, *known: str) -> None:
     """400 for a parameter that there is none of."""
     for name in request.query_params:
         if name not in known:
             raise ValidationError({name: "Unknown parameter."})
 
 
-def paged(paginator: Any) -> dict[str, Any]:
+def paginated_response(paginator: Any) -> dict[str, Any]:
     """Where the next page is."""
     return {"limit": paginator.page_size, "next": paginator.get_next_link(), "has_more": paginator.has_next}
 

@@ -3,15 +3,15 @@
 import re
 from dataclasses import dataclass
 
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 
 RANGE = re.compile(r"bytes=(?:(?P<first>[0-9]{1,18})-(?P<last>[0-9]{0,18})|-(?P<tail>[0-9]{1,18}))")
 
 
-class RangeNotSatisfiable(Refusal):
+class RangeNotSatisfiable(ApiError):
     """No byte of the file is in the range."""
 
-    code = Code.RANGE_NOT_SATISFIABLE
+    code = ErrorCode.RANGE_NOT_SATISFIABLE
 
 
 @dataclass(frozen=True, slots=True)

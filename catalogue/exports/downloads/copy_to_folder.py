@@ -10,10 +10,10 @@ from catalogue.exports.downloads.byte_ranges import Span
 from catalogue.exports.requests import representation
 from catalogue.exports.storage import manifest
 from catalogue.models import Export
-from framework.errors import Unavailable
+from framework.errors import ServiceUnavailable
 
 
-class DifferentError(Unavailable):
+class DifferentError(ServiceUnavailable):
     """A file is not as it was written."""
 
 

@@ -13,7 +13,7 @@ from catalogue.exports.storage import files, manifest
 from catalogue.models import Export
 from catalogue.models.exports import UNFINISHED
 from framework.api.urls import public_url
-from framework.errors import Code, NotFound, Refusal, Unavailable
+from framework.errors import ApiError, ErrorCode, NotFound, ServiceUnavailable
 from framework.signed_tokens import BadSignature, TokenSigner
 
 logger = logging.getLogger(__name__)
@@ -26,19 +26,19 @@ CACHING = "private, no-transform"
 SIGNER = TokenSigner("catalogue.exports.downloads.signed_urls")
 
 
-class Gone(Refusal):
+class Gone(ApiError):
     """What the link led to has been removed, or the link's own time is over."""
 
-    code = Code.GONE
+    code = ErrorCode.GONE
 
 
-class NotReady(Refusal):
+class NotReady(ApiError):
     """The files are not written yet."""
 
-    code = Code.EXPORT_NOT_READY
+    code = ErrorCode.EXPORT_NOT_READY
 
 
-class Lost(Unavailable):
+class Lost(ServiceUnavailable):
     """A file that should be there is not, or not as it was written. Ours to put right: it is an error in our log."""
 
     def __init__(self, place: str, why: object) -> None:
@@ -63,7 +63,7 @@ class Kept:
         """Where it is fetched from by GET or HEAD until then, if it is in a bucket; None where we send it ourselves.
 
         The address is signed with our key, which it does not tell, and nobody is asked for it: a bucket that is away
-        keeps nobody waiting here, and one that has lost the file says so itself. Raises Unavailable without a key.
+        keeps nobody waiting here, and one that has lost the file says so itself. Raises ServiceUnavailable without a key.
         """
         if files.are_local():
             return None

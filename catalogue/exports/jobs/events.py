@@ -9,7 +9,7 @@ from accounts.webhooks import outbox
 from catalogue.exports.requests import representation
 from catalogue.models import Export
 from catalogue.serializers.exports import ExportRecord
-from framework.api.renderers import JSON
+from framework.api.renderers import JSONRenderer
 from payments.models import Wallet
 
 
@@ -26,7 +26,7 @@ def tell(export: Export, *, actor: str, now: datetime) -> None:
     if account is None:
         return
     export.refresh_from_db()
-    shown = JSON().render(ExportRecord(representation.show(export, now=now)).data)
+    shown = JSONRenderer().render(ExportRecord(representation.show(export, now=now)).data)
     outbox.record_of_account(
         account, EventType.EXPORT_FINISHED, record=orjson.loads(shown), subject=export.pk, actor=actor, now=now
     )

@@ -12,7 +12,7 @@ from typing import Any
 from catalogue.exports.requests import commands, payment_state, spec
 from catalogue.exports.requests.spec import Wanted
 from catalogue.models import Export
-from framework.errors import Code, Refusal
+from framework.errors import ApiError, ErrorCode
 from payments import checkout
 from payments.chain.networks import ours
 from payments.checkout import Purchase, SettlementPending
@@ -27,10 +27,10 @@ Status, State = Export.Status, Payment.State
 BACK = (State.REFUND_DUE, State.REFUNDED)
 
 
-class AnotherPays(Refusal):
+class AnotherPays(ApiError):
     """A payment for the export is being settled: another is not looked at meanwhile, and stays its payer's."""
 
-    code = Code.SETTLEMENT_PENDING
+    code = ErrorCode.SETTLEMENT_PENDING
 
     def __init__(self, proof: Proof | None) -> None:
         ordered = " GET /v1/exports shows whether it is ordered."
@@ -167,7 +167,7 @@ class Counter:
         export = self.asked_for()
         try:
             return self.buy(export)
-        except Refusal:
+        except ApiError:
             commands.withdraw(export)
             raise
 

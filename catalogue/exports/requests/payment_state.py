@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 
 from catalogue.models import Export
 from catalogue.models.exports import PREFIX
-from framework.errors import Refusal
+from framework.errors import ApiError
 from framework.public_ids import decode
 from payments.ledger import transitions
 from payments.models import Payment
@@ -35,7 +35,7 @@ TWICE = "The export was paid for by another payment already."
 AT_ONCE = 100
 
 
-class MoneyGone(Refusal):
+class MoneyGone(ApiError):
     """What was paid for the export is not ours any more."""
 
 

@@ -16,14 +16,14 @@ from catalogue.exports.requests import commands, payment_state, spec
 from catalogue.exports.requests.spec import Wanted
 from catalogue.models import Export
 from framework.api.urls import public_url
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments import checkout
 from payments.checkout import TierRequired
 from payments.identity.caller import Caller
 from payments.pricing import price_list
 
 
-class HasAPrice(Refusal):
+class HasAPrice(ApiError):
     """The export costs something, which its wallet pays through the API."""
 
 

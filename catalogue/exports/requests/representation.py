@@ -51,19 +51,19 @@ class ShownFile:
 
 
 def page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> Listing[Shown]:
-    """A page of a wallet's exports, newest first. Two queries. Raises BadCursor."""
+    """A page of a wallet's exports, newest first. Two queries. Raises InvalidCursor."""
     question = pagination_cursor.fingerprint(wallet)
     # The keys are in the order of their making.
     found = Export.objects.of(wallet).order_by("-pk")
     as_of = now
     if cursor is not None:
-        before = pagination_cursor.read(cursor, question=question, now=now)
+        before = pagination_cursor.decode_cursor(cursor, question=question, now=now)
         found, as_of = found.filter(pk__lt=UUID(str(before.after[0]))), before.as_of
     exports = list(found[: limit + 1])
     next_cursor = None
     if len(exports) > limit:
         exports.pop()
-        next_cursor = pagination_cursor.write([str(exports[-1].pk)], as_of=as_of, question=question)
+        next_cursor = pagination_cursor.encode_cursor([str(exports[-1].pk)], as_of=as_of, question=question)
     return Listing(rows=show_all(exports, now=now), limit=limit, next_cursor=next_cursor, as_of=as_of)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from catalogue.exports import datasets
 from catalogue.models import Export, Market
-from framework.errors import InvalidRequest, unknown
+from framework.errors import InvalidRequest, unknown_name
 
 # So long it is known what is gone since an export; a delta of an older one would miss some of it.
 DELTAS_REACH = timedelta(days=90)
@@ -58,7 +58,7 @@ def read(
     market = kept.get("market")
     if market is not None and not Market.objects.filter(pk=market).exists():
         markets = list(Market.objects.order_by("slug").values_list("slug", flat=True))
-        raise InvalidRequest(unknown("market", market, markets).message, param="filter.market")
+        raise InvalidRequest(unknown_name("market", market, markets).message, param="filter.market")
     wanted = Wanted(dataset, format, kept, tuple(sorted({*fields} - {datasets.CORE})), since=None)
     if since_export is None:
         return wanted

@@ -6,7 +6,7 @@ from datetime import date, datetime, time
 from typing import Any, Self
 
 from catalogue.importers.row_errors import RejectedError, check_line
-from framework.errors import unknown
+from framework.errors import unknown_name
 
 
 class Form:
@@ -33,7 +33,7 @@ class Form:
         for name in self.content:
             if name not in self.asked:
                 raise RejectedError(
-                    unknown("field", self._where(name), [self._where(each) for each in self.asked]).message
+                    unknown_name("field", self._where(name), [self._where(each) for each in self.asked]).message
                 )
 
     def text(self, name: str, *, longest: int, lines: bool = False) -> str:

@@ -24,7 +24,7 @@ from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
 from catalogue.importers.upsert import Reader, RestaurantImport
 from catalogue.models import Market
 from framework.cli.progress import progress_bars
-from framework.errors import unknown
+from framework.errors import unknown_name
 
 LANDMARKS = "landmarks"
 READERS: dict[str, Reader] = {
@@ -157,7 +157,7 @@ def _market(slug: str | None) -> Market | None:
         return None
     markets = {market.slug: market for market in Market.objects.order_by("slug")}
     if slug not in markets:
-        raise CommandError(unknown("market", slug, list(markets)).message)
+        raise CommandError(unknown_name("market", slug, list(markets)).message)
     return markets[slug]
 
 

@@ -30,10 +30,10 @@ from catalogue.models import Export
 from catalogue.models.exports import UNDER_WAY
 from catalogue.serializers import ExportRecord, NewExport
 from catalogue.tasks import enqueue_export_step
-from framework.api.error_handler import problems
-from framework.api.renderers import JSON
+from framework.api.error_handler import flatten_detail
+from framework.api.renderers import JSONRenderer
 from framework.cli.progress import progress_bars
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.tiers.definitions import FREE
 
 LOOK_S = 0.25
@@ -142,10 +142,10 @@ class Command(BaseCommand):
         }
         asked = NewExport(data={name: value for name, value in body.items() if value is not None})
         if not asked.is_valid():
-            raise CommandError("\n".join(f"{each.param}: {each.message}" for each in problems(asked.errors)))
+            raise CommandError("\n".join(f"{each.param}: {each.message}" for each in flatten_detail(asked.errors)))
         try:
             return commands.start(None, tier=FREE, now=timezone.now(), **asked.validated_data)
-        except Refusal as refusal:
+        except ApiError as refusal:
             raise CommandError(
                 f"{refusal.param}: {refusal.message}" if refusal.param else refusal.message
             ) from refusal
@@ -215,7 +215,7 @@ class Command(BaseCommand):
         if options["to"] is not None:
             try:
                 paths = copy_to_folder.take(export, options["to"], now=now)
-            except Refusal as refusal:
+            except ApiError as refusal:
                 raise CommandError(refusal.message, returncode=FAILED) from refusal
             except OSError as error:
                 raise CommandError(
@@ -227,7 +227,7 @@ class Command(BaseCommand):
         size = sum(file.bytes for file in shown.files)
         pace = round(run.pace(last))
         if options["json"]:
-            told = orjson.loads(JSON().render(ExportRecord(shown).data))
+            told = orjson.loads(JSONRenderer().render(ExportRecord(shown).data))
             told |= {"seconds": round(run.seconds, 3), "rows_per_second": pace, "paths": list(map(str, paths))}
             self.stdout.write(json.dumps(told))
             return

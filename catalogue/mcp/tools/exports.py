@@ -9,8 +9,8 @@ from catalogue.models import Export
 from catalogue.serializers import ExportRecord, NewExport
 from catalogue.serializers.exports import GROUPS
 from catalogue.tasks import enqueue_export_step
-from framework.api.fields import Shape
-from framework.api.renderers import JSON
+from framework.api.fields import StrictSerializer
+from framework.api.renderers import JSONRenderer
 from framework.errors import InvalidRequest
 from framework.mcp import schemas
 from framework.mcp.responses import Result
@@ -23,7 +23,7 @@ from payments.x402.purchase import Purchase
 WANTED = ("dataset", "format", "filter", "fields", "since_export")
 
 
-class Wanted(Shape):
+class Wanted(StrictSerializer):
     """What start_export is told: the conditions of the filter stand beside the rest, as a model writes them."""
 
     def get_fields(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def get_export(call: Call, asked: Values) -> Result:
 
 def shown(call: Call, export: Export) -> Result:
     """The record of an export."""
-    return Result(JSON().render(ExportRecord(representation.show(export, now=call.now)).data))
+    return Result(JSONRenderer().render(ExportRecord(representation.show(export, now=call.now)).data))
 
 
 def its_record() -> Schema:

@@ -13,9 +13,9 @@ from catalogue.offers import idempotent_booking
 from catalogue.offers.idempotent_booking import Minute
 from catalogue.serializers import SLUG
 from catalogue.serializers.offers import FlowBookingRecord, NewFlowBooking
-from framework.api.error_handler import invalid, problems
-from framework.api.fields import ClockTime, Day, Integer, Text
-from framework.api.renderers import JSON
+from framework.api.error_handler import flatten_detail, invalid_request
+from framework.api.fields import DateField, StrictIntegerField, TextField, TimeField
+from framework.api.renderers import JSONRenderer
 from framework.errors import InvalidRequest
 from framework.mcp import schemas
 from framework.mcp.responses import Result
@@ -33,7 +33,7 @@ SLUG_SCHEMA: Schema = {"type": "string", "pattern": SLUG, "maxLength": 120}
 class Sought(Offers):
     """What list_offers is told: the parameters of a search, or a restaurant and what goes with it."""
 
-    slug = Text(required=False, max_length=120, pattern=SLUG)
+    slug = TextField(required=False, max_length=120, pattern=SLUG)
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """The values. What does not go with `slug` is not judged by itself."""
@@ -130,17 +130,17 @@ WHOLE = "This must be a whole number from 1 to 500."
 class Wished(NewFlowBooking):
     """What book_table is told: an offer or a moment, and of the guest what is known. The person may add the rest."""
 
-    id = Text(required=False, max_length=40)
-    slug = Text(required=False, max_length=120, pattern=SLUG)
-    date = Day(required=False)
-    time = ClockTime(required=False)
-    party_size = Integer(
+    id = TextField(required=False, max_length=40)
+    slug = TextField(required=False, max_length=120, pattern=SLUG)
+    date = DateField(required=False)
+    time = TimeField(required=False)
+    party_size = StrictIntegerField(
         min_value=1,
         max_value=500,
         error_messages=dict.fromkeys(("type", "min_value", "max_value"), WHOLE),
     )
-    customer_name = Text(min_length=1, max_length=200, required=False)
-    idempotency_key = Text(
+    customer_name = TextField(min_length=1, max_length=200, required=False)
+    idempotency_key = TextField(
         required=False,
         pattern=idempotency.VISIBLE,
         hint="This must be 1 to 255 visible ASCII characters.",
@@ -148,7 +148,7 @@ class Wished(NewFlowBooking):
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """The values. All that is wrong is told at once."""
-        texts = [name for name, field in self.fields.items() if isinstance(field, Text) and not field.allow_blank]
+        texts = [name for name, field in self.fields.items() if isinstance(field, TextField) and not field.allow_blank]
         empty = {name: [EMPTY] for name in texts if is_blank(data.get(name))}
         told = {name: value for name, value in data.items() if name not in empty}
         return along({**empty, **unclear(told)}, super().to_internal_value, told)
@@ -201,7 +201,7 @@ def book_table(call: Call, asked: Values) -> Result:
         operation=f"tools/call {call.tool}",
         now=call.now,
     )
-    return Result(JSON().render(FlowBookingRecord(booked).data))
+    return Result(JSONRenderer().render(FlowBookingRecord(booked).data))
 
 
 def lacks(told: Values) -> dict[str, str]:
@@ -226,7 +226,7 @@ def answered(call: Call, told: Values, *, lacking: Mapping[str, str]) -> Values:
     try:
         judged(guest)
     except serializers.ValidationError as error:
-        wrong = invalid(list(problems(error.detail)))
+        wrong = invalid_request(list(flatten_detail(error.detail)))
         raise call.asker.again(ASKED, f"{wrong.message} {WHO}", form_with({**told, **texts(content)})) from error
     return guest
 
@@ -279,7 +279,7 @@ BOOK_TABLE = Tool(
     beside={
         "slug": SLUG_SCHEMA,
         "date": {"type": "string", "format": "date"},
-        "time": {"type": "string", "pattern": ClockTime().pattern},
+        "time": {"type": "string", "pattern": TimeField().pattern},
         "idempotency_key": idempotency.SCHEMA,
     },
     reads=Wished,

@@ -13,8 +13,8 @@ from catalogue.search.geocoding import distance
 from catalogue.search.geocoding.distance import Location
 from catalogue.search.text.vocabulary import Names
 from framework.api.pagination import cursor as pagination_cursor
-from framework.api.pagination.cursor import Credited, Cursor
-from framework.errors import Code, InvalidRequest
+from framework.api.pagination.cursor import AttributedListing, Cursor
+from framework.errors import ErrorCode, InvalidRequest
 from framework.public_ids import encode
 
 MOST_ALTERNATIVES = 5
@@ -31,7 +31,7 @@ KEYS = ("unlikeness", "metres", "outside", "unprominence", "name", "id")
 class PlaceNotResolved(InvalidRequest):
     """Nothing that we know has this name."""
 
-    code = Code.PLACE_NOT_RESOLVED
+    code = ErrorCode.PLACE_NOT_RESOLVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,18 +256,20 @@ def look_up(
     limit: int,
     cursor: str | None = None,
     now: datetime,
-) -> Credited[Found]:
+) -> AttributedListing[Found]:
     """Search the dictionary: best matches of `q` first (whole, begun, misspelt), equal ones nearest to `ll` first.
 
     Without `q` those within 20 km of `ll`, nearest first; without either all of them, the most prominent first. Of
     these kinds and in this market, where they are given. Three queries, and one for an unknown market. Raises
-    BadCursor and InvalidRequest.
+    InvalidCursor and InvalidRequest.
     """
     if market is not None:
         Names.load().market(market)
     question = pagination_cursor.fingerprint("landmarks", q, ll, sorted(kind), market)
     now = now.replace(microsecond=0)
-    begin = pagination_cursor.read(cursor, question=question, now=now) if cursor else Cursor(after=(), as_of=now)
+    begin = (
+        pagination_cursor.decode_cursor(cursor, question=question, now=now) if cursor else Cursor(after=(), as_of=now)
+    )
     center = Location(*ll) if ll else None
     point = distance.project(center) if center else None
     parameters: dict[str, Any] = {
@@ -298,8 +300,10 @@ def look_up(
     more = None
     if len(rows) > limit:
         last = rows[limit - 1]
-        more = pagination_cursor.write((*last[8:12], last[1], str(last[0])), as_of=begin.as_of, question=question)
-    return Credited(
+        more = pagination_cursor.encode_cursor(
+            (*last[8:12], last[1], str(last[0])), as_of=begin.as_of, question=question
+        )
+    return AttributedListing(
         rows=found,
         limit=limit,
         next_cursor=more,

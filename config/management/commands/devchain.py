@@ -20,7 +20,7 @@ from rich.table import Table
 from config.dev_stack.chain import Chain
 from config.dev_stack.servers import free_port
 from framework.cli.arguments import port_number
-from framework.state_directory import RECORD, StackError, locked, read_json, write_private
+from framework.state_directory import RECORD, StackError, lock_state_directory, read_json, write_private
 from payments.chain.evm import checksummed
 from payments.devchain import faucet
 from payments.devchain.addresses import USDC, UTILITY_TOKEN
@@ -188,7 +188,7 @@ class Command(BaseCommand):
     # A node of its own
     def run(self, home: Path, port: int) -> None:
         """Serve until a signal ends it. Raises StackError."""
-        with locked(home):
+        with lock_state_directory(home):
             known = (read_json(home / RECORD) or {}).get("chain") or {
                 "port": free_port(),
                 "password": secrets.token_urlsafe(24),

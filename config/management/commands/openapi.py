@@ -37,7 +37,7 @@ class Command(BaseCommand):
             document = schema.generate(title, description, patterns)
             if name == "management":
                 document["webhooks"] = webhooks_openapi.section()
-            text = schema.written(document)
+            text = schema.render_document(document)
             file = schema.FOLDER / f"{name}.json"
             if not options["check"]:
                 file.parent.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ from x402.http.utils import (
 )
 
 from framework.cli.arguments import count
-from framework.state_directory import read_up
+from framework.state_directory import read_up_record
 from payments.chain.evm import call_data
 from payments.devchain.faucet import DevelopmentChain, TransactionRefused
 from payments.devchain.wallets import Wallet
@@ -69,7 +69,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         """Buy; fail when the answer in the end is not what was paid for."""
-        up = read_up(options["state_dir"])
+        up = read_up_record(options["state_dir"])
         if up is None:
             raise CommandError(f"Nothing runs in {options['state_dir']}: run `manage.py up` first.")
         identifier = options["identifier"]

@@ -14,30 +14,30 @@ from django.urls.resolvers import RoutePattern
 
 from framework.api.fast_path import headers
 
-Broke = Callable[[HttpRequest, Exception], None]
+ErrorHook = Callable[[HttpRequest, Exception], None]
 
 
-class Inside:
+class ApiDispatcher:
     """The way to a view without sessions, messages, CSRF and whatever else serves people with browsers.
 
-    `broke` hears of what no view has foreseen, before Django makes it a 500.
+    `on_error` hears of what no view has foreseen, before Django makes it a 500.
     """
 
-    def __init__(self, *, broke: Broke) -> None:
-        self.broke = broke
-        self.answer = convert_exception_to_response(self.from_view)
+    def __init__(self, *, on_error: ErrorHook) -> None:
+        self.on_error = on_error
+        self.answer = convert_exception_to_response(self.call_view)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """The answer of the view, or what Django's handlers make of an error; for a Host that is not ours 400."""
         response = cast("HttpResponseBase", self.answer(request))
-        headers.put(response, PROTECTION)
+        headers.set_headers(response, SECURITY_HEADERS)
         if isinstance(response, HttpResponse) and "Content-Length" not in response.headers:
             response.headers["Content-Length"] = str(len(response.content))
         return response
 
-    def from_view(self, request: HttpRequest) -> HttpResponseBase:
+    def call_view(self, request: HttpRequest) -> HttpResponseBase:
         """The answer of the view. Raises DisallowedHost and Resolver404."""
-        if not _is_ours(request.META.get("HTTP_HOST", ""), tuple(settings.ALLOWED_HOSTS)):
+        if not _is_allowed_host(request.META.get("HTTP_HOST", ""), tuple(settings.ALLOWED_HOSTS)):
             # Says what is wrong with it.
             request.get_host()
         request.resolver_match = found = resolve(request.path_info)
@@ -45,7 +45,7 @@ class Inside:
             response: HttpResponseBase = found.func(request, *found.args, **found.kwargs)
             return response.render() if isinstance(response, SimpleTemplateResponse) else response
         except Exception as error:
-            self.broke(request, error)
+            self.on_error(request, error)
             raise
 
 
@@ -78,14 +78,14 @@ def _addresses(urls: str) -> Mapping[str, Sequence[URLPattern]]:
 
 
 @lru_cache(maxsize=256)
-def _is_ours(host: str, allowed: tuple[str, ...]) -> bool:
+def _is_allowed_host(host: str, allowed: tuple[str, ...]) -> bool:
     """Whether Django would take this Host, which few callers vary."""
     domain, _ = split_domain_port(host)
     return bool(domain) and validate_host(domain, allowed)
 
 
 # What SecurityMiddleware and XFrameOptionsMiddleware say of pages holds for whoever opens an answer in a browser.
-PROTECTION = (
+SECURITY_HEADERS = (
     ("X-Frame-Options", "DENY"),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "same-origin"),

@@ -9,7 +9,7 @@ from framework.django_internals import stored_headers
 Header = tuple[str, str]
 
 
-def of(response: HttpResponseBase) -> list[Header]:
+def wsgi_headers(response: HttpResponseBase) -> list[Header]:
     """All headers, as WSGI takes them."""
     return [
         *stored_headers(response).values(),
@@ -17,7 +17,7 @@ def of(response: HttpResponseBase) -> list[Header]:
     ]
 
 
-def put(response: HttpResponseBase, headers: Iterable[Header]) -> None:
+def set_headers(response: HttpResponseBase, headers: Iterable[Header]) -> None:
     """Set headers whose names and values are our own words, in ASCII and on one line: nothing validates them."""
     store = stored_headers(response)
     for header in headers:

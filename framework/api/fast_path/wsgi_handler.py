@@ -11,10 +11,10 @@ from framework.api.fast_path import headers
 from framework.db import prepared_statements
 from framework.django_internals import call_on_close
 
-APIS = ("/v1/", "/api/", "/mcp")
+API_PREFIXES = ("/v1/", "/api/", "/mcp")
 
 
-class Door(WSGIHandler):
+class ApiWSGIHandler(WSGIHandler):
     """Django's own, but for calls of the APIs, which it spares the signals around each request.
 
     All that their receivers do for such a call is to look after the connection of its thread: one line of ours, for a
@@ -27,19 +27,19 @@ class Door(WSGIHandler):
         Of anything else it asks for part after part, and closes it when the last was handed on: a receipt counts as
         delivered then (payments.x402.PaidResponse).
         """
-        if not environ.get("PATH_INFO", "").startswith(APIS):
+        if not environ.get("PATH_INFO", "").startswith(API_PREFIXES):
             answer: Iterable[bytes] = super().__call__(environ, start_response)
             return answer
-        prepared_statements.refresh()
+        prepared_statements.refresh_connection()
         request = self.request_class(environ)
-        response = self.of_api(request)
-        start_response(f"{response.status_code} {response.reason_phrase}", headers.of(response))
+        response = self.get_api_response(request)
+        start_response(f"{response.status_code} {response.reason_phrase}", headers.wsgi_headers(response))
         if type(response) is HttpResponse:
             request.close()
             return [response.content]
         return response
 
-    def of_api(self, request: HttpRequest) -> HttpResponseBase:
+    def get_api_response(self, request: HttpRequest) -> HttpResponseBase:
         """What the middleware answers; a refusal is logged, as Django does."""
         response: HttpResponseBase = self._middleware_chain(request)  # type: ignore[attr-defined]  # not in the stubs
         call_on_close(response, request.close)

@@ -5,14 +5,22 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
-from framework.api.fields import CLEAN, CLEAN_LINE, Constant, Metadata, PublicId, Shape, Text
+from framework.api.fields import (
+    CLEAN,
+    CLEAN_LINE,
+    ConstantField,
+    MetadataField,
+    PublicIdField,
+    StrictSerializer,
+    TextField,
+)
 from framework.public_ids import pattern
 
 
 class ShapeSchema(OpenApiSerializerExtension):
     """Publishes that unknown keys are refused."""
 
-    target_class = Shape
+    target_class = StrictSerializer
     match_subclasses = True
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
@@ -24,13 +32,13 @@ class ShapeSchema(OpenApiSerializerExtension):
 class TextSchema(OpenApiSerializerFieldExtension):
     """Publishes the pattern of a Text."""
 
-    target_class = Text
+    target_class = TextField
     match_subclasses = True
     priority = 1
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
         """The JSON Schema of the field."""
-        field: Text = self.target
+        field: TextField = self.target
         schema: dict[str, Any] = {"type": "string"}
         if field.read_only:
             schema |= {"pattern": field.pattern} if field.pattern else {}
@@ -52,27 +60,27 @@ def not_blank(clean: str) -> str:
 class MetadataSchema(OpenApiSerializerFieldExtension):
     """Publishes the bounds of Metadata."""
 
-    target_class = Metadata
+    target_class = MetadataField
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
         """The JSON Schema of the field."""
         return {
             "type": "object",
-            "maxProperties": Metadata.KEYS,
+            "maxProperties": MetadataField.KEYS,
             "propertyNames": {
                 "type": "string",
                 "minLength": 1,
-                "maxLength": Metadata.KEY_LENGTH,
+                "maxLength": MetadataField.KEY_LENGTH,
                 "pattern": CLEAN_LINE,
             },
-            "additionalProperties": {"type": "string", "maxLength": Metadata.TEXT_LENGTH, "pattern": CLEAN},
+            "additionalProperties": {"type": "string", "maxLength": MetadataField.TEXT_LENGTH, "pattern": CLEAN},
         }
 
 
 class PublicIdSchema(OpenApiSerializerFieldExtension):
     """Publishes the form of an id."""
 
-    target_class = PublicId
+    target_class = PublicIdField
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
         """The JSON Schema of the field."""
@@ -82,7 +90,7 @@ class PublicIdSchema(OpenApiSerializerFieldExtension):
 class ConstantSchema(OpenApiSerializerFieldExtension):
     """Publishes the word."""
 
-    target_class = Constant
+    target_class = ConstantField
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
         """The JSON Schema of the field."""

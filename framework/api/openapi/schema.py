@@ -18,9 +18,9 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from framework.api import error_handler  # drf-spectacular finds extensions by their base class
-from framework.api.fields import Text
-from framework.api.pagination.page_number import LAST_PAGE, MOST
-from framework.errors import STATUS, Code
+from framework.api.fields import TextField
+from framework.api.pagination.page_number import MAX_LIMIT, MAX_PAGE
+from framework.errors import HTTP_STATUS, ErrorCode
 from framework.public_ids import pattern
 
 METHODS = ("get", "post", "put", "delete", "head")
@@ -37,7 +37,9 @@ class Failure(serializers.Serializer[Any]):
     """What went wrong."""
 
     # Labelled as ENUM_NAME_OVERRIDES does it, which finds its name by both.
-    code = serializers.ChoiceField(choices=[(code.value, code.name) for code in Code], help_text="Machine-readable.")
+    code = serializers.ChoiceField(
+        choices=[(code.value, code.name) for code in ErrorCode], help_text="Machine-readable."
+    )
     message = serializers.CharField(help_text="Human-readable, naming the problem.")
     param = serializers.CharField(allow_null=True, help_text="The offending parameter, for example items[0].quantity.")
     request_id = serializers.CharField(help_text="Also in the header X-Request-Id; quote it to us.")
@@ -57,29 +59,32 @@ class Error(serializers.Serializer[Any]):
 
 def page_parameters(*, default: int | None) -> list[OpenApiParameter]:
     """`limit` and `page`; `default` is the limit of a caller who gives none, None where all rows are returned."""
-    limit: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": MOST}
+    limit: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}
     if default is not None:
         limit["default"] = default
-    page = {"type": "integer", "minimum": 1, "maximum": LAST_PAGE, "default": 1}
+    page = {"type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": 1}
     return [
         OpenApiParameter("limit", limit, description="Records on a page."),
         OpenApiParameter("page", page, description="From 1."),
     ]
 
 
-def answers(good: Mapping[int, Any], *, refusals: Sequence[int] = ()) -> dict[int, Any]:
+def documented_responses(good: Mapping[int, Any], *, refusals: Sequence[int] = ()) -> dict[int, Any]:
     """The documented answers of an operation: its own, and the statuses by which it refuses."""
-    return {**good, **{status: OpenApiResponse(Error, description=describe(status, DATA)) for status in refusals}}
+    return {
+        **good,
+        **{status: OpenApiResponse(Error, description=describe_codes(status, DATA_CODES)) for status in refusals},
+    }
 
 
-def refuses(*codes: Code) -> dict[str, list[Code]]:
+def error_codes(*codes: ErrorCode) -> dict[str, list[ErrorCode]]:
     """What `extensions` of extend_schema says of an operation's own refusals; those that all share are added."""
     return {"x-error-codes": list(codes)}
 
 
-def describe(status: int, codes: Sequence[Code]) -> str:
+def describe_codes(status: int, codes: Sequence[ErrorCode]) -> str:
     """The codes of an operation that come with a status."""
-    return "`error.code` is " + ", ".join(f"`{code}`" for code in codes if STATUS[code] == status) + "."
+    return "`error.code` is " + ", ".join(f"`{code}`" for code in codes if HTTP_STATUS[code] == status) + "."
 
 
 LOCATION = OpenApiParameter(
@@ -109,7 +114,7 @@ def path_id(prefix: str, name: str = "id") -> OpenApiParameter:
     return OpenApiParameter(name, {"type": "string", "pattern": pattern(prefix)}, OpenApiParameter.PATH)
 
 
-class Operation(AutoSchema):
+class OperationSchema(AutoSchema):
     """One operation, as drf-spectacular sees it."""
 
     def get_filter_backends(self) -> list[Any]:
@@ -119,7 +124,7 @@ class Operation(AutoSchema):
 
     def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
         super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]
-        if isinstance(field, Text) and "oneOf" in schema:
+        if isinstance(field, TextField) and "oneOf" in schema:
             # drf-spectacular adds "or empty", which our pattern allows already: then neither is the only one.
             ours, _ = schema.pop("oneOf")
             schema |= ours
@@ -147,42 +152,47 @@ RATE_HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
 
 
 # Refusals that any call may meet, and any call that needs a key.
-OF_ANY = (Code.INVALID_REQUEST, Code.RATE_LIMIT_EXCEEDED, Code.INTERNAL_ERROR, Code.SERVICE_UNAVAILABLE)
-OF_KEYS = (
-    Code.MISSING_CREDENTIALS,
-    Code.INVALID_CREDENTIALS,
-    Code.EXPIRED_API_KEY,
-    Code.REVOKED_API_KEY,
-    Code.INSUFFICIENT_SCOPE,
+COMMON_CODES = (
+    ErrorCode.INVALID_REQUEST,
+    ErrorCode.RATE_LIMIT_EXCEEDED,
+    ErrorCode.INTERNAL_ERROR,
+    ErrorCode.SERVICE_UNAVAILABLE,
+)
+API_KEY_CODES = (
+    ErrorCode.MISSING_CREDENTIALS,
+    ErrorCode.INVALID_CREDENTIALS,
+    ErrorCode.EXPIRED_API_KEY,
+    ErrorCode.REVOKED_API_KEY,
+    ErrorCode.INSUFFICIENT_SCOPE,
 )
 # What only the management API refuses for.
-MANAGEMENT = {
-    Code.SLOT_UNAVAILABLE,
-    Code.OUTSIDE_SERVICE_HOURS,
-    Code.VERSION_CONFLICT,
+MANAGEMENT_CODES = {
+    ErrorCode.SLOT_UNAVAILABLE,
+    ErrorCode.OUTSIDE_SERVICE_HOURS,
+    ErrorCode.VERSION_CONFLICT,
 }
-DATA = [code for code in Code if code not in MANAGEMENT]
+DATA_CODES = [code for code in ErrorCode if code not in MANAGEMENT_CODES]
 # The message and the parameter of an example of each.
-REFUSALS: Mapping[Code, tuple[str, str | None]] = {
-    Code.INVALID_REQUEST: ("`items[0].quantity`: This must be at least 1.", "items[0].quantity"),
-    Code.INVALID_TRANSITION: ("This order is cancelled, which is final.", "status"),
-    Code.SLOT_UNAVAILABLE: ("No table for 4 is free at 19:30.", "time"),
-    Code.OUTSIDE_SERVICE_HOURS: ("The venue takes nobody at 16:10.", "time"),
-    Code.IDEMPOTENCY_KEY_REUSED: ("This Idempotency-Key came with another request before.", None),
-    Code.IDEMPOTENCY_IN_PROGRESS: ("The first request with this Idempotency-Key is still under way.", None),
-    Code.MISSING_CREDENTIALS: ("Send your API key: `Authorization: Bearer <API_KEY>`.", None),
-    Code.INVALID_CREDENTIALS: ("There is no such API key.", None),
-    Code.EXPIRED_API_KEY: ("This API key has expired.", None),
-    Code.REVOKED_API_KEY: ("This API key was revoked.", None),
-    Code.INSUFFICIENT_SCOPE: ("This API key may not do this: it lacks the scope orders:write.", None),
-    Code.NOT_FOUND: ("There is no such order.", None),
-    Code.VERSION_CONFLICT: ("This order is of version 2.", None),
-    Code.RATE_LIMIT_EXCEEDED: (
+EXAMPLE_ERRORS: Mapping[ErrorCode, tuple[str, str | None]] = {
+    ErrorCode.INVALID_REQUEST: ("`items[0].quantity`: This must be at least 1.", "items[0].quantity"),
+    ErrorCode.INVALID_TRANSITION: ("This order is cancelled, which is final.", "status"),
+    ErrorCode.SLOT_UNAVAILABLE: ("No table for 4 is free at 19:30.", "time"),
+    ErrorCode.OUTSIDE_SERVICE_HOURS: ("The venue takes nobody at 16:10.", "time"),
+    ErrorCode.IDEMPOTENCY_KEY_REUSED: ("This Idempotency-Key came with another request before.", None),
+    ErrorCode.IDEMPOTENCY_IN_PROGRESS: ("The first request with this Idempotency-Key is still under way.", None),
+    ErrorCode.MISSING_CREDENTIALS: ("Send your API key: `Authorization: Bearer <API_KEY>`.", None),
+    ErrorCode.INVALID_CREDENTIALS: ("There is no such API key.", None),
+    ErrorCode.EXPIRED_API_KEY: ("This API key has expired.", None),
+    ErrorCode.REVOKED_API_KEY: ("This API key was revoked.", None),
+    ErrorCode.INSUFFICIENT_SCOPE: ("This API key may not do this: it lacks the scope orders:write.", None),
+    ErrorCode.NOT_FOUND: ("There is no such order.", None),
+    ErrorCode.VERSION_CONFLICT: ("This order is of version 2.", None),
+    ErrorCode.RATE_LIMIT_EXCEEDED: (
         "The allowance of 1000 requests in 3600 seconds is used up; the next window begins in 840 seconds.",
         None,
     ),
-    Code.INTERNAL_ERROR: ("Something broke on our side. Tell us the request_id.", None),
-    Code.SERVICE_UNAVAILABLE: ("The service is not available for a moment. Try again.", None),
+    ErrorCode.INTERNAL_ERROR: ("Something broke on our side. Tell us the request_id.", None),
+    ErrorCode.SERVICE_UNAVAILABLE: ("The service is not available for a moment. Try again.", None),
 }
 
 
@@ -194,53 +204,63 @@ def generate(title: str, description: str, patterns: Sequence[URLPattern | URLRe
     return document
 
 
-def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+def postprocess(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
     """drf-spectacular's last hook: paths without the optional slash, common answers, rate headers, links."""
     result["paths"] = {path.rstrip("/"): operations for path, operations in result["paths"].items()}
     result["components"]["headers"] = {
         name: {"description": words, "required": True, "schema": schema}
         for name, (words, schema) in RATE_HEADERS.items()
     }
-    told: set[Code] = set()
+    told: set[ErrorCode] = set()
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             if method in METHODS:
                 if "x-error-codes" in operation:
-                    told |= set(refusals(operation))
-                common(operation)
-                shared(operation, result["components"])
+                    told |= set(add_error_responses(operation))
+                add_common_parts(operation)
+                share_payment_headers(operation, result["components"])
                 if method == "post" and "201" in operation["responses"]:
                     operation["responses"]["201"] |= links(path, result["paths"])
     if told:
-        result["components"]["examples"] = {code.value: {"value": example(code)} for code in Code if code in told}
+        result["components"]["examples"] = {
+            code.value: {"value": example_body(code)} for code in ErrorCode if code in told
+        }
     return result
 
 
-def refusals(operation: dict[str, Any]) -> Sequence[Code]:
+def add_error_responses(operation: dict[str, Any]) -> Sequence[ErrorCode]:
     """Say by code for what one operation refuses; return those codes."""
     own = operation["x-error-codes"]
-    codes = [code for code in Code if code in {*own, *OF_ANY, *(OF_KEYS if "security" in operation else ())}]
+    codes = [
+        code
+        for code in ErrorCode
+        if code in {*own, *COMMON_CODES, *(API_KEY_CODES if "security" in operation else ())}
+    ]
     operation["x-error-codes"] = [code.value for code in codes]
-    for status in sorted({STATUS[code] for code in codes}):
-        its = [code for code in codes if STATUS[code] == status]
-        operation["responses"][str(status)] = refusal(status, its)
+    for status in sorted({HTTP_STATUS[code] for code in codes}):
+        its = [code for code in codes if HTTP_STATUS[code] == status]
+        operation["responses"][str(status)] = error_response(status, its)
         content = operation["responses"][str(status)]["content"]["application/json"]
         content["examples"] = {code.value: {"$ref": f"#/components/examples/{code.value}"} for code in its}
     return codes
 
 
-def refusal(status: int, codes: Sequence[Code]) -> dict[str, Any]:
+def error_response(status: int, codes: Sequence[ErrorCode]) -> dict[str, Any]:
     """An answer of this status with one of these codes."""
     return {
-        "description": describe(status, codes),
+        "description": describe_codes(status, codes),
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
     }
 
 
-def example(code: Code) -> dict[str, Any]:
+def example_body(code: ErrorCode) -> dict[str, Any]:
     """A body that refuses with this code."""
-    message, param = REFUSALS[code]
-    extra = {"alternatives": ["18:45", "21:00"]} if code in (Code.SLOT_UNAVAILABLE, Code.OUTSIDE_SERVICE_HOURS) else {}
+    message, param = EXAMPLE_ERRORS[code]
+    extra = (
+        {"alternatives": ["18:45", "21:00"]}
+        if code in (ErrorCode.SLOT_UNAVAILABLE, ErrorCode.OUTSIDE_SERVICE_HOURS)
+        else {}
+    )
     details = [{"param": param, "message": message.removeprefix(f"`{param}`: ")}] if param else []
     request_id = "req_01m7zvtp5dez4r5h4qxw0cf8xk"
     return {
@@ -249,10 +269,10 @@ def example(code: Code) -> dict[str, Any]:
     }
 
 
-def common(operation: dict[str, Any]) -> None:
+def add_common_parts(operation: dict[str, Any]) -> None:
     """Add to one operation the answers that any may give, and the headers to each of its answers."""
     for status in [400, 429, 500, 503] if "security" not in operation else [400, 401, 429, 500, 503]:
-        operation["responses"].setdefault(str(status), refusal(status, DATA))
+        operation["responses"].setdefault(str(status), error_response(status, DATA_CODES))
     operation["responses"] = dict(sorted(operation["responses"].items()))
     for parameter in operation.get("parameters", ()):
         # drf-spectacular leaves room for a list of choices, which the schema has.
@@ -271,21 +291,21 @@ def common(operation: dict[str, Any]) -> None:
 
 
 # What a caller sends with what is sold, and what the challenge says of it.
-OF_PAYMENTS = ("X-Payment", "PAYMENT-SIGNATURE", "X-Receipt", "SIGN-IN-WITH-X")
-OF_CHALLENGES = ("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt")
+PAYMENT_HEADERS = ("X-Payment", "PAYMENT-SIGNATURE", "X-Receipt", "SIGN-IN-WITH-X")
+CHALLENGE_HEADERS = ("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt")
 
 
-def shared(operation: dict[str, Any], components: dict[str, Any]) -> None:
+def share_payment_headers(operation: dict[str, Any], components: dict[str, Any]) -> None:
     """Say of payments once what all operations that sell have: their headers become components."""
     if "x-products" not in operation:
         return
     told = components.setdefault("parameters", {})
     for place, parameter in enumerate(operation["parameters"]):
-        if parameter.get("name") in OF_PAYMENTS:
+        if parameter.get("name") in PAYMENT_HEADERS:
             told[parameter["name"]] = parameter
             operation["parameters"][place] = {"$ref": f"#/components/parameters/{parameter['name']}"}
     for response in operation["responses"].values():
-        for name in OF_CHALLENGES:
+        for name in CHALLENGE_HEADERS:
             if name in response["headers"]:
                 components["headers"][name] = response["headers"][name]
                 response["headers"][name] = {"$ref": f"#/components/headers/{name}"}
@@ -315,7 +335,7 @@ def on_one(path: str, paths: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 FOLDER = Path(settings.BASE_DIR) / "docs" / "openapi"
 
 
-def written(document: Mapping[str, Any]) -> str:
+def render_document(document: Mapping[str, Any]) -> str:
     """The document as it is committed."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
@@ -333,7 +353,7 @@ def example_day(today: date) -> date:
 
 # A POST is refused as what it is, not for the token that pages send.
 @csrf_exempt
-def serve(
+def serve_document(
     request: HttpRequest, name: str, living: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType({})
 ) -> HttpResponse:
     """The committed document, which a test holds equal to the code, with examples that work today.
@@ -341,7 +361,7 @@ def serve(
     `living` adds to the document of a name what only the running product knows. Whole: a slow reader must not hold a
     thread.
     """
-    if refusal := error_handler.only_read(request):
+    if refusal := error_handler.reject_unsafe_method(request):
         return refusal
     day = example_day(timezone.now().date()).isoformat()
     content = (FOLDER / f"{name}.json").read_bytes().replace(EXAMPLE_DAY.encode(), day.encode())

@@ -17,7 +17,7 @@ Key = int | float | str
 Row = TypeVar("Row")
 
 
-class BadCursor(InvalidRequest):
+class InvalidCursor(InvalidRequest):
     """A cursor that we did not make, not for this question, or too long ago."""
 
     def __init__(self, message: str) -> None:
@@ -33,7 +33,7 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paged:
+class PageInfo:
     """A page of at most `limit` rows, as of a moment; `next_cursor` is None on the last one."""
 
     limit: int
@@ -47,14 +47,14 @@ class Paged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing(Paged, Generic[Row]):
+class Listing(PageInfo, Generic[Row]):
     """A page of rows, and nothing else to say."""
 
     rows: Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Credited(Listing[Row]):
+class AttributedListing(Listing[Row]):
     """A page of rows, and the lines that are to be shown with them."""
 
     attribution: Sequence[Mapping[str, Any]]
@@ -65,20 +65,22 @@ def fingerprint(*question: object) -> str:
     return sha256(repr(question).encode()).hexdigest()[:16]
 
 
-def write(after: Sequence[Key], *, as_of: datetime, question: str) -> str:
+def encode_cursor(after: Sequence[Key], *, as_of: datetime, question: str) -> str:
     """The text of a cursor. `question` is a fingerprint; `as_of` is kept to the second."""
     return SIGNER.dump([*after, int(as_of.timestamp()), question])
 
 
-def read(text: str, *, question: str, now: datetime) -> Cursor:
-    """Read what `write` wrote. Raises BadCursor unless it was for the same question and at most an hour ago."""
+def decode_cursor(text: str, *, question: str, now: datetime) -> Cursor:
+    """Read what `write` wrote. Raises InvalidCursor unless it was for the same question and at most an hour ago."""
     try:
         *after, seconds, asked = SIGNER.load(text)
     except (BadSignature, ValueError) as error:
-        raise BadCursor("This cursor is not one of ours: pass `next_cursor` unchanged.") from error
+        raise InvalidCursor("This cursor is not one of ours: pass `next_cursor` unchanged.") from error
     if asked != question:
-        raise BadCursor("This cursor continues another question: repeat that one, with nothing changed but `cursor`.")
+        raise InvalidCursor(
+            "This cursor continues another question: repeat that one, with nothing changed but `cursor`."
+        )
     as_of = datetime.fromtimestamp(seconds, UTC)
     if now - as_of > LIFETIME:
-        raise BadCursor("This cursor is older than an hour: begin again without it.")
+        raise InvalidCursor("This cursor is older than an hour: begin again without it.")
     return Cursor(after=tuple(after), as_of=as_of)

@@ -11,15 +11,15 @@ from drf_spectacular.utils import extend_schema_serializer, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from framework.api.renderers import in_json
+from framework.api.renderers import json_response
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
 
 # Seed 000, "Limits".
 DEFAULT_LIMIT = 20
-MOST = 100
+MAX_LIMIT = 100
 # No list is as long; a bound keeps every offset within PostgreSQL's bigint.
-LAST_PAGE = 10**12
+MAX_PAGE = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +35,24 @@ class Page:
         return (self.number - 1) * self.limit
 
 
-def whole_number(value: str, *, name: str, lowest: int, highest: int) -> int:
+def parse_whole_number(value: str, *, name: str, lowest: int, highest: int) -> int:
     """Read a number of ASCII digits. Raises InvalidRequest naming the parameter; nothing is clamped."""
     if not re.fullmatch(r"[0-9]{1,15}", value) or not lowest <= int(value) <= highest:
         raise InvalidRequest(f"`{name}` must be a whole number from {lowest} to {highest}.", param=name)
     return int(value)
 
 
-def read(parameters: Mapping[str, str], *, default_limit: int = DEFAULT_LIMIT) -> Page:
+def parse_page(parameters: Mapping[str, str], *, default_limit: int = DEFAULT_LIMIT) -> Page:
     """The page that `page` and `limit` ask for."""
     return Page(
-        number=whole_number(parameters.get("page", "1"), name="page", lowest=1, highest=LAST_PAGE),
-        limit=whole_number(parameters["limit"], name="limit", lowest=1, highest=MOST)
+        number=parse_whole_number(parameters.get("page", "1"), name="page", lowest=1, highest=MAX_PAGE),
+        limit=parse_whole_number(parameters["limit"], name="limit", lowest=1, highest=MAX_LIMIT)
         if "limit" in parameters
         else default_limit,
     )
 
 
-def told(
+def page_response(
     request: Request, rows: Sequence[Mapping[str, Any]], *, asked: Mapping[str, str], page: Page, total: int
 ) -> HttpResponse:
     """`{"data": [...], "pagination": {...}}` of a page of so many rows in all, with the Link header of RFC 8288.
@@ -77,7 +77,7 @@ def told(
     parameters = urlencode({**asked, "page": ""})
     before, after = public_url(f"{request.path}?{parameters}").rsplit("page=", 1)
     links = ", ".join(f'<{before}page={number}{after}>; rel="{name}"' for name, number in wanted if number)
-    return in_json({"data": rows, "pagination": pagination}, headers={"Link": links})
+    return json_response({"data": rows, "pagination": pagination}, headers={"Link": links})
 
 
 class Pagination(serializers.Serializer[Any]):
@@ -90,7 +90,7 @@ class Pagination(serializers.Serializer[Any]):
     has_more = serializers.BooleanField()
 
 
-def page_of(record: type[serializers.Serializer[Any]], name: str) -> serializers.Serializer[Any]:
+def page_serializer(record: type[serializers.Serializer[Any]], name: str) -> serializers.Serializer[Any]:
     """The shape of a page of such records, under this name in the OpenAPI document."""
     page = inline_serializer(name, {"data": record(many=True), "pagination": Pagination()})
     # The envelope of a list is one object.

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 
-class Moment(serializers.DateTimeField):
+class DateTimeField(serializers.DateTimeField):
     """A moment to the second, in the zone that it is given in."""
 
     def to_representation(self, value: Any) -> Any:
@@ -14,15 +14,15 @@ class Moment(serializers.DateTimeField):
         return value.replace(microsecond=0) if isinstance(value, datetime) else value
 
 
-def written_moment(moment: datetime) -> str:
+def format_datetime(moment: datetime) -> str:
     """A moment as DATETIME_FORMAT has it (framework.api.wire): in UTC and to the second."""
     return f"{moment.astimezone(UTC).isoformat()[:19]}Z"
 
 
-class ListingRecord(serializers.Serializer[Any]):
+class CursorPageRecord(serializers.Serializer[Any]):
     """Where a page stands in its list."""
 
     limit = serializers.IntegerField(min_value=1, help_text="Rows on a page, at most.")
     next_cursor = serializers.CharField(allow_null=True, help_text="Give it as `cursor` for the next page.")
     has_more = serializers.BooleanField()
-    as_of = Moment(help_text="The moment of which all pages of this list speak.")
+    as_of = DateTimeField(help_text="The moment of which all pages of this list speak.")

@@ -11,23 +11,23 @@ from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 from rest_framework.request import Request
 
-from framework.api.fields import Text
+from framework.api.fields import TextField
 from framework.api.query_params import parser
 
-TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]"
+TIME_PATTERN = r"([01][0-9]|2[0-3]):[0-5][0-9]"
 # RFC 3339, section 5.6, without leap seconds.
-DATE = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-MOMENT = rf"{DATE}T{TIME}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME})"
+DATE_PATTERN = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+DATETIME_PATTERN = rf"{DATE_PATTERN}T{TIME_PATTERN}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME_PATTERN})"
 
 
 # Letters of a query string that is worth remembering.
-SHORT = 40
+MAX_CACHED_LENGTH = 40
 # Of each field of a class of parameters its name, itself bound to a serializer, the method of the class that judges
 # what it read, and whether it is asked where nothing was given: for a default, or as it may not be left out.
 Readers = tuple[tuple[str, Any, Callable[[Any, Any], Any] | None, bool], ...]
 
 
-class Parameters(serializers.Serializer[Any]):
+class QueryParams(serializers.Serializer[Any]):
     """A query string whose parameters are all known, each given once and not empty.
 
     Its fields are bound once, as reading changes none: a serializer copies all of its own for each request.
@@ -38,13 +38,13 @@ class Parameters(serializers.Serializer[Any]):
         """The values, where something was given or has a default. Raises InvalidRequest and ValidationError."""
         asked = request.META.get("QUERY_STRING", "")
         # Most callers ask in a few ways; whatever is long, or names what rows say that there is, is read each time.
-        is_remembered = len(asked) <= SHORT and _is_judged_alone(cls)
+        is_remembered = len(asked) <= MAX_CACHED_LENGTH and _is_judged_alone(cls)
         return dict(_remembered(cls, asked)) if is_remembered else cls.judged(asked)
 
     @classmethod
     def judged(cls, asked: str) -> dict[str, Any]:
         """The values in this query string. Raises InvalidRequest and ValidationError."""
-        given = parser.parsed(asked, _names(cls))
+        given = parser.parse_query_string(asked, _names(cls))
         # A field that is made raises a counter of the class of all fields, and Python then forgets what it has learned
         # of their methods; so does a serializer, which is one. This one comes without either.
         form = object.__new__(cls)
@@ -79,24 +79,24 @@ class Parameters(serializers.Serializer[Any]):
 
 
 @cache
-def _form(parameters: type[Parameters]) -> Parameters:
+def _form(parameters: type[QueryParams]) -> QueryParams:
     return parameters(data={})
 
 
 @cache
-def _is_judged_alone(parameters: type[Parameters]) -> bool:
+def _is_judged_alone(parameters: type[QueryParams]) -> bool:
     """Whether no field looks anything up: a field that does says so by `looks_up`."""
     return not any(getattr(field, "looks_up", False) for _, field, *_ in _readers(parameters))
 
 
 @lru_cache(maxsize=1024)
-def _remembered(parameters: type[Parameters], asked: str) -> Mapping[str, Any]:
+def _remembered(parameters: type[QueryParams], asked: str) -> Mapping[str, Any]:
     """What was read of this query string before: nothing that any of ours reads depends on the clock."""
     return parameters.judged(asked)
 
 
 @cache
-def _readers(parameters: type[Parameters]) -> Readers:
+def _readers(parameters: type[QueryParams]) -> Readers:
     return tuple(
         (name, field, getattr(parameters, f"validate_{name}", None), field.required or field.default is not empty)
         for name, field in _form(parameters).fields.items()
@@ -104,11 +104,11 @@ def _readers(parameters: type[Parameters]) -> Readers:
 
 
 @cache
-def _names(parameters: type[Parameters]) -> tuple[str, ...]:
+def _names(parameters: type[QueryParams]) -> tuple[str, ...]:
     return tuple(name for name, *_ in _readers(parameters))
 
 
-class Whole(serializers.IntegerField):
+class IntegerParam(serializers.IntegerField):
     """A whole number in ASCII digits, with both its bounds given."""
 
     def to_internal_value(self, data: Any) -> int:
@@ -119,7 +119,7 @@ class Whole(serializers.IntegerField):
         return int(data)
 
 
-class Word(serializers.ChoiceField):
+class ChoiceParam(serializers.ChoiceField):
     """One of a few words."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -129,7 +129,7 @@ class Word(serializers.ChoiceField):
         return data
 
 
-class Read(Text):
+class ParsedTextParam(TextField):
     """Text that is read as something else, which is why its length is judged first."""
 
     def __init__(self, **options: Any) -> None:
@@ -146,7 +146,7 @@ class Read(Text):
         return super().to_internal_value(data)
 
 
-class Listed(Read):
+class ListParam(ParsedTextParam):
     """Several values with commas between them; read as a tuple without repetitions."""
 
     def __init__(self, *, of: str, **options: Any) -> None:
@@ -162,7 +162,7 @@ class Listed(Read):
         return ",".join(map(str, value))
 
 
-def moment(text: str) -> datetime:
+def parse_datetime(text: str) -> datetime:
     """A day or a moment of RFC 3339 in UTC, whatever offset it was written with; of a day its beginning.
 
     Raises ValidationError for what is in no calendar.
@@ -174,20 +174,20 @@ def moment(text: str) -> datetime:
         raise serializers.ValidationError("There is no such moment in the calendar.") from error
 
 
-class PastMoment(Read):
+class DateTimeParam(ParsedTextParam):
     """A moment of RFC 3339; read as a datetime in UTC."""
 
     def __init__(self, **options: Any) -> None:
         hint = "This must be a moment like 2026-11-21T19:30:00Z; write the + of an offset as %2B."
-        super().__init__(pattern=f"^{MOMENT}$", hint=hint, **options)
+        super().__init__(pattern=f"^{DATETIME_PATTERN}$", hint=hint, **options)
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the moment."""
-        return moment(super().to_internal_value(data))
+        return parse_datetime(super().to_internal_value(data))
 
 
-class Pages(Parameters):
+class PageParams(QueryParams):
     """The parameters of a list that is only paged."""
 
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Records on a page.")
-    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+    limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Records on a page.")
+    cursor = TextField(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")

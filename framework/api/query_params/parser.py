@@ -6,18 +6,18 @@ from urllib.parse import parse_qsl
 from django.http import HttpRequest
 from rest_framework.request import Request
 
-from framework.api.error_handler import invalid
-from framework.errors import InvalidRequest, Problem, unknown
+from framework.api.error_handler import invalid_request
+from framework.errors import InvalidRequest, Problem, unknown_name
 
 MAX_PARAMETERS = 100
 
 
-def read(request: HttpRequest | Request, known: Sequence[str]) -> dict[str, str]:
+def parse_query(request: HttpRequest | Request, known: Sequence[str]) -> dict[str, str]:
     """The parameters of the query string; see `parsed`."""
-    return parsed(request.META.get("QUERY_STRING", ""), known)
+    return parse_query_string(request.META.get("QUERY_STRING", ""), known)
 
 
-def parsed(asked: str, known: Sequence[str]) -> dict[str, str]:
+def parse_query_string(asked: str, known: Sequence[str]) -> dict[str, str]:
     """The parameters of this query string, each at most once.
 
     Raises InvalidRequest, naming them, for those that are not known, stand twice, are empty, or are not clean UTF-8.
@@ -40,7 +40,7 @@ def parsed(asked: str, known: Sequence[str]) -> dict[str, str]:
     wrong: list[Problem] = []
     for name, value in pairs:
         if name not in known:
-            wrong.append(unknown("parameter", name[:80], known))
+            wrong.append(unknown_name("parameter", name[:80], known))
         elif name in found:
             wrong.append(Problem(name, f"`{name}` stands twice; give it once."))
         elif not value:
@@ -49,5 +49,5 @@ def parsed(asked: str, known: Sequence[str]) -> dict[str, str]:
             wrong.append(Problem(name, f"`{name}` holds a NUL, which no text may hold."))
         found[name] = value
     if wrong:
-        raise invalid(wrong)
+        raise invalid_request(wrong)
     return found

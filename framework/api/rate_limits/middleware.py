@@ -24,18 +24,18 @@ from django_ratelimit.core import get_usage
 
 from framework.api import error_handler
 from framework.api.fast_path import headers
-from framework.api.fast_path.dispatch import Inside
-from framework.api.rate_limits.valkey_backend import CounterCache, noted
-from framework.errors import Code, Refusal, Unavailable
+from framework.api.fast_path.dispatch import ApiDispatcher
+from framework.api.rate_limits.valkey_backend import ValkeyCounterCache, last_count
+from framework.errors import ApiError, ErrorCode, ServiceUnavailable
 from framework.public_ids import encode, new_id
 
 logger = logging.getLogger("tablewire.api")
 
 
-class TooManyRequests(Refusal):
+class RateLimitExceeded(ApiError):
     """The allowance of this window is used up."""
 
-    code = Code.RATE_LIMIT_EXCEEDED
+    code = ErrorCode.RATE_LIMIT_EXCEEDED
 
 
 # Some proxies write the caller's port too: 192.0.2.1:5000, [2001:db8::1]:5000.
@@ -82,14 +82,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Admission:
     """Who came in: the bucket that pays for the call, and the refusal that the call meets whatever its count."""
 
     allowance: Allowance
-    refusal: Refusal | None = None
+    error: ApiError | None = None
 
 
-class LocalCounts:
+class LocalCounter:
     """The same limits counted within this process, for while the store is away."""
 
     MOST = 10_000
@@ -111,7 +111,7 @@ class LocalCounts:
             self.windows[bucket] = (count + 1, ends)
             return count + 1, ends
 
-    def give_back(self, bucket: str, ends: int) -> None:
+    def undo_count(self, bucket: str, ends: int) -> None:
         """Count one call less, if its window is still the one that ends then."""
         with self.lock:
             count, its_end = self.windows.get(bucket, (0, 0))
@@ -119,15 +119,15 @@ class LocalCounts:
                 self.windows[bucket] = (count - 1, ends)
 
 
-local_counts = LocalCounts()
+local_counter = LocalCounter()
 
 
-def store() -> CounterCache:
+def counter_cache() -> ValkeyCounterCache:
     """The counts that all processes share, as this thread reaches them."""
-    return cast("CounterCache", caches[settings.RATELIMIT_USE_CACHE])
+    return cast("ValkeyCounterCache", caches[settings.RATELIMIT_USE_CACHE])
 
 
-def seen_address(request: HttpRequest) -> str:
+def peer_address(request: HttpRequest) -> str:
     """The caller's address as the peer, or the proxies that we trust, wrote it."""
     address: str = request.META.get("REMOTE_ADDR") or "0.0.0.0"  # noqa: S104  # no peer: one bucket for all of them
     hops = settings.TRUSTED_PROXIES
@@ -138,9 +138,9 @@ def seen_address(request: HttpRequest) -> str:
     return address
 
 
-def ip_of(request: HttpRequest) -> str | None:
+def client_ip(request: HttpRequest) -> str | None:
     """The caller's IP address, without a zone; None where a proxy wrote something else."""
-    return _ip_in(seen_address(request))
+    return _ip_in(peer_address(request))
 
 
 @lru_cache(maxsize=4096)
@@ -154,11 +154,11 @@ def _ip_in(address: str) -> str | None:
     return str(parsed)
 
 
-def client_address(request: HttpRequest) -> str:
+def client_network(request: HttpRequest) -> str:
     """What callers without a name are counted by: their address; of IPv6 the /64, which one customer holds whole."""
-    address = ip_of(request)
+    address = client_ip(request)
     if address is None:
-        return seen_address(request)
+        return peer_address(request)
     if ":" in address:
         return str(ipaddress.ip_network((address, 64), strict=False).network_address)
     return address
@@ -166,7 +166,7 @@ def client_address(request: HttpRequest) -> str:
 
 def address_bucket(request: HttpRequest) -> str:
     """The bucket of callers that only have an address."""
-    return _bucket_of(client_address(request))
+    return _bucket_of(client_network(request))
 
 
 @lru_cache(maxsize=4096)
@@ -174,7 +174,7 @@ def _bucket_of(address: str) -> str:
     return hashlib.sha256(address.encode()).hexdigest()[:32]
 
 
-class Doorway(ABC):
+class RateLimitMiddleware(ABC):
     """Count the call, answer it, stamp the answer."""
 
     prefix: ClassVar[str]
@@ -182,54 +182,56 @@ class Doorway(ABC):
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        self.inside = Inside(broke=self.sign)
+        self.dispatch = ApiDispatcher(on_error=self.add_request_id)
 
     @abstractmethod
-    def enter(self, request: HttpRequest) -> Entry:
+    def admit(self, request: HttpRequest) -> Admission:
         """Say who is calling, and leave on the request what the views need to know of them.
 
         May use the database; may raise its errors, which are answered with 503.
         """
 
     @abstractmethod
-    def unknown(self, request: HttpRequest) -> Allowance:
+    def anonymous_allowance(self, request: HttpRequest) -> Allowance:
         """The allowance of a caller whom nothing could be found out about."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve a request on one of our paths; pass on any other."""
-        if not self.serves(request):
+        if not self.handles(request):
             return self.get_response(request)
         request.request_id = encode("req", new_id())  # type: ignore[attr-defined]
         try:
-            entry = self.enter(request)
+            admission = self.admit(request)
         except DatabaseError:
             logger.warning("database away", exc_info=True)
-            entry = Entry(self.unknown(request), Unavailable())
+            admission = Admission(self.anonymous_allowance(request), ServiceUnavailable())
         except Exception:
             # Also of our own mistakes a caller learns in JSON, with the rate headers.
-            logger.exception("the doorway broke", extra={"request_id": error_handler.id_of(request)})
-            entry = Entry(self.unknown(request), error_handler.InternalError(error_handler.BROKEN))
-        usage = self.count(request, entry.allowance)
+            logger.exception("the doorway broke", extra={"request_id": error_handler.request_id_of(request)})
+            admission = Admission(
+                self.anonymous_allowance(request), error_handler.InternalError(error_handler.INTERNAL_ERROR_MESSAGE)
+            )
+        usage = self.count_call(request, admission.allowance)
         request.usage = usage  # type: ignore[attr-defined]
-        response, usage = self.recount(request, self.answer(request, entry, usage), usage)
-        self.stamp(request, response, usage)
+        response, usage = self.adjust_usage(request, self.respond(request, admission, usage), usage)
+        self.set_rate_headers(request, response, usage)
         return response
 
-    def serves(self, request: HttpRequest) -> bool:
+    def handles(self, request: HttpRequest) -> bool:
         """Whether the path is one of ours."""
         return error_handler.is_below(request, self.prefix)
 
-    def policy_of(self, request: HttpRequest) -> str:
+    def get_policy(self, request: HttpRequest) -> str:
         """The name of the limit that this request falls under; each counts apart."""
         return self.policy
 
-    def sign(self, request: HttpRequest, error: Exception) -> None:
-        """Sign what broke, so that its entry in the log is found by the id that the caller is told."""
-        error.add_note(f"request_id: {error_handler.id_of(request)}")
+    def add_request_id(self, request: HttpRequest, error: Exception) -> None:
+        """Sign what broke, so that its admission in the log is found by the id that the caller is told."""
+        error.add_note(f"request_id: {error_handler.request_id_of(request)}")
 
-    def count(self, request: HttpRequest, allowance: Allowance, *, policy: str | None = None) -> Usage:
+    def count_call(self, request: HttpRequest, allowance: Allowance, *, policy: str | None = None) -> Usage:
         """Count this call in the shared store, or in this process while the store is away."""
-        policy = policy or self.policy_of(request)
+        policy = policy or self.get_policy(request)
         usage = get_usage(
             request,
             group=f"{policy}:",
@@ -243,55 +245,57 @@ class Doorway(ABC):
         if usage["limit"]:
             # The second in which it sees a window end still belongs to that window.
             count, ends = usage["count"], now + max(usage["time_left"], 0) + 1
-            name = noted.name
+            name = last_count.name
         else:
-            count, ends = local_counts.count(bucket, allowance.window_s, now)
+            count, ends = local_counter.count(bucket, allowance.window_s, now)
         return Usage(policy, bucket, allowance.limit, allowance.window_s, count, ends, now, name)
 
-    def give_back(self, usage: Usage) -> None:
+    def undo_count(self, usage: Usage) -> None:
         """Count one call less where it was counted. Where that cannot be reached any more it stays counted."""
         if usage.name is None:
-            local_counts.give_back(usage.bucket, usage.resets_at)
+            local_counter.undo(usage.bucket, usage.resets_at)
         else:
-            store().give_back(usage.name)
+            counter_cache().undo_count(usage.name)
 
-    def recount(
+    def adjust_usage(
         self, request: HttpRequest, response: HttpResponseBase, usage: Usage
     ) -> tuple[HttpResponseBase, Usage]:
         """The answer that goes out, and the count that its headers tell, now that it is known what was answered."""
         return response, usage
 
-    def answer(self, request: HttpRequest, entry: Entry, usage: Usage) -> HttpResponseBase:
+    def respond(self, request: HttpRequest, admission: Admission, usage: Usage) -> HttpResponseBase:
         """Refuse, or go on inwards."""
-        request_id = error_handler.id_of(request)
-        if entry.refusal:
-            return error_handler.answer(entry.refusal, request_id=request_id)
+        request_id = error_handler.request_id_of(request)
+        if admission.error:
+            return error_handler.error_response(admission.error, request_id=request_id)
         if usage.count > usage.limit:
-            return self.too_many(request, usage)
-        response = self.inside(request)
+            return self.rate_limit_response(request, usage)
+        response = self.dispatch(request)
         if response.status_code == 304:
             # Django says 0, and it would be the length of the whole answer (RFC 9110, 8.6).
             del response["Content-Length"]
         if response.status_code >= 400 and "json" not in response.get("Content-Type", ""):
             # Middleware of Django's own answers with pages.
-            said = error_handler.answer(error_handler.plain(response.status_code), request_id=request_id)
+            said = error_handler.error_response(
+                error_handler.error_of_status(response.status_code), request_id=request_id
+            )
             if "Allow" in response:
                 said["Allow"] = response["Allow"]
             return said
         return response
 
-    def too_many(self, request: HttpRequest, usage: Usage, *, of: str = "requests") -> HttpResponseBase:
+    def rate_limit_response(self, request: HttpRequest, usage: Usage, *, of: str = "requests") -> HttpResponseBase:
         """The answer where the allowance of a window is used up."""
-        refusal = TooManyRequests(
+        refusal = RateLimitExceeded(
             f"The allowance of {usage.limit} {of} in {usage.window_s} seconds is used up;"
             f" the next window begins in {usage.wait_s} seconds.",
             headers={"Retry-After": str(max(usage.wait_s, 1))},
         )
-        return error_handler.answer(refusal, request_id=error_handler.id_of(request))
+        return error_handler.error_response(refusal, request_id=error_handler.request_id_of(request))
 
-    def stamp(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
+    def set_rate_headers(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         """Write the contract's three headers, and those of the IETF draft on RateLimit header fields."""
-        headers.put(
+        headers.set_headers(
             response,
             (
                 ("X-RateLimit-Limit", str(usage.limit)),
@@ -299,6 +303,6 @@ class Doorway(ABC):
                 ("X-RateLimit-Reset", str(usage.resets_at)),
                 ("RateLimit-Policy", f'"{usage.policy}";q={usage.limit};w={usage.window_s}'),
                 ("RateLimit", f'"{usage.policy}";r={usage.remaining};t={usage.wait_s}'),
-                ("X-Request-Id", error_handler.id_of(request)),
+                ("X-Request-Id", error_handler.request_id_of(request)),
             ),
         )

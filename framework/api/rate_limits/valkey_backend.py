@@ -24,24 +24,24 @@ breakers: defaultdict[str, CircuitBreaker] = defaultdict(
 )
 
 
-class Noted(threading.local):
+class LastCount(threading.local):
     """What `add` in this thread has just counted, and under which name; None while the store is away.
 
-    The name is for `give_back`. Of the module, as to find the cache of a thread costs as much as to count.
+    The name is for `undo_count`. Of the module, as to find the cache of a thread costs as much as to count.
     """
 
     name: str | None = None
     count: int | None = None
 
 
-noted = Noted()
+last_count = LastCount()
 
 
 # One less, of a count that lives: what is made anew would have no end, and what is below zero would be a gift.
-ONE_LESS = "if tonumber(redis.call('get', KEYS[1]) or '0') > 0 then redis.call('decr', KEYS[1]) end"
+DECREMENT_SCRIPT = "if tonumber(redis.call('get', KEYS[1]) or '0') > 0 then redis.call('decr', KEYS[1]) end"
 
 
-class CounterCache(BaseCache):
+class ValkeyCounterCache(BaseCache):
     """The two calls by which django-ratelimit counts, `add` and then `incr`, answered by one round trip.
 
     `add` sets and increments at once and remembers the count for the `incr` that follows in the same thread. While the
@@ -66,18 +66,18 @@ class CounterCache(BaseCache):
         The key is a hash (django-ratelimit): it is not looked at letter by letter for what memcached would not take.
         """
         name = self.make_key(key, version)
-        noted.name = None
+        last_count.name = None
         if not self.breaker.allow_request():
-            noted.count = None
+            last_count.count = None
             return False
         try:
             count = self.counting(name, int(value), lasts_s=int(timeout))
         except redis.RedisError as error:
             self.breaker.record_failure(error)
-            noted.count = None
+            last_count.count = None
             return False
         self.breaker.record_success()
-        noted.name, noted.count = name, count
+        last_count.name, last_count.count = name, count
         return count == int(value)
 
     def counting(self, name: str, more: int, *, lasts_s: int) -> int:
@@ -110,9 +110,9 @@ class CounterCache(BaseCache):
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
         """The count that `add` in this thread has just made. Raises ValueError while the store is away."""
-        if noted.count is None:
+        if last_count.count is None:
             raise ValueError("the counters are away")
-        return noted.count
+        return last_count.count
 
     def counts(self, keys: Sequence[str]) -> list[int] | None:
         """How far these have been counted, counting nothing; None while the store is away. One round trip."""
@@ -126,12 +126,12 @@ class CounterCache(BaseCache):
         self.breaker.record_success()
         return [int(count or 0) for count in found]
 
-    def give_back(self, name: str) -> None:
+    def undo_count(self, name: str) -> None:
         """Count one less under this name. A count whose time is over, or that the store has lost, stays as it is."""
         if not self.breaker.allow_request():
             return
         try:
-            self.store.eval(ONE_LESS, 1, name)
+            self.store.eval(DECREMENT_SCRIPT, 1, name)
         except redis.RedisError as error:
             self.breaker.record_failure(error)
         else:

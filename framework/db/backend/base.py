@@ -25,10 +25,10 @@ from psycopg.pq.abc import PGconn
 from framework.resilience.circuit_breaker import CircuitBreaker
 
 # A second more than a statement of a caller may take (STATEMENT_TIMEOUT_MS), and what an answer to a greeting may.
-PATIENCE_S = 6.0
-GREETING_S = 2.0
+RESPONSE_TIMEOUT_S = 6.0
+PROBE_TIMEOUT_S = 2.0
 # "Do you speak TLS?", to which any PostgreSQL answers with a letter before it wants to know who asks.
-GREETING = bytes.fromhex("00000008 04d2162f")
+SSL_REQUEST = bytes.fromhex("00000008 04d2162f")
 
 Found = TypeVar("Found")
 
@@ -50,9 +50,9 @@ class Connection(psycopg.Connection[Any]):
             return super().wait(gen, interval, timeout)
         while True:
             try:
-                return super().wait(gen, interval, PATIENCE_S)
+                return super().wait(gen, interval, RESPONSE_TIMEOUT_S)
             except _WaitTimeout:
-                if greets(self.pgconn):
+                if answers_probe(self.pgconn):
                     continue
                 self.pgconn.finish()
                 frozen = psycopg.OperationalError("the server is connected and does not answer")
@@ -60,17 +60,17 @@ class Connection(psycopg.Connection[Any]):
                 raise frozen from None
 
 
-def greets(server: PGconn) -> bool:
+def answers_probe(server: PGconn) -> bool:
     """Whether the server of this connection answers on a new line, within GREETING_S."""
     try:
-        with reached(server) as line:
-            line.sendall(GREETING)
+        with open_socket(server) as line:
+            line.sendall(SSL_REQUEST)
             return line.recv(1) != b""
     except OSError:
         return False
 
 
-def rests(server: PGconn) -> bool:
+def is_idle(server: PGconn) -> bool:
     """Whether this connection is open and nothing waits there to be read."""
     if server.status != ConnStatus.OK:
         return False
@@ -79,18 +79,18 @@ def rests(server: PGconn) -> bool:
     return not waits.poll(0)
 
 
-def reached(server: PGconn) -> socket.socket:
+def open_socket(server: PGconn) -> socket.socket:
     """A new line to the address of this connection. Raises OSError."""
     host, port = server.host.decode(), int(server.port)
     if host.startswith("/"):
         line = socket.socket(socket.AF_UNIX)
-        line.settimeout(GREETING_S)
+        line.settimeout(PROBE_TIMEOUT_S)
         line.connect(f"{host}/.s.PGSQL.{port}")
         return line
-    return socket.create_connection((server.hostaddr.decode() or host, port), timeout=GREETING_S)
+    return socket.create_connection((server.hostaddr.decode() or host, port), timeout=PROBE_TIMEOUT_S)
 
 
-class Reworded(DatabaseErrorWrapper):
+class RedactingErrorWrapper(DatabaseErrorWrapper):
     """Makes the database's errors Django's, without the detail in which the server repeats whole rows.
 
     Whoever logs the error would log a guest's name. The detail stays where it is asked for: `__cause__.diag`.
@@ -109,9 +109,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Django's, on such connections and with such errors."""
 
     @cached_property
-    def wrap_database_errors(self) -> Reworded:
+    def wrap_database_errors(self) -> RedactingErrorWrapper:
         """Around each statement."""
-        return Reworded(self)
+        return RedactingErrorWrapper(self)
 
     def is_usable(self) -> bool:
         """Whether it may be asked. One that failed is asked for a 1, as Django does.
@@ -119,7 +119,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         To one that rests nothing has come, neither the server's last word nor its end: a look instead of a trip. One
         that was cut off without a word fails at its first statement, and its caller is told to come back.
         """
-        if self.connection is not None and not self.errors_occurred and rests(self.connection.pgconn):
+        if self.connection is not None and not self.errors_occurred and is_idle(self.connection.pgconn):
             return True
         return super().is_usable()
 

@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 from rich.console import Console
 from rich.table import Table
 
-from framework.errors import InvalidRequest, Refusal, unknown
+from framework.errors import ApiError, InvalidRequest, unknown_name
 from payments.models import Price, Product
 from payments.pricing import price_changes
 from payments.pricing.price_changes import NewPrice, Offered, moment_told, told
@@ -65,7 +65,7 @@ class Command(BaseCommand):
             run[options["verb"]](options, timezone.now())
         except price_changes.Doubtful as doubtful:
             raise CommandError(f"{doubtful.message} Nothing was changed. Add --yes if you mean it.") from doubtful
-        except Refusal as refusal:
+        except ApiError as refusal:
             raise CommandError(refusal.message) from refusal
 
     def list(self, options: dict[str, Any], now: datetime) -> None:
@@ -194,7 +194,7 @@ def record(price: Price) -> dict[str, Any]:
 def tier_called(name: str) -> Tier:
     """The tier of this name. Raises InvalidRequest, which names them all."""
     if name not in TIERS:
-        raise InvalidRequest(unknown("tier", name, list(TIERS)).message)
+        raise InvalidRequest(unknown_name("tier", name, list(TIERS)).message)
     return TIERS[name]
 
 

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from reservations.floor import tables as floor_tables
 from reservations.forms.setup import RowForm
 from reservations.models import Area, Combination, Table
@@ -26,7 +26,7 @@ def tables(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         try:
             number = floor_tables.add_row(venue, **form.cleaned_data)
-        except Refusal as refusal:
+        except ApiError as refusal:
             form.add_error(refusal.param or None, refusal.message)
         else:
             messages.success(request, f"{number} table{'s' if number > 1 else ''} added.")

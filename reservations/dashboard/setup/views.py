@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.errors import Refusal
+from framework.errors import ApiError
 from reservations.floor import rename_table, tables
 from reservations.forms import setup
 from reservations.models import Area, Closure, Combination, Reservation, ServicePeriod, Table
@@ -119,7 +119,7 @@ def remove(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
     name = str(row)
     try:
         tables.remove(row)
-    except Refusal as refusal:
+    except ApiError as refusal:
         messages.error(request, refusal.message)
         return redirect("setup-edit-" + kind, venue=venue.public_id, key=key)
     messages.success(request, f"Deleted: {name}.")

@@ -63,7 +63,7 @@ def test_the_use_of_a_key_is_no_change_of_it_and_its_digest_is_not_kept() -> Non
 @pytest.mark.django_db(transaction=True)
 def test_who_acts_is_written_beside_each_change_of_the_block_and_of_no_other() -> None:
     venue = builders.venue()
-    with actor.as_("staff:ada@example.com"):
+    with actor.acting_as("staff:ada@example.com"):
         Venue.objects.filter(pk=venue.pk).update(name="Alone")
         with transaction.atomic():
             Venue.objects.filter(pk=venue.pk).update(name="Together")
@@ -75,7 +75,7 @@ def test_who_acts_is_written_beside_each_change_of_the_block_and_of_no_other() -
             Venue.objects.filter(pk=venue.pk).update(name="In another transaction")
     Venue.objects.filter(pk=venue.pk).update(name="Nobody said who")
     with transaction.atomic():
-        actor.by("import:menu")
+        actor.set_actor("import:menu")
         Venue.objects.filter(pk=venue.pk).update(name="By the import")
     ada = ("changed", "staff:ada@example.com")
     assert changes(Venue) == [("added", None), ada, ada, ada, ada, ("changed", None), ("changed", "import:menu")]
@@ -83,7 +83,7 @@ def test_who_acts_is_written_beside_each_change_of_the_block_and_of_no_other() -
 
 def test_a_block_within_a_transaction_names_who_acts_to_its_own_end() -> None:
     venue = builders.venue()
-    with actor.as_("staff:ada@example.com"):
+    with actor.acting_as("staff:ada@example.com"):
         Venue.objects.filter(pk=venue.pk).update(name="One")
     Venue.objects.filter(pk=venue.pk).update(name="Two")
     assert changes(Venue) == [("added", None), ("changed", "staff:ada@example.com"), ("changed", None)]
@@ -91,7 +91,7 @@ def test_a_block_within_a_transaction_names_who_acts_to_its_own_end() -> None:
 
 def test_reading_costs_nothing_more_while_somebody_acts(django_assert_num_queries: Any) -> None:
     builders.venue()
-    with django_assert_num_queries(3), actor.as_("staff:ada@example.com"):
+    with django_assert_num_queries(3), actor.acting_as("staff:ada@example.com"):
         # Within the test's own transaction the name is written once, and taken back at the end.
         list(Venue.objects.all())
 

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.api_keys.cache import ApiKeyCache, api_key_cache
 from accounts.models import ApiKey, KeyChange, Venue
-from framework.api.rate_limits.middleware import ip_of
+from framework.api.rate_limits.middleware import client_ip
 from tests.support import builders
 
 NOTHING = "/api/v1/nothing"
@@ -305,7 +305,7 @@ def test_the_address_of_the_last_use_is_the_callers_own(
 ) -> None:
     settings.TRUSTED_PROXIES = 1
     request = RequestFactory().get("/", REMOTE_ADDR="10.0.0.1", headers={"x-forwarded-for": forwarded})
-    assert ip_of(request) == expected
+    assert client_ip(request) == expected
     key = ApiKey.issue(venue, name="Till")
     Client(headers={"authorization": f"Bearer {key.text}", "x-forwarded-for": forwarded}).get(NOTHING)
     row = ApiKey.objects.get()

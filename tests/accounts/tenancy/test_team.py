@@ -18,7 +18,7 @@ from accounts.models import Account, Invitation, Letter, Membership, User, Venue
 from accounts.tenancy import team
 from accounts.tenancy.permissions import Access, Right, access, rights_of
 from framework.encryption import decrypt
-from framework.errors import Refusal
+from framework.errors import ApiError
 from tests.support import users
 
 PASSWORD = "correct horse battery staple"
@@ -53,7 +53,7 @@ def together(*acts: Callable[[], Any]) -> list[str]:
         try:
             act()
             outcomes.append("done")
-        except Refusal as refusal:
+        except ApiError as refusal:
             outcomes.append(type(refusal).__name__)
         finally:
             connection.close()

@@ -251,7 +251,7 @@ def test_the_best_known_restaurants_are_found_by_an_index() -> None:
 @pytest.mark.django_db
 def test_without_the_database_the_last_documents_are_served(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     default_products.load()
-    content = openapi_schema.written(DOCUMENT).encode()
+    content = openapi_schema.render_document(DOCUMENT).encode()
     first, priced = client.get(PATH).content, x402_manifest.with_prices(content)
     away = OperationalError("away")
 
@@ -321,7 +321,7 @@ def test_what_is_sold_documents_its_headers_and_refusals_once() -> None:
 @pytest.mark.django_db
 def test_an_order_of_an_export_costs_what_one_dataset_costs(client: Client) -> None:
     default_products.load()
-    document = json.loads(x402_manifest.with_prices(openapi_schema.written(DOCUMENT).encode()))
+    document = json.loads(x402_manifest.with_prices(openapi_schema.render_document(DOCUMENT).encode()))
     order = document["paths"]["/v1/exports"]["post"]
     assert order["x-payment-info"]["price"] == {"mode": "dynamic", "currency": "USD", "min": "0.1", "max": "1"}
     assert order["responses"]["202"]["headers"]["X-Receipt"] == {"$ref": "#/components/headers/X-Receipt"}
@@ -342,7 +342,7 @@ def test_an_order_of_an_export_costs_what_one_dataset_costs(client: Client) -> N
 def test_the_served_document_carries_the_prices_of_the_moment() -> None:
     default_products.load()
     Price.objects.create(product_id="photos", rate="standard", amount_usdc=Decimal("0.009"), valid_from=timezone.now())
-    document = json.loads(x402_manifest.with_prices(openapi_schema.written(DOCUMENT).encode()))
+    document = json.loads(x402_manifest.with_prices(openapi_schema.render_document(DOCUMENT).encode()))
     photos = document["paths"]["/v1/restaurants/{slug}/photos"]["get"]
     assert photos["x-payment-info"] == {
         "price": {"mode": "dynamic", "currency": "USD", "min": "0.001", "max": "0.009"},

@@ -30,7 +30,7 @@ from catalogue.serializers import LandmarkRecord
 from catalogue.serializers.history import EntryRecord
 from catalogue.serializers.photos import PhotoRecord
 from catalogue.serializers.restaurants import RestaurantRecord
-from framework.api.renderers import JSON
+from framework.api.renderers import JSONRenderer
 from framework.public_ids import encode
 from tests.catalogue import builders
 from tests.catalogue.exports import export_builders
@@ -79,7 +79,7 @@ def cells(export: Export) -> list[dict[str, str]]:
 
 def said(record: Any) -> Any:
     """What an answer says, as its reader sees it."""
-    return json.loads(JSON().render(record))
+    return json.loads(JSONRenderer().render(record))
 
 
 def odd() -> list[Restaurant]:

@@ -17,7 +17,7 @@ from catalogue.exports.jobs import worker as jobs_worker
 from catalogue.exports.requests import commands, representation
 from catalogue.models import Export
 from catalogue.serializers import ExportRecord
-from framework.api.renderers import JSON
+from framework.api.renderers import JSONRenderer
 from payments.wallets import links
 from tests.accounts.webhook_receivers import receiving
 from tests.catalogue import builders as catalogue_builders
@@ -43,7 +43,7 @@ def account(venue: Venue) -> Account:
 
 def told(export: Export) -> dict[str, Any]:
     """The record of an export, as it would be answered now, without its links."""
-    shown = orjson.loads(JSON().render(ExportRecord(representation.show(export, now=timezone.now())).data))
+    shown = orjson.loads(JSONRenderer().render(ExportRecord(representation.show(export, now=timezone.now())).data))
     return without_links(shown)
 
 

@@ -16,7 +16,7 @@ from catalogue.hours.open_spans import refresh
 from catalogue.models import Restaurant
 from catalogue.reviews import aggregates
 from catalogue.serializers import RestaurantRecord, document
-from framework.api.renderers import JSON
+from framework.api.renderers import JSONRenderer
 from framework.public_ids import encode
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
@@ -58,7 +58,7 @@ def test_what_the_database_has_rendered_is_what_the_serializer_says(fields: dict
     builders.listed(place)
     builders.slot(place)
     rendered = orjson.loads(document(read(place, "core")))
-    assert orjson.loads(JSON().render(RestaurantRecord(rendered).data)) == rendered
+    assert orjson.loads(JSONRenderer().render(RestaurantRecord(rendered).data)) == rendered
     stored = Restaurant.objects.select_related("market").get(pk=place.pk)
     plain = ("slug", "name", "alt_names", "status", "neighborhood", "phone", "website", "review_count", "price_level")
     for name in (*plain, "cuisines", "attributes", "external_ids", "version"):

@@ -30,7 +30,7 @@ def change(place: Restaurant, *, hours: float, actor: str = "import:osm", **fiel
     """Change it so many hours after NOW; when that was."""
     at = NOW + timedelta(hours=hours)
     with transaction.atomic():
-        publish.by(actor)
+        publish.set_actor(actor)
         Restaurant.objects.filter(pk=place.pk).update(**fields, updated_at=at)
     return at
 

@@ -27,7 +27,7 @@ from catalogue.models import (
     SourceRecord,
     Version,
 )
-from framework.errors import InvalidRequest, NotFound, Refusal
+from framework.errors import ApiError, InvalidRequest, NotFound
 from payments.pricing import default_products
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
@@ -229,11 +229,11 @@ def test_of_two_mergers_in_opposite_directions_one_is_refused() -> None:
     one, two = builders.restaurant(slug="one"), builders.restaurant(slug="two")
     ready = Barrier(2)
 
-    def run(pair: tuple[Restaurant, Restaurant]) -> Refusal | None:
+    def run(pair: tuple[Restaurant, Restaurant]) -> ApiError | None:
         ready.wait()
         try:
             merge(*pair)
-        except Refusal as refusal:
+        except ApiError as refusal:
             return refusal
         finally:
             connection.close()

@@ -44,7 +44,7 @@ def test_a_new_restaurant_is_rendered_and_begins_its_history() -> None:
 def test_a_change_is_a_version_with_what_was_and_what_is_and_who_did_it() -> None:
     place = builders.restaurant(name="Old")
     with transaction.atomic():
-        publish.by("staff:7")
+        publish.set_actor("staff:7")
         Restaurant.objects.filter(pk=place.pk).update(name="New")
     place.refresh_from_db()
     version = place.versions.get(version=2)

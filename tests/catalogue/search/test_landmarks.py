@@ -10,7 +10,7 @@ from catalogue import reference_data
 from catalogue.models import Landmark, LandmarkName
 from catalogue.search.geocoding import landmarks
 from catalogue.search.geocoding.landmarks import PlaceNotResolved, Resolution
-from framework.api.pagination.cursor import BadCursor
+from framework.api.pagination.cursor import InvalidCursor
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
 from tests.catalogue import builders
@@ -307,9 +307,9 @@ def test_pages_of_a_look_up_follow_one_another() -> None:
             break
     assert names == [f"Gate {number}" for number in range(5)]
     first = landmarks.look_up(limit=2, now=builders.NOW).next_cursor
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         landmarks.look_up(q="gate", limit=2, cursor=first, now=builders.NOW)
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         landmarks.look_up(limit=2, cursor=first, now=builders.NOW + timedelta(hours=2))
 
 

@@ -18,7 +18,7 @@ from catalogue import search
 from catalogue.hours import open_spans
 from catalogue.models import Restaurant, SearchRow
 from catalogue.search import Box, Facet, Query, Sort, rank_refresh
-from framework.api.pagination.cursor import BadCursor
+from framework.api.pagination.cursor import InvalidCursor
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW, TIVOLI
 from tests.catalogue.search.search_requests import refused
@@ -207,7 +207,7 @@ def test_a_cursor_is_good_for_its_own_question_for_an_hour() -> None:
         (Query(cursor="x"), NOW),
         (Query(cursor="☃:☃"), NOW),
     ):
-        with pytest.raises(BadCursor) as refusal:
+        with pytest.raises(InvalidCursor) as refusal:
             search.find(question, now=now)
         assert refusal.value.param == "cursor"
 
@@ -218,7 +218,7 @@ def test_a_cursor_does_not_outlive_the_place_that_its_name_meant() -> None:
     Restaurant.objects.bulk_create(builders.unsaved() for _ in range(3))
     cursor = search.find(Query(near="gate", limit=1), now=NOW).next_cursor
     builders.landmark("Gate", at=(55.6, 12.5), market="copenhagen", prominence=2)
-    with pytest.raises(BadCursor):
+    with pytest.raises(InvalidCursor):
         search.find(Query(near="gate", limit=1, cursor=cursor), now=NOW)
 
 

@@ -20,7 +20,7 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config.dev_stack import OWNER, Stack, StackError, free_port, read_up, up_file
+from config.dev_stack import OWNER, Stack, StackError, free_port, read_up_record, up_record_path
 from config.dev_stack.postgres import Postgres
 
 RUN_STACK = """
@@ -296,13 +296,13 @@ def test_directory_and_secrets_are_private(shared: Stack) -> None:
 @pytest.mark.parametrize("content", [None, "", '{"base_url": "http', "[]", "\udcff"])
 def test_absent_or_invalid_record_is_none(tmp_path: Path, content: str | None) -> None:
     if content is not None:
-        up_file(tmp_path).write_text(content, errors="surrogateescape")
-    assert read_up(tmp_path) is None
+        up_record_path(tmp_path).write_text(content, errors="surrogateescape")
+    assert read_up_record(tmp_path) is None
 
 
 def test_record_is_read_as_written(tmp_path: Path) -> None:
-    up_file(tmp_path).write_text('{"base_url": "http://127.0.0.1:8000"}')
-    assert read_up(tmp_path) == {"base_url": "http://127.0.0.1:8000"}
+    up_record_path(tmp_path).write_text('{"base_url": "http://127.0.0.1:8000"}')
+    assert read_up_record(tmp_path) == {"base_url": "http://127.0.0.1:8000"}
 
 
 def test_ordinary_user_can_run_the_stack(tmp_path: Path) -> None:

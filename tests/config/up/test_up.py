@@ -20,7 +20,7 @@ import pytest
 from django.conf import settings
 from web3 import Web3
 
-from config.dev_stack import up_file
+from config.dev_stack import up_record_path
 from config.up import bind_address, summary
 from payments.devchain import artifacts
 from tests.support.live_stack import Up, ask, environment, eventually, is_alive, manage, running
@@ -71,7 +71,7 @@ def test_up_json_has_the_documented_keys(up: Up) -> None:
 
 
 def test_up_json_equals_the_output_and_is_private(up: Up) -> None:
-    record = up_file(up.state_dir)
+    record = up_record_path(up.state_dir)
     recorded = json.loads(record.read_text())
     # Another test may have restarted the web server.
     assert {**recorded, "pids": None} == {**up.record, "pids": None}
@@ -219,7 +219,7 @@ def test_chain_other_than_the_payment_network_is_refused(up: Up, tmp_path: Path)
 
 
 def test_killed_web_server_is_restarted(up: Up) -> None:
-    record = up_file(up.state_dir)
+    record = up_record_path(up.state_dir)
     before = json.loads(record.read_text())["pids"]
     os.kill(before["web"], signal.SIGKILL)
     assert eventually(lambda: json.loads(record.read_text())["pids"]["web"] != before["web"])
@@ -306,7 +306,7 @@ def test_run_after_a_kill_has_all_data_and_stops_completely_on_a_signal(up: Up, 
         second.process.send_signal(signal.SIGTERM)
         assert second.process.wait() == 0
     assert [pid for pid in family if is_alive(pid)] == []
-    assert not up_file(killed.state_dir).exists()
+    assert not up_record_path(killed.state_dir).exists()
     assert ask(f"{up.record['base_url']}/readyz")[0] == 200
 
 

@@ -108,7 +108,7 @@ def test_a_parameter_is_named_as_a_caller_writes_it() -> None:
         "address": {"street": {"non_field_errors": said("four")}},
         "non_field_errors": said("five"),
     }
-    assert list(error_handler.problems(detail)) == [
+    assert list(error_handler.flatten_detail(detail)) == [
         Problem("customer_id", "one"),
         Problem("items[0].quantity", "two"),
         Problem("items[2]", "three"),
@@ -121,12 +121,12 @@ def test_a_parameter_is_named_as_a_caller_writes_it() -> None:
     ("status", "code"), [(403, "invalid_request"), (413, "invalid_request"), (502, "internal_error")]
 )
 def test_a_bare_status_is_folded_into_those_of_the_contract(status: int, code: str) -> None:
-    refusal = error_handler.plain(status)
+    refusal = error_handler.error_of_status(status)
     assert (refusal.code, refusal.status) == (code, 400 if status < 500 else 500)
 
 
 def test_a_database_that_goes_away_within_a_view_is_503() -> None:
-    response = error_handler.handle(
+    response = error_handler.handle_exception(
         OperationalError("server closed the connection"), {"request": RequestFactory().get("/")}
     )
     assert response is not None

@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from framework.api.fields import Integer, Shape, Text
+from framework.api.fields import StrictIntegerField, StrictSerializer, TextField
 from orders.serializers import NewOrder
 from reservations.serializers import NewReservation
 
-FIELDS: list[Text | Integer] = [
-    Text(),
-    Text(max_length=3),
-    Text(min_length=2, max_length=4),
-    Text(max_length=3, allow_blank=True),
-    Text(min_length=2, allow_blank=True, lines=True),
-    Text(max_length=4, lines=True, allow_null=True),
-    Text(pattern="[a-c]+", hint="Only a, b and c."),
-    Integer(),
-    Integer(min_value=0),
-    Integer(max_value=5),
-    Integer(min_value=-2, max_value=2),
+FIELDS: list[TextField | StrictIntegerField] = [
+    TextField(),
+    TextField(max_length=3),
+    TextField(min_length=2, max_length=4),
+    TextField(max_length=3, allow_blank=True),
+    TextField(min_length=2, allow_blank=True, lines=True),
+    TextField(max_length=4, lines=True, allow_null=True),
+    TextField(pattern="[a-c]+", hint="Only a, b and c."),
+    StrictIntegerField(),
+    StrictIntegerField(min_value=0),
+    StrictIntegerField(max_value=5),
+    StrictIntegerField(min_value=-2, max_value=2),
 ]
 letters = st.sampled_from(
     ["a", "b", "é", "🙂", " ", "\t", "\n", "\r", "\0", "\x1f", "\x7f", "\x85", "\u2028", "\ud800"]
@@ -62,7 +62,7 @@ def outcome(read: Any, *given: Any) -> Any:
 
 @pytest.mark.parametrize("field", FIELDS, ids=repr)
 @given(value=values)
-def test_values(field: Text | Integer, value: Any) -> None:
+def test_values(field: TextField | StrictIntegerField, value: Any) -> None:
     plain: Any = super(type(field), field)
     found = outcome(field.run_validation, value)
     assert found == outcome(plain.run_validation, value)
@@ -78,7 +78,9 @@ def without_empty(told: Any) -> Any:
 
 @pytest.mark.parametrize(("kind", "bodies"), [(NewOrder, orders), (NewReservation, bookings)])
 @given(data=st.data())
-def test_objects(kind: type[Shape], bodies: st.SearchStrategy[Mapping[str, Any]], data: st.DataObject) -> None:
+def test_objects(
+    kind: type[StrictSerializer], bodies: st.SearchStrategy[Mapping[str, Any]], data: st.DataObject
+) -> None:
     shape, body = kind(), without_empty(data.draw(bodies))
     found = outcome(shape.to_internal_value, body)
     assert found == outcome(serializers.Serializer.to_internal_value, shape, body)

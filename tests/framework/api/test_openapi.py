@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_date
 
 from accounts.models import Venue
 from framework.api.openapi.schema import EXAMPLE_DAY, FOLDER, SATURDAY, example_day
-from framework.errors import STATUS, Code
+from framework.errors import HTTP_STATUS, ErrorCode
 from tests.support import builders, openapi_operations
 from tests.support.openapi_operations import DOCUMENT, Operation
 
@@ -45,7 +45,7 @@ def test_one_enum_lists_every_code(name: str) -> None:
     document = json.loads((FOLDER / f"{name}.json").read_text())
     assert document["openapi"].startswith("3.1")
     schemas = document["components"]["schemas"]
-    assert schemas["ErrorCode"]["enum"] == [code.value for code in Code]
+    assert schemas["ErrorCode"]["enum"] == [code.value for code in ErrorCode]
     assert "CodeEnum" not in schemas
 
 
@@ -69,7 +69,7 @@ def test_an_operation_says_by_code_for_what_it_refuses(operation: Operation) -> 
         if status >= "400"
         for example in examples(answer["content"])
     }
-    assert shown == {(STATUS[Code(code)], code) for code in said}
+    assert shown == {(HTTP_STATUS[ErrorCode(code)], code) for code in said}
     assert ("not_found" in said) == ("{id}" in operation.template)
     assert ("slot_unavailable" in said) == (operation.name == "create_reservation")
     assert ("invalid_transition" in said) == (operation.name == "set_order_status")

@@ -16,18 +16,18 @@ from catalogue.filters import offers as filters_offers
 from catalogue.mcp import prompts
 from catalogue.mcp.tools import offers as tools_offers
 from catalogue.search.text import vocabulary
-from framework.api.query_params.declarations import Pages, Parameters
-from framework.errors import InvalidRequest, Refusal
+from framework.api.query_params.declarations import PageParams, QueryParams
+from framework.errors import ApiError, InvalidRequest
 from payments.api.filters import Ledger
 from tests.catalogue import builders
 
-ALL: tuple[type[Parameters], ...] = (
+ALL: tuple[type[QueryParams], ...] = (
     *(autocomplete.LookUp, autocomplete.Typed, autocomplete.Sought, autocomplete.Language),
     *(filters_offers.Slots, filters_offers.Offers),
     *(paid_groups.Reviews, paid_groups.Photos, paid_groups.Around),
     *(history.LookBack, history.Versions, history.Changes),
     *(record_params.Selection, record_params.Days, record_params.Link),
-    *(search.Search, Pages, Ledger, tools_offers.Sought, prompts.Dinner, prompts.Comparison),
+    *(search.Search, PageParams, Ledger, tools_offers.Sought, prompts.Dinner, prompts.Comparison),
 )
 # What some parameter takes, and what none does.
 TEXTS = (
@@ -56,7 +56,7 @@ TEXTS = (
 )
 
 
-def classes(parent: type[Parameters]) -> set[type[Parameters]]:
+def classes(parent: type[QueryParams]) -> set[type[QueryParams]]:
     """The parent's own, and those of theirs."""
     own = set(parent.__subclasses__())
     return own.union(*map(classes, own))
@@ -68,18 +68,18 @@ def outcome(read: Any) -> object:
         return list(read().items())
     except ValidationError as error:
         return error.get_full_details(), list(error.detail), error.status_code
-    except Refusal as error:
+    except ApiError as error:
         return type(error), error.message, error.param, error.details, error.extra
 
 
-def read(parameters: type[Parameters], given: dict[str, str]) -> dict[str, Any]:
+def read(parameters: type[QueryParams], given: dict[str, str]) -> dict[str, Any]:
     """The values by the serializer."""
     form = parameters(data=given)
     form.is_valid(raise_exception=True)
     return dict(form.validated_data)
 
 
-def questions(parameters: type[Parameters]) -> list[dict[str, str]]:
+def questions(parameters: type[QueryParams]) -> list[dict[str, str]]:
     """Nothing, each text alone for each parameter, and several at once."""
     chance = random.Random(parameters.__name__)
     names = list(parameters().fields)
@@ -91,22 +91,22 @@ def questions(parameters: type[Parameters]) -> list[dict[str, str]]:
 
 
 def test_all_classes_of_parameters_are_compared() -> None:
-    assert classes(Parameters) == set(ALL)
+    assert classes(QueryParams) == set(ALL)
     assert filters.Search is search.Search
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("parameters", ALL, ids=lambda each: f"{each.__module__}.{each.__name__}")
 def test_a_query_string_is_read_as_a_serializer_reads_it(
-    parameters: type[Parameters], monkeypatch: pytest.MonkeyPatch
+    parameters: type[QueryParams], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same values in the same order, or the same refusals in the same order with the same codes."""
     builders.market("copenhagen")
     asked = questions(parameters)
     found = [outcome(partial(read, parameters, given)) for given in asked]
     # What is left is the serializer of the framework.
-    monkeypatch.delattr(Parameters, "to_internal_value")
-    monkeypatch.delattr(Parameters, "run_validators")
+    monkeypatch.delattr(QueryParams, "to_internal_value")
+    monkeypatch.delattr(QueryParams, "run_validators")
     expected = [outcome(partial(read, parameters, given)) for given in asked]
     assert [trio for trio in zip(asked, found, expected, strict=True) if trio[1] != trio[2]] == []
 
@@ -118,7 +118,7 @@ def test_threads_that_read_at_once_do_not_see_each_others_parameters() -> None:
         order = ("ll", "limit", "slugs") if number % 2 else ("limit", "ll", "slugs")
         try:
             return read(search.Search, {name: given[name] for name in order})
-        except Refusal as refusal:
+        except ApiError as refusal:
             return refusal.param
 
     with ThreadPoolExecutor(8) as threads:

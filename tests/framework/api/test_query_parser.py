@@ -19,7 +19,7 @@ def problems(query_string: str | bytes, *known: str) -> list[tuple[str | None, s
 def read(query_string: str | bytes, *known: str) -> dict[str, str]:
     """Read it as a WSGI server hands it on: its bytes as latin-1 letters."""
     raw = query_string.encode() if isinstance(query_string, str) else query_string
-    return parser.read(RequestFactory().get("/", QUERY_STRING=raw.decode("latin-1")), known)
+    return parser.parse_query(RequestFactory().get("/", QUERY_STRING=raw.decode("latin-1")), known)
 
 
 def test_parameters_are_read_decoded() -> None:

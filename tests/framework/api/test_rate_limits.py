@@ -19,8 +19,8 @@ from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from accounts.models import ApiKey, Venue
-from framework.api.rate_limits.middleware import LocalCounts, client_address
-from framework.api.rate_limits.valkey_backend import CounterCache
+from framework.api.rate_limits.middleware import LocalCounter, client_network
+from framework.api.rate_limits.valkey_backend import ValkeyCounterCache
 from tests.support import builders
 
 ORDERS = "/api/v1/orders"
@@ -150,7 +150,7 @@ def test_the_address_of_a_caller(
 ) -> None:
     settings.TRUSTED_PROXIES = proxies
     headers = {"x-forwarded-for": forwarded} if forwarded is not None else {}
-    assert client_address(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers)) == expected
+    assert client_network(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers)) == expected
 
 
 # Every answer
@@ -251,7 +251,7 @@ def test_without_the_store_an_address_still_has_a_count_of_its_own_in_each_api(c
 
 def test_a_frozen_store_costs_one_call_a_tenth_of_a_second_and_the_others_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        cache = CounterCache(f"redis://127.0.0.1:{silent.getsockname()[1]}", {})
+        cache = ValkeyCounterCache(f"redis://127.0.0.1:{silent.getsockname()[1]}", {})
         began_at = time.perf_counter()
         for _ in range(50):
             cache.add("bucket", 1, 60)
@@ -286,7 +286,7 @@ def test_a_doorway_that_breaks_answers_in_json_with_the_rate_headers(
 
 
 def test_the_local_count_is_exact_under_eight_threads_and_forgets_windows_that_ended() -> None:
-    local = LocalCounts()
+    local = LocalCounter()
     with ThreadPoolExecutor(8) as threads:
         counts = list(threads.map(lambda _: local.count("bucket", 60, 1000), range(200)))
     assert sorted(counts) == [(number, 1060) for number in range(1, 201)]
@@ -295,16 +295,16 @@ def test_the_local_count_is_exact_under_eight_threads_and_forgets_windows_that_e
 
 
 def test_the_local_counts_stay_bounded_however_many_call_at_once() -> None:
-    local = LocalCounts()
-    for number in range(3 * LocalCounts.MOST):
+    local = LocalCounter()
+    for number in range(3 * LocalCounter.MOST):
         local.count(str(number), 60, 1000)
-    assert len(local.windows) <= LocalCounts.MOST
-    assert local.count(str(3 * LocalCounts.MOST - 1), 60, 1000) == (2, 1060)
+    assert len(local.windows) <= LocalCounter.MOST
+    assert local.count(str(3 * LocalCounter.MOST - 1), 60, 1000) == (2, 1060)
 
 
 def test_the_local_counts_drop_what_ended_when_there_are_many() -> None:
-    local = LocalCounts()
-    for number in range(LocalCounts.MOST):
+    local = LocalCounter()
+    for number in range(LocalCounter.MOST):
         local.count(str(number), 60, 1000)
     local.count("late", 60, 1100)
     assert local.windows == {"late": (1, 1160)}

@@ -21,8 +21,8 @@ from tests.support.live_stack import eventually
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Patience for tests, and nothing that an earlier one has found out."""
-    monkeypatch.setattr(base, "PATIENCE_S", 0.3)
-    monkeypatch.setattr(base, "GREETING_S", 0.3)
+    monkeypatch.setattr(base, "RESPONSE_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(base, "PROBE_TIMEOUT_S", 0.3)
     base.breaker_of.cache_clear()
     yield
     base.breaker_of.cache_clear()
@@ -110,10 +110,10 @@ def test_a_server_that_is_gone_is_no_server_that_is_slow(tmp_path: Path) -> None
     with Stack(tmp_path / "state", valkey=False, chain=False, durable=False) as stack:
         assert stack.database_url is not None
         with base.Connection.connect(stack.database_url, autocommit=True) as line:
-            assert base.greets(line.pgconn)
+            assert base.answers_probe(line.pgconn)
             assert stack.postgres is not None
             stack.postgres.stop()
-            assert not base.greets(line.pgconn)
+            assert not base.answers_probe(line.pgconn)
 
 
 def test_a_connection_that_rests_is_looked_at_and_not_asked(db: None) -> None:
@@ -137,7 +137,7 @@ def test_a_connection_that_the_server_has_ended_is_replaced_before_a_write(db: N
         pid = other.connection.info.backend_pid
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s, 2000)", [pid])
-        assert not base.rests(other.connection.pgconn)
+        assert not base.is_idle(other.connection.pgconn)
         other.settings_dict["CONN_HEALTH_CHECKS"] = True
         other.close_if_unusable_or_obsolete()
         other.set_autocommit(False)
@@ -159,7 +159,7 @@ def test_word_of_the_server_that_waits_there_is_not_taken_for_its_end(db: None) 
         with speaker.cursor() as cursor:
             cursor.execute("NOTIFY a_test")
         speaker.close()
-        assert eventually(lambda: not base.rests(other.connection.pgconn))
+        assert eventually(lambda: not base.is_idle(other.connection.pgconn))
         assert other.is_usable()
     finally:
         other.close()

@@ -88,7 +88,7 @@ def nearby(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     connections["replica"] = replica = database.copy()
     replica.settings_dict |= of(shop.standby.url)
     replica.settings_dict["OPTIONS"]["target_session_attrs"] = "any"
-    watch = read_replica.Watch(most_lag_s=5)
+    watch = read_replica.LagMonitor(most_lag_s=5)
     monkeypatch.setattr("framework.db.read_replica._Watched.watch", watch)
     watch.look()
     assert eventually(lambda: watch.look() or watch.reason is None, within_s=5)  # type: ignore[func-returns-value]
@@ -212,14 +212,14 @@ def test_what_the_replica_cannot_do_the_primary_does(place: Restaurant, nearby: 
                 cursor.execute(statement)
         return name
 
-    assert read_replica.late(read) == "Copenhagen"
+    assert read_replica.read_from_replica(read) == "Copenhagen"
     assert side() == "primary"
 
 
 def test_a_transaction_stays_where_it_is(place: Restaurant, nearby: None) -> None:
-    assert read_replica.late(side) == "replica"
+    assert read_replica.read_from_replica(side) == "replica"
     with transaction.atomic():
-        assert read_replica.late(side) == "primary"
+        assert read_replica.read_from_replica(side) == "primary"
 
 
 def test_a_statement_that_takes_too_long_is_not_begun_anew(place: Restaurant, nearby: None) -> None:
@@ -232,5 +232,5 @@ def test_a_statement_that_takes_too_long_is_not_begun_anew(place: Restaurant, ne
             cursor.execute("SELECT pg_sleep(5)")
 
     with pytest.raises(OperationalError, match="statement timeout"):
-        read_replica.late(read)
+        read_replica.read_from_replica(read)
     assert begun == ["replica"]

@@ -259,12 +259,12 @@ def test_challenges_settlements_refusals_and_trips_are_counted(
 
 
 def test_reasons_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    from framework.errors import Unavailable
+    from framework.errors import ServiceUnavailable
 
     monkeypatch.setattr(counters, "reasons", {f"reason_{number}" for number in range(60)})
-    assert counters.reason_of(Unavailable()) == "other"
+    assert counters.reason_of(ServiceUnavailable()) == "other"
     monkeypatch.setattr(counters, "reasons", set())
-    assert counters.reason_of(Unavailable()) == "service_unavailable"
+    assert counters.reason_of(ServiceUnavailable()) == "service_unavailable"
 
 
 # Several processes
@@ -319,27 +319,27 @@ def test_processes_of_one_parent_count_together_and_the_dead_are_not_resting(tmp
 
 
 def test_the_counts_of_a_server_that_has_ended_are_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(prometheus_multiprocess.SHARED, "")  # so that what is set in here is taken back
+    monkeypatch.setenv(prometheus_multiprocess.ENV_VARIABLE, "")  # so that what is set in here is taken back
     host = "a-host"
     monkeypatch.setattr("socket.gethostname", lambda: host)
     for name in (f"{host}-{os.getppid()}-1", f"{host}-99999999-5", f"another-{os.getppid()}-1"):
         (tmp_path / name).mkdir()
-    prometheus_multiprocess.share(tmp_path)
-    mine = f"{host}-{os.getppid()}-{prometheus_multiprocess.started(os.getppid())}"
+    prometheus_multiprocess.use_shared_directory(tmp_path)
+    mine = f"{host}-{os.getppid()}-{prometheus_multiprocess.process_start_time(os.getppid())}"
     assert {folder.name for folder in tmp_path.iterdir()} == {mine, f"another-{os.getppid()}-1"}
-    assert os.environ[prometheus_multiprocess.SHARED] == str(tmp_path / mine)
+    assert os.environ[prometheus_multiprocess.ENV_VARIABLE] == str(tmp_path / mine)
 
 
 def test_where_nothing_can_be_written_each_process_counts_for_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.delenv(prometheus_multiprocess.SHARED, raising=False)
+    monkeypatch.delenv(prometheus_multiprocess.ENV_VARIABLE, raising=False)
     (tmp_path / "metrics").write_text("a file")
-    prometheus_multiprocess.share(tmp_path / "metrics")
-    assert prometheus_multiprocess.SHARED not in os.environ
+    prometheus_multiprocess.use_shared_directory(tmp_path / "metrics")
+    assert prometheus_multiprocess.ENV_VARIABLE not in os.environ
     assert "count each for itself" in caplog.text
 
 
 def test_the_moment_of_a_process_tells_it_from_another() -> None:
-    assert prometheus_multiprocess.started(os.getpid()).isdigit()
-    assert prometheus_multiprocess.started(99999999) == ""
+    assert prometheus_multiprocess.process_start_time(os.getpid()).isdigit()
+    assert prometheus_multiprocess.process_start_time(99999999) == ""

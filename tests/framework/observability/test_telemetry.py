@@ -176,18 +176,18 @@ def test_nothing_is_loaded_for_receivers_that_nobody_has_named() -> None:
 
 def test_a_line_of_the_log_names_the_call_that_it_is_about() -> None:
     written = StringIO()
-    how = observability_logging.configuration("INFO")
+    how = observability_logging.logging_config("INFO")
     handler = logging.StreamHandler(written)
     handler.setFormatter(logging.Formatter(how["formatters"]["line"]["format"].replace("%(asctime)s ", "")))
-    handler.addFilter(observability_logging.with_request)
+    handler.addFilter(observability_logging.add_request_id)
     logger = logging.getLogger("of.a.test")
     logger.setLevel("INFO")
     logger.addHandler(handler)
     asked = encode("req", new_id())
     logger.info("of nobody")
-    token = observability_logging.asked.set(type("Asked", (), {"request_id": asked}))
+    token = observability_logging.current_request.set(type("Asked", (), {"request_id": asked}))
     logger.info("of a call")
-    observability_logging.asked.reset(token)
+    observability_logging.current_request.reset(token)
     logger.info("of another", extra={"request_id": "req_2"})
     assert written.getvalue() == (
         f"INFO of.a.test of nobody\nINFO of.a.test of a call [{asked}]\nINFO of.a.test of another [req_2]\n"

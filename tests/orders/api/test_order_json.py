@@ -10,9 +10,9 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from accounts.models import Event, Venue
-from framework.api.fields import Shape
+from framework.api.fields import StrictSerializer
 from framework.api.pagination.page_number import Page
-from framework.api.renderers import JSON
+from framework.api.renderers import JSONRenderer
 from orders import order_json
 from orders.models import Order
 from orders.serializers import NewOrder, NewStatus, OrderRecord
@@ -26,7 +26,7 @@ NOON = datetime(2026, 11, 21, 12, 0, 0, 999_999, tzinfo=UTC)
 
 def in_json(told: object) -> bytes:
     """The bytes that callers get: the database writes some of them."""
-    return JSON().render(told)
+    return JSONRenderer().render(told)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_status_that_there_is_not_is_refused_by_name(api: Client) -> None:
 
 ORDER = {"customer_id": "c", "items": [{"menu_item_id": "a", "quantity": 1}], "payment_method": "card"}
 RESERVATION = {"customer_name": "Ada", "customer_phone": "+45 33 15 10 01", "date": "2026-12-24", "time": "19:30"}
-BODIES: list[tuple[type[Shape], Mapping[str, Any]]] = [
+BODIES: list[tuple[type[StrictSerializer], Mapping[str, Any]]] = [
     (NewOrder, {}),
     (NewOrder, ORDER),
     (NewOrder, ORDER | {"delivery_address": " ", "metadata": {"a": "b"}}),
@@ -116,7 +116,7 @@ BODIES: list[tuple[type[Shape], Mapping[str, Any]]] = [
 
 @pytest.mark.parametrize(("shape", "body"), BODIES, ids=map(str, range(len(BODIES))))
 def test_a_body_is_read_as_a_serializer_that_is_made_for_it_reads_it(
-    shape: type[Shape], body: Mapping[str, Any]
+    shape: type[StrictSerializer], body: Mapping[str, Any]
 ) -> None:
     form: serializers.Serializer[Any] = shape(data=body)
     # What one body leaves behind would show with the next.

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from framework.errors import Refusal, Unavailable
+from framework.errors import ApiError, ServiceUnavailable
 from payments import checkout, x402
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
@@ -48,23 +48,23 @@ def test_a_request_without_payment_is_quoted_the_standard_price() -> None:
         "This costs 0.004 USDC: ask again with a payment."
         " It is sold from the pro tier on, which the wallet that pays must have."
     )
-    assert refusal.own_body is not None
-    assert refusal.own_body["tier_required"] == "pro"
+    assert refusal.body_override is not None
+    assert refusal.body_override["tier_required"] == "pro"
     assert Payment.objects.count() == 0
 
 
 def test_a_proven_wallet_is_quoted_the_price_of_its_tier(wallets: Mapping[str, Wallet]) -> None:
     refusal = refused({}, caller=proven(wallets["enterprise"], ENTERPRISE))
-    assert refusal.own_body is not None
-    assert refusal.own_body["accepts"][0]["maxAmountRequired"] == "500"
+    assert refusal.body_override is not None
+    assert refusal.body_override["accepts"][0]["maxAmountRequired"] == "500"
 
 
 def test_a_caller_without_a_proven_wallet_is_quoted_the_standard_price_whatever_the_tier(
     wallets: Mapping[str, Wallet],
 ) -> None:
     refusal = refused({}, caller=replace(ANONYMOUS, terms=plain(PRO)))
-    assert refusal.own_body is not None
-    assert refusal.own_body["accepts"][0]["maxAmountRequired"] == "2000"
+    assert refusal.body_override is not None
+    assert refusal.body_override["accepts"][0]["maxAmountRequired"] == "2000"
 
 
 @pytest.mark.parametrize(("version", "form"), [(2, Payment.Form.V2), (1, Payment.Form.V1)])
@@ -218,7 +218,7 @@ def test_nothing_is_taken_inside_a_transaction(wallets: Mapping[str, Wallet]) ->
 def test_an_installation_without_an_address_to_pay_takes_no_payments(settings: LazySettings) -> None:
     settings.PAY_TO = ""
     refusal = refused({})
-    assert isinstance(refusal, Unavailable)
+    assert isinstance(refusal, ServiceUnavailable)
     assert refusal.message == "This installation takes no payments: PAY_TO is not set."
 
 
@@ -271,7 +271,7 @@ def test_twenty_copies_at_once_are_charged_once(wallets: Mapping[str, Wallet]) -
     assert before - usdc_balance(wallets["free"].address) == Decimal("0.002")
     served = {each for each in found if isinstance(each, x402.Receipt)}
     assert len(served) == 1
-    assert {each.code for each in found if isinstance(each, Refusal)} <= {"settlement_pending"}
+    assert {each.code for each in found if isinstance(each, ApiError)} <= {"settlement_pending"}
     assert buy(headers) in served
     assert Payment.objects.get().attempts == 1
 
@@ -280,7 +280,7 @@ def test_twenty_copies_for_twenty_records_buy_one(wallets: Mapping[str, Wallet])
     headers = paid_by(wallets["free"])
     records = iter([purchase_for(f"restaurant-{number}") for number in range(20)])
     found = at_once(20, lambda: buy(headers, next(records)))
-    refusals = [each for each in found if isinstance(each, Refusal)]
+    refusals = [each for each in found if isinstance(each, ApiError)]
     assert len(found) - len(refusals) == 1
     assert {type(each) for each in refusals} == {x402.PaymentAlreadyUsed}
     assert Payment.objects.count() == 1

@@ -51,8 +51,8 @@ def test_a_smaller_amount_under_the_same_nonce_buys_nothing_and_a_refund_is_due(
         row = Payment.objects.get()
         assert isinstance(refusal, x402.PaymentAlreadyUsed)
         assert (row.state, row.amount_usdc, row.error) == (State.REFUND_DUE, Decimal("0.000001"), "wrong_amount")
-        assert refusal.own_body is not None
-        assert refusal.own_body["refund"] == row.public_id
+        assert refusal.body_override is not None
+        assert refusal.body_override["refund"] == row.public_id
 
 
 def test_an_amount_of_zero_under_the_same_nonce_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
@@ -117,8 +117,8 @@ def test_an_authorization_of_the_wrong_amount_sent_by_a_third_party_is_refund_du
     front_run(headers, sender=wallets["pro"])
     refusal = refused(headers)
     assert reason(refusal) == "wrong_amount"
-    assert refusal.own_body is not None
-    assert refusal.own_body["refund"] == Payment.objects.get().public_id
+    assert refusal.body_override is not None
+    assert refusal.body_override["refund"] == Payment.objects.get().public_id
 
 
 def test_an_authorization_of_too_low_a_tier_sent_by_a_third_party_is_refund_due(wallets: Mapping[str, Wallet]) -> None:

@@ -12,7 +12,7 @@ from django.conf import LazySettings
 from django.conf import settings as project
 from django.utils import timezone
 
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments import checkout, x402
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
@@ -108,7 +108,7 @@ def test_a_wallet_that_presents_its_hash_twice_at_once_is_served_twice_for_one_p
 ) -> None:
     headers, caller = sent(wallets["free"]), proven(wallets["free"], FREE)
     found = at_once(2, lambda: buy(headers, caller=caller))
-    assert not any(isinstance(each, Refusal) for each in found)
+    assert not any(isinstance(each, ApiError) for each in found)
     assert found[0] == found[1]
 
 
@@ -146,11 +146,11 @@ def test_a_proven_wallet_does_not_pay_with_the_transfer_of_another(wallets: Mapp
 
 
 # Money that has arrived and buys nothing
-def owed(refusal: Refusal, why: str) -> Payment:
+def owed(refusal: ApiError, why: str) -> Payment:
     """The one payment that is owed back, which the refusal names."""
     row = Payment.objects.get()
     assert (row.state, row.error) == (State.REFUND_DUE, why)
-    told = refusal.own_body if refusal.own_body is not None else refusal.extra
+    told = refusal.body_override if refusal.body_override is not None else refusal.extra
     assert told["refund"] == row.public_id
     assert "A refund of what you have sent is due." in refusal.message
     return row
@@ -199,8 +199,8 @@ def test_a_refund_due_is_reported_again_and_buys_nothing(wallets: Mapping[str, W
     # Of another wallet it is neither the money nor the business.
     refusal = refused(headers, caller=proven(wallets["pro"], PRO))
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
-    assert refusal.own_body is not None
-    assert (refusal.own_body["refund"], reason(refusal)) == (row.public_id, "refund_due")
+    assert refusal.body_override is not None
+    assert (refusal.body_override["refund"], reason(refusal)) == (row.public_id, "refund_due")
 
 
 @pytest.mark.parametrize(("fields", "products"), [("reviews", REVIEWS), ("context,reviews", (*CONTEXT, *REVIEWS))])

@@ -13,7 +13,7 @@ from django.conf import LazySettings, settings
 from django.db import connection
 from django.utils import timezone
 
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments import checkout, x402
 from payments.chain import reads
 from payments.chain.networks import ours
@@ -38,7 +38,7 @@ BOTH = ("context", "reviews")
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
-def answered(script: Script, headers: Mapping[str, str], settings: LazySettings) -> Refusal:
+def answered(script: Script, headers: Mapping[str, str], settings: LazySettings) -> ApiError:
     """The refusal that comes of a facilitator with this script; the real one stands again after it."""
     real = settings.FACILITATOR_URL
     with serving(script) as server:
@@ -174,8 +174,8 @@ def test_a_smaller_transfer_is_not_served_whatever_the_facilitator_says(
     row = Payment.objects.get()
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
     assert (row.state, row.amount_usdc) == (State.REFUND_DUE, Decimal("0.000001"))
-    assert refusal.own_body is not None
-    assert refusal.own_body["refund"] == row.public_id
+    assert refusal.body_override is not None
+    assert refusal.body_override["refund"] == row.public_id
 
 
 # Reasons that are none
@@ -215,8 +215,8 @@ def test_an_undelivered_payment_for_an_answer_that_has_grown_is_refund_due(walle
         row.refresh_from_db()
         assert isinstance(refusal, x402.PaymentAlreadyUsed)
         assert (row.state, row.error) == (State.REFUND_DUE, Payment.RefundReason.NOT_DELIVERED)
-        assert refusal.own_body is not None
-        assert refusal.own_body["refund"] == row.public_id
+        assert refusal.body_override is not None
+        assert refusal.body_override["refund"] == row.public_id
     assert isinstance(refused(headers), x402.PaymentAlreadyUsed)
 
 
@@ -241,8 +241,8 @@ def test_an_undelivered_transaction_for_an_answer_that_has_grown_is_refund_due(
     assert isinstance(refused(sent, products=BOTH), x402.PaymentAlreadyUsed)
     assert Payment.objects.get().state == State.SETTLED
     refusal = refused(sent, products=BOTH, caller=mine)
-    assert refusal.own_body is not None
-    assert refusal.own_body["refund"] == Payment.objects.get(pk=receipt.payment).public_id
+    assert refusal.body_override is not None
+    assert refusal.body_override["refund"] == Payment.objects.get(pk=receipt.payment).public_id
     assert Payment.objects.get().error == Payment.RefundReason.NOT_DELIVERED
 
 
@@ -252,8 +252,8 @@ def test_a_delivered_payment_is_not_refunded_when_the_answer_has_grown(wallets: 
     transitions.mark_delivered(receipt.payment, now=timezone.now())
     Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     refusal = refused(headers, products=BOTH)
-    assert refusal.own_body is not None
-    assert "refund" not in refusal.own_body
+    assert refusal.body_override is not None
+    assert "refund" not in refusal.body_override
     assert buy(headers) == receipt
 
 

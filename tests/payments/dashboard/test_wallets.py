@@ -16,7 +16,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import Venue
-from framework.errors import Refusal
+from framework.errors import ApiError
 from payments.chain.evm import checksummed
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Plan, SpentChallenge, Wallet, WalletSession
@@ -355,7 +355,7 @@ def test_of_two_accounts_that_link_a_wallet_at_once_one_has_it(
             link_challenge.link(
                 letter.address, letter.nonce, signature_of(key, letter.text), account=account, now=timezone.now()
             )
-        except Refusal as refusal:
+        except ApiError as refusal:
             return f"{account.name}: {type(refusal).__name__}"
         else:
             return f"{account.name}: linked"
@@ -381,7 +381,7 @@ def test_of_one_signature_sent_many_times_at_once_one_links(venue: Venue, wallet
         try:
             ready.wait()
             link_challenge.link(letter.address, letter.nonce, signature, account=venue.account, now=timezone.now())
-        except Refusal as refusal:
+        except ApiError as refusal:
             return type(refusal).__name__
         else:
             return "linked"

@@ -97,7 +97,7 @@ def keyed(account: Account) -> Caller:
 
 def asked_for(refusal: Any) -> str:
     """The price in the challenge of a 402, in millionths."""
-    return str(refusal.own_body["accepts"][0]["maxAmountRequired"])
+    return str(refusal.body_override["accepts"][0]["maxAmountRequired"])
 
 
 def nothing_charged(key: Key, before: Decimal) -> bool:
@@ -126,8 +126,8 @@ def test_a_wallet_with_a_plan_is_quoted_its_price_and_has_its_rate(wallets: Mapp
     request = RequestFactory().get("/v1/me", headers={"authorization": api.defaults["HTTP_AUTHORIZATION"]})
     caller = identity_caller.identify(request, now=now)
     refusal = refused({}, purchase_for(fields="reviews"), products=REVIEWS, caller=caller)
-    assert refusal.own_body is not None
-    assert refusal.own_body["accepts"][0]["maxAmountRequired"] == "800"
+    assert refusal.body_override is not None
+    assert refusal.body_override["accepts"][0]["maxAmountRequired"] == "800"
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from framework.api.rate_limits.middleware import LocalCounts, local_counts
-from framework.api.rate_limits.valkey_backend import noted
+from framework.api.rate_limits.middleware import LocalCounter, local_counter
+from framework.api.rate_limits.valkey_backend import last_count
 from payments.devchain.wallets import Wallet as Key
 from payments.pricing import default_products
 from tests.catalogue import builders
@@ -168,7 +168,7 @@ def test_no_402_buys_its_address_an_eleventh_free_request(client: Client) -> Non
 def test_a_count_is_given_back_to_a_window_that_lasts_and_never_below_zero() -> None:
     counts: Any = caches["limits"]
     counts.add("bucket", 2, 60)
-    name = noted.name
+    name = last_count.name
     for _ in range(3):
         counts.give_back(name)
     assert (counts.store.get(name), 55 <= counts.store.ttl(name) <= 60) == (b"0", True)
@@ -181,7 +181,7 @@ def test_160_counts_given_back_by_16_threads_leave_none() -> None:
     def count(_: int) -> None:
         counts: Any = caches["limits"]
         counts.add("bucket", 1, 60)
-        counts.give_back(noted.name)
+        counts.give_back(last_count.name)
 
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(count, range(160)))
@@ -191,7 +191,7 @@ def test_160_counts_given_back_by_16_threads_leave_none() -> None:
 
 
 def test_this_process_gives_back_to_the_same_window_only() -> None:
-    local = LocalCounts()
+    local = LocalCounter()
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(lambda _: local.give_back("bucket", local.count("bucket", 60, 1000)[1]), range(160)))
     local.give_back("bucket", 1060)
@@ -211,5 +211,5 @@ def test_what_was_counted_in_a_store_that_has_gone_stays_counted(client: Client,
     gone: Any = caches["limits"]
     assert gone is not away
     gone.give_back("limits:1:anything")
-    assert not local_counts.windows
+    assert not local_counter.windows
     assert json.loads(client.get(SOLD)["x402"])["amount"] == "0.002"

@@ -18,7 +18,7 @@ from x402.schemas import PaymentPayload
 from x402.schemas import PaymentRequired as RequiredV2
 from x402.schemas.v1 import PaymentPayloadV1, PaymentRequiredV1
 
-from framework.api.error_handler import body
+from framework.api.error_handler import error_body
 from framework.public_ids import new_id
 from payments import x402
 from payments.chain import evm
@@ -113,7 +113,7 @@ def test_the_header_of_version_2_is_what_official_clients_read() -> None:
 
 def test_the_body_is_what_clients_of_version_1_read() -> None:
     refusal = x402.PaymentRejected("Too little.", quote=quote(PRO), purchase=purchase(), reason="wrong_amount")
-    told = body(refusal, request_id="req_1")
+    told = error_body(refusal, request_id="req_1")
     (accepts,) = PaymentRequiredV1.model_validate(told).accepts
     assert (accepts.network, accepts.max_amount_required) == ("base-sepolia", "2000")
     assert accepts.resource == "https://api.example.com/v1/restaurants/noma?fields=context"
@@ -132,9 +132,9 @@ def test_the_body_is_what_clients_of_version_1_read() -> None:
 
 def test_free_tier_products_require_no_tier() -> None:
     refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
-    assert refusal.own_body is not None
-    assert refusal.own_body["tier_required"] is None
-    assert "reason" not in refusal.own_body
+    assert refusal.body_override is not None
+    assert refusal.body_override["tier_required"] is None
+    assert "reason" not in refusal.body_override
 
 
 def test_no_cache_keeps_a_402() -> None:

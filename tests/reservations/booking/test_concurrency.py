@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.models import ApiKey, Event, Venue
 from framework.consistency import all_checks
-from framework.errors import Refusal
+from framework.errors import ApiError
 from reservations.booking import commands, table_assignment, waitlist
 from reservations.floor import rename_table
 from reservations.models import Reservation, Seating, Table
@@ -65,7 +65,7 @@ class Writer:
                 verb = self.chance.choices(list(self.verbs()), list(self.verbs().values()))[0]
                 try:
                     verb()
-                except Refusal as refusal:
+                except ApiError as refusal:
                     self.done[refusal.code] += 1
                 else:
                     self.done[verb.__name__] += 1
