@@ -77,37 +77,37 @@ def positive_integers(text: str) -> tuple[int, ...]:
 
 def main() -> int:
     """Measure, tell, and judge."""
-    given = parse_arguments()
-    restaurants, reviews = QUICK if given.quick else FULL
-    restaurants = restaurants if given.restaurants is None else given.restaurants
-    reviews = reviews if given.reviews is None else given.reviews
-    state = given.state_dir or ROOT / ".state" / "benchmarks" / f"{restaurants}-{reviews}"
+    arguments = parse_arguments()
+    restaurants, reviews = QUICK if arguments.quick else FULL
+    restaurants = restaurants if arguments.restaurants is None else arguments.restaurants
+    reviews = reviews if arguments.reviews is None else arguments.reviews
+    state = arguments.state_dir or ROOT / ".state" / "benchmarks" / f"{restaurants}-{reviews}"
     notes, out = Console(stderr=True), Console(width=None if sys.stdout.isatty() else 150)
     try:
         with running(
-            state.resolve(), restaurants=restaurants, reviews=reviews, base_url=given.at, say=notes.print
+            state.resolve(), restaurants=restaurants, reviews=reviews, base_url=arguments.at, say=notes.print
         ) as product:
             machine = describe_machine(product)
-            rows, settings, failed = measure_rows(given, product, notes)
+            rows, settings, failed = measure_rows(arguments, product, notes)
     except (ProductNotReady, StackError, WrongAnswer) as error:
         notes.print(str(error), style="red", markup=False)
         return 2
     report.print_report(out, rows, machine=machine, settings=settings)
-    if given.json:
+    if arguments.json:
         found = report.to_json(rows, machine=machine, settings=settings)
-        given.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-    if given.svg:
-        given.svg.write_text(chart.draw_chart(rows))
+        arguments.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    if arguments.svg:
+        arguments.svg.write_text(chart.draw_chart(rows))
     passes = report.print_verdicts(out, rows)
     for reason in failed:
         notes.print(f"Not measured: {reason}", style="red", markup=False)
     if failed:
         return 2
-    return 1 if given.check and not passes else 0
+    return 1 if arguments.check and not passes else 0
 
 
 def measure_rows(
-    given: argparse.Namespace, product: Product, notes: Console
+    arguments: argparse.Namespace, product: Product, notes: Console
 ) -> tuple[list[Row], dict[str, object], list[WrongAnswer]]:
     """All rows that are wanted, with a bar on stderr, what the references were set to, and what went wrong.
 
@@ -115,15 +115,15 @@ def measure_rows(
     """
     every = suites()
     known = [name for suite in every.values() for name in suite.rows]
-    wanted = frozenset(given.only.split(",")) if given.only else frozenset(known)
-    if "growth" in (given.only or "").split(","):
-        given.growth = given.growth or GROWTH
+    wanted = frozenset(arguments.only.split(",")) if arguments.only else frozenset(known)
+    if "growth" in (arguments.only or "").split(","):
+        arguments.growth = arguments.growth or GROWTH
     if unknown := wanted.difference(known):
         raise WrongAnswer(f"No rows: {', '.join(sorted(unknown))}. Known: {', '.join(known)}.")
     load = Load(
-        connections=given.concurrency[0],
-        seconds=given.seconds or (QUICK_S if given.quick else FULL_S),
-        with_wrk=not given.no_wrk,
+        connections=arguments.concurrency[0],
+        seconds=arguments.seconds or (QUICK_S if arguments.quick else FULL_S),
+        with_wrk=not arguments.no_wrk,
     )
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     rows: list[Row] = []
@@ -133,8 +133,8 @@ def measure_rows(
         run = Run(
             product=product,
             load=load,
-            rounds=given.rounds or (1 if given.quick else 5),
-            words=given,
+            rounds=arguments.rounds or (1 if arguments.quick else 5),
+            arguments=arguments,
             step=lambda text: progress.update(task, description=text, advance=1),
         )
         run.settings["worker"] = "writes no insights meanwhile; of a new catalogue it does so for hours"
@@ -142,9 +142,9 @@ def measure_rows(
         chosen = [suite for suite in every.values() if wanted.intersection(suite.rows)]
         again = [suite for suite in chosen if suite.is_by_connections]
         steps = sum(suite.steps(run, wanted) for suite in chosen)
-        steps += sum(suite.steps(run, wanted) for suite in again) * (len(given.concurrency) - 1)
+        steps += sum(suite.steps(run, wanted) for suite in again) * (len(arguments.concurrency) - 1)
         progress.update(task, total=steps)
-        loads = [load, *(replace(load, connections=connections) for connections in given.concurrency[1:])]
+        loads = [load, *(replace(load, connections=connections) for connections in arguments.concurrency[1:])]
         for at, suite in [(loads[0], one) for one in chosen] + [(at, one) for at in loads[1:] for one in again]:
             try:
                 found = suite.measure(replace(run, load=at), wanted)

@@ -61,7 +61,7 @@ def open_page(client: "Client", what: str, path: str, *, tries: int = ATTEMPTS) 
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    times, most, status = [], 0, 0
+    times, maximum, status = [], 0, 0
     for _ in range(tries):
         with CaptureQueriesContext(connection) as asked:
             began = time.perf_counter()
@@ -69,8 +69,8 @@ def open_page(client: "Client", what: str, path: str, *, tries: int = ATTEMPTS) 
             status = response.status_code
             _ = response.content
             times.append((time.perf_counter() - began) * 1000)
-        most = max(most, len(asked))
-    return PageTiming(what, path, status, statistics.median(times), most)
+        maximum = max(maximum, len(asked))
+    return PageTiming(what, path, status, statistics.median(times), maximum)
 
 
 def filter_links(page: str, start: str, end: str) -> list[str]:
@@ -162,8 +162,8 @@ def main() -> int:
         for one in slowest.values():
             style = "" if one.is_good else "bold red"
             ratio = f"{one.ms / reference.ms:.1f}"
-            told = (one.what, label, str(one.status), f"{one.ms:.0f}", ratio, str(one.queries))
-            table.add_row(*told, one.path[:90], style=style)
+            payload = (one.what, label, str(one.status), f"{one.ms:.0f}", ratio, str(one.queries))
+            table.add_row(*payload, one.path[:90], style=style)
     console = Console(width=200)
     console.print(table)
     console.print(

@@ -32,7 +32,7 @@ SELECT row.latitude, row.longitude, record.slug, row.name, row.restaurant_id
 FROM catalogue_searchrow AS row JOIN catalogue_record AS record USING (restaurant_id)
 WHERE row.position IS NOT NULL ORDER BY hashtext(row.restaurant_id::text || %s) LIMIT %s
 """
-MOST_REVIEWED = "SELECT restaurant_id FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT 20"
+BY_REVIEW_COUNT = "SELECT restaurant_id FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT 20"
 LANDMARKS = "SELECT name FROM catalogue_landmarkname WHERE length(name) >= 6 ORDER BY hashtext(name || %s) LIMIT %s"
 # Tables of fewer rows are read faster as a whole.
 SMALL_TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND reltuples < 5000"
@@ -110,7 +110,7 @@ def cases(rng: random.Random) -> Iterator[Case]:
         except landmarks.PlaceNotResolved:
             return None
 
-    many = [Restaurant.objects.get(pk=pk) for (pk,) in fetch_all(MOST_REVIEWED)]
+    many = [Restaurant.objects.get(pk=pk) for (pk,) in fetch_all(BY_REVIEW_COUNT)]
     newest = listing.Question(sort=listing.Order.NEWEST)
     deep = []
     for place in many:

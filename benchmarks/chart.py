@@ -43,11 +43,11 @@ def draw_rows(rows: Sequence[Row]) -> Iterator[str]:
     """The elements; each row has a scale of its own."""
     top = 0
     for row in rows:
-        most = max(value for _, value in bars(row))
+        maximum = max(value for _, value in bars(row))
         yield f'<text class="name" x="0" y="{top + HEAD - 8}">{escape(row.name)}, requests/s</text>'
         top += HEAD
         for name, value in bars(row):
-            width = max(1, round((WIDTH - LEFT - RIGHT) * value / most))
+            width = max(1, round((WIDTH - LEFT - RIGHT) * value / maximum))
             kind = "ours" if name == OURS else "theirs"
             yield f'<text x="{LEFT - 6}" y="{top + BAR - 5}" text-anchor="end">{escape(name)}</text>'
             yield f'<rect class="{kind}" x="{LEFT}" y="{top}" width="{width}" height="{BAR}" rx="2"/>'

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.figures import Figure, WrongAnswer
 from benchmarks.load import Load, LoadResult
-from benchmarks.meters import Meter, resident_mb, since
+from benchmarks.process_stats import Meter, cpu_between, resident_mb
 from benchmarks.product import ROOT, Product
 from config.dev_stack import Child, free_port, last_lines
 from config.dev_stack.wsgi_server import is_alive
@@ -68,21 +68,21 @@ class Contender:
         meter = Meter(self.port, self.database_url)
         server = meter.processes()
         before = meter.read(server)
-        loaded = ask().or_wrong(f"{self.name}, {what}")
+        loaded = ask().check(f"{self.name}, {what}")
         after = meter.read(server)
-        database_cpu_s = since(before.database, after.database) if after.database else None
+        database_cpu_s = cpu_between(before.database, after.database) if after.database else None
         return Figure(
             per_second=loaded.per_second,
             p50_ms=loaded.p50_ms,
             p99_ms=loaded.p99_ms,
-            cpu_ms=1000 * since(before.server, after.server) / loaded.requests,
+            cpu_ms=1000 * cpu_between(before.server, after.server) / loaded.requests,
             database_cpu_ms=None if database_cpu_s is None else 1000 * database_cpu_s / loaded.requests,
             memory_mb=max((resident_mb(pid) for pid in server), default=None),
         )
 
     def warm_up(self, load: Load, paths: Sequence[str]) -> None:
         """Have it remember what it remembers. Raises WrongAnswer."""
-        load.warming_up.run(self.base_url, paths, self.headers).or_wrong(f"{self.name}, {paths[0]}")
+        load.warm_up_load.run(self.base_url, paths, self.headers).check(f"{self.name}, {paths[0]}")
 
 
 def our_server(product: Product) -> Contender:

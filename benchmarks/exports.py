@@ -66,7 +66,7 @@ class Memory:
             self.peak = max([self.peak, *found])
 
 
-def run_export(dataset: str, format_: str, *, most_s: float) -> "tuple[Export, float]":
+def run_export(dataset: str, format_: str, *, max_s: float) -> "tuple[Export, float]":
     """An export that was ordered and has succeeded, and in how many seconds."""
     from django.utils import timezone
 
@@ -79,8 +79,8 @@ def run_export(dataset: str, format_: str, *, most_s: float) -> "tuple[Export, f
     )
     enqueue_export_step(export)
     while export.status in ("queued", "running"):
-        if time.monotonic() - started > most_s:
-            raise BenchmarkFailed(f"{export}: {export.status} after {most_s:.0f} s. {export.error}")
+        if time.monotonic() - started > max_s:
+            raise BenchmarkFailed(f"{export}: {export.status} after {max_s:.0f} s. {export.error}")
         time.sleep(POLL_S)
         export.refresh_from_db()
     if export.status != "succeeded":
@@ -143,7 +143,7 @@ def main() -> None:
     parser.add_argument("--state-dir", type=Path, default=Path(".state"), help="that of the running `manage.py up`")
     parser.add_argument("--dataset", action="append", help="restaurants, reviews; given twice: both (default: both)")
     parser.add_argument("--format", action="append", choices=FORMATS, help="default: all")
-    parser.add_argument("--most-seconds", type=float, default=600.0, help="after which one has hung")
+    parser.add_argument("--timeout", type=float, default=600.0, help="seconds after which an export counts as hung")
     words = parser.parse_args()
     up = read_up_record(words.state_dir)
     if up is None:
@@ -158,7 +158,7 @@ def main() -> None:
     for dataset in words.dataset or DATASETS:
         for format_ in words.format or FORMATS:
             with Memory(worker=up["pids"]["worker"]) as memory:
-                export, seconds = run_export(dataset, format_, most_s=words.most_seconds)
+                export, seconds = run_export(dataset, format_, max_s=words.timeout)
             table.add_row(*format_row(export, seconds, time_copy(export), memory))
             commands.cancel(export, actor="system", now=timezone.now())
     Console(width=140).print(table)

@@ -45,7 +45,7 @@ def median_figure(rounds: Sequence[Figure]) -> Figure:
 class Verdict:
     """A value beside its bounds: what it has to be for `--check` to pass, and what is gone for.
 
-    Either may be missing. The value is to be at least so much, at most where `is_most`; None where it could not be
+    Either may be missing. The value is to be at least so much, at most where `is_maximum`; None where it could not be
     measured, which misses no gate but is told.
     """
 
@@ -54,26 +54,26 @@ class Verdict:
     value: float | None
     gate: float | None = None
     goal: float | None = None
-    is_most: bool = False
+    is_maximum: bool = False
     unit: str = "x"
 
     @property
-    def misses_gate(self) -> bool:
+    def is_below_gate(self) -> bool:
         """Whether it makes `--check` fail."""
         return self._misses(self.gate)
 
     @property
-    def misses_goal(self) -> bool:
+    def is_below_goal(self) -> bool:
         """Whether it is not where it is to be in the end."""
         return self._misses(self.goal)
 
     def _misses(self, bound: float | None) -> bool:
         if bound is None or self.value is None:
             return False
-        return self.value > bound if self.is_most else self.value < bound
+        return self.value > bound if self.is_maximum else self.value < bound
 
     def __str__(self) -> str:
-        sign = "<=" if self.is_most else ">="
+        sign = "<=" if self.is_maximum else ">="
         bounds = [f"{name} {sign} {bound:g}" for name, bound in (("gate", self.gate), ("goal", self.goal)) if bound]
         value = "not measured" if self.value is None else f"{self.value:.3g} {self.unit}".strip()
         return f"{self.row}, {self.of}: {value} ({', '.join(bounds)})"
@@ -93,7 +93,9 @@ class Bound:
         ours = figures[OURS]
         if self.is_cpu:
             spent = ours.cpu_ms
-            return Verdict(row=row, of=self.of, value=spent, gate=self.gate, goal=self.goal, is_most=True, unit="ms")
+            return Verdict(
+                row=row, of=self.of, value=spent, gate=self.gate, goal=self.goal, is_maximum=True, unit="ms"
+            )
         theirs = figures.get(self.of)
         is_known = theirs is not None and theirs.per_second and ours.per_second is not None
         ratio = ours.per_second / theirs.per_second if is_known else None  # type: ignore[operator,union-attr]
@@ -110,7 +112,7 @@ class Row:
     verdicts: tuple[Verdict, ...] = ()
 
     @classmethod
-    def judged(cls, name: str, what: str, figures: Mapping[str, Figure], bounds: Iterable[Bound]) -> "Row":
+    def create(cls, name: str, what: str, figures: Mapping[str, Figure], bounds: Iterable[Bound]) -> "Row":
         """A row with a verdict for each bound."""
         return cls(
             name=name, what=what, figures=figures, verdicts=tuple(bound.judge(name, figures) for bound in bounds)
@@ -120,24 +122,24 @@ class Row:
         """The same with as many connections: told, not judged."""
         return replace(self, name=f"{self.name} at {connections}", verdicts=())
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """As it is written."""
         return {
             "name": self.name,
             "what": self.what,
             "figures": {name: asdict(figure) for name, figure in self.figures.items()},
             "verdicts": [
-                {**asdict(one), "misses_gate": one.misses_gate, "misses_goal": one.misses_goal}
+                {**asdict(one), "is_below_gate": one.is_below_gate, "is_below_goal": one.is_below_goal}
                 for one in self.verdicts
             ],
         }
 
 
-def missed_gates(rows: Iterable[Row]) -> list[Verdict]:
+def failed_gates(rows: Iterable[Row]) -> list[Verdict]:
     """What makes `--check` fail."""
-    return [one for row in rows for one in row.verdicts if one.misses_gate]
+    return [one for row in rows for one in row.verdicts if one.is_below_gate]
 
 
-def missed_goals(rows: Iterable[Row]) -> list[Verdict]:
+def failed_goals(rows: Iterable[Row]) -> list[Verdict]:
     """What is still to be done, and what could not be measured."""
-    return [one for row in rows for one in row.verdicts if one.misses_goal or one.value is None]
+    return [one for row in rows for one in row.verdicts if one.is_below_goal or one.value is None]

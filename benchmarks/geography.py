@@ -63,26 +63,26 @@ class Geography:
         """The row. Raises WrongAnswer when there is nothing near any point."""
         run.step("geography: looking at every restaurant")
         server, found, expected, inversions = our_server(run.product), 0, 0, 0
-        count = QUICK_POINTS if run.words.quick else POINTS
+        count = QUICK_POINTS if run.arguments.quick else POINTS
         for latitude, longitude in sample_points(run.product, count):
-            told = hits(server, latitude, longitude)
-            every = nearest_by_sql(run.product, latitude, longitude, at=told.at)
-            expected += max(len(every), len(told.slugs))
-            found += len(set(every).intersection(told.slugs))
-            inversions += list(told.slugs) != every
+            payload = hits(server, latitude, longitude)
+            every = nearest_by_sql(run.product, latitude, longitude, at=payload.at)
+            expected += max(len(every), len(payload.slugs))
+            found += len(set(every).intersection(payload.slugs))
+            inversions += list(payload.slugs) != every
         if not expected:
             raise WrongAnswer("geography: nothing is near any of the points.")
-        told_of = f"{found:,} of {expected:,} of {count} points' nearest {HITS} within {RADIUS_M} m"
+        described = f"{found:,} of {expected:,} of {count} points' nearest {HITS} within {RADIUS_M} m"
         run.settings["geography"] = {
             "brute force": "the great-circle distance of every row by SQL, sphere of 6,371,008.8 m, the same moment",
-            "found": told_of,
+            "found": described,
             "points whose answers differ, also in their order": inversions,
         }
         # Exact or not: the same ones in another order are not the nearest first.
         share = found / expected if found < expected or not inversions else 1 - inversions / count
         verdict = Verdict(row="geography", of="brute force", value=share, gate=1, goal=1, unit="of the top 20")
         yield Row(
-            name="geography", what="open now, nearest 20", figures={OURS: Figure(note=told_of)}, verdicts=(verdict,)
+            name="geography", what="open now, nearest 20", figures={OURS: Figure(note=described)}, verdicts=(verdict,)
         )
 
 
@@ -95,8 +95,8 @@ def sample_points(product: Product, count: int) -> list[tuple[float, float]]:
 def hits(server: Contender, latitude: float, longitude: float) -> Hit:
     """What our search answers."""
     asked = f"ll={latitude:.6f},{longitude:.6f}&open=now&radius={RADIUS_M}&limit={HITS}"
-    said = json.loads(server.get(f"/v1/restaurants?{asked}"))
-    return Hit([hit["slug"] for hit in said["data"]], datetime.fromisoformat(said["query"]["open_at"]))
+    output = json.loads(server.get(f"/v1/restaurants?{asked}"))
+    return Hit([hit["slug"] for hit in output["data"]], datetime.fromisoformat(output["query"]["open_at"]))
 
 
 def nearest_by_sql(product: Product, latitude: float, longitude: float, *, at: datetime) -> list[str]:

@@ -84,35 +84,35 @@ class Growth:
 
     def steps(self, run: Run, wanted: frozenset[str]) -> int:
         """What the progress bar counts."""
-        return len(run.words.growth or ())
+        return len(run.arguments.growth or ())
 
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """A row for each read. Raises WrongAnswer when a size could not be measured."""
-        sizes: tuple[int, ...] = run.words.growth or ()
+        sizes: tuple[int, ...] = run.arguments.growth or ()
         if not sizes:
             return
-        told = {}
+        payload = {}
         for size in sizes:
             run.step(f"growth: {size:,} restaurants")
-            told[size] = measure_in_subprocess(size, is_quick=run.words.quick)
+            payload[size] = measure_in_subprocess(size, is_quick=run.arguments.quick)
         run.settings["growth"] = {
             "reviews": f"{REVIEWS_EACH} a restaurant",
             "time": "of a request's statements, prepared, in one process on one connection",
             "shared_buffers": shared_buffers(),
             "pages": f"full ones alone; a size with fewer than {MIN_SAMPLES} of them is left out",
-            "p50": f"of a pass over {QUICK_SAMPLES if run.words.quick else SAMPLES} samples; the best of {PASSES}",
-            FLOOR: {f"{size:,}": round(found[FLOOR], 4) for size, found in told.items()},
-            "MB on disk": {f"{size:,}": round(found["disk_mb"]) for size, found in told.items()},
+            "p50": f"of a pass over {QUICK_SAMPLES if run.arguments.quick else SAMPLES} samples; the best of {PASSES}",
+            FLOOR: {f"{size:,}": round(found[FLOOR], 4) for size, found in payload.items()},
+            "MB on disk": {f"{size:,}": round(found["disk_mb"]) for size, found in payload.items()},
         }
         for read, its in READS.items():
-            taken = {size: found[read] for size, found in told.items() if read in found}
+            taken = {size: found[read] for size, found in payload.items() if read in found}
             if not taken:
                 continue
             figures = {f"{size:,} restaurants": Figure(p50_ms=ms) for size, ms in taken.items()}
             smallest, largest = min(taken), max(taken)
             ratio = taken[largest] / taken[smallest] if largest > smallest else None
             of = f"{smallest:,} to {largest:,}"
-            verdict = Verdict(row=f"growth, {read}", of=of, value=ratio, gate=GATE, goal=GOAL, is_most=True)
+            verdict = Verdict(row=f"growth, {read}", of=of, value=ratio, gate=GATE, goal=GOAL, is_maximum=True)
             yield Row(name=f"growth, {read}", what=its.path, figures=figures, verdicts=(verdict,))
 
 
@@ -214,8 +214,8 @@ def check_results(product: Product) -> None:
     """Compare a few searches with brute force. Raises WrongAnswer."""
     server = our_server(product)
     for latitude, longitude in sample_points(product, CHECKED_COUNT):
-        told = hits(server, latitude, longitude)
-        if told.slugs != nearest_by_sql(product, latitude, longitude, at=told.at):
+        payload = hits(server, latitude, longitude)
+        if payload.slugs != nearest_by_sql(product, latitude, longitude, at=payload.at):
             raise WrongAnswer(f"growth: the search at {latitude},{longitude} does not find the nearest.")
 
 
@@ -237,11 +237,11 @@ def main() -> int:
             say=notes.print,
         ) as product:
             check_results(product)
-            told = p50s(product, words.samples)
+            payload = p50s(product, words.samples)
     except (ProductNotReady, StackError, WrongAnswer) as error:
         notes.print(str(error), style="red", markup=False)
         return 2
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(payload) + "\n")
     return 0
 
 

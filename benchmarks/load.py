@@ -55,7 +55,7 @@ class LoadResult:
         """Answers a second."""
         return self.requests / self.seconds
 
-    def or_wrong(self, what: str) -> "Loaded":
+    def check(self, what: str) -> "LoadResult":
         """Itself. Raises WrongAnswer when an answer was wrong, or there was none at all."""
         if self.wrong or not self.requests:
             raise WrongAnswer(f"{what}: {self.wrong} of {self.requests} answers were not 200.")
@@ -84,7 +84,7 @@ class Load:
         return self.with_wrk and shutil.which("wrk") is not None
 
     @property
-    def warming_up(self) -> "Load":
+    def warm_up_load(self) -> "Load":
         """What comes before it, so that what is remembered is: a quarter as long, of which nothing is told."""
         return replace(self, seconds=self.seconds / 4, with_wrk=False)
 
@@ -100,8 +100,8 @@ class Load:
         with tempfile.TemporaryDirectory() as place:
             listed, script = Path(place) / "paths", Path(place) / "load.lua"
             listed.write_text("\n".join(paths) + "\n")
-            said = ", ".join(f"[{json.dumps(name)}] = {json.dumps(value)}" for name, value in headers.items())
-            script.write_text(SCRIPT % {"paths": json.dumps(str(listed)), "headers": said, "threads": threads})
+            output = ", ".join(f"[{json.dumps(name)}] = {json.dumps(value)}" for name, value in headers.items())
+            script.write_text(SCRIPT % {"paths": json.dumps(str(listed)), "headers": output, "threads": threads})
             return run_wrk(script, base_url, threads=threads, connections=self.connections, seconds=self.seconds)
 
 

@@ -11,7 +11,7 @@ import psutil
 
 from benchmarks.exports import run_export
 from benchmarks.figures import Figure, Row, Verdict
-from benchmarks.meters import Meter
+from benchmarks.process_stats import Meter
 from benchmarks.suites import Run
 
 POLL_S = 0.1
@@ -30,7 +30,7 @@ class MemoryUse:
     proportional: float = 0.0
     resident: float = 0.0
 
-    def __add__(self, other: "Held") -> "Held":
+    def __add__(self, other: "MemoryUse") -> "MemoryUse":
         return MemoryUse(self.proportional + other.proportional, self.resident + other.resident)
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class MemoryMonitor:
     """Looks at a worker ten times a second: the most that all its processes held together, and the most of one."""
 
     worker: int
-    most: MemoryUse = MemoryUse()
+    maximum: MemoryUse = MemoryUse()
     largest: MemoryUse = MemoryUse()
     over: Event = field(default_factory=Event)
 
@@ -77,7 +77,7 @@ class MemoryMonitor:
         """Look once."""
         every = process_tree(self.worker)
         together = sum(every, MemoryUse())
-        self.most = max(self.most, together, key=lambda one: one.proportional)
+        self.maximum = max(self.maximum, together, key=lambda one: one.proportional)
         self.largest = max(self.largest, *every, key=lambda one: one.proportional)
 
     def __enter__(self) -> Self:
@@ -120,7 +120,7 @@ class Memory:
         idle.look()
         run.step("memory: exporting reviews")
         with MemoryMonitor(worker) as busy:
-            export, _ = run_export("reviews", "parquet", most_s=MAX_S)
+            export, _ = run_export("reviews", "parquet", max_s=MAX_S)
         commands.cancel(export, actor="system", now=timezone.now())
         run.settings["memory"] = {
             "judged": NOTE,
@@ -128,29 +128,29 @@ class Memory:
             "Celery worker": f"with beat and pool, at rest, {format_peak(idle)}",
             "exporting": f"{format_peak(busy)}; of {export.rows:,} reviews to parquet",
         }
-        told = {
+        payload = {
             "web worker": (web.proportional, 140.0),
-            "Celery worker at rest": (idle.most.proportional, 250.0),
-            "Celery worker exporting": (busy.most.proportional, 400.0),
+            "Celery worker at rest": (idle.maximum.proportional, 250.0),
+            "Celery worker exporting": (busy.maximum.proportional, 400.0),
         }
         yield Row(
             name="memory",
             what="MB, proportional",
             figures={
                 "web worker": Figure(memory_mb=web.proportional, note=str(web)),
-                "Celery worker at rest": Figure(memory_mb=idle.most.proportional, note=str(idle.most)),
-                "Celery worker exporting": Figure(memory_mb=busy.most.proportional, note=str(busy.most)),
+                "Celery worker at rest": Figure(memory_mb=idle.maximum.proportional, note=str(idle.maximum)),
+                "Celery worker exporting": Figure(memory_mb=busy.maximum.proportional, note=str(busy.maximum)),
             },
             verdicts=tuple(
-                Verdict(row="memory", of=name, value=value, goal=goal, is_most=True, unit="MB")
-                for name, (value, goal) in told.items()
+                Verdict(row="memory", of=name, value=value, goal=goal, is_maximum=True, unit="MB")
+                for name, (value, goal) in payload.items()
             ),
         )
 
 
 def format_peak(watch: MemoryMonitor) -> str:
     """What was seen, in words."""
-    return f"all of it: {watch.most}; its largest process: {watch.largest}"
+    return f"all of it: {watch.maximum}; its largest process: {watch.largest}"
 
 
 def resident_mb(one: MemoryUse) -> float:

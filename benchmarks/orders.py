@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from benchmarks import pgbench, posting
+from benchmarks import pgbench, post_load
 from benchmarks.contenders import HOST, Contender, fastapi, our_server
 from benchmarks.figures import Bound, Figure, Row, WrongAnswer
 from benchmarks.load import Load
@@ -133,7 +133,7 @@ def capture_statements(
 
 def check_same_responses(contenders: Sequence[Contender], seller: Seller) -> None:
     """Have everyone take an order once, refuse the same ones, and list the same. Raises WrongAnswer."""
-    told = []
+    payload = []
     for one in contenders:
         name = uuid4().hex
         first = capture_statements(one, "POST", PATH, key=seller.key, body=BODY, again=name)
@@ -145,15 +145,15 @@ def check_same_responses(contenders: Sequence[Contender], seller: Seller) -> Non
             capture_statements(one, "POST", PATH, key=seller.key, body=json.dumps(wrong).encode())
             for wrong in INVALID_ORDERS
         ]
-        codes = [(status, said.get("error", {}).get("code")) for status, said in refused]
+        codes = [(status, output.get("error", {}).get("code")) for status, output in refused]
         shown = {name: value for name, value in first[1].items() if name not in OWN_FIELDS}
-        told.append((first[1]["number"], shown, codes))
+        payload.append((first[1]["number"], shown, codes))
         for _ in range(20):
             capture_statements(one, "POST", PATH, key=seller.key, body=BODY)
-    for number, (one, found) in enumerate(zip(contenders, told, strict=True)):
+    for number, (one, found) in enumerate(zip(contenders, payload, strict=True)):
         # The refused ones took no number.
-        if found[0] != 1 + 21 * number or found[1:] != told[0][1:]:
-            raise WrongAnswer(f"{one.name} answers an order with {found}, and {contenders[0].name} with {told[0]}.")
+        if found[0] != 1 + 21 * number or found[1:] != payload[0][1:]:
+            raise WrongAnswer(f"{one.name} answers an order with {found}, and {contenders[0].name} with {payload[0]}.")
     lists = [capture_statements(one, "GET", PATH, key=seller.key) for one in contenders]
     if lists[0][0] != 200 or len(lists[0][1]["data"]) != 20 or any(one != lists[0] for one in lists):
         raise WrongAnswer(f"The lists differ: {[str(one)[:600] for one in lists]}")
@@ -226,9 +226,9 @@ class Orders:
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The rows. Raises WrongAnswer when FastAPI answers something else than we do."""
         run.step("orders: making venues with menus")
-        product, known = run.product, create_sellers(QUICK_VENUES if run.words.quick else VENUES)
+        product, known = run.product, create_sellers(QUICK_VENUES if run.arguments.quick else VENUES)
         keeps = clean_tables(product, known)
-        with fastapi(product, "benchmarks.references.orders:app", name=PEER, workers=run.words.workers) as peer:
+        with fastapi(product, "benchmarks.references.orders:app", name=PEER, workers=run.arguments.workers) as peer:
             peer.wait()
             headers = {"Authorization": f"Bearer {known[0].key}"}
             contenders = [replace(one, headers=headers) for one in (our_server(product), peer)]
@@ -256,7 +256,7 @@ class Orders:
         keys, load = [one.key for one in known], run.load
 
         def round_of(one: Contender, load: Load) -> Figure:
-            ask = partial(posting.orders, load, one.base_url, path=PATH, body=BODY, keys=keys)
+            ask = partial(post_load.place_orders, load, one.base_url, path=PATH, body=BODY, keys=keys)
             return one.cost(ask, what=f"POST {PATH}")
 
         bench = partial(run_pgbench, run.product, order_scripts(known), clients=load.connections)
@@ -264,13 +264,13 @@ class Orders:
         turns[PGBENCH] = partial(bench, seconds=load.seconds)
         for one in contenders:
             run.step(f"order: {one.name}, warming up")
-            round_of(one, load.warming_up)
+            round_of(one, load.warm_up_load)
         run.step(f"order: {PGBENCH}, warming up")
         bench(seconds=1)
         vacuum_tables(run.product)
-        figures = run.in_turns("order", turns)
+        figures = run.run_in_turns("order", turns)
         bounds = [Bound(of=PEER, gate=0.45, goal=0.7), Bound(of=PGBENCH, gate=0.13, goal=0.25)]
-        return Row.judged("order", f"POST {PATH}, 5 items, Idempotency-Key", figures, bounds)
+        return Row.create("order", f"POST {PATH}, 5 items, Idempotency-Key", figures, bounds)
 
     def listed(self, run: Run, contenders: Sequence[Contender]) -> Row:
         """GET."""
@@ -278,5 +278,5 @@ class Orders:
         for one in contenders:
             run.step(f"orders: {one.name}, warming up")
             one.warm_up(run.load, [PATH])
-        figures = run.in_turns("orders", {one.name: partial(one.measure, run.load, [PATH]) for one in contenders})
-        return Row.judged("orders", f"GET {PATH}, newest 20", figures, [Bound(of=PEER, gate=0.55, goal=0.8)])
+        figures = run.run_in_turns("orders", {one.name: partial(one.measure, run.load, [PATH]) for one in contenders})
+        return Row.create("orders", f"GET {PATH}, newest 20", figures, [Bound(of=PEER, gate=0.55, goal=0.8)])

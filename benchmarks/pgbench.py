@@ -131,8 +131,8 @@ def render_query(query: str, values: Mapping[str, Any], columns: Mapping[str, st
     """A statement as pgbench reads it: on one line, with variables in place of parameters, of the types they have."""
     names = {}
     for name, value in values.items():
-        told = psycopg.adapters.types.get(get_dumper(value).oid) if value is not None else None
-        cast = f"::{told.regtype}" if told else ""
+        payload = psycopg.adapters.types.get(get_dumper(value).oid) if value is not None else None
+        cast = f"::{payload.regtype}" if payload else ""
         names[name] = "NULL" if value is None else "''" if value == "" else columns.get(name, f":{name}") + cast
     return " ".join((query % names).split()) + ";\n"
 
@@ -180,16 +180,16 @@ def measure(product: Product, scripts: Sequence[Script], *, clients: int, second
             check=False,
         )
         waits = [int(line.split()[2]) for log in Path(place).glob("log*") for line in log.read_text().splitlines()]
-    return parse_pgbench_output(done.stdout, waits, statements=scripts[0].statements, said=done.stderr)
+    return parse_pgbench_output(done.stdout, waits, statements=scripts[0].statements, output=done.stderr)
 
 
-def parse_pgbench_output(text: str, waits_us: Sequence[int], *, statements: int = 1, said: str = "") -> Figure:
+def parse_pgbench_output(text: str, waits_us: Sequence[int], *, statements: int = 1, output: str = "") -> Figure:
     """What pgbench printed, and how long each transaction of so many statements took; how long the slowest of many in
     one took nobody knows. Raises WrongAnswer when one has failed.
     """
     rate, failed = RATE.search(text), FAILED.search(text)
     if rate is None or (failed is not None and int(failed[1])):
-        raise WrongAnswer(f"pgbench: {(said or text).strip()[-300:]}")
+        raise WrongAnswer(f"pgbench: {(output or text).strip()[-300:]}")
     cuts = quantiles(waits_us, n=100, method="inclusive") if len(waits_us) > 1 else None
     return Figure(
         per_second=float(rate[1]) * statements,

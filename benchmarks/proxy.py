@@ -56,7 +56,7 @@ def proxy_variants(run: Run) -> dict[str, Mapping[str, str]]:
 
     What is compressed comes in chunks, which wrk alone reads.
     """
-    if not run.words.proxy:
+    if not run.arguments.proxy:
         return {}
     if not is_installed():
         run.settings["proxy"] = "HAProxy is not installed, left out"

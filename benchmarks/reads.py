@@ -19,7 +19,7 @@ from benchmarks.suites import Run
 # Their names in the table.
 ROWS, CARDS, TEXTBOOK, PGBENCH = "FastAPI, own tables", "FastAPI, our read model", "textbook DRF", "pgbench"
 # Of a small catalogue a twentieth, or drawing them took longer than asking for them; of a tiny one some.
-FEWEST, SAMPLES, SHARE = 10, 2_000, 20
+MIN_COUNT, SAMPLES, SHARE = 10, 2_000, 20
 # So many answers of each are compared before anything is measured.
 QUICK_COMPARED, COMPARED = 5, 15
 # By the id's hash: the same ones in each run, from everywhere.
@@ -73,7 +73,9 @@ READS = (
         what="GET /v1/restaurants/{slug}",
         sample=SLUGS,
         path=lambda slug: f"/v1/restaurants/{slug}",
-        content=lambda said: [said[name] for name in ("id", "name", "rating", "review_count", "cuisines", "location")],
+        content=lambda output: [
+            output[name] for name in ("id", "name", "rating", "review_count", "cuisines", "location")
+        ],
         bounds=[
             *bounds(rows=(0.7, 1.0), cards=(0.55, 0.8), textbook=(4, 6), pgbench=(0.09, 0.15)),
             Bound(of="CPU of a request", goal=0.31, is_cpu=True),
@@ -84,7 +86,7 @@ READS = (
         what="GET /v1/restaurants?ll=&open=now, 20 hits",
         sample=PLACES,
         path=lambda place: f"/v1/restaurants?ll={place}&open=now",
-        content=lambda said: hit_ids(said["data"]),
+        content=lambda output: hit_ids(output["data"]),
         bounds=bounds(rows=(1.1, 1.5), cards=(0.55, 0.8), textbook=(6, 10), pgbench=(0.20, 0.35)),
     ),
     Read(
@@ -92,7 +94,7 @@ READS = (
         what="GET /v1/restaurants/{slug}/reviews, newest 20",
         sample=REVIEWED,
         path=lambda slug: f"/v1/restaurants/{slug}/reviews?sort=newest",
-        content=lambda said: ([review["id"] for review in said["data"]], said["summary"]["count"]),
+        content=lambda output: ([review["id"] for review in output["data"]], output["summary"]["count"]),
         bounds=bounds(rows=(0.55, 0.9), cards=(0.55, 0.8), textbook=(3, 4), pgbench=(0.15, 0.25)),
     ),
 )
@@ -121,22 +123,22 @@ class Reads:
             run.settings["reads"] = {one.name: dict(one.settings) for one in contenders} | {
                 PGBENCH: {
                     "program": "pgbench" if pgbench.find_pgbench() else "not installed, left out",
-                    "statements": f"ours, -M prepared, generic plans, values drawn for {pgbench.STATEMENTS_PER_SCRIPT} at once",
+                    "statements": f"ours, -M prepared, generic plans, {pgbench.STATEMENTS_PER_SCRIPT} values a script",
                 }
             }
             for read in READS:
                 if read.name in wanted:
                     paths = paths_of(read, run.product)
-                    few = paths[: QUICK_COMPARED if run.words.quick else COMPARED]
+                    few = paths[: QUICK_COMPARED if run.arguments.quick else COMPARED]
                     check_same_content(read, few, [one for one in contenders if one.name != proxy.COMPRESSED])
                     script = pgbench.script(run.product, read.name, paths)
                     figures = run_rounds(run, read.name, contenders, paths, [script])
-                    yield Row.judged(read.name, read.what, figures, read.bounds)
+                    yield Row.create(read.name, read.what, figures, read.bounds)
 
 
 def references(run: Run) -> Iterator[Any]:
     """Those of the reads, not started yet."""
-    workers = run.words.workers
+    workers = run.arguments.workers
     yield fastapi(run.product, "benchmarks.references.rows:app", name=ROWS, workers=workers)
     yield fastapi(run.product, "benchmarks.references.cards:app", name=CARDS, workers=workers)
     yield textbook(run.product, name=TEXTBOOK, workers=workers)
@@ -153,14 +155,14 @@ def run_rounds(
     for contender in contenders:
         run.step(f"{name}: {contender.name}, warming up")
         contender.warm_up(load, paths)
-    return run.in_turns(name, turns)
+    return run.run_in_turns(name, turns)
 
 
 def paths_of(read: Read, product: Product) -> list[str]:
     """What is asked for. Raises WrongAnswer where the data holds none."""
     with psycopg.connect(product.database_url) as connection:
-        most = min(SAMPLES, max(FEWEST, product.restaurants // SHARE))
-        found = [read.path(value) for (value,) in connection.execute(read.sample, [most])]
+        maximum = min(SAMPLES, max(MIN_COUNT, product.restaurants // SHARE))
+        found = [read.path(value) for (value,) in connection.execute(read.sample, [maximum])]
     if not found:
         raise WrongAnswer(f"{read.name}: there is nothing to ask for in this data.")
     return found
@@ -182,8 +184,8 @@ def check_same_content(read: Read, paths: Sequence[str], contenders: Sequence[Co
 
 def content_of(read: Read, contender: Contender, path: str) -> Any:
     """What has to be the same."""
-    said: Mapping[str, Any] = json.loads(contender.get(path))
-    return read.content(dict(said))
+    output: Mapping[str, Any] = json.loads(contender.get(path))
+    return read.content(dict(output))
 
 
 def build_opening_table(product: Product, *, say: Callable[[str], object]) -> None:

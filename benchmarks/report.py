@@ -6,12 +6,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.figures import Figure, Row, Verdict, missed_gates, missed_goals
+from benchmarks.figures import Figure, Row, Verdict, failed_gates, failed_goals
 
 
 def to_json(rows: Sequence[Row], *, machine: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Everything, as it is written in JSON."""
-    return {"machine": machine, "settings": settings, "rows": [row.plain() for row in rows]}
+    return {"machine": machine, "settings": settings, "rows": [row.to_json() for row in rows]}
 
 
 def print_report(
@@ -25,8 +25,8 @@ def print_report(
         highlight=False,
     )
     console.print(table(rows))
-    for name, said in settings.items():
-        console.print(f"[bold]{name}[/]", said, highlight=False)
+    for name, output in settings.items():
+        console.print(f"[bold]{name}[/]", output, highlight=False)
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -39,8 +39,8 @@ def table(rows: Sequence[Row]) -> Table:
         by = {verdict.of: verdict for verdict in row.verdicts}
         for name, figure in row.figures.items():
             verdict = by.pop(name, None)
-            told = format_verdict(verdict) if verdict else ("", "", "")
-            found.add_row(f"  {name}", *format_figure(figure), *told)
+            payload = format_verdict(verdict) if verdict else ("", "", "")
+            found.add_row(f"  {name}", *format_figure(figure), *payload)
         for verdict in by.values():
             found.add_row(f"  {verdict.of}", *("" for _ in range(6)), *format_verdict(verdict))
         found.add_section()
@@ -61,9 +61,9 @@ def format_figure(figure: Figure) -> tuple[str, ...]:
 
 def format_verdict(verdict: Verdict) -> tuple[str, str, str]:
     """The cells of a verdict, coloured by how it stands."""
-    colour = "red" if verdict.misses_gate else "yellow" if verdict.misses_goal else "green"
+    colour = "red" if verdict.is_below_gate else "yellow" if verdict.is_below_goal else "green"
     value = "?" if verdict.value is None else f"{verdict.value:.2f} {verdict.unit}"
-    sign = "<= " if verdict.is_most else ""
+    sign = "<= " if verdict.is_maximum else ""
     limits = ("" if one is None else f"{sign}{one:g}" for one in (verdict.gate, verdict.goal))
     gate, goal = limits
     return f"[{colour}]{value}[/]", gate, goal
@@ -76,7 +76,7 @@ def format_number(value: float | None, digits: int) -> str:
 
 def print_verdicts(console: Console, rows: Sequence[Row]) -> bool:
     """Say which gates were missed and which goals are not reached; whether no gate was."""
-    failed, open_goals = missed_gates(rows), missed_goals(rows)
+    failed, open_goals = failed_gates(rows), failed_goals(rows)
     for verdict in failed:
         console.print(f"missed: {verdict}", style="red", markup=False, highlight=False)
     for verdict in open_goals:

@@ -21,11 +21,11 @@ class Run:
     product: Product
     load: Load
     rounds: int
-    words: Namespace
+    arguments: Namespace
     step: Callable[[str], None]
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def in_turns(self, name: str, turns: Mapping[str, Callable[[], Figure]]) -> dict[str, Figure]:
+    def run_in_turns(self, name: str, turns: Mapping[str, Callable[[], Figure]]) -> dict[str, Figure]:
         """The median of the rounds of each, who take turns, so that what slows the machine slows all."""
         taken: dict[str, list[Figure]] = {one: [] for one in turns}
         for number in range(1, self.rounds + 1):
@@ -55,15 +55,25 @@ class Suite(Protocol):
 
 def suites() -> Mapping[str, Suite]:
     """All of them by name, in the order in which they run; they import the product, whose settings must be known."""
-    from benchmarks.doors import Doors
-    from benchmarks.exporting import Exports
+    from benchmarks.admin_pages import Pages
+    from benchmarks.export_rows import Exports
     from benchmarks.geography import Geography
     from benchmarks.growth import Growth
-    from benchmarks.limit import Limit
     from benchmarks.memory import Memory
     from benchmarks.orders import Orders
-    from benchmarks.pages import Pages
+    from benchmarks.payment_and_mcp import PaymentAndMcp
+    from benchmarks.rate_limit import RateLimit
     from benchmarks.reads import Reads
 
-    found: list[Suite] = [Reads(), Orders(), Doors(), Limit(), Geography(), Memory(), Exports(), Pages(), Growth()]
+    found: list[Suite] = [
+        Reads(),
+        Orders(),
+        PaymentAndMcp(),
+        RateLimit(),
+        Geography(),
+        Memory(),
+        Exports(),
+        Pages(),
+        Growth(),
+    ]
     return {one.name: one for one in found}

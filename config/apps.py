@@ -9,7 +9,6 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        """Register the system checks, and start error reporting and tracing."""
         from config import celery, checks  # both read settings; tasks of the apps bind to the Celery app
         from framework.observability import telemetry
 

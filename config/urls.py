@@ -54,11 +54,11 @@ urlpatterns = [
     re_path(
         r"^docs/openapi/(?P<name>management|data)\.json$",
         schema.serve_document,
-        {"living": {"data": x402_manifest.with_prices}},
+        {"additions": {"data": x402_manifest.with_prices}},
         name="openapi",
     ),
     # Where indexes of x402 look.
-    path("openapi.json", schema.serve_document, {"name": "data", "living": {"data": x402_manifest.with_prices}}),
+    path("openapi.json", schema.serve_document, {"name": "data", "additions": {"data": x402_manifest.with_prices}}),
     path(".well-known/x402", well_known),
     path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),

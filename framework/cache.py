@@ -38,5 +38,4 @@ class CachedValue(Generic[Value]):
             return self._entry[1]
 
     def clear(self) -> None:
-        """Drop the value: the next call loads it."""
         self._entry = None

@@ -9,7 +9,7 @@ NICE_STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What one bar shows: `text` in words, `label` on the axis, and stacked `parts`, each a CSS class and a value."""
+    """One bar: its description, its label on the axis, and stacked `parts`, each a CSS class and a value."""
 
     text: str
     label: str

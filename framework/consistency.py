@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-# Of one check, so many findings are shown.
+# Findings shown per check.
 MAX_FINDINGS = 100
 
 
@@ -42,15 +42,15 @@ def all_checks(*, now: datetime) -> Checks:
 def query(
     check: str, statement: str, values: Mapping[str, Any] | None = None, *, subject: Callable[[UUID], str]
 ) -> Iterator[Finding]:
-    """The rows of a statement as findings: its columns are the key of what is wrong, and in what way.
+    """The rows of a statement as findings: its columns are the key of the row and the description.
 
-    `subject` makes the public id of the key. One query without a timeout. The last finding says how many there are
+    `subject` returns the public id of a key. One query without a timeout. The last finding says how many there are
     beyond MAX_FINDINGS.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', '0', true)")
         cursor.execute(
-            f"SELECT found.*, count(*) OVER () FROM ({statement}) AS found LIMIT {MAX_FINDINGS}",  # noqa: S608  # ours
+            f"SELECT finding.*, count(*) OVER () FROM ({statement}) AS finding LIMIT {MAX_FINDINGS}",  # noqa: S608  # ours
             values or {},
         )
         rows: list[tuple[UUID, str, int]] = cursor.fetchall()

@@ -1,15 +1,15 @@
-"""CSV downloads, row by row, in which no cell is a formula."""
+"""Streamed CSV with escaped formulas."""
 
 import csv
 import io
 from collections.abc import Iterable, Iterator
 
-# A spreadsheet takes cells that begin so for formulas (OWASP, "CSV Injection"). Our numbers begin with a digit.
+# Spreadsheets evaluate cells with these prefixes (OWASP, "CSV Injection"). Our numbers begin with a digit.
 FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def escape_formula(value: object) -> str:
-    """The text of a cell, behind an apostrophe where a spreadsheet would calculate it."""
+    """The text of a cell, with an apostrophe before a formula."""
     text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
 

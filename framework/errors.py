@@ -1,4 +1,4 @@
-"""Refusals: what we say when we will not do what was asked. Pure Python, so that models may raise them."""
+"""API errors: their codes, statuses and base classes. Pure Python, so that models may raise them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 
 class ErrorCode(StrEnum):
-    """Every value of `error.code`, with the status that it comes with in HTTP_STATUS."""
+    """Every value of `error.code`; HTTP_STATUS has the status of each."""
 
     RENAMED = "renamed"
     INVALID_REQUEST = "invalid_request"
@@ -95,12 +95,12 @@ class Problem:
 
 
 class ApiError(Exception):
-    """A request that was understood and is not carried out.
+    """An anticipated error: the base of all errors that the APIs answer with.
 
-    A subclass stands beside the rule that raises it and sets `code`; the message is written for the caller. `details`
-    are all problems that were found, the headline among them; a refusal that names a parameter has at least that one.
-    `extra` is added to the error body (`{"suggestions": [...]}`), `headers` to the answer. `body_override` stands in
-    place of the error body where a protocol of others words it (the 402 of x402).
+    A subclass stands beside the rule that raises it and sets `code`; the message is written for API clients. `details`
+    lists all problems, the one of the message among them. `extra` is added to the error body
+    (`{"suggestions": [...]}`), `headers` to the response. `body_override` replaces the error body where another
+    protocol defines it (the 402 of x402).
     """
 
     code: ClassVar[ErrorCode] = ErrorCode.INVALID_REQUEST
@@ -124,7 +124,6 @@ class ApiError(Exception):
 
     @property
     def status(self) -> int:
-        """The HTTP status of this refusal."""
         return HTTP_STATUS[self.code]
 
 
@@ -133,7 +132,7 @@ class InvalidRequest(ApiError):
 
 
 class NotFound(ApiError):
-    """What was asked for does not exist, or not for this caller."""
+    """The resource does not exist, or not for this client."""
 
     code = ErrorCode.NOT_FOUND
 
@@ -142,7 +141,7 @@ class NotFound(ApiError):
 
 
 class Renamed(ApiError):
-    """What was asked for has another name now. The answer leads there: `former` in the path becomes `name`."""
+    """The resource has a new name. The response redirects: `former` in the path becomes `name`."""
 
     code = ErrorCode.RENAMED
 
@@ -153,7 +152,7 @@ class Renamed(ApiError):
 
 
 class ServiceUnavailable(ApiError):
-    """A part that this request needs is away; nothing was done."""
+    """A service that this request needs is unavailable; nothing was done."""
 
     code = ErrorCode.SERVICE_UNAVAILABLE
 
@@ -162,9 +161,9 @@ class ServiceUnavailable(ApiError):
         super().__init__(message, **rest)
 
 
-def unknown_name(problem_with: str, name: str, known: Sequence[str]) -> Problem:
-    """Word the refusal of a name that is not known, with the nearest known one: "did you mean"."""
-    near = get_close_matches(name, known, n=1, cutoff=0.6)
-    hint = f" Did you mean `{near[0]}`?" if near else ""
-    listed = f"Known: {', '.join(known)}." if known else "None is known here."
-    return Problem(param=name, message=f"Unknown {problem_with} `{name}`.{hint} {listed}")
+def unknown_name(kind: str, name: str, known: Sequence[str]) -> Problem:
+    """The problem of an unknown parameter, field or value, with the most similar known one."""
+    similar = get_close_matches(name, known, n=1, cutoff=0.6)
+    hint = f" Did you mean `{similar[0]}`?" if similar else ""
+    choices = f"Known: {', '.join(known)}." if known else "None is known here."
+    return Problem(param=name, message=f"Unknown {kind} `{name}`.{hint} {choices}")

@@ -7,6 +7,6 @@ from django_ratelimit.core import ALL, _get_window, _make_cache_key
 
 
 def counter_key(*, group: str, value: str, period_s: int) -> tuple[str, int]:
-    """Where the calls of `value` are counted: the cache key, and the Unix time at which the window ends."""
+    """The cache key of the count of `value`, and the Unix time at which its window ends."""
     window = _get_window(value, period_s)
     return _make_cache_key(group, window, (1, period_s), value, ALL), window

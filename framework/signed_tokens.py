@@ -1,7 +1,7 @@
 """Signed tokens and keyed hashes under SECRET_KEY.
 
-Each use has a purpose of its own, from which its key is derived, so that a token of one use is worth nothing in
-another. Tokens and hashes that were made under one of SECRET_KEY_FALLBACKS are accepted too.
+The key of each purpose is derived from its name, so a token of one purpose is invalid for another. Tokens and hashes
+made with one of SECRET_KEY_FALLBACKS are accepted, too.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["BadSignature", "KeyedHash", "SignatureExpired", "TokenSigner"]
 
 @dataclass(frozen=True, slots=True)
 class KeyedHash:
-    """HMAC-SHA-256 for one purpose: what only this installation can compute."""
+    """HMAC-SHA-256 for one purpose."""
 
     purpose: str
 
@@ -38,13 +38,13 @@ class KeyedHash:
 
 @dataclass(frozen=True, slots=True)
 class TokenSigner:
-    """Signs texts and JSON for one purpose. Tokens can be read by anybody; only we can make them."""
+    """Signs text and JSON for one purpose. Tokens are signed, not encrypted."""
 
     purpose: str
     separator: str = ":"
 
     def sign(self, text: str) -> str:
-        """The text and its signature."""
+        """The text with its signature."""
         return self._signer().sign(text)
 
     def unsign(self, token: str) -> str:
@@ -56,7 +56,7 @@ class TokenSigner:
         return self._signer().signature(text)
 
     def dump(self, value: Any) -> str:
-        """A value of JSON as a token, with the moment of signing."""
+        """A JSON value as a token with the time of signing."""
         return signing.dumps(value, salt=self.purpose)
 
     def load(self, token: str, *, max_age: timedelta | None = None) -> Any:

@@ -10,7 +10,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
 from framework.api.fast_path import headers
-from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage, address_bucket
+from framework.api.rate_limits.client_ip import address_bucket
+from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage
 from framework.errors import ApiError
 from framework.resilience.deadline import response_deadline
 from payments import x402

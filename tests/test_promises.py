@@ -29,10 +29,10 @@ def functions(path: str) -> dict[str, ast.FunctionDef]:
 def marks(path: str) -> set[str]:
     """What a whole module is marked with."""
     body = ast.parse((TREE / path).read_text()).body
-    told = (
+    payload = (
         ast.unparse(node.value) for node in body if isinstance(node, ast.Assign) and "pytestmark" in ast.unparse(node)
     )
-    return MARKERS & {mark for text in told for mark in re.findall(r"mark\.(\w+)", text)}
+    return MARKERS & {mark for text in payload for mark in re.findall(r"mark\.(\w+)", text)}
 
 
 def ways_to_run(path: str, test: ast.FunctionDef) -> set[str]:

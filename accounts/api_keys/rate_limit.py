@@ -11,7 +11,8 @@ from accounts.api_keys.authentication import EndedApiKey, Unauthorized, identify
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
 from accounts.request_log.writer import request_log
-from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, address_bucket, client_ip
+from framework.api.rate_limits.client_ip import address_bucket, client_ip
+from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware
 
 HOUR_S = 3600
 # Seed 000, "Limits": 1000 requests per hour per API key.

@@ -42,7 +42,7 @@ def of_families(keys: Iterable[ApiKey]) -> Mapping[UUID, FamilyUsage]:
         first.setdefault(key.family, key)
     group = f"{ManagementRateLimitMiddleware.policy}:"
     counters = [counter_key(group=group, value=family.hex, period_s=HOUR_S) for family in first]
-    counts = counter_cache().counts([key for key, _ in counters])
+    counts = counter_cache().get_counts([key for key, _ in counters])
     return {
         family: FamilyUsage(
             name=key.name,

@@ -22,7 +22,7 @@ from django.http import HttpRequest, HttpResponseBase
 from accounts.models import ApiKey
 from accounts.request_log import redaction
 from framework.api.error_handler import request_id_of
-from framework.api.rate_limits.middleware import client_ip
+from framework.api.rate_limits.client_ip import client_ip
 from framework.public_ids import decode
 
 logger = logging.getLogger("tablewire.api")

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts import mail_outbox
 from accounts.lifecycle import onboarding
 from accounts.models import User
-from framework.api.rate_limits.middleware import client_ip
+from framework.api.rate_limits.client_ip import client_ip
 from framework.encryption import CannotDecrypt, decrypt, encrypt
 
 logger = logging.getLogger("tablewire.entrance")

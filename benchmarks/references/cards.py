@@ -9,7 +9,15 @@ import orjson
 from fastapi import FastAPI, Request, Response
 
 from benchmarks.references import rows
-from benchmarks.references.doorway import Said, cursor, missing, one_of, point, slug_of, whole
+from benchmarks.references.data_middleware import (
+    Answer,
+    choice_param,
+    cursor,
+    integer_param,
+    lat_lng_param,
+    not_found_error,
+    slug_of,
+)
 from benchmarks.references.rows import (
     EARTH_M,
     MAX_AHEAD,
@@ -52,8 +60,8 @@ FROM near AS r
 ORDER BY metres, r.id
 """  # noqa: S608  # constants of ours
 
-door = rows.door
-app = FastAPI(lifespan=door.open, openapi_url=None, docs_url=None, redoc_url=None)
+middleware = rows.middleware
+app = FastAPI(lifespan=middleware.open, openapi_url=None, docs_url=None, redoc_url=None)
 
 
 @app.get("/livez")
@@ -66,17 +74,17 @@ async def livez() -> Response:
 async def record(request: Request) -> Response:
     """A restaurant."""
 
-    async def work(asked: Mapping[str, Any]) -> Said:
+    async def work(asked: Mapping[str, Any]) -> Answer:
         now = current_time()
-        row = await door.pool.fetchrow(RECORD, slug_of(request), now)
+        row = await middleware.pool.fetchrow(RECORD, slug_of(request), now)
         if row is None:
-            raise missing()
+            raise not_found_error()
         rest = orjson.dumps(opening_state(row, now), option=OPTIONS)
         offer = orjson.dumps(render_offer(row), option=OPTIONS)
         before, hours, after = row["before"].encode(), row["hours"].encode(), row["after"].encode()
-        return Said(b'{%b,"hours":{%b,%b,%b,"flow_offer":%b}' % (before, hours, rest[1:], after, offer))
+        return Answer(b'{%b,"hours":{%b,%b,%b,"flow_offer":%b}' % (before, hours, rest[1:], after, offer))
 
-    return await door.serve(request, {"fields": one_of("core")}, work)
+    return await middleware.serve(request, {"fields": choice_param("core")}, work)
 
 
 def opening_state(row: Mapping[str, Any], now: datetime) -> dict[str, Any]:
@@ -94,17 +102,22 @@ def opening_state(row: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 @app.get("/v1/restaurants")
 async def search(request: Request) -> Response:
     """Open restaurants around a point, nearest first."""
-    known = {"ll": point, "open": one_of("now"), "radius": whole(1, 20_000), "limit": whole(1, 50)}
-    return await door.serve(request, known, find_nearest)
+    known = {
+        "ll": lat_lng_param,
+        "open": choice_param("now"),
+        "radius": integer_param(1, 20_000),
+        "limit": integer_param(1, 50),
+    }
+    return await middleware.serve(request, known, find_nearest)
 
 
-async def find_nearest(asked: Mapping[str, Any]) -> Said:
+async def find_nearest(asked: Mapping[str, Any]) -> Answer:
     """The page."""
     now = current_time()
     (lat, lng), radius, limit = asked["ll"], float(asked.get("radius", 1_500)), asked.get("limit", 20)
     x, y = SPHERE_M * radians(lng), SPHERE_M * log(tan(pi / 4 + radians(lat) / 2))
     reach = radius * SPHERE_M / EARTH_M / cos(radians(abs(lat)) + radius / EARTH_M) * (1 + 1e-9)
-    found = await door.pool.fetch(SEARCH, lat, lng, x, y, reach, now, limit + SLACK)
+    found = await middleware.pool.fetch(SEARCH, lat, lng, x, y, reach, now, limit + SLACK)
     near = [row for row in found if row["metres"] <= radius]
     shown = near[:limit]
     items = []
@@ -132,7 +145,7 @@ async def find_nearest(asked: Mapping[str, Any]) -> Said:
         },
         "attribution": await rows.attribution({key for row in shown for key in row["sources"]}),
     }
-    return Said(b'{"data":[%b],%b' % (data, orjson.dumps(rest, option=OPTIONS)[1:]), content=data)
+    return Answer(b'{"data":[%b],%b' % (data, orjson.dumps(rest, option=OPTIONS)[1:]), content=data)
 
 
 # The read model keeps no reviews: these are the rows.

@@ -17,8 +17,8 @@ from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from uuid_utils.compat import uuid7
 
-from benchmarks.references.desk import Caller, Desk, Told
-from benchmarks.references.doorway import Refused, encode, read_query, whole
+from benchmarks.references.data_middleware import RequestRejected, encode, integer_param, read_query
+from benchmarks.references.management_middleware import Answer, Caller, ManagementMiddleware
 
 CLEAN_LINE = r"^[^\x00-\x1f\x7f]*$"
 CLEAN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
@@ -119,7 +119,7 @@ class NewOrder(BaseModel):
     ] = {}
 
 
-desk = Desk()
+desk = ManagementMiddleware()
 app = FastAPI(lifespan=desk.open, openapi_url=None, docs_url=None, redoc_url=None)
 
 
@@ -133,14 +133,14 @@ async def livez() -> Response:
 async def create(request: Request) -> Response:
     """Place an order, once for each Idempotency-Key."""
 
-    async def work(caller: Caller) -> Told:
+    async def work(caller: Caller) -> Answer:
         body = await request.body()
         key = request.headers.get("idempotency-key")
         async with desk.pool.acquire() as connection, connection.transaction():
             if key is None:
                 return await place_order(connection, caller, body)
             if not VISIBLE.fullmatch(key):
-                raise Refused(400, "invalid_request", "1 to 255 visible ASCII characters.", "Idempotency-Key")
+                raise RequestRejected(400, "invalid_request", "1 to 255 visible ASCII characters.", "Idempotency-Key")
             now, digest, operation = datetime.now(UTC), sha256(body).digest(), "POST /api/v1/orders"
             row = await connection.fetchval(
                 CLAIM, uuid7(), caller.bucket, key, operation, digest, now, now - KEY_LIFETIME
@@ -148,27 +148,27 @@ async def create(request: Request) -> Response:
             if row is None:
                 earlier = await connection.fetchrow(STORED_RESPONSE, caller.bucket, key)
                 if earlier["operation"] != operation or earlier["body_sha256"] != digest:
-                    raise Refused(400, "idempotency_key_reused", "This key came with another request before.")
-                kept: Mapping[str, str] = orjson.loads(earlier["headers"])
-                return Told(earlier["body"], 201, {**kept, "idempotent-replayed": "true"})
-            told = await place_order(connection, caller, body)
-            await connection.execute(STORE_RESPONSE, row, orjson.dumps(told.headers).decode(), told.body)
-            return told
+                    raise RequestRejected(400, "idempotency_key_reused", "This key came with another request before.")
+                stored: Mapping[str, str] = orjson.loads(earlier["headers"])
+                return Answer(earlier["body"], 201, {**stored, "idempotent-replayed": "true"})
+            payload = await place_order(connection, caller, body)
+            await connection.execute(STORE_RESPONSE, row, orjson.dumps(payload.headers).decode(), payload.body)
+            return payload
 
     return await desk.serve(request, "orders:write", work)
 
 
-async def place_order(connection: Any, caller: Caller, body: bytes) -> Told:
+async def place_order(connection: Any, caller: Caller, body: bytes) -> Answer:
     """Place what the body describes."""
     try:
         wanted = NewOrder.model_validate_json(body)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Refused(400, "invalid_request", first["msg"], ".".join(map(str, first["loc"]))) from error
+        raise RequestRejected(400, "invalid_request", first["msg"], ".".join(map(str, first["loc"]))) from error
     now = datetime.now(UTC)
     here = now.astimezone(ZoneInfo(caller.timezone))
     if caller.payment_methods and wanted.payment_method not in caller.payment_methods:
-        raise Refused(400, "invalid_request", "This venue does not take that.", "payment_method")
+        raise RequestRejected(400, "invalid_request", "This venue does not take that.", "payment_method")
     asked = [item.menu_item_id for item in wanted.items]
     menu = await connection.fetch(MENU, caller.venue, list(dict.fromkeys(asked)))
     known = {row["ref"]: row for row in menu if row["ref"] is not None}
@@ -179,7 +179,9 @@ async def place_order(connection: Any, caller: Caller, body: bytes) -> Told:
         for place, item in enumerate(wanted.items):
             row = known.get(item.menu_item_id)
             if row is None or not is_sold(row, here):
-                raise Refused(400, "invalid_request", "That is not to be had now.", f"items[{place}].menu_item_id")
+                raise RequestRejected(
+                    400, "invalid_request", "That is not to be had now.", f"items[{place}].menu_item_id"
+                )
             price = row["price"].quantize(CENT, ROUND_HALF_UP)
             its, percent = price * item.quantity, row["tax_percent"]
             amount += its
@@ -192,7 +194,7 @@ async def place_order(connection: Any, caller: Caller, body: bytes) -> Told:
         lines = [line(item, None, None, None, None) for item in wanted.items]
     address = wanted.delivery_address if (wanted.delivery_address or "").strip() else None
     key, day = uuid7(), here.date()
-    told = {
+    payload = {
         "id": encode("ord", key),
         "object": "order",
         "number": 0,
@@ -214,14 +216,14 @@ async def place_order(connection: Any, caller: Caller, body: bytes) -> Told:
         "cancelled_at": None,
     }
     columns = [[one[name] for one in lines] for name in ("menu_item_id", "name", "quantity", "notes", *AMOUNT_FIELDS)]
-    told["number"] = await connection.fetchval(
+    payload["number"] = await connection.fetchval(
         PLACE,
         *(key, caller.venue, day, wanted.customer_id, address, wanted.payment_method, caller.currency),
         *(subtotal, tax, total, orjson.dumps(wanted.metadata).decode(), now, *columns, uuid7(), caller.actor),
-        orjson.dumps(told, option=OPTIONS).decode(),
+        orjson.dumps(payload, option=OPTIONS).decode(),
     )
-    where = f"{desk.public_url}/api/v1/orders/{told['id']}"
-    return Told(orjson.dumps(told, option=OPTIONS), 201, {"etag": '"1"', "location": where})
+    where = f"{desk.public_url}/api/v1/orders/{payload['id']}"
+    return Answer(orjson.dumps(payload, option=OPTIONS), 201, {"etag": '"1"', "location": where})
 
 
 LINE_FIELDS = ("menu_item_id", "name", "quantity", "notes", "unit_price", "line_total")
@@ -262,8 +264,10 @@ def format_amount(amount: Decimal | None) -> str | None:
 async def orders(request: Request) -> Response:
     """A page of orders, newest first."""
 
-    async def work(caller: Caller) -> Told:
-        asked = read_query(request.scope["query_string"], {"limit": whole(1, 100), "page": whole(1, 10**12)})
+    async def work(caller: Caller) -> Answer:
+        asked = read_query(
+            request.scope["query_string"], {"limit": integer_param(1, 100), "page": integer_param(1, 10**12)}
+        )
         limit, page = asked.get("limit", 20), asked.get("page", 1)
         async with desk.pool.acquire() as connection:
             total = await connection.fetchval(TOTAL, caller.venue)
@@ -281,7 +285,7 @@ async def orders(request: Request) -> Response:
             for name, number in {**known, "last": max(pages, 1)}.items()
             if number
         )
-        return Told(body, 200, {"link": links})
+        return Answer(body, 200, {"link": links})
 
     return await desk.serve(request, "orders:read", work)
 

@@ -10,17 +10,17 @@ from zoneinfo import ZoneInfo
 import orjson
 from fastapi import FastAPI, Request, Response
 
-from benchmarks.references.doorway import (
+from benchmarks.references.data_middleware import (
     OWN,
-    Door,
-    Said,
+    Answer,
+    DataMiddleware,
+    choice_param,
     cursor,
     encode,
-    missing,
-    one_of,
-    point,
+    integer_param,
+    lat_lng_param,
+    not_found_error,
     slug_of,
-    whole,
 )
 
 OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
@@ -47,7 +47,8 @@ RECORD = f"""
 SELECT r.id, r.slug, r.name, r.alt_names, r.status, r.market_id, r.neighborhood, r.line1, r.locality, r.region,
     r.postal_code, r.country, r.latitude, r.longitude, r.phone, r.phone_verified_at, r.website, r.rating::float8,
     r.review_count, r.price_level, c.label, r.cuisines, r.hours::text, m.timezone, r.attributes::text,
-    r.external_ids::text, r.verified_at, r.updated_at, r.version, o.opens, o.closes, told.sources::text, {OFFER_COLUMNS}
+    r.external_ids::text, r.verified_at, r.updated_at, r.version, o.opens, o.closes, told.sources::text,
+    {OFFER_COLUMNS}
 FROM catalogue_restaurant AS r
 JOIN catalogue_market AS m ON m.slug = r.market_id
 LEFT JOIN catalogue_cuisine AS c ON c.slug = r.cuisine_id
@@ -103,8 +104,8 @@ ORDER BY v.created_at DESC, v.id DESC
 """
 SOURCES = "SELECT key, attribution, license FROM catalogue_source"
 
-door = Door()
-app = FastAPI(lifespan=door.open, openapi_url=None, docs_url=None, redoc_url=None)
+middleware = DataMiddleware()
+app = FastAPI(lifespan=middleware.open, openapi_url=None, docs_url=None, redoc_url=None)
 # A dictionary of a few rows.
 lines: dict[str, dict[str, str]] = {}
 
@@ -112,7 +113,7 @@ lines: dict[str, dict[str, str]] = {}
 async def attribution(keys: set[str]) -> list[dict[str, str]]:
     """The lines that these sources ask for."""
     if not lines.keys() >= keys:
-        for row in await door.pool.fetch(SOURCES):
+        for row in await middleware.pool.fetch(SOURCES):
             lines[row["key"]] = {"source": row["key"], "text": row["attribution"], "license": row["license"]}
     return [lines[key] for key in sorted(keys)]
 
@@ -155,11 +156,11 @@ async def livez() -> Response:
 async def record(request: Request) -> Response:
     """A restaurant."""
 
-    async def work(asked: Mapping[str, Any]) -> Said:
+    async def work(asked: Mapping[str, Any]) -> Answer:
         now = current_time()
-        row = await door.pool.fetchrow(RECORD, slug_of(request), now)
+        row = await middleware.pool.fetchrow(RECORD, slug_of(request), now)
         if row is None:
-            raise missing()
+            raise not_found_error()
         sources = orjson.loads(row["sources"] or "[]")
         hours = orjson.loads(row["hours"]) if row["hours"] else NO_HOURS | {"timezone": row["timezone"]}
         is_known = hours.pop("known", False)
@@ -174,7 +175,7 @@ async def record(request: Request) -> Response:
             row["country"],
         ]
         located = row["latitude"] is not None
-        return Said(
+        return Answer(
             orjson.dumps(
                 {
                     "slug": row["slug"],
@@ -223,23 +224,28 @@ async def record(request: Request) -> Response:
             )
         )
 
-    return await door.serve(request, {"fields": one_of("core")}, work)
+    return await middleware.serve(request, {"fields": choice_param("core")}, work)
 
 
 @app.get("/v1/restaurants")
 async def search(request: Request) -> Response:
     """Open restaurants around a point, nearest first."""
-    known = {"ll": point, "open": one_of("now"), "radius": whole(1, 20_000), "limit": whole(1, 50)}
-    return await door.serve(request, known, find_restaurants)
+    known = {
+        "ll": lat_lng_param,
+        "open": choice_param("now"),
+        "radius": integer_param(1, 20_000),
+        "limit": integer_param(1, 50),
+    }
+    return await middleware.serve(request, known, find_restaurants)
 
 
-async def find_restaurants(asked: Mapping[str, Any]) -> Said:
+async def find_restaurants(asked: Mapping[str, Any]) -> Answer:
     """The page."""
     now = current_time()
     (lat, lng), radius, limit = asked["ll"], float(asked.get("radius", 1_500)), asked.get("limit", 20)
     x, y = SPHERE_M * radians(lng), SPHERE_M * log(tan(pi / 4 + radians(lat) / 2))
     reach = radius * SPHERE_M / EARTH_M / cos(radians(abs(lat)) + radius / EARTH_M) * (1 + 1e-9)
-    near = await door.pool.fetch(SEARCH, lat, lng, x, y, reach, now, limit + SLACK)
+    near = await middleware.pool.fetch(SEARCH, lat, lng, x, y, reach, now, limit + SLACK)
     # The circle on the plane reaches a little farther than the radius on the ground.
     rows = [row for row in near if row["metres"] <= radius]
     shown = rows[:limit]
@@ -282,24 +288,24 @@ async def find_restaurants(asked: Mapping[str, Any]) -> Said:
         "attribution": await attribution({key for row in shown for key in row["sources"] or ()}),
     }
     body = b'{"data":%b,%b' % (data, orjson.dumps(rest, option=OPTIONS)[1:])
-    return Said(body, content=data)
+    return Answer(body, content=data)
 
 
 @app.get("/v1/restaurants/{slug}/reviews")
 async def reviews(request: Request) -> Response:
     """The newest reviews of a restaurant."""
 
-    async def work(asked: Mapping[str, Any]) -> Said:
+    async def work(asked: Mapping[str, Any]) -> Answer:
         now, limit = current_time(), asked.get("limit", 20)
-        rows = await door.pool.fetch(REVIEWS, slug_of(request), limit + 1)
+        rows = await middleware.pool.fetch(REVIEWS, slug_of(request), limit + 1)
         if not rows:
-            raise missing()
+            raise not_found_error()
         return await render_hits(rows, now, limit)
 
-    return await door.serve(request, {"sort": one_of("newest"), "limit": whole(1, 50)}, work)
+    return await middleware.serve(request, {"sort": choice_param("newest"), "limit": integer_param(1, 50)}, work)
 
 
-async def render_hits(rows: list[Mapping[str, Any]], now: datetime, limit: int) -> Said:
+async def render_hits(rows: list[Mapping[str, Any]], now: datetime, limit: int) -> Answer:
     """A page of reviews."""
     first = rows[0]
     shown = rows[:limit] if first["id"] is not None else []
@@ -323,7 +329,7 @@ async def render_hits(rows: list[Mapping[str, Any]], now: datetime, limit: int) 
         }
         for row in shown
     ]
-    said = {
+    output = {
         "data": items,
         "summary": {
             "rating": first["rating"],
@@ -335,11 +341,11 @@ async def render_hits(rows: list[Mapping[str, Any]], now: datetime, limit: int) 
         },
         "attribution": await attribution({row["source_id"] for row in shown}),
     }
-    content = orjson.dumps(said, option=OPTIONS)
+    content = orjson.dumps(output, option=OPTIONS)
     after = cursor(shown[-1]["created_at"], shown[-1]["id"], now) if len(rows) > limit else None
     pagination = {"limit": limit, "next_cursor": after, "has_more": after is not None, "as_of": now}
     body = b'%b,"pagination":%b}' % (content[:-1], orjson.dumps(pagination, option=OPTIONS))
-    return Said(body, caching=OWN, content=content)
+    return Answer(body, caching=OWN, content=content)
 
 
 def render_photo(photo: Any) -> dict[str, str]:

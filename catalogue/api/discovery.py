@@ -22,7 +22,7 @@ def well_known(request: HttpRequest) -> HttpResponse:
     try:
         content = x402_manifest.written()
     except ServiceUnavailable as away:
-        return error_handler.unnumbered_response(away, request)
+        return error_handler.error_response(away, request)
     return cacheable_documents.document_response(request, content)
 
 
@@ -31,7 +31,7 @@ def llms(request: HttpRequest) -> HttpResponse:
     """What we are, and where everything is."""
     if refusal := error_handler.reject_unsafe_method(request):
         return refusal
-    return cacheable_documents.document_response(request, llms_txt.written(), kind=MARKDOWN)
+    return cacheable_documents.document_response(request, llms_txt.written(), content_type=MARKDOWN)
 
 
 @csrf_exempt
@@ -41,7 +41,7 @@ def page(request: HttpRequest, path: str) -> HttpResponse:
         return refusal
     file = llms_txt.files().get(path)
     if file is None:
-        return error_handler.unnumbered_response(NotFound(), request)
-    response = cacheable_documents.document_response(request, file.read_bytes(), kind=KINDS[file.suffix])
+        return error_handler.error_response(NotFound(), request)
+    response = cacheable_documents.document_response(request, file.read_bytes(), content_type=KINDS[file.suffix])
     response["Content-Security-Policy"] = STILL
     return response

@@ -117,7 +117,7 @@ class ExportViewSet(DataViewSet[Export]):
         operation_id="list_exports",
         summary="List your exports, newest first",
         parameters=[filters.PageParams],
-        responses=schema.documented_responses({200: serializers.ExportAnswer}, refusals=[403]),
+        responses=schema.documented_responses({200: serializers.ExportAnswer}, errors=[403]),
     )
     def list(self, request: Request) -> Response:
         """Those of the wallet of the session, finished or not."""
@@ -129,7 +129,7 @@ class ExportViewSet(DataViewSet[Export]):
         operation_id="get_export",
         summary="Retrieve an export",
         parameters=[ID],
-        responses=schema.documented_responses({200: serializers.ExportRecord}, refusals=[403, 404]),
+        responses=schema.documented_responses({200: serializers.ExportRecord}, errors=[403, 404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Its progress; once it has succeeded, its files with their checksums and fresh links."""
@@ -141,7 +141,7 @@ class ExportViewSet(DataViewSet[Export]):
         parameters=[ID],
         responses=schema.documented_responses(
             {204: OpenApiResponse(description="It is not written any further, and its files are gone.")},
-            refusals=[403, 404],
+            errors=[403, 404],
         ),
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
@@ -164,7 +164,7 @@ class ExportViewSet(DataViewSet[Export]):
                 304: schema.NOT_MODIFIED,
                 416: OpenApiResponse(schema.Error, description="No byte of the file is in the range."),
             },
-            refusals=[403, 404, 409, 410],
+            errors=[403, 404, 409, 410],
         ),
     )
     @action(detail=True, url_path="files/(?P<name>[a-z0-9.-]{1,80})")

@@ -54,7 +54,7 @@ class FlowSlotViewSet(DataViewSet[FlowSlot]):
         operation_id="list_restaurant_offers",
         summary="See a restaurant's offers",
         parameters=[SLUG, Slots, *CONDITIONAL, MOVED],
-        responses=free(serializers.FlowSlotAnswer, refusals=[308, 404, 410]),
+        responses=free(serializers.FlowSlotAnswer, errors=[308, 404, 410]),
     )
     def list(self, request: Request, slug: str) -> HttpResponse:
         """Discounts at a time of day, soonest first: of one day, or of the next 14. Free; no key.
@@ -93,7 +93,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         operation_id="get_offer",
         summary="Look an offer up",
         parameters=[schema.path_id("fo"), *CONDITIONAL],
-        responses=free(serializers.FlowSlotRecord, refusals=[404]),
+        responses=free(serializers.FlowSlotRecord, errors=[404]),
     )
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """An offer and how it stands, also when it is over. Free; no key."""
@@ -106,7 +106,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         summary="Book a table at an offer",
         parameters=[schema.path_id("fo"), KEY, schema.LOCATION],
         request=serializers.NewFlowBooking,
-        responses=schema.documented_responses({201: serializers.FlowBookingRecord}, refusals=[404, 409]),
+        responses=schema.documented_responses({201: serializers.FlowBookingRecord}, errors=[404, 409]),
     )
     @action(detail=True, methods=["post"])
     def bookings(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
@@ -140,7 +140,7 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
         operation_id="get_booking",
         summary="See a booking",
         parameters=[schema.path_id("fb"), TOKEN],
-        responses=schema.documented_responses({200: serializers.FlowBookingRecord}, refusals=[404]),
+        responses=schema.documented_responses({200: serializers.FlowBookingRecord}, errors=[404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """How it stands in the restaurant's book. Without the right token it is 404, as if there were none."""
@@ -150,7 +150,7 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
         operation_id="cancel_booking",
         summary="Cancel a booking",
         parameters=[schema.path_id("fb"), TOKEN],
-        responses=schema.documented_responses({200: serializers.FlowBookingRecord}, refusals=[404]),
+        responses=schema.documented_responses({200: serializers.FlowBookingRecord}, errors=[404]),
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Until the guests are expected; the offer gets its seats back. To cancel again changes nothing and is 200."""

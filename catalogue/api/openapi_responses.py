@@ -71,16 +71,16 @@ def sells(*names: str, one_a_call: bool = False) -> dict[str, Any]:
     return {"x-products": list(names), **({"x-one-product-a-call": True} if one_a_call else {})}
 
 
-def free(good: Any, *, refusals: Sequence[int] = ()) -> dict[int, Any]:
+def free(good: Any, *, errors: Sequence[int] = ()) -> dict[int, Any]:
     """The answers of an operation that is free; its parameters include CONDITIONAL."""
-    return schema.documented_responses({200: good, 304: UNCHANGED}, refusals=refusals)
+    return schema.documented_responses({200: good, 304: UNCHANGED}, errors=errors)
 
 
 def sold(good: Any, *, of_restaurant: bool = True) -> dict[int, Any]:
     """The answers of an operation that may cost something: of one restaurant, it may have moved or be gone."""
-    refusals = [308, 403, 404, 409, 410] if of_restaurant else [403, 409]
+    errors = [308, 403, 404, 409, 410] if of_restaurant else [403, 409]
     return {
-        **schema.documented_responses({200: good, 304: UNCHANGED}, refusals=refusals),
+        **schema.documented_responses({200: good, 304: UNCHANGED}, errors=errors),
         402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
     }
 
@@ -88,6 +88,6 @@ def sold(good: Any, *, of_restaurant: bool = True) -> dict[int, Any]:
 def ordered(good: Any) -> dict[int, Any]:
     """The answers of an operation that sells what is made later."""
     return {
-        **schema.documented_responses({202: good}, refusals=[403, 409]),
+        **schema.documented_responses({202: good}, errors=[403, 409]),
         402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
     }

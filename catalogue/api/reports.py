@@ -12,7 +12,7 @@ from catalogue.moderation import reports
 from catalogue.serializers.reports import NewReport, ReportRecord
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
-from framework.api.rate_limits.middleware import client_network
+from framework.api.rate_limits.client_ip import client_network
 from framework.django_internals import wrapped_request
 from payments.identity.drf_authentication import DataViewSet
 
@@ -29,7 +29,7 @@ class ReportViewSet(DataViewSet[Report]):
         summary="Say what is wrong with a restaurant",
         parameters=[SLUG],
         request=NewReport,
-        responses=schema.documented_responses({200: ReportRecord, 201: ReportRecord}, refusals=[308, 404, 410]),
+        responses=schema.documented_responses({200: ReportRecord, 201: ReportRecord}, errors=[308, 404, 410]),
     )
     def create(self, request: Request, slug: str) -> Response:
         """Closed, moved, wrong hours: our staff look at each report. Free; no key. The same report twice is 200 and

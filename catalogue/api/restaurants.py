@@ -38,7 +38,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         operation_id="search_restaurants",
         summary="Search restaurants",
         parameters=[filters.Search, *CONDITIONAL],
-        responses=free(FOUND, refusals=[403]),
+        responses=free(FOUND, errors=[403]),
     )
     def list(self, request: Request) -> HttpResponse:
         """Around a landmark or a point, open now or at a moment, by words, cuisine, price and rating. Free; no key.
@@ -78,7 +78,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         operation_id="get_restaurant_hours",
         summary="See when a restaurant is open",
         parameters=[SLUG, filters.Days, *CONDITIONAL, MOVED],
-        responses=free(serializers.OpeningsRecord, refusals=[308, 404, 410]),
+        responses=free(serializers.OpeningsRecord, errors=[308, 404, 410]),
     )
     @action(detail=True)
     def hours(self, request: Request, slug: str) -> HttpResponse:

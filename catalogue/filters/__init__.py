@@ -30,10 +30,10 @@ from framework.api.query_params.declarations import (
 )
 
 __all__ = [
+    "DATETIME_PATTERN",
     "DATE_PATTERN",
     "LAT",
     "LNG",
-    "DATETIME_PATTERN",
     "SLUG",
     "TIME_PATTERN",
     "Area",
@@ -41,6 +41,7 @@ __all__ = [
     "FacetNames",
     "FieldGroups",
     "Flag",
+    "IntegerParam",
     "Language",
     "LatLng",
     "Link",
@@ -48,15 +49,14 @@ __all__ = [
     "LookUp",
     "OpenAt",
     "PageParams",
-    "QueryParams",
-    "PriceLevels",
     "ParsedTextParam",
+    "PriceLevels",
+    "QueryParams",
     "Search",
     "Selection",
     "SortBy",
     "Sought",
     "Stars",
     "Typed",
-    "IntegerParam",
     "Words",
 ]

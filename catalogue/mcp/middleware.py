@@ -11,7 +11,8 @@ from catalogue.mcp.paywall import worded
 from catalogue.mcp.server import SERVER
 from framework.api import error_handler, origin_check
 from framework.api.json_parser import MalformedBody, read_body
-from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitExceeded, Usage, address_bucket
+from framework.api.rate_limits.client_ip import address_bucket
+from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitExceeded, Usage
 from framework.errors import ApiError, ErrorCode
 from framework.mcp import jsonrpc, protocol_versions, responses
 from framework.mcp.jsonrpc import MOST_BYTES, Fault, Message
@@ -54,10 +55,7 @@ class McpRateLimitMiddleware(DataRateLimitMiddleware):
         if request.path_info not in (self.prefix, f"{self.prefix}/"):
             return Admission(self.anonymous_allowance(request))
         if request.method != "POST":
-            words = f"This address has no {request.method}; it has POST."
-            return Admission(
-                self.anonymous_allowance(request), error_handler.MethodNotAllowed(words, headers={"Allow": "POST"})
-            )
+            return Admission(self.anonymous_allowance(request), error_handler.MethodNotAllowed(request, ["POST"]))
         if not origin_check.is_allowed_origin(request.headers.get("Origin")):
             return Admission(
                 self.anonymous_allowance(request), ForeignOrigin("Pages of other sites may not call this address.")

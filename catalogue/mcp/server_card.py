@@ -92,10 +92,14 @@ def catalog() -> dict[str, Any]:
 @csrf_exempt
 def serve_card(request: HttpRequest) -> HttpResponse:
     """The card."""
-    return cacheable_documents.document_response(request, orjson.dumps(card()), kind=CARD_TYPE, cached=CACHED)
+    return cacheable_documents.document_response(
+        request, orjson.dumps(card()), content_type=CARD_TYPE, cache_control=CACHED
+    )
 
 
 @csrf_exempt
 def serve_catalog(request: HttpRequest) -> HttpResponse:
     """The catalog."""
-    return cacheable_documents.document_response(request, orjson.dumps(catalog()), kind=CATALOG_TYPE, cached=CACHED)
+    return cacheable_documents.document_response(
+        request, orjson.dumps(catalog()), content_type=CATALOG_TYPE, cache_control=CACHED
+    )

@@ -143,8 +143,8 @@ def of_restaurant(
 ) -> AttributedListing[Shown]:
     """The slots of one day with those that are over, or of all days to come; soonest first, then the higher.
 
-    Withdrawn ones are not among them. One query, and two for the sources where there are any. Raises InvalidCursor, and
-    InvalidRequest for a day that is over or without plans.
+    Withdrawn ones are not among them. One query, and two for the sources where there are any. Raises InvalidCursor,
+    and InvalidRequest for a day that is over or without plans.
     """
     now = now.replace(microsecond=0)
     if day is not None:

@@ -15,18 +15,15 @@ CACHE_CONTROL = "public, max-age=31536000, immutable"
 
 def serve_thumbnail(request: HttpRequest, path: str) -> HttpResponse:
     """Serve a thumbnail; errors are JSON, as in the API."""
-    request_id = encode("req", new_id())
-    response = _respond(request, path, request_id=request_id)
-    response["X-Request-Id"] = request_id
+    request.request_id = encode("req", new_id())  # type: ignore[attr-defined]
+    response = _respond(request, path)
+    response["X-Request-Id"] = error_handler.request_id_of(request)
     return response
 
 
-def _respond(request: HttpRequest, path: str, *, request_id: str) -> HttpResponse:
-    if request.method not in ("GET", "HEAD"):
-        message = f"This address has no {request.method}; it has GET, HEAD."
-        return error_handler.error_response(
-            error_handler.MethodNotAllowed(message, headers={"Allow": "GET, HEAD"}), request_id=request_id
-        )
+def _respond(request: HttpRequest, path: str) -> HttpResponse:
+    if rejection := error_handler.reject_unsafe_method(request):
+        return rejection
     public_id, _, file = path.partition("/")
     size = file.removesuffix(".webp")
     pk = decode("ph", public_id)
@@ -35,7 +32,7 @@ def _respond(request: HttpRequest, path: str, *, request_id: str) -> HttpRespons
         photo = Photo.objects.filter(pk=pk, is_hidden=False, restaurant__erased_at=None).first()
     if photo is None:
         missing = NotFound("There is no such photo.", headers={"Cache-Control": "no-store"})
-        return error_handler.error_response(missing, request_id=request_id)
+        return error_handler.error_response(missing, request)
     thumbnail = photos.load_thumbnail(photo, size)
     headers = {
         "ETag": f'"{thumbnail.etag}"',

@@ -1,4 +1,4 @@
-"""Pages of staff that came to a row which somebody else writes, or looked through too much: told in words."""
+"""Admin error pages for lock timeouts and statement timeouts."""
 
 import logging
 from collections.abc import Callable
@@ -16,25 +16,20 @@ LOCK_ERRORS = (errors.LockNotAvailable, errors.DeadlockDetected, errors.Serializ
 
 
 class DatabaseErrorMiddleware:
-    """Answers 503 with a page where a row stayed locked for longer than we wait; nothing was written then.
-
-    And 400 where a statement took too long: how to ask for less.
-    """
+    """503 with a page when a row stayed locked (nothing was written), 400 when a statement took too long."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Errors alone concern us."""
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """A page for the admin, with a link back; whatever else it is flies on."""
         cause = exception.__cause__ if isinstance(exception, OperationalError) else None
         if not isinstance(cause, (*LOCK_ERRORS, errors.QueryCanceled)) or not is_below(request, "/admin"):
             return None
         logger.warning("%s %s: %s", request.method, request.path, exception)
         if isinstance(cause, errors.QueryCanceled):
-            told = {"back": request.path, "wrote": request.method == "POST"}
-            return render(request, "admin/query_timeout.html", told, status=400)
+            context = {"back": request.path, "wrote": request.method == "POST"}
+            return render(request, "admin/query_timeout.html", context, status=400)
         return render(request, "admin/lock_timeout.html", {"back": request.path}, status=503)

@@ -1,4 +1,4 @@
-"""Admin forms that a rule refuses only when they are stored: shown again as they were filled in, with the reason."""
+"""Admin forms for rules that are only checked on saving: the form is shown again with the error."""
 
 from typing import Any, ClassVar
 
@@ -11,31 +11,29 @@ from framework.errors import ApiError
 
 
 class DomainErrorForm(ModelForm[Any]):
-    """Knows why it could not be stored when it was first tried, and is not tried again as it is."""
+    """A form that is invalid because saving it raised `domain_error`."""
 
-    refused: ClassVar[ApiError | None] = None
+    domain_error: ClassVar[ApiError | None] = None
 
     def clean(self) -> dict[str, Any]:
-        """Say why it could not be stored."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
-        if self.refused:
-            self.blame(self.refused)
+        if self.domain_error:
+            self.add_domain_error(self.domain_error)
         return values
 
-    def blame(self, refusal: ApiError) -> None:
-        """Say it at the field that it is about."""
-        self.add_error(refusal.param if refusal.param in self.fields else NON_FIELD_ERRORS, refusal.message)
+    def add_domain_error(self, error: ApiError) -> None:
+        """Add the error to the field that it names."""
+        self.add_error(error.param if error.param in self.fields else NON_FIELD_ERRORS, error.message)
 
 
 class DomainErrorAdmin(admin.ModelAdmin[Any]):
-    """Shows a form once more where storing it was refused; only storing tells what somebody else did meanwhile."""
+    """Saves all of a form or nothing; shows it again if saving raises an ApiError."""
 
     form = DomainErrorForm
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        """The form, which knows why it was refused before."""
         form: Any = super().get_form(request, obj, change, **options)
-        form.refused = getattr(request, "refused", None)
+        form.domain_error = getattr(request, "domain_error", None)
         return form
 
     def changeform_view(
@@ -45,9 +43,8 @@ class DomainErrorAdmin(admin.ModelAdmin[Any]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """Store what staff wrote, all of it or nothing; where a rule refuses it, show the page again."""
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
-        except ApiError as refusal:
-            request.refused = refusal  # type: ignore[attr-defined]
+        except ApiError as error:
+            request.domain_error = error  # type: ignore[attr-defined]
             return super().changeform_view(request, object_id, form_url, extra_context)

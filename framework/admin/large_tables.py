@@ -23,7 +23,6 @@ class EstimatedPaginator(Paginator[Any]):
 
     @cached_property
     def count(self) -> int:
-        """The number of rows."""
         rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]  # the admin pages querysets only
         if not rows.query.where:
             with connection.cursor() as cursor:
@@ -36,7 +35,6 @@ class EstimatedPaginator(Paginator[Any]):
 
     @cached_property
     def num_pages(self) -> int:
-        """The number of pages that are offered."""
         return min(super().num_pages, self.MAX_PAGES)
 
 
@@ -54,17 +52,17 @@ class BoundedActions(admin.ModelAdmin[Any]):
         """Run the action, or show why not. One bounded count where all rows of a list are selected."""
         across = request.POST.get("select_across", "0") not in ("", "0")
         if across and queryset.order_by()[: self.MAX_SELECTED + 1].count() > self.MAX_SELECTED:
-            words = (
+            message = (
                 f"Nothing was changed: an action can process at most {self.MAX_SELECTED:,} rows."
                 " Narrow the list with a filter or a search first."
             )
-            self.message_user(request, words, messages.ERROR)
+            self.message_user(request, message, messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
         return super().response_action(request, queryset, *more, **options)
 
 
 class LargeTableAdmin(BoundedActions):
-    """A list that stays quick over millions of rows: counted by estimate, ordered and searched by indexes.
+    """A list for millions of rows: counted by estimate, ordered and searched by indexes.
 
     `sortable_by` names the columns that an index orders; sorting by others would read all rows. An empty list shows
     the text `empty_hint`.

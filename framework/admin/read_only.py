@@ -18,7 +18,6 @@ class ReadOnlyAdmin(LargeTableAdmin):
     editable_fields: ClassVar[tuple[str, ...]] = ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """The product adds rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -26,20 +25,16 @@ class ReadOnlyAdmin(LargeTableAdmin):
         return (obj is None or bool(self.editable_fields)) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The product deletes rows."""
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Those that are declared, or else all columns."""
         return list(self.fields or (field.name for field in self.opts.concrete_fields))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """All fields that are shown, except for the editable ones."""
         shown = flatten_fieldsets(self.get_fieldsets(request, obj))
         return [str(name) for name in shown if name not in self.editable_fields]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list, whose title promises no change."""
         title = f"Select {self.opts.verbose_name} to view"
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
@@ -50,13 +45,10 @@ class ReadOnlyInline(admin.TabularInline[Any, Any]):
     extra = 0
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The product adds rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The product changes rows."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The product deletes rows."""
         return False

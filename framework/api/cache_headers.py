@@ -1,3 +1,3 @@
-"""What caches are told of answers that are one caller's own."""
+"""Cache headers of responses that are private to one client."""
 
 NO_STORE = {"Cache-Control": "private, no-store"}

@@ -1,4 +1,4 @@
-"""Documents that anybody may read and keep: whole, with an ETag, counted by no limit."""
+"""Public documents that clients may cache, with an ETag and without a rate limit."""
 
 import hashlib
 
@@ -10,13 +10,13 @@ CACHE_CONTROL = "public, max-age=300"
 
 
 def document_response(
-    request: HttpRequest, content: bytes, *, kind: str = "application/json", cached: str = CACHE_CONTROL
+    request: HttpRequest, content: bytes, *, content_type: str = "application/json", cache_control: str = CACHE_CONTROL
 ) -> HttpResponse:
-    """The document with this content, 304 to who has it already, 405 to who does anything but read."""
-    if refusal := error_handler.reject_unsafe_method(request):
-        return refusal
-    tag = hashlib.sha256(content).hexdigest()[:32]
-    headers = {"Cache-Control": cached, "ETag": f'"{tag}"'}
-    if conditional_requests.matches_if_none_match(request, tag):
+    """The document; 304 if the client has it already, 405 for methods except GET and HEAD."""
+    if rejection := error_handler.reject_unsafe_method(request):
+        return rejection
+    etag = hashlib.sha256(content).hexdigest()[:32]
+    headers = {"Cache-Control": cache_control, "ETag": f'"{etag}"'}
+    if conditional_requests.matches_if_none_match(request, etag):
         return HttpResponse(status=304, headers=headers)
-    return HttpResponse(content, content_type=kind, headers=headers)
+    return HttpResponse(content, content_type=content_type, headers=headers)

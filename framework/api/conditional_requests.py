@@ -1,4 +1,4 @@
-"""Conditional requests: a record's version is its entity tag (RFC 9110, section 13)."""
+"""Conditional requests (RFC 9110, section 13): a record's version is its entity tag."""
 
 import re
 
@@ -17,19 +17,19 @@ def etag(version: int) -> str:
 
 
 def parse_etags(header: str) -> list[tuple[str, str]]:
-    """Each tag of the list, as `W/` or nothing and its text; none where the header is not such a list."""
+    """Each tag of the list, as `W/` or "" and its text; none if the header is malformed."""
     return ETAG_RE.findall(header) if ETAG_LIST_RE.fullmatch(header) else []
 
 
 def if_match_versions(request: HttpRequest | Request) -> frozenset[int] | None:
-    """The versions that If-Match allows, None where any is. A weak or foreign tag allows none."""
+    """The versions that If-Match allows, None if it allows any. A weak or foreign tag allows none."""
     header = request.META.get("HTTP_IF_MATCH", "*").strip()
     if header == "*":
         return None
-    return frozenset(int(word) for weak, word in parse_etags(header) if not weak and VERSION.fullmatch(word))
+    return frozenset(int(text) for weak, text in parse_etags(header) if not weak and VERSION.fullmatch(text))
 
 
 def matches_if_none_match(request: HttpRequest | Request, version: int | str) -> bool:
-    """Whether If-None-Match says that the caller has this version already."""
+    """Whether If-None-Match names this version."""
     header = request.META.get("HTTP_IF_NONE_MATCH", "").strip()
-    return header == "*" or str(version) in (word for _, word in parse_etags(header))
+    return header == "*" or str(version) in (text for _, text in parse_etags(header))

@@ -1,4 +1,4 @@
-"""Calls from web pages of other origins."""
+"""CORS: calls from web pages of other origins."""
 
 import re
 
@@ -11,26 +11,25 @@ from django.utils.cache import patch_vary_headers
 from framework.api import origin_check
 from framework.api.fast_path import headers
 
-# What acts for whoever runs the program that calls: not every page may. What is below it is for everybody to read.
-GUARDED = "/mcp"
-OPEN = re.compile(settings.CORS_URLS_REGEX)
+# An MCP client may act for its user, so pages of other origins may not call it. Documents below it are public.
+ORIGIN_CHECKED_PATH = "/mcp"
+CORS_PATHS = re.compile(settings.CORS_URLS_REGEX)
 
 
 class ApiCorsMiddleware(CorsMiddleware):
-    """django-cors-headers, whose answer to a preflight is an empty page: here it is empty and nothing else."""
+    """django-cors-headers, with 204 for preflight requests and only a Vary header for requests without an Origin."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve it; who comes from no page is told only that pages are answered otherwise."""
         if "HTTP_ORIGIN" in request.META or request.method == "OPTIONS":
             return super().__call__(request)  # type: ignore[return-value]  # a coroutine under ASGI, which we are not
         response: HttpResponseBase = self.get_response(request)  # type: ignore[assignment]
-        if OPEN.match(request.path_info):
-            said = response.headers.get("Vary")
-            headers.set_headers(response, [("Vary", f"{said}, origin" if said else "origin")])
+        if CORS_PATHS.match(request.path_info):
+            vary = response.headers.get("Vary")
+            headers.set_headers(response, [("Vary", f"{vary}, origin" if vary else "origin")])
         return response
 
     def check_preflight(self, request: HttpRequest) -> HttpResponseBase | None:
-        """Answer a preflight, before keys and limits: a browser sends it without either."""
+        """Answer a preflight request before authentication and rate limits: a browser sends no credentials with it."""
         response = super().check_preflight(request)
         if response is not None:
             response.status_code = 204
@@ -38,8 +37,7 @@ class ApiCorsMiddleware(CorsMiddleware):
         return response
 
     def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Let the page read the answer, unless it may not call there."""
-        is_guarded = request.path_info.rstrip("/") == GUARDED
+        is_guarded = request.path_info.rstrip("/") == ORIGIN_CHECKED_PATH
         if is_guarded and not origin_check.is_allowed_origin(request.headers.get("Origin")):
             patch_vary_headers(response, ("origin",))
             return response

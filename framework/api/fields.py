@@ -1,4 +1,4 @@
-"""Strict serializer fields: a type is what JSON says it is, and a name that is not known is refused."""
+"""Strict serializer fields: no type conversion, and unknown keys are errors."""
 
 import re
 from collections.abc import Mapping
@@ -14,24 +14,24 @@ from rest_framework.fields import SkipField, empty
 
 from framework.errors import unknown_name
 
-# Control characters, all or but tab, line feed and carriage return. The patterns stand in the OpenAPI document too.
-UNCLEAN = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f"
-UNCLEAN_LINE = r"\u0000-\u001f\u007f"
-CLEAN, CLEAN_LINE = f"^[^{UNCLEAN}]*$", f"^[^{UNCLEAN_LINE}]*$"
-# What DRF refuses besides, in any text.
+# All control characters, or all except tab, line feed and carriage return. The OpenAPI document has the patterns, too.
+CONTROL = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f"
+CONTROL_LINE = r"\u0000-\u001f\u007f"
+CLEAN, CLEAN_LINE = f"^[^{CONTROL}]*$", f"^[^{CONTROL_LINE}]*$"
+# DRF rejects these in any text.
 SURROGATES = r"\ud800-\udfff"
-# So many unknown keys of one object are told by name.
+# Unknown keys of one object that the error names.
 MAX_UNKNOWN_KEYS = 10
 
 
 class TextField(serializers.CharField):
-    """A JSON string of `min_length` to `max_length` characters, kept as it was sent.
+    """A JSON string of `min_length` to `max_length` characters, not trimmed.
 
-    `pattern` is a regular expression that the whole text must match; `hint` says in words what it asks for. Text that
-    may not be empty may not be blank either. One line unless `lines`.
+    The whole text must match the regular expression `pattern`; `hint` is the error message if it does not. Without
+    `allow_blank` white space alone is an error. One line unless `lines`.
     """
 
-    # The format keyword of JSON Schema, where one says more than the pattern.
+    # The format keyword of JSON Schema.
     format: str | None = None
     default_error_messages = {
         "type": "This must be a string.",
@@ -46,22 +46,22 @@ class TextField(serializers.CharField):
     def __init__(self, *, pattern: str | None = None, hint: str = "", lines: bool = False, **options: Any) -> None:
         self.pattern = pattern
         self.hint = hint
-        self.clean, self.unclean = (CLEAN, UNCLEAN) if lines else (CLEAN_LINE, UNCLEAN_LINE)
-        self.is_kept = type(self).to_internal_value is TextField.to_internal_value
+        self.clean, self.control = (CLEAN, CONTROL) if lines else (CLEAN_LINE, CONTROL_LINE)
+        self.has_own_conversion = type(self).to_internal_value is not TextField.to_internal_value
         super().__init__(trim_whitespace=False, **options)
 
     @cached_property
-    def right(self) -> re.Pattern[str]:
-        """What a text matches that is neither too long nor too short nor unclean."""
-        most = "" if self.max_length is None else self.max_length
-        return re.compile(f"[^{self.unclean}{SURROGATES}]{{{self.min_length or 0},{most}}}")
+    def valid_text(self) -> re.Pattern[str]:
+        """Matches text of the right length without control characters."""
+        max_length = "" if self.max_length is None else self.max_length
+        return re.compile(f"[^{self.control}{SURROGATES}]{{{self.min_length or 0},{max_length}}}")
 
     def run_validation(self, data: Any = empty) -> Any:
-        """The value. Most texts are kept as they are; what is wrong with any other DRF finds out, in a dozen calls."""
+        # Fast path: valid text is returned unchanged. DRF finds the error of any other, in a dozen calls.
         if (
-            self.is_kept
+            not self.has_own_conversion
             and type(data) is str
-            and self.right.fullmatch(data)
+            and self.valid_text.fullmatch(data)
             and (data.strip() or self.allow_blank)
             and (not self.pattern or re.fullmatch(self.pattern, data, re.ASCII))
         ):
@@ -69,7 +69,6 @@ class TextField(serializers.CharField):
         return super().run_validation(data)
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the text."""
         if not isinstance(data, str):
             self.fail("type")
         if not self.allow_blank and not data.strip():
@@ -93,7 +92,6 @@ class StrictIntegerField(serializers.IntegerField):
     }
 
     def run_validation(self, data: Any = empty) -> Any:
-        """The number; see Text."""
         if (
             type(data) is int
             and (self.min_value is None or data >= self.min_value)
@@ -103,14 +101,13 @@ class StrictIntegerField(serializers.IntegerField):
         return super().run_validation(data)
 
     def to_internal_value(self, data: Any) -> int:
-        """Return the number."""
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("type")
         return data
 
 
 class StrictChoiceField(serializers.ChoiceField):
-    """One of the given strings, in this very case."""
+    """One of the given strings; case matters."""
 
     default_error_messages = {
         "invalid_choice": "This must be one of the listed values.",
@@ -119,47 +116,44 @@ class StrictChoiceField(serializers.ChoiceField):
     }
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the value."""
         if not isinstance(data, str) or data not in self.choices:
             raise serializers.ValidationError(f"This must be one of: {', '.join(map(str, self.choices))}.")
         return data
 
 
 class MetadataField(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
-    """The caller's own notes on a record: at most 50 keys of 40 characters, with texts of at most 500."""
+    """Free key-value pairs of the client: at most 50 keys of 40 characters, with texts of at most 500."""
 
     KEYS, KEY_LENGTH, TEXT_LENGTH = 50, 40, 500
     default_error_messages = {
         "type": "This must be an object of strings.",
-        "keys": "This must have at most {most} keys.",
-        "key": "The key `{name}` must be 1 to {most} characters long.",
-        "text": "The text of `{name}` must be a string of at most {most} characters.",
+        "keys": "This must have at most {limit} keys.",
+        "key": "The key `{name}` must be 1 to {limit} characters long.",
+        "text": "The text of `{name}` must be a string of at most {limit} characters.",
         "control": "`{name}` or its text holds a control character.",
         "null": "This must not be null.",
     }
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
-        """Return the object."""
         if not isinstance(data, Mapping):
             self.fail("type")
         if len(data) > self.KEYS:
-            self.fail("keys", most=self.KEYS)
+            self.fail("keys", limit=self.KEYS)
         for key, text in data.items():
             if not 1 <= len(key) <= self.KEY_LENGTH:
-                self.fail("key", name=key[: self.KEY_LENGTH], most=self.KEY_LENGTH)
+                self.fail("key", name=key[: self.KEY_LENGTH], limit=self.KEY_LENGTH)
             if not isinstance(text, str) or len(text) > self.TEXT_LENGTH:
-                self.fail("text", name=key, most=self.TEXT_LENGTH)
+                self.fail("text", name=key, limit=self.TEXT_LENGTH)
             if not re.fullmatch(CLEAN_LINE, key) or not re.fullmatch(CLEAN, text):
                 self.fail("control", name=key)
         return dict(data)
 
     def to_representation(self, value: dict[str, str]) -> dict[str, str]:
-        """Return the object."""
         return value
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """A JSON object whose keys are all known; others are refused with the nearest known one."""
+    """A JSON object; unknown keys are errors that suggest the most similar known key."""
 
     default_error_messages = {
         "invalid": "This must be an object.",
@@ -168,35 +162,32 @@ class StrictSerializer(serializers.Serializer[Any]):
     }
 
     @classmethod
-    def read(cls, told: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of what a caller has told. Raises ValidationError.
+    def read(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        """The validated values. Raises ValidationError.
 
-        `is_valid` of a serializer that is made for it says the same; making one copies all its fields each time.
+        Faster than `is_valid` of a new serializer, which copies all its fields.
         """
-        return dict(_made(cls).run_validation(told))
+        return dict(_shared_instance(cls).run_validation(data))
 
     @cached_property
-    def parts(self) -> list[tuple[str, serializers.Field[Any, Any, Any, Any], Any]]:
-        """The name of each field that is read, the field, and what judges its value."""
+    def readers(self) -> list[tuple[str, serializers.Field[Any, Any, Any, Any], Any]]:
+        """The name of each writable field, the field, and its `validate_<name>` method."""
         return [
             (str(field.field_name), field, getattr(self, f"validate_{field.field_name}", None))
             for field in self._writable_fields
         ]
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Return the values. Raises ValidationError with every problem, beginning with ten of the unknown keys.
-
-        DRF's own looks for all of this anew at each reading.
-        """
+        """Return the values. Raises ValidationError with every problem; of unknown keys, with the first ten."""
         if not isinstance(data, Mapping):
             self.fail("invalid")
         values: dict[str, Any] = {}
-        problems = self.strangers(data)
-        for name, field, judge in self.parts:
+        problems = self.unknown_keys(data)
+        for name, field, validate in self.readers:
             try:
                 value = field.run_validation(data.get(name, empty))
-                # A name with a point in it stands for a value within another (catalogue.mcp.tools.exports).
-                self.set_value(values, field.source_attrs, judge(value) if judge else value)
+                # A source with a dot sets a nested value (catalogue.mcp.tools.exports).
+                self.set_value(values, field.source_attrs, validate(value) if validate else value)
             except SkipField:
                 continue
             except serializers.ValidationError as error:
@@ -205,28 +196,28 @@ class StrictSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError(problems)
         return values
 
-    def strangers(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """What there is to say of keys that are not known."""
-        known = [name for name, _, _ in self.parts]
-        # Each is compared with all known ones, and a body may hold a hundred thousand.
-        found = islice((name for name in data if name not in known), MAX_UNKNOWN_KEYS)
-        return {str(name)[:80]: [unknown_name("field", str(name)[:80], known).message] for name in found}
+    def unknown_keys(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """The errors of unknown keys."""
+        known = [name for name, _, _ in self.readers]
+        # Each is compared with all known keys, and a body may have a hundred thousand.
+        unknown = islice((name for name in data if name not in known), MAX_UNKNOWN_KEYS)
+        return {str(name)[:80]: [unknown_name("field", str(name)[:80], known).message] for name in unknown}
 
     def run_validators(self, value: Any) -> None:
-        """Nothing: what concerns more than one field `validate` judges."""
+        """There are none: our serializers validate several fields together in `validate`."""
 
 
 @cache
-def _made(shape: type[StrictSerializer]) -> StrictSerializer:
-    """The one serializer of a shape by which all threads read: reading keeps nothing in it."""
-    made = shape()
-    # Bound now, not by the first two threads at once.
-    made.fields  # noqa: B018  # the look-up binds them
-    return made
+def _shared_instance(serializer_class: type[StrictSerializer]) -> StrictSerializer:
+    """The instance that all threads validate with, which stores nothing in it."""
+    serializer = serializer_class()
+    # Bind the fields now: two threads must not do so concurrently.
+    serializer.fields  # noqa: B018
+    return serializer
 
 
 class StrictListField(serializers.ListField):
-    """A JSON array of one shape, with `min_length` to `max_length` elements."""
+    """A JSON array with `min_length` to `max_length` elements."""
 
     default_error_messages = {
         "not_a_list": "This must be an array.",
@@ -237,14 +228,14 @@ class StrictListField(serializers.ListField):
     }
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the values. Refuses too many before it reads any, lest a body of empty objects costs minutes."""
+        """Check the length first: validating a body full of empty objects would take minutes."""
         if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
             self.fail("max_length", max_length=self.max_length)
         return super().to_internal_value(data)
 
 
 class DateField(TextField):
-    """A calendar day, YYYY-MM-DD in ASCII digits; read as datetime.date."""
+    """A calendar date, YYYY-MM-DD in ASCII digits, parsed to datetime.date."""
 
     format = "date"
 
@@ -252,7 +243,6 @@ class DateField(TextField):
         super().__init__(pattern=r"^\d{4}-\d{2}-\d{2}$", hint="This must be a date written YYYY-MM-DD.", **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the day."""
         text = super().to_internal_value(data)
         try:
             return date.fromisoformat(text)
@@ -261,7 +251,7 @@ class DateField(TextField):
 
 
 class TimeField(TextField):
-    """A time of day, HH:MM on a 24-hour clock in ASCII digits; read as datetime.time."""
+    """A time of day, HH:MM on a 24-hour clock in ASCII digits, parsed to datetime.time."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -269,16 +259,14 @@ class TimeField(TextField):
         )
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the time."""
         return time.fromisoformat(super().to_internal_value(data))
 
     def to_representation(self, value: Any) -> str:
-        """Return HH:MM."""
         return f"{value:%H:%M}"
 
 
 class EmailField(TextField):
-    """An email address that every mail server takes: letters beyond ASCII are for its domain alone."""
+    """An email address that every mail server accepts: only the domain may have non-ASCII letters."""
 
     format = "email"
 
@@ -286,13 +274,12 @@ class EmailField(TextField):
         super().__init__(max_length=254, **options)
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the address as it was written."""
         text = super().to_internal_value(data)
         name, _, domain = text.rpartition("@")
         try:
             validate_email(text)
-            # What mail servers are told: a domain of other letters in IDNA, where its labels grow, and where some
-            # letters become others, such as another @.
+            # Mail servers get the domain in IDNA, where labels grow, and where some letters become others, such as
+            # another @.
             validate_email(f"{name}@{domain.encode('idna').decode()}")
         except (ValidationError, UnicodeError) as error:
             raise serializers.ValidationError("This must be an email address.") from error
@@ -302,16 +289,15 @@ class EmailField(TextField):
 
 
 class PhoneField(TextField):
-    """A phone number in international form, without the spaces, dashes, dots and parentheses that people write.
+    """A phone number in international form; spaces, dashes, dots and parentheses are removed.
 
-    Judged by its form alone: a list of real numbers would refuse +15551234567, which is what test data looks like.
+    Only the form is checked: a list of real numbers would reject +15551234567, a typical number of test data.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=40, **options)
 
     def to_internal_value(self, data: Any) -> str:
-        """Return `+` and 7 to 15 digits."""
         number = re.sub(r"[ ().-]", "", super().to_internal_value(data))
         if not re.fullmatch(r"\+[1-9]\d{6,14}", number, re.ASCII):
             raise serializers.ValidationError(
@@ -321,24 +307,22 @@ class PhoneField(TextField):
 
 
 class PublicIdField(serializers.Field[Any, Any, str, Any]):
-    """The row's `public_id`: the prefix and 26 letters (framework.public_ids)."""
+    """The row's `public_id`: the prefix and 26 characters (framework.public_ids)."""
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
         super().__init__(source="public_id", read_only=True)
 
     def to_representation(self, value: str) -> str:
-        """Return the id."""
         return value
 
 
 class ConstantField(serializers.Field[Any, Any, str, Any]):
-    """The same word in each record: what kind of object it is."""
+    """A constant: the type of the object."""
 
-    def __init__(self, word: str) -> None:
-        self.word = word
+    def __init__(self, value: str) -> None:
+        self.value = value
         super().__init__(source="*", read_only=True)
 
     def to_representation(self, value: Any) -> str:
-        """Return the word."""
-        return self.word
+        return self.value

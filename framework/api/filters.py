@@ -12,31 +12,31 @@ from framework.api.query_params import parser
 from framework.errors import Problem
 
 
-def parse_choice(asked: Mapping[str, str], name: str, known: Collection[str]) -> str | None:
-    """The value of a parameter that is one of these; None where it was left out. As OneOf says, without a form.
+def parse_choice(params: Mapping[str, str], name: str, choices: Collection[str]) -> str | None:
+    """The value of a parameter, one of `choices`; None if it is absent. As StrictChoiceFilter, without a form.
 
     Raises InvalidRequest.
     """
-    value = asked.get(name)
-    if value is None or value in known:
+    value = params.get(name)
+    if value is None or value in choices:
         return value
-    raise invalid_request([Problem(name, f"This must be one of: {', '.join(known)}.")])
+    raise invalid_request([Problem(name, f"This must be one of: {', '.join(choices)}.")])
 
 
 class StrictChoiceFilter(ChoiceFilter):
-    """Keeps the rows of one value; any other is refused with the list of those that there are."""
+    """Filters rows by one value; the error for an unknown value lists the known ones."""
 
     def __init__(self, *, choices: Sequence[tuple[str, str]], label: str) -> None:
-        listed = ", ".join(value for value, _ in choices)
-        messages = {"invalid_choice": f"This must be one of: {listed}."}
-        super().__init__(choices=choices, label=label, error_messages=messages)
+        values = ", ".join(value for value, _ in choices)
+        super().__init__(
+            choices=choices, label=label, error_messages={"invalid_choice": f"This must be one of: {values}."}
+        )
 
 
 class StrictFilterBackend(DjangoFilterBackend):
-    """Filters by `filterset_class`; refuses a parameter that neither it nor the view's `page_parameters` names."""
+    """Filters by `filterset_class`; rejects parameters that neither it nor the view's `page_parameters` names."""
 
     def get_filterset_kwargs(self, request: Any, queryset: QuerySet[Any], view: APIView) -> dict[str, Any]:
-        """Read the query string strictly. Raises InvalidRequest."""
         filterset_class = self.get_filterset_class(view, queryset)
         filters = filterset_class.base_filters if filterset_class else ()
         known = [*filters, *getattr(view, "page_parameters", ())]

@@ -1,4 +1,4 @@
-"""Strict JSON bodies: what a careless parser would guess, drop or choke on is refused, with the reason."""
+"""A strict JSON parser: ambiguous, lossy and oversized bodies are errors with a reason."""
 
 import json
 import re
@@ -18,7 +18,7 @@ MAX_PATH_LENGTH = 200
 MIN_INT, MAX_INT = -(2**63), 2**64 - 1
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 INVALID_TEXT = "Text holds a NUL or half a surrogate pair, which no text may hold."
-# A text that does not end is taken to the end at once: tried anew from each of its quotes, 1 MiB would last hours.
+# Possessive, so that an unterminated string matches once: backtracking from each quote would take hours for 1 MiB.
 BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 
 
@@ -27,23 +27,23 @@ class MalformedBody(InvalidRequest):
 
 
 class BodyNotObject(MalformedBody):
-    """JSON, and something else than an object."""
+    """The body is JSON, but not an object."""
 
 
 class BodyHasInvalidText(MalformedBody):
-    """An object with a text in it that no text may be; `told` is the object."""
+    """A text in the body has a NUL or half a surrogate pair; `data` is the object."""
 
-    def __init__(self, told: Mapping[str, Any], *, param: str | None) -> None:
+    def __init__(self, data: Mapping[str, Any], *, param: str | None) -> None:
         super().__init__(INVALID_TEXT, param=param)
-        self.told = told
+        self.data = data
 
 
 class BodyTooLarge(MalformedBody):
-    """A body that is not read to its end."""
+    """The body is larger than the limit, and was not read to its end."""
 
 
 def replace_invalid_text(value: Any) -> Any:
-    """The same, with a sign for what no text may hold."""
+    """The value with U+FFFD for each NUL and lone surrogate."""
     if isinstance(value, str):
         return LONE_SURROGATE.sub("\ufffd", value).replace("\x00", "\ufffd")
     if isinstance(value, dict):
@@ -52,14 +52,14 @@ def replace_invalid_text(value: Any) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        if not is_valid_text(twice):
+        duplicate = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        if not is_valid_text(duplicate):
             raise MalformedBody(INVALID_TEXT)
-        raise MalformedBody(f"The key `{twice[:80]}` stands twice in one object.", param=twice[:80])
-    return found
+        raise MalformedBody(f"The key `{duplicate[:80]}` stands twice in one object.", param=duplicate[:80])
+    return value
 
 
 def _constant(word: str) -> Any:
@@ -74,7 +74,7 @@ def _float(text: str) -> float:
 
 
 def _int(text: str) -> int:
-    # Python refuses to read more than 4,300 digits at once; nobody means more than 64 bits, and orjson writes no more.
+    # Python parses at most 4,300 digits; orjson writes at most 64 bits.
     if len(text) > 20 or not MIN_INT <= (number := int(text)) <= MAX_INT:
         raise MalformedBody(f"The number {text[:40]} is too large.")
     return number
@@ -83,8 +83,8 @@ def _int(text: str) -> int:
 def parse(raw: bytes) -> Mapping[str, Any]:
     """Read one JSON object.
 
-    Raises MalformedBody for bad UTF-8, bad JSON, anything but an object, keys that stand twice, NaN and infinities,
-    numbers beyond a double or 64 bits, nesting deeper than 32, NUL and lone surrogates.
+    Raises MalformedBody for bad UTF-8, bad JSON, anything but an object, duplicate keys, NaN and infinities, numbers
+    beyond a double or 64 bits, nesting deeper than 32, NUL and lone surrogates.
     """
     try:
         text = raw.decode("utf-8")
@@ -102,26 +102,26 @@ def parse(raw: bytes) -> Mapping[str, Any]:
         ) from error
     if not isinstance(value, dict):
         raise BodyNotObject("The body must be a JSON object.")
-    # JSON and UTF-8 know both of these only as an escape.
+    # Both are only possible as an escape.
     if "\\u" in text:
-        for path, words in _texts(value, ""):
-            if not is_valid_text(words):
+        for path, text_value in _texts(value, ""):
+            if not is_valid_text(text_value):
                 raise BodyHasInvalidText(value, param=path or None)
     return value
 
 
-def is_valid_text(words: str) -> bool:
-    """Whether PostgreSQL and UTF-8 can hold this text."""
-    return "\x00" not in words and not LONE_SURROGATE.search(words)
+def is_valid_text(text: str) -> bool:
+    """Whether PostgreSQL and UTF-8 can represent this text."""
+    return "\x00" not in text and not LONE_SURROGATE.search(text)
 
 
 def _is_deep(text: str) -> bool:
-    """Whether the brackets nest too deep, up to the first mistake of the text; read no further than that."""
+    """Whether the brackets nest deeper than MAX_DEPTH, before any syntax error is found."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return False
     depth = 0
-    for found in BRACKET.finditer(text):
-        bracket = found[0]
+    for match in BRACKET.finditer(text):
+        bracket = match[0]
         if bracket in "[{":
             depth += 1
             if depth > MAX_DEPTH:
@@ -144,19 +144,18 @@ def _texts(value: Any, path: str) -> Any:
 
 
 def read_body(request: HttpRequest | Request, *, limit: int | None = None) -> bytes:
-    """The raw body, at most `limit` or MAX_BODY_BYTES of it; also one sent in chunks, and also when it is asked for
-    again.
+    """The raw body, also of a chunked request; at most `limit` bytes, by default MAX_BODY_BYTES. May be called again.
 
     Raises BodyTooLarge, and MalformedBody when its length cannot be known.
     """
     limit = settings.MAX_BODY_BYTES if limit is None else limit
-    # Of DRF's request each look costs a call.
+    # Each attribute of a DRF request costs a call.
     meta = request.META
     length = meta.get("CONTENT_LENGTH") or ""
     if length:
         if not (length.isascii() and length.isdigit()):
             raise MalformedBody("Content-Length is not a number.")
-        # Python reads no number of more than 4,300 digits.
+        # Python parses at most 4,300 digits.
         if len(length) > 20 or int(length) > limit:
             raise BodyTooLarge(f"The body is larger than {limit} bytes.")
         try:
@@ -168,34 +167,33 @@ def read_body(request: HttpRequest | Request, *, limit: int | None = None) -> by
         return raw
     if "chunked" not in meta.get("HTTP_TRANSFER_ENCODING", "").lower():
         return b""
-    # What was read of it is nowhere else.
-    before: bytes | None = getattr(request, "body_in_chunks", None)
-    if before is None:
+    # The stream can be read only once, so the body is stored on the request.
+    body: bytes | None = getattr(request, "body_in_chunks", None)
+    if body is None:
         if not meta.get("wsgi.input_terminated"):
             raise MalformedBody("Send Content-Length: a body in chunks is not understood here.")
-        before = bytes(meta["wsgi.input"].read(limit + 1))
-        request.body_in_chunks = before  # type: ignore[union-attr]
-    if len(before) > limit:
+        body = bytes(meta["wsgi.input"].read(limit + 1))
+        request.body_in_chunks = body  # type: ignore[union-attr]
+    if len(body) > limit:
         raise BodyTooLarge(f"The body is larger than {limit} bytes.")
-    return before
+    return body
 
 
 class StrictJSONParser(BaseParser):
-    """Reads the body of a DRF request; see `parse` and `read_body`."""
+    """The parser of DRF requests; see `parse` and `read_body`."""
 
     media_type = "application/json"
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
-        """Return the object."""
         return json_body((parser_context or {})["request"])
 
 
 def json_body(request: HttpRequest | Request) -> Mapping[str, Any]:
     """The JSON object in the body of this request.
 
-    Views call this rather than `request.data`, which is an empty object for a body in chunks or without a type.
+    Views call this rather than `request.data`, which is empty for a chunked body or one without a content type.
     Raises MalformedBody.
     """
     check_headers(request)
@@ -206,11 +204,11 @@ def json_body(request: HttpRequest | Request) -> Mapping[str, Any]:
 
 
 def check_headers(request: HttpRequest | Request) -> None:
-    """Raise MalformedBody where the headers call the body anything but plain JSON in UTF-8."""
-    # A missing type is read as JSON.
-    kind, _, options = request.META.get("CONTENT_TYPE", "").partition(";")
-    if kind.strip().lower() not in ("", "application/json"):
-        raise MalformedBody(f"Content-Type must be application/json, not {kind.strip()[:80]}.")
+    """Raise MalformedBody if the headers describe anything but uncompressed JSON in UTF-8."""
+    # A missing content type means JSON.
+    content_type, _, options = request.META.get("CONTENT_TYPE", "").partition(";")
+    if content_type.strip().lower() not in ("", "application/json"):
+        raise MalformedBody(f"Content-Type must be application/json, not {content_type.strip()[:80]}.")
     charset = re.search(r"charset\s*=\s*\"?([^\s;\"]+)", options, re.IGNORECASE)
     if charset and charset[1].lower() not in ("utf-8", "utf8"):
         raise MalformedBody(f"The charset must be utf-8, not {charset[1][:40]}.")

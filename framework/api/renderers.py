@@ -1,4 +1,4 @@
-"""How answers are written: JSON, whatever was asked for."""
+"""Responses are JSON, whatever the Accept header asks for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -12,7 +12,7 @@ from rest_framework.request import Request
 
 
 def to_json_value(value: object) -> Any:
-    """What orjson does not know by itself."""
+    """The conversion of types that orjson does not serialize."""
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, Mapping):
@@ -21,7 +21,7 @@ def to_json_value(value: object) -> Any:
 
 
 class JSONRenderer(BaseRenderer):
-    """orjson; bytes are passed on as they are, for rows that the database rendered."""
+    """Renders with orjson; bytes are sent unchanged, for rows that PostgreSQL rendered."""
 
     media_type = "application/json"
     format = "json"
@@ -30,7 +30,6 @@ class JSONRenderer(BaseRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
-        """Return the body; None is no body."""
         if data is None:
             return b""
         if isinstance(data, bytes):
@@ -38,23 +37,21 @@ class JSONRenderer(BaseRenderer):
         return orjson.dumps(data, default=to_json_value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z)
 
 
-def json_response(told: object, status: int = 200, *, headers: Mapping[str, str] | None = None) -> HttpResponse:
-    """An answer in JSON that is written already: DRF's own is written a second time over, by its machinery."""
+def json_response(data: object, status: int = 200, *, headers: Mapping[str, str] | None = None) -> HttpResponse:
+    """A rendered JSON response, which skips the rendering machinery of DRF's Response."""
     return HttpResponse(
-        JSONRenderer().render(told), content_type=JSONRenderer.media_type, status=status, headers=headers
+        JSONRenderer().render(data), content_type=JSONRenderer.media_type, status=status, headers=headers
     )
 
 
 class JsonContentNegotiation(BaseContentNegotiation):
-    """Ignores Accept: there is one representation, and a 406 is not in the contract."""
+    """Ignores Accept: there is one representation, and the contract has no 406."""
 
     def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
-        """The one parser, which judges the content type itself."""
         return next(iter(parsers))
 
     def select_renderer(
         self, request: Request, renderers: Iterable[Any], format_suffix: str | None = None
     ) -> tuple[Any, str]:
-        """The first renderer."""
         renderer = next(iter(renderers))
         return renderer, renderer.media_type

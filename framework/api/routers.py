@@ -1,12 +1,12 @@
-"""How the paths of both APIs are laid out."""
+"""The router of both APIs."""
 
 from rest_framework.routers import SimpleRouter
 
 
 class OptionalSlashRouter(SimpleRouter):
-    """Serves a path with and without its last slash, and redirects neither."""
+    """Serves a path with and without a trailing slash, without a redirect."""
 
     def __init__(self) -> None:
         super().__init__()
-        # The constructor knows only "with" and "without".
+        # The constructor only supports True and False.
         self.trailing_slash = "/?"

@@ -1,8 +1,8 @@
-"""Absolute addresses in answers."""
+"""Absolute URLs in responses."""
 
 from django.conf import settings
 
 
 def public_url(path: str) -> str:
-    """The address by which callers reach this path, whatever proxy stands between them and us."""
+    """The URL by which clients reach this path, through any proxy."""
     return f"{settings.PUBLIC_BASE_URL.rstrip('/')}{path}"

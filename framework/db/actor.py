@@ -1,4 +1,4 @@
-"""Who acts: the name that triggers write beside what is changed."""
+"""The actor of a transaction, which the triggers of versions and row history record."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -8,67 +8,67 @@ from typing import Any
 from django.db import connection, transaction
 from psycopg.pq import TransactionStatus
 
-# In one statement what both kinds of triggers read: those of the catalogue's versions, and those of row history.
+# Read by the triggers of the catalogue's versions and by those of row history.
 SET_ACTOR = "SELECT set_config('tablewire.actor', %s, true), set_config('pghistory.context_metadata', %s, true)"
-# Statements that change nothing that history is kept of.
+# Statements that write nothing.
 READ_KEYWORDS = ("SELECT", "SHOW", "EXPLAIN", "SET", "DECLARE", "FETCH", "CLOSE", "SAVEPOINT", "RELEASE", "ROLLBACK")
 
 
 def set_actor(actor: str) -> None:
-    """Name who acts for the rest of this transaction: "staff:12", "import:osm". One statement.
+    """Set the actor for the rest of this transaction: "staff:12", "import:osm". One statement.
 
-    Triggers that write history read it; without it what happens is the system's.
+    Without it, history records changes as the system's.
     """
     if not connection.in_atomic_block:
-        raise RuntimeError("by() needs the transaction that makes the changes")
+        raise RuntimeError("set_actor() needs the transaction that makes the changes")
     with connection.cursor() as cursor:
         cursor.execute(SET_ACTOR, [actor[:80], json.dumps({"actor": actor[:300]}) if actor else ""])
 
 
 @contextmanager
 def acting_as(actor: str) -> Iterator[None]:
-    """Name who acts in every transaction that this block begins, or that it is within.
+    """Set the actor in every transaction of this block, and in the one around it.
 
-    For the edges, around the one call of a verb: `with acting.as_(request.access.actor): verb(...)`. The doorway of
-    the dashboard and the back office do so for each POST, so that their pages need nothing of it. Costs one statement
-    in each transaction; what is written outside of one gets one of its own.
+    For the edges, around one domain call: `with acting_as(request.access.actor): place_order(...)`. The dashboard and
+    the back office do so for each POST. Costs one statement per transaction; a write outside of a transaction gets a
+    transaction of its own.
     """
-    naming = _Naming(actor)
-    with connection.execute_wrapper(naming):
+    wrapper = _ActorWrapper(actor)
+    with connection.execute_wrapper(wrapper):
         yield
-    if naming.is_named and connection.in_atomic_block and not connection.needs_rollback:
+    if wrapper.is_set and connection.in_atomic_block and not connection.needs_rollback:
         set_actor("")
 
 
-class _Naming:
-    """Stands before each statement of the block; the first of a transaction is preceded by the name.
+class _ActorWrapper:
+    """An execute wrapper that sets the actor before the first statement of each transaction.
 
-    The name is written before the first savepoint of a transaction, so that rolling back to one keeps it.
+    It is set before the first savepoint, so that rolling back to a savepoint keeps it.
     """
 
     def __init__(self, actor: str) -> None:
         self.actor = actor
-        self.is_named = False
-        self.is_naming = False
+        self.is_set = False
+        self.is_setting = False
 
     def __call__(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
-        if self.is_naming:
+        if self.is_setting:
             return execute(sql, params, many, context)
         if connection.in_atomic_block:
-            begins = connection.connection.info.transaction_status == TransactionStatus.IDLE
-            if (begins or not self.is_named) and not connection.needs_rollback:
-                self._name()
+            is_first = connection.connection.info.transaction_status == TransactionStatus.IDLE
+            if (is_first or not self.is_set) and not connection.needs_rollback:
+                self._set()
             return execute(sql, params, many, context)
         if str(sql).lstrip(" (\n").upper().startswith(READ_KEYWORDS):
             return execute(sql, params, many, context)
         with transaction.atomic():
-            self._name()
+            self._set()
             return execute(sql, params, many, context)
 
-    def _name(self) -> None:
-        self.is_naming = True
+    def _set(self) -> None:
+        self.is_setting = True
         try:
             set_actor(self.actor)
         finally:
-            self.is_naming = False
-        self.is_named = True
+            self.is_setting = False
+        self.is_set = True

@@ -1,4 +1,7 @@
-"""What is asked again and again: prepared at the first asking, and without Django's cursor in between."""
+"""Prepared statements on a psycopg cursor of the thread, for queries that every request makes.
+
+They skip Django's cursor and its health check of the connection.
+"""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,80 +17,76 @@ Row = tuple[Any, ...]
 
 
 def fetch_all(statement: str, values: Values = ()) -> list[Row]:
-    """All rows of a statement that only reads, in one round trip.
+    """All rows of a read-only statement, in one round trip.
 
-    PostgreSQL plans it once for all values, so it must be one that a single plan serves. A connection that died while
-    nobody asked is replaced, which spares each request the question that Django's health check is. Raises the errors
-    of django.db.
+    PostgreSQL plans it once for all values, so one plan must suit all. If the idle connection has died, the statement
+    is repeated on a new one, so no health check is needed. Raises the errors of django.db.
     """
-    database = _kept.database or _found()
+    database = _state.database or _connect()
     with database.wrap_database_errors:
         try:
-            return _asked(database, statement, values)
+            return _execute(database, statement, values)
         except OperationalError:
             if database.in_atomic_block or not database.connection.closed:
                 raise
         database.close()
-        return _asked(database, statement, values)
+        return _execute(database, statement, values)
 
 
 def fetch_one(statement: str, values: Values = ()) -> Row | None:
-    """The first row of such a statement, None where it has none."""
+    """The first row of a read-only statement, or None."""
     return next(iter(fetch_all(statement, values)), None)
 
 
 def execute_returning(statement: str, values: Values = ()) -> list[Row]:
-    """As `rows` of a statement that writes: asked once, for it may have been done when the connection dies."""
-    database = _kept.database or _found()
+    """The rows of a statement that writes. It runs once: it may have been executed when the connection dies."""
+    database = _state.database or _connect()
     with database.wrap_database_errors:
-        return _asked(database, statement, values)
+        return _execute(database, statement, values)
 
 
 def refresh_connection() -> None:
-    """Have the connection of this thread closed if it is too old or has failed, and looked at before the ORM asks it.
-
-    What Django does before and after each request, by its signals.
-    """
-    (_kept.database or _found()).close_if_unusable_or_obsolete()
+    """Close the connection of this thread if it is too old or has failed, as Django's request signals do."""
+    (_state.database or _connect()).close_if_unusable_or_obsolete()
 
 
 def use_database(database: BaseDatabaseWrapper) -> None:
-    """Have this thread ask that server from now on; the cursor on the other one waits for its turn."""
-    _kept.database = database
-    _kept.cursor, _kept.other = _kept.other, _kept.cursor
+    """Use this database in this thread from now on; the cursor of the previous one is stored for the next switch."""
+    _state.database = database
+    _state.cursor, _state.other = _state.other, _state.cursor
 
 
-class _Kept(threading.local):
-    """What a thread asks by. A cursor that was used before knows how to read the columns that it has read before."""
+class _ThreadState(threading.local):
+    """The connection and cursors of a thread. A reused cursor has its type loaders set up."""
 
-    # Where Django keeps it a look-up takes a dozen calls.
+    # Django's own look-up takes a dozen calls.
     database: BaseDatabaseWrapper | None = None
     cursor: Cursor[Row] | None = None
     other: Cursor[Row] | None = None
 
 
-_kept = _Kept()
+_state = _ThreadState()
 
 
-def _found() -> BaseDatabaseWrapper:
-    _kept.database = connections[DEFAULT_DB_ALIAS]
-    return _kept.database
+def _connect() -> BaseDatabaseWrapper:
+    _state.database = connections[DEFAULT_DB_ALIAS]
+    return _state.database
 
 
-def _asked(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:
+def _execute(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:
     if database.execute_wrappers or database.force_debug_cursor:
-        return _counted(database, statement, values)
-    cursor = _kept.cursor
+        return _execute_by_django(database, statement, values)
+    cursor = _state.cursor
     if cursor is None or cursor.connection is not database.connection:
         database.ensure_connection()
-        cursor = _kept.cursor = database.connection.cursor(binary=True)
+        cursor = _state.cursor = database.connection.cursor(binary=True)
     return cursor.execute(statement, values, prepare=True).fetchall()
 
 
-def _counted(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:
-    """The same by Django's cursor, for those who count statements or look at them."""
+def _execute_by_django(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:
+    """Execute by Django's cursor, for execute wrappers and debug cursors."""
     with database.cursor() as cursor:
         cursor.cursor.format = Format.BINARY
         cursor.execute(statement, values)
-        found: list[Row] = cursor.fetchall()
-    return found
+        rows: list[Row] = cursor.fetchall()
+    return rows

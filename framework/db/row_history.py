@@ -1,7 +1,7 @@
-"""What a row was before each change, written by triggers: `queryset.update` and SQL by hand are caught too.
+"""Row history, written by triggers, so that `queryset.update` and SQL by hand are recorded too.
 
-A table `<Model>Change` stands beside each model that is `kept`. A line of it says what happened (`pgh_label`), when,
-who acted (framework.db.actor) and how the row was until then; of a new row it holds how it began.
+A table `<Model>Change` stands beside each model with `track_history`. A row of it says what happened (`pgh_label`),
+when, who acted (framework.db.actor) and how the row was before; for an added row, how it was inserted.
 """
 
 from collections.abc import Callable
@@ -15,10 +15,10 @@ M = TypeVar("M", bound=type[Model])
 ADDED, CHANGED, REMOVED = "added", "changed", "removed"
 
 
-def track_history(*, without: tuple[str, ...] = ()) -> Callable[[M], M]:
-    """Keep the history of a model's rows, but of the columns `without`: a change of these alone is none.
+def track_history(*, exclude: tuple[str, ...] = ()) -> Callable[[M], M]:
+    """Record each change of a model's rows, except changes of the columns `exclude` alone.
 
-    Name there what is secret, and what changes with each use.
+    Exclude secrets, and columns that change with each use.
     """
 
     def decorate(model: M) -> M:
@@ -26,11 +26,11 @@ def track_history(*, without: tuple[str, ...] = ()) -> Callable[[M], M]:
             pghistory.InsertEvent(ADDED),
             pghistory.UpdateEvent(CHANGED, row=pghistory.Old),
             pghistory.DeleteEvent(REMOVED),
-            exclude=list(without),
-            # The line outlives its row, and says in itself who acted: no row of a context has to be looked up.
+            exclude=list(exclude),
+            # The record outlives its row and holds the actor itself, so that no context row is looked up.
             obj_field=pghistory.ObjForeignKey(related_name="+", related_query_name="+"),
             context_field=pghistory.ContextJSONField(),
-            context_id_field=None,  # type: ignore[arg-type]  # what its documentation says for none
+            context_id_field=None,  # type: ignore[arg-type]  # documented for "no context id"
             model_name=f"{model.__name__}Change",
         )
         return cast("M", track(model))

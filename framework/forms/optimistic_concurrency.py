@@ -1,4 +1,4 @@
-"""Admin forms that may be older than their row: what nobody changed in them is not written."""
+"""Optimistic concurrency of admin forms: only changed fields are written, and conflicting changes are shown."""
 
 from typing import Any
 
@@ -8,26 +8,28 @@ from django.http import HttpRequest
 
 
 class InitialValueField(BoundField):
-    """A field that goes on to tell what was shown first, however often the form is refused and shown again."""
+    """A bound field that preserves the initially rendered value when the form is shown again after an error."""
 
     def as_widget(self, widget: Widget | None = None, attrs: Any = None, only_initial: bool = False) -> Any:
-        """Django looks for a hidden value of the field's own name, and finds none where the field is of several
-        inputs, or of none ticked; then it would take the new value for what was shown.
+        """Render the hidden initial value from its own inputs.
+
+        Django reads the field's name instead, which does not exist for a field of several inputs or an unchecked box:
+        it would then render the new value as the initial one.
         """
         if not only_initial or not self.form.is_bound:
             return super().as_widget(widget, attrs, only_initial)
         hidden = widget or self.field.hidden_widget()
         name = self.html_initial_name
-        shown = hidden.value_from_datadict(self.form.data, self.form.files, name)
-        if self.name in getattr(self.form, "overtaken", ()):
-            shown = self.field.prepare_value(self.initial)
-        return hidden.render(name, shown, attrs={"id": self.html_initial_id}, renderer=self.form.renderer)
+        initial = hidden.value_from_datadict(self.form.data, self.form.files, name)
+        if self.name in getattr(self.form, "conflicts", ()):
+            initial = self.field.prepare_value(self.initial)
+        return hidden.render(name, initial, attrs={"id": self.html_initial_id}, renderer=self.form.renderer)
 
 
 class ChangedFieldsForm(ModelForm[Any]):
-    """Holds what it was shown with in hidden fields; what nobody changed stays as it is in the row by now.
+    """Renders the initial values in hidden inputs, and writes only the fields that differ from them.
 
-    Where two change the same field, the later wins.
+    If two users change the same field, the last one wins.
     """
 
     bound_field_class = InitialValueField
@@ -36,13 +38,12 @@ class ChangedFieldsForm(ModelForm[Any]):
         super().__init__(*args, **options)
         if self.instance._state.adding:
             return
-        # What was sent without being shown is all meant; it is compared with the row.
-        was_shown = any(name.startswith(self.add_initial_prefix("")) for name in self.data)
+        # A POST without a rendered form has no hidden values; it is compared with the row.
+        has_hidden_values = any(name.startswith(self.add_initial_prefix("")) for name in self.data)
         for field in self.fields.values():
-            field.show_hidden_initial = was_shown or not self.is_bound
+            field.show_hidden_initial = has_hidden_values or not self.is_bound
 
     def clean(self) -> dict[str, Any]:
-        """Judge the row as it will be."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         for name, field in self.fields.items():
             if field.show_hidden_initial and name in values and name not in self.changed_data:
@@ -50,63 +51,63 @@ class ChangedFieldsForm(ModelForm[Any]):
         return values
 
     def save(self, commit: bool = True) -> Any:
-        """Store what was changed alone."""
         row = super().save(commit=False)
         if commit:
-            self.write()
+            self.save_changes()
             self.save_m2m()
         return row
 
-    def write(self) -> None:
-        """Store the columns that were changed; those of a new row all."""
+    def save_changes(self) -> None:
+        """Update the changed columns, or insert a new row."""
         columns = {field.name for field in self.instance._meta.concrete_fields}
         changed = [name for name in self.changed_data if name in columns]
         self.instance.save(update_fields=None if self.instance._state.adding else changed)
 
 
 class ConflictCheckForm(ChangedFieldsForm):
-    """Also tells who changes what somebody else has changed meanwhile; sent once more, the form is meant so."""
+    """Also reports a field that another user changed since the form was rendered; saving again overwrites it."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.overtaken: list[str] = []
+        self.conflicts: list[str] = []
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what was written over a value that its writer has not seen, and show that value."""
         values = super().clean()
-        self.overtaken = [name for name in values if self.is_overtaken(name)]
-        for name in self.overtaken:
-            self.add_error(name, f"Another user has changed this to {self.spoken(name)}. Save again to overwrite it.")
+        self.conflicts = [name for name in values if self.has_conflict(name)]
+        for name in self.conflicts:
+            self.add_error(
+                name, f"Another user has changed this to {self.display_value(name)}. Save again to overwrite it."
+            )
         return values
 
-    def is_overtaken(self, name: str) -> bool:
-        """Whether the row has another value by now than the one that was shown, and than the one that is wanted."""
+    def has_conflict(self, name: str) -> bool:
+        """Whether the row's value differs both from the rendered one and from the submitted one."""
         field = self.fields.get(name)
         if field is None or not field.show_hidden_initial or name not in self.changed_data:
             return False
         bound = self[name]
-        shown = field.hidden_widget().value_from_datadict(self.data, self.files, bound.html_initial_name)
-        return field.has_changed(bound.initial, shown) and field.has_changed(bound.initial, bound.data)
+        initial = field.hidden_widget().value_from_datadict(self.data, self.files, bound.html_initial_name)
+        return field.has_changed(bound.initial, initial) and field.has_changed(bound.initial, bound.data)
 
-    def spoken(self, name: str) -> str:
-        """The value in the row, in words."""
-        now = self[name].initial
-        if isinstance(now, bool):
-            return "yes" if now else "no"
-        names = dict(getattr(self.fields[name], "choices", None) or {})
-        words = ", ".join(str(names.get(one, one)) for one in (now if isinstance(now, list) else [now]))
-        return "(empty)" if now in (None, "", []) else f"“{words}”"
+    def display_value(self, name: str) -> str:
+        """The row's value as text."""
+        value = self[name].initial
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        labels = dict(getattr(self.fields[name], "choices", None) or {})
+        if value in (None, "", []):
+            return "(empty)"
+        text = ", ".join(str(labels.get(item, item)) for item in (value if isinstance(value, list) else [value]))
+        return f"“{text}”"
 
 
 class ChangedFieldsAdmin(admin.ModelAdmin[Any]):
-    """Writes what was changed alone, from the page of one row and from the list."""
+    """Writes only changed fields, from the page of a row and from the list."""
 
     form = ChangedFieldsForm
 
     def get_changelist_form(self, request: HttpRequest, **options: Any) -> Any:
-        """The list's rows are such forms too."""
         return super().get_changelist_form(request, **{"form": self.form} | options)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Store what was changed."""
-        form.write()
+        form.save_changes()

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpRequest
 
-from framework.api.error_handler import sentence
+from framework.api.error_handler import message_with_param
 from framework.api.json_parser import (
     BodyHasInvalidText,
     BodyNotObject,
@@ -123,11 +123,11 @@ def read(request: HttpRequest) -> Message:
 
 def of_unclean(found: BodyHasInvalidText) -> Message:
     """The message that this object is, refused by the name of what is wrong in it. Raises Fault."""
-    if not is_valid_text(str(found.told.get("id"))):
+    if not is_valid_text(str(found.data.get("id"))):
         raise Fault(INVALID_REQUEST, found.message)
     problem = Problem(found.param and found.param.removeprefix("params.arguments."), found.message)
-    refusal = InvalidRequest(sentence(problem), param=problem.param, details=[problem])
-    return replace(of_json(replace_invalid_text(found.told)), refusal=refusal)
+    refusal = InvalidRequest(message_with_param(problem), param=problem.param, details=[problem])
+    return replace(of_json(replace_invalid_text(found.data)), refusal=refusal)
 
 
 def of_json(told: Mapping[str, Any]) -> Message:

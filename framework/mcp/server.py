@@ -262,7 +262,7 @@ def refusal_of(error: Exception, request: HttpRequest, *, of: str) -> ApiError:
     refusal = error_handler.to_api_error(error, {"request": request})
     if refusal is None:
         logger.error("%s broke", of, exc_info=error, extra={"request_id": error_handler.request_id_of(request)})
-        refusal = error_handler.InternalError(error_handler.INTERNAL_ERROR_MESSAGE)
+        refusal = error_handler.InternalError()
     return refusal
 
 

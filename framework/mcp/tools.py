@@ -13,7 +13,7 @@ import orjson
 from django.http import HttpRequest
 from rest_framework import serializers
 
-from framework.api.error_handler import flatten_detail, sentence
+from framework.api.error_handler import flatten_detail, message_with_param
 from framework.api.fields import MAX_UNKNOWN_KEYS, StrictSerializer
 from framework.errors import InvalidRequest, Problem, unknown_name
 from framework.mcp import schemas
@@ -131,7 +131,7 @@ class Tool:
                 given[name] = value
         values = self.validated(given, wrong)
         if wrong:
-            raise InvalidRequest(" ".join(map(sentence, wrong)), param=wrong[0].param, details=wrong)
+            raise InvalidRequest(" ".join(map(message_with_param, wrong)), param=wrong[0].param, details=wrong)
         return values
 
     def misfit(self, name: str, value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""Health answers, given before host checks and limits: /livez says that we run, /readyz that we can serve."""
+"""Health endpoints, before host checks and rate limits: /livez (the process runs), /readyz (it can serve)."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 
 def component_states() -> dict[str, str]:
-    """The state of each part: "ok" or "away"."""
+    """The state of each service: "ok" or "away"."""
     state = {"database": "ok", "counters": "ok"}
     try:
         with connection.cursor() as cursor:
@@ -27,22 +27,21 @@ def component_states() -> dict[str, str]:
 
 
 class HealthMiddleware:
-    """The outermost middleware of all. Without the database we are not ready; without the counters only degraded."""
+    """The outermost middleware. Not ready without the database; degraded without the rate-limit store."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer the two health paths."""
         if request.path_info == "/livez":
             return HttpResponse(b'{"status":"ok"}', content_type="application/json")
         if request.path_info == "/readyz":
             state = component_states()
-            ready = state["database"] == "ok"
-            word = "away" if not ready else "ok" if state["counters"] == "ok" else "degraded"
+            is_ready = state["database"] == "ok"
+            status = "away" if not is_ready else "ok" if state["counters"] == "ok" else "degraded"
             return HttpResponse(
-                orjson.dumps({"status": word, "parts": state}),
-                status=200 if ready else 503,
+                orjson.dumps({"status": status, "parts": state}),
+                status=200 if is_ready else 503,
                 content_type="application/json",
             )
         return self.get_response(request)

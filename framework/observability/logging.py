@@ -1,39 +1,41 @@
-"""How the log is written: one line for each entry, with the request it belongs to."""
+"""The logging configuration: one line per record, with the request id."""
 
 import logging
 from contextvars import ContextVar
 from typing import Any
 
-# The call that this thread, or the task that it rang for, is about. Its id is made within, at the doorway.
-current_request: ContextVar[Any] = ContextVar("asked", default=None)
+# The request of this thread, or of the task that it enqueued. RateLimitMiddleware sets its id.
+current_request: ContextVar[Any] = ContextVar("current_request", default=None)
 
 
 def request_id() -> str:
-    """The id of the call that is under way here, "" where there is none."""
+    """The id of the current request, or ""."""
     return str(getattr(current_request.get(), "request_id", ""))
 
 
-def add_request_id(entry: logging.LogRecord) -> bool:
-    """Put the id of the call on an entry that does not name one, for the line's end."""
-    known = (
-        getattr(entry, "request_id", "") or getattr(getattr(entry, "request", None), "request_id", "") or request_id()
+def add_request_id(record: logging.LogRecord) -> bool:
+    """Set `request_suffix`, the end of the line, from the record or the current request."""
+    id_ = (
+        getattr(record, "request_id", "")
+        or getattr(getattr(record, "request", None), "request_id", "")
+        or request_id()
     )
-    entry.of_request = f" [{known}]" if known else ""
+    record.request_suffix = f" [{id_}]" if id_ else ""
     return True
 
 
-def replace_path_by_route(entry: logging.LogRecord) -> bool:
-    """Name the route instead of the path, in which a guest's token may stand."""
-    request: Any = getattr(entry, "request", None)
+def replace_path_by_route(record: logging.LogRecord) -> bool:
+    """Replace the path by the route: a path may contain a guest's token."""
+    request: Any = getattr(record, "request", None)
     match = getattr(request, "resolver_match", None)
-    if match and isinstance(entry.args, tuple):
-        entry.args = tuple(f"/{match.route}" if value == request.path else value for value in entry.args)
+    if match and isinstance(record.args, tuple):
+        record.args = tuple(f"/{match.route}" if value == request.path else value for value in record.args)
     return True
 
 
-def drop_traceback(entry: logging.LogRecord) -> bool:
-    """Leave one line of an entry: for what any stranger can cause, where the traceback says nothing more."""
-    entry.exc_info = None
+def drop_traceback(record: logging.LogRecord) -> bool:
+    """Drop the traceback of errors that any client can cause."""
+    record.exc_info = None
     return True
 
 
@@ -43,21 +45,21 @@ def logging_config(level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s%(of_request)s"}},
+        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s%(request_suffix)s"}},
         "filters": {
             "one line": {"()": callback, "callback": drop_traceback},
             "route": {"()": callback, "callback": replace_path_by_route},
-            "its request": {"()": callback, "callback": add_request_id},
+            "request id": {"()": callback, "callback": add_request_id},
         },
         "handlers": {
-            "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["its request"]},
+            "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request id"]},
         },
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             "django.request": {"level": "ERROR", "filters": ["route"]},
             "django.security": {"level": "ERROR"},
             "django.security.DisallowedHost": {"filters": ["one line"]},
-            # They would write each call with its address, which may hold the key to a hosted node, and what is signed.
+            # They would log URLs, which may contain the key of a hosted node, and signed payloads.
             "httpx": {"level": "WARNING"},
             "x402": {"level": "WARNING"},
         },

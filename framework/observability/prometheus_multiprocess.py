@@ -12,36 +12,37 @@ ENV_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def use_shared_directory(folder: Path) -> None:
-    """Have prometheus_client count into files of a folder in here that belongs to our parent, the web server.
+    """Make prometheus_client count in a subdirectory of `folder` that belongs to our parent, the web server.
 
-    Call it before anything imports prometheus_client. A new server has a new folder, and those of servers that have
-    ended are taken away. Where nothing can be written each process counts for itself.
+    Call it before prometheus_client is imported. Directories of servers that have ended are deleted. If the directory
+    cannot be written, each process counts for itself.
     """
     if os.environ.get(ENV_VARIABLE):
         return
     host, parent = socket.gethostname(), os.getppid()
-    ours = folder / f"{host}-{parent}-{process_start_time(parent)}"
+    directory = folder / f"{host}-{parent}-{process_start_time(parent)}"
     try:
-        ours.mkdir(parents=True, exist_ok=True, mode=0o700)
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         logger.warning("the processes of this web server count each for itself: %s", error)
         return
-    os.environ[ENV_VARIABLE] = str(ours)
+    os.environ[ENV_VARIABLE] = str(directory)
     for other in folder.glob(f"{host}-*-*"):
-        *_, process, moment = other.name.split("-")
-        if moment != process_start_time(int(process)):
+        *_, process, start_time = other.name.split("-")
+        if start_time != process_start_time(int(process)):
             shutil.rmtree(other, ignore_errors=True)
 
 
 def process_start_time(process: int) -> str:
-    """When a process was started, in the kernel's own count, which tells it from another of its number; "" if it runs
-    no more, and "0" where the kernel does not say.
+    """The start time of a process in clock ticks, which distinguishes reused process ids.
+
+    "" if it does not run, "0" on systems without /proc.
     """
     if not Path("/proc/self/stat").exists():
         return "0"
     try:
-        said = Path(f"/proc/{process}/stat").read_text()
+        stat = Path(f"/proc/{process}/stat").read_text()
     except OSError:
         return ""
-    # Its name, in brackets, may hold anything.
-    return said.rpartition(")")[2].split()[19]
+    # The name, in parentheses, may contain spaces.
+    return stat.rpartition(")")[2].split()[19]

@@ -1,4 +1,4 @@
-"""Lets the log, and the tasks that are enqueued, name the call that they are about."""
+"""Makes the request id available to the log and to the tasks that a request enqueues."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -14,13 +14,12 @@ HEADER = "tablewire_request"
 
 
 class RequestIdMiddleware:
-    """The outermost middleware but health: whatever happens further in is about this call."""
+    """Sets the current request, whose id RateLimitMiddleware adds later."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Remember the call while it is answered; its id is made within."""
         token = logging.current_request.set(request)
         try:
             return self.get_response(request)
@@ -29,23 +28,23 @@ class RequestIdMiddleware:
 
 
 def connect_celery_signals() -> None:
-    """Have messages carry the id of the call, and tasks take it from them. Celery keeps the three."""
+    """Pass the request id in the headers of task messages."""
     before_task_publish.connect(add_header, weak=False, dispatch_uid=HEADER)
     task_prerun.connect(read_header, weak=False, dispatch_uid=HEADER)
     task_postrun.connect(clear_request, weak=False, dispatch_uid=HEADER)
 
 
 def add_header(*, headers: dict[str, Any] | None = None, **rest: Any) -> None:
-    """Put the id of the call on a message."""
-    if headers is not None and (known := logging.request_id()):
-        headers[HEADER] = known
+    """Add the request id to a message."""
+    if headers is not None and (id_ := logging.request_id()):
+        headers[HEADER] = id_
 
 
 def read_header(*, task: Any, **rest: Any) -> None:
-    """Take the id from the message of the task that begins."""
+    """Set the request id from the message of a starting task."""
     logging.current_request.set(SimpleNamespace(request_id=task.request.get(HEADER) or ""))
 
 
 def clear_request(**rest: Any) -> None:
-    """The task is over."""
+    """Clear the request id after the task."""
     logging.current_request.set(None)

@@ -1,6 +1,6 @@
-"""Tells of errors to Sentry, and of what took how long by OpenTelemetry, where the settings name a receiver.
+"""Error reports to Sentry and traces by OpenTelemetry, if the settings name a receiver.
 
-Neither is told who a caller is or what was sent: no header, body, query string, path, address, cookie or value.
+Neither contains personal data: no header, body, query string, path, IP address, cookie or value.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ NAME = "tablewire"
 
 
 def set_up() -> None:
-    """Begin to tell. Nothing is imported for a receiver that is not named."""
+    """Configure the receivers. Nothing is imported for one that is not set."""
     request_id.connect_celery_signals()
     if settings.SENTRY_DSN:
         set_up_sentry(settings.SENTRY_DSN)
@@ -24,12 +24,12 @@ def set_up() -> None:
         set_up_tracing(settings.OTEL_EXPORTER_OTLP_ENDPOINT)
 
 
-def set_up_sentry(address: str) -> None:
-    """Send what nobody has foreseen to Sentry."""
+def set_up_sentry(dsn: str) -> None:
+    """Send unexpected exceptions to Sentry."""
     import sentry_sdk
 
     sentry_sdk.init(
-        dsn=address,
+        dsn=dsn,
         release=settings.VERSION,
         environment=settings.PUBLIC_BASE_URL,
         before_send=redact_event,
@@ -42,7 +42,7 @@ def set_up_sentry(address: str) -> None:
     )
 
 
-# What of an event says what broke, and where.
+# The fields of an event that are sent.
 EVENT_FIELDS = frozenset(
     (
         *("event_id", "timestamp", "level", "platform", "release", "environment", "transaction", "exception"),
@@ -52,20 +52,20 @@ EVENT_FIELDS = frozenset(
 
 
 def redact_event(event: Any, hint: Any) -> Any:
-    """The event with its kind, its place in our code and the id of the call, and without words that repeat values."""
-    told = {name: value for name, value in event.items() if name in EVENT_FIELDS}
-    told["tags"] = {"request_id": logging.request_id()}
-    told["contexts"] = {"runtime": (event.get("contexts") or {}).get("runtime", {})}
-    for error in (told.get("exception") or {}).get("values") or []:
+    """The event with the exception type, the stack and the request id, without messages that may contain values."""
+    redacted = {name: value for name, value in event.items() if name in EVENT_FIELDS}
+    redacted["tags"] = {"request_id": logging.request_id()}
+    redacted["contexts"] = {"runtime": (event.get("contexts") or {}).get("runtime", {})}
+    for error in (redacted.get("exception") or {}).get("values") or []:
         error["value"] = ""
     if line := event.get("logentry"):
-        # As it stands in our code, before anything is put into it.
-        told["logentry"] = {"message": line.get("message", "")}
-    return told
+        # The format string, without its arguments.
+        redacted["logentry"] = {"message": line.get("message", "")}
+    return redacted
 
 
-def set_up_tracing(address: str) -> None:
-    """Send a span for each request, and for each task one in the trace of the request that rang for it."""
+def set_up_tracing(endpoint: str) -> None:
+    """Send a span for each request, and one for each task in the trace of the request that enqueued it."""
     from opentelemetry import trace
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
@@ -74,7 +74,7 @@ def set_up_tracing(address: str) -> None:
 
     provider = TracerProvider(resource=Resource({"service.name": NAME, "service.version": settings.VERSION}))
     provider.add_span_processor(
-        BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{address.rstrip('/')}/v1/traces", timeout=2))
+        BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=2))
     )
     trace.set_tracer_provider(provider)
     before_task_publish.connect(inject_trace, weak=False, dispatch_uid=NAME)
@@ -84,7 +84,7 @@ def set_up_tracing(address: str) -> None:
 
 
 class TracingMiddleware:
-    """Middleware, where there is a receiver: a span for each request, named by its route."""
+    """A span for each request, named by its route. Only installed with a receiver."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         from opentelemetry import trace
@@ -94,7 +94,7 @@ class TracingMiddleware:
         self.kind = trace.SpanKind.SERVER
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Time the request. A trace of the caller's is not gone on with: it would be theirs to fill."""
+        """Trace the request. The client's trace context is ignored: clients could inject spans."""
         with self.tracer.start_as_current_span("request", kind=self.kind) as span:
             response = self.get_response(request)
             route = request.resolver_match.route if request.resolver_match else ""
@@ -107,29 +107,29 @@ class TracingMiddleware:
 
 
 def inject_trace(*, headers: dict[str, Any] | None = None, **rest: Any) -> None:
-    """Put the trace of the request on the message of a task."""
+    """Add the trace context to the message of a task."""
     from opentelemetry.propagate import inject
 
     if headers is not None:
         inject(headers)
 
 
-# By the ids of tasks: what runs in this process, and what to put back when it is over.
+# By task id: the span of a running task, and the context token to detach afterwards.
 active_spans: dict[str, tuple[Any, Any]] = {}
 
 
 def start_span(*, task_id: str, task: Any, **rest: Any) -> None:
-    """Begin the span of a task."""
+    """Start the span of a task."""
     from opentelemetry import context, propagate, trace
 
-    above = propagate.extract({"traceparent": task.request.get("traceparent") or ""})
-    span = trace.get_tracer(NAME).start_span(task.name, context=above, kind=trace.SpanKind.CONSUMER)
+    parent = propagate.extract({"traceparent": task.request.get("traceparent") or ""})
+    span = trace.get_tracer(NAME).start_span(task.name, context=parent, kind=trace.SpanKind.CONSUMER)
     span.set_attribute("tablewire.request_id", logging.request_id())
     active_spans[task_id] = (span, context.attach(trace.set_span_in_context(span)))
 
 
 def record_failure(*, task_id: str, exception: BaseException, **rest: Any) -> None:
-    """Say of a task's span that it failed, and by what kind of error."""
+    """Mark the span of a task as failed, with the exception type."""
     from opentelemetry.trace import StatusCode
 
     if task_id in active_spans:
@@ -141,6 +141,6 @@ def end_span(*, task_id: str, **rest: Any) -> None:
     from opentelemetry import context
 
     if task_id in active_spans:
-        span, former = active_spans.pop(task_id)
-        context.detach(former)
+        span, token = active_spans.pop(task_id)
+        context.detach(token)
         span.end()

@@ -72,7 +72,7 @@ class OrderViewSet(StrictViewSet[Order]):
         page = page_number.parse_page(asked)
         state = parse_choice(asked, "status", STATUSES)
         total, shown = order_json.page_of(venue_of(request), page, status=state)
-        return page_number.page_response(request, shown, asked=asked, page=page, total=total)
+        return page_number.page_response(request, shown, params=asked, page=page, total=total)
 
     @extend_schema(
         operation_id="create_order",

@@ -55,7 +55,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         summary="Sign in with a wallet",
         parameters=[SIGN_IN],
         request=serializers.Proof,
-        responses=schema.documented_responses({201: serializers.SessionRecord}, refusals=[401]),
+        responses=schema.documented_responses({201: serializers.SessionRecord}, errors=[401]),
     )
     @action(detail=False, methods=["post"])
     def session(self, request: Request) -> Response:
@@ -85,7 +85,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         summary="Sign out",
         # As the document has it; the annotation of drf-spectacular is narrower than its code.
         auth=[{"walletSession": []}],  # type: ignore[list-item]
-        responses=schema.documented_responses({204: None}, refusals=[401]),
+        responses=schema.documented_responses({204: None}, errors=[401]),
     )
     @session.mapping.delete
     def close(self, request: Request) -> Response:

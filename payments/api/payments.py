@@ -38,7 +38,7 @@ class PaymentViewSet(DataViewSet[Payment]):
         operation_id="list_payments",
         summary="List your payments, newest first",
         parameters=[Ledger],
-        responses=schema.documented_responses({200: serializers.PaymentAnswer}, refusals=[401]),
+        responses=schema.documented_responses({200: serializers.PaymentAnswer}, errors=[401]),
     )
     def list(self, request: Request) -> Response:
         """Those of the wallets that you have proven: by a session, by SIGN-IN-WITH-X, or as linked to the account of
@@ -53,7 +53,7 @@ class PaymentViewSet(DataViewSet[Payment]):
         operation_id="get_payment",
         summary="Retrieve a payment",
         parameters=[schema.path_id(PREFIX)],
-        responses=schema.documented_responses({200: serializers.PaymentRecord}, refusals=[401, 404]),
+        responses=schema.documented_responses({200: serializers.PaymentRecord}, errors=[401, 404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """By the name that receipts and refusals call it by (`pay_...`). Free of charge."""

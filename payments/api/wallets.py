@@ -39,7 +39,7 @@ class WalletViewSet(DataViewSet[Wallet]):
     @extend_schema(
         operation_id="list_wallets",
         summary="List your wallets, the best first",
-        responses=schema.documented_responses({200: serializers.WalletsAnswer}, refusals=[401]),
+        responses=schema.documented_responses({200: serializers.WalletsAnswer}, errors=[401]),
     )
     def list(self, request: Request) -> Response:
         """Those that are linked to the account of your key; with a session, or a signed challenge, its wallet."""
@@ -52,7 +52,7 @@ class WalletViewSet(DataViewSet[Wallet]):
         parameters=[SIGN_IN, LOCATION],
         request=auth.Proof,
         responses=schema.documented_responses(
-            {200: serializers.WalletRecord, 201: serializers.WalletRecord}, refusals=[401]
+            {200: serializers.WalletRecord, 201: serializers.WalletRecord}, errors=[401]
         ),
     )
     def create(self, request: Request) -> Response:
@@ -81,7 +81,7 @@ class WalletViewSet(DataViewSet[Wallet]):
         operation_id="unlink_wallet",
         summary="Unlink a wallet",
         parameters=[WALLET],
-        responses=schema.documented_responses({204: None}, refusals=[401, 404]),
+        responses=schema.documented_responses({204: None}, errors=[401, 404]),
     )
     def destroy(self, request: Request, address: str) -> Response:
         """With a key of its account that has every scope, or as the wallet itself."""

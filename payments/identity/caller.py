@@ -20,7 +20,7 @@ from accounts.api_keys import authentication
 from accounts.api_keys.authentication import CHALLENGE, Unauthorized
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
-from framework.api.rate_limits.middleware import address_bucket, client_ip
+from framework.api.rate_limits.client_ip import address_bucket, client_ip
 from framework.errors import ApiError, ErrorCode, InvalidRequest
 from payments import x402
 from payments.chain.networks import ours

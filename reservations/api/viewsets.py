@@ -60,7 +60,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         day = day_of(asked.get("date"), param="date")
         page = page_number.parse_page(asked, default_limit=MOST_AT_ONCE)
         total, shown = reservation_json.page_of(venue_of(request), page, status=state, day=day)
-        return page_number.page_response(request, shown, asked=asked, page=page, total=total)
+        return page_number.page_response(request, shown, params=asked, page=page, total=total)
 
     @extend_schema(
         operation_id="create_reservation",

@@ -24,7 +24,7 @@ from django.views.decorators.csrf import csrf_exempt
 from accounts.models import Venue
 from accounts.models.venues import PREFIX
 from framework.api.fields import EmailField, PhoneField, TextField
-from framework.api.rate_limits.middleware import client_network
+from framework.api.rate_limits.client_ip import client_network
 from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable

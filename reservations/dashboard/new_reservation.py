@@ -35,7 +35,7 @@ def new(request: PageRequest) -> HttpResponse:
         try:
             commands.write_down(made, status=status, now=now, actor=request.access.actor)
         except ApiError as refusal:
-            form.blame(refusal)
+            form.add_domain_error(refusal)
         else:
             add_created_message(request, made, has_tables=bool(names))
             return redirect(address_of(request, made))

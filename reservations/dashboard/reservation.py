@@ -163,7 +163,7 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
                 actor=request.access.actor,
             )
         except ApiError as refusal:
-            form.blame(refusal)
+            form.add_domain_error(refusal)
         else:
             messages.success(request, f"The reservation of {fresh.customer_name} was changed.")
             return redirect(address_of(request, fresh))

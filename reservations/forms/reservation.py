@@ -66,7 +66,7 @@ class ReservationForm(DomainErrorForm, ChangedFieldsForm):
             try:
                 moment_of(venue, day=wanted["date"], at=wanted["time"])
             except ApiError as refusal:
-                self.blame(refusal)
+                self.add_domain_error(refusal)
         return wanted
 
 

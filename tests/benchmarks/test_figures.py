@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks import report
-from benchmarks.figures import OURS, Bound, Figure, Row, Verdict, median_figure, missed_gates, missed_goals
+from benchmarks.figures import OURS, Bound, Figure, Row, Verdict, failed_gates, failed_goals, median_figure
 
 PEER = "FastAPI"
 
@@ -17,10 +17,10 @@ def row(ours: float, theirs: float | None, *bounds: Bound) -> Row:
     figures = {OURS: Figure(per_second=ours, cpu_ms=0.5)}
     if theirs is not None:
         figures[PEER] = Figure(per_second=theirs)
-    return Row.judged("record", "GET /", figures, bounds)
+    return Row.create("record", "GET /", figures, bounds)
 
 
-def said(rows: list[Row]) -> tuple[bool, str]:
+def output(rows: list[Row]) -> tuple[bool, str]:
     """What `--check` decides, and its words."""
     out = Console(file=io.StringIO(), width=200)
     passes = report.print_verdicts(out, rows)
@@ -29,13 +29,13 @@ def said(rows: list[Row]) -> tuple[bool, str]:
 
 
 def test_a_missed_gate_fails_the_check_and_is_named() -> None:
-    passes, words = said([row(650, 1000, Bound(of=PEER, gate=0.7, goal=1.0))])
+    passes, words = output([row(650, 1000, Bound(of=PEER, gate=0.7, goal=1.0))])
     assert not passes
     assert words == "missed: record, FastAPI: 0.65 x (gate >= 0.7, goal >= 1)\n"
 
 
 def test_a_goal_that_is_not_reached_is_listed_and_fails_nothing() -> None:
-    passes, words = said([row(700, 1000, Bound(of=PEER, gate=0.7, goal=1.0))])
+    passes, words = output([row(700, 1000, Bound(of=PEER, gate=0.7, goal=1.0))])
     assert passes
     assert words.splitlines() == [
         "not reached yet: record, FastAPI: 0.7 x (gate >= 0.7, goal >= 1)",
@@ -45,25 +45,25 @@ def test_a_goal_that_is_not_reached_is_listed_and_fails_nothing() -> None:
 
 def test_a_goal_that_is_reached_is_listed_nowhere() -> None:
     rows = [row(1000, 1000, Bound(of=PEER, gate=0.7, goal=1.0))]
-    assert (missed_gates(rows), missed_goals(rows)) == ([], [])
+    assert (failed_gates(rows), failed_goals(rows)) == ([], [])
 
 
 def test_what_was_not_measured_fails_nothing_and_is_not_called_reached() -> None:
-    [verdict] = missed_goals([row(1000, None, Bound(of=PEER, gate=0.7, goal=1.0))])
+    [verdict] = failed_goals([row(1000, None, Bound(of=PEER, gate=0.7, goal=1.0))])
     assert verdict.value is None
     assert str(verdict) == "record, FastAPI: not measured (gate >= 0.7, goal >= 1)"
-    assert missed_gates([row(1000, None, Bound(of=PEER, gate=0.7))]) == []
+    assert failed_gates([row(1000, None, Bound(of=PEER, gate=0.7))]) == []
 
 
 @pytest.mark.parametrize(("value", "misses"), [(140.0, False), (140.1, True)])
 def test_a_bound_that_is_a_most_is_missed_from_above(value: float, misses: bool) -> None:
-    verdict = Verdict(row="memory", of="web worker", value=value, gate=140, is_most=True, unit="MB")
-    assert verdict.misses_gate is misses
+    verdict = Verdict(row="memory", of="web worker", value=value, gate=140, is_maximum=True, unit="MB")
+    assert verdict.is_below_gate is misses
 
 
 def test_the_cpu_time_of_ours_is_judged_without_a_reference() -> None:
     [verdict] = row(1000, None, Bound(of="CPU of a request", goal=0.31, is_cpu=True)).verdicts
-    assert (verdict.value, verdict.misses_gate, verdict.misses_goal) == (0.5, False, True)
+    assert (verdict.value, verdict.is_below_gate, verdict.is_below_goal) == (0.5, False, True)
 
 
 def test_of_the_rounds_the_median_of_each_figure_is_told() -> None:
@@ -93,10 +93,10 @@ def test_json_holds_figures_verdicts_machine_and_settings() -> None:
             "value": 0.7,
             "gate": 0.7,
             "goal": 1.0,
-            "is_most": False,
+            "is_maximum": False,
             "unit": "x",
-            "misses_gate": False,
-            "misses_goal": True,
+            "is_below_gate": False,
+            "is_below_goal": True,
         }
     ]
 

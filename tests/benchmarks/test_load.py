@@ -55,7 +55,7 @@ def test_the_generator_counts_answers_and_times_them() -> None:
     assert loaded.requests > 2
     assert loaded.wrong == 0
     assert 0 < loaded.p50_ms <= loaded.p99_ms
-    assert loaded.or_wrong("ours") is loaded
+    assert loaded.check("ours") is loaded
 
 
 def test_the_generator_counts_what_is_not_200() -> None:
@@ -63,7 +63,7 @@ def test_the_generator_counts_what_is_not_200() -> None:
         loaded = asked(base_url)
     assert abs(loaded.wrong - loaded.requests / 2) <= 2
     with pytest.raises(WrongAnswer, match=rf"ours: {loaded.wrong} of {loaded.requests} answers were not 200"):
-        loaded.or_wrong("ours")
+        loaded.check("ours")
 
 
 def test_a_server_that_is_not_there_is_a_wrong_answer() -> None:
@@ -72,7 +72,7 @@ def test_a_server_that_is_not_there_is_a_wrong_answer() -> None:
     loaded = asked(base_url)
     assert (loaded.requests, loaded.wrong) == (0, 2)
     with pytest.raises(WrongAnswer):
-        loaded.or_wrong("ours")
+        loaded.check("ours")
 
 
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed")
@@ -115,4 +115,4 @@ def test_a_failed_transaction_of_pgbench_is_a_wrong_answer() -> None:
     with pytest.raises(WrongAnswer, match="pgbench"):
         pgbench.parse_pgbench_output("number of failed transactions: 2 (0.1%)\ntps = 10.0 (without)\n", [])
     with pytest.raises(WrongAnswer, match="relation does not exist"):
-        pgbench.parse_pgbench_output("", [], said="ERROR: relation does not exist")
+        pgbench.parse_pgbench_output("", [], output="ERROR: relation does not exist")

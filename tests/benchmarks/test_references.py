@@ -54,7 +54,11 @@ def run(tmp_path: Path) -> Iterator[Run]:
         load = Load(connections=2, seconds=0.3, with_wrk=False)
         try:
             yield Run(
-                product=product, load=load, rounds=1, words=Namespace(workers=1, proxy=False, quick=False), step=print
+                product=product,
+                load=load,
+                rounds=1,
+                arguments=Namespace(workers=1, proxy=False, quick=False),
+                step=print,
             )
         finally:
             with connection.cursor() as cursor:

@@ -8,7 +8,7 @@ import redis
 from django.conf import settings
 from django.db import connection
 
-from benchmarks import exporting, geography, limit, memory, orders
+from benchmarks import export_rows, geography, memory, orders, rate_limit
 from benchmarks.growth import time_statements
 
 
@@ -40,19 +40,21 @@ def test_brute_force_measures_along_the_ground(
 
 
 def test_what_a_request_tells_valkey_is_counted_without_what_others_do() -> None:
-    before = limit.calls("# Commandstats\r\ncmdstat_set:calls=10,usec=5,usec_per_call=0.5\r\ncmdstat_ping:calls=1\r\n")
-    told = "cmdstat_set:calls=210,usec=9\r\ncmdstat_incrby:calls=200,usec=9\r\ncmdstat_client|setinfo:calls=4\r\n"
-    after = limit.calls(told.encode())
+    before = rate_limit.parse_commandstats(
+        "# Commandstats\r\ncmdstat_set:calls=10,usec=5,usec_per_call=0.5\r\ncmdstat_ping:calls=1\r\n"
+    )
+    payload = "cmdstat_set:calls=210,usec=9\r\ncmdstat_incrby:calls=200,usec=9\r\ncmdstat_client|setinfo:calls=4\r\n"
+    after = rate_limit.parse_commandstats(payload.encode())
     assert before == {"set": 10, "ping": 1}
-    assert limit.since(before, after, 200) == {"set": 1.0, "incrby": 1.0}
-    assert limit.calls({"cmdstat_incrby": {"calls": 7, "usec": 1}}) == {"incrby": 7}
+    assert rate_limit.commands_per_request(before, after, 200) == {"set": 1.0, "incrby": 1.0}
+    assert rate_limit.parse_commandstats({"cmdstat_incrby": {"calls": 7, "usec": 1}}) == {"incrby": 7}
 
 
 def test_each_sending_is_a_round_trip_however_many_commands_it_holds() -> None:
     store = redis.Redis.from_url(settings.REDIS_URL)
     with store:
         store.ping()
-        with limit.sending() as sent:
+        with rate_limit.record_sends() as sent:
             store.ping()
             with store.pipeline(transaction=False) as pipe:
                 pipe.ping()
@@ -62,15 +64,17 @@ def test_each_sending_is_a_round_trip_however_many_commands_it_holds() -> None:
 
 
 def test_the_count_of_a_request_is_one_round_trip() -> None:
-    limit.counted()
-    with limit.sending() as sent:
-        limit.counted()
-    assert len(sent) == limit.COUNTS + 1
+    rate_limit.time_count()
+    with rate_limit.record_sends() as sent:
+        rate_limit.time_count()
+    assert len(sent) == rate_limit.COUNTS + 1
 
 
 def test_memory_is_read_with_its_share_of_what_is_shared() -> None:
-    told = "55-7f ---p 0 00:00 0 [rollup]\nRss:              200000 kB\nPss:              150000 kB\nPss_Dirty: 9 kB\n"
-    held = memory.parse_smaps(told)
+    payload = (
+        "55-7f ---p 0 00:00 0 [rollup]\nRss:              200000 kB\nPss:              150000 kB\nPss_Dirty: 9 kB\n"
+    )
+    held = memory.parse_smaps(payload)
     assert (round(held.proportional, 1), round(held.resident, 1)) == (153.6, 204.8)
     assert memory.parse_smaps("") == memory.MemoryUse()
     assert str(held + held) == "PSS 307, RSS 410"
@@ -79,8 +83,8 @@ def test_memory_is_read_with_its_share_of_what_is_shared() -> None:
 def test_lines_of_a_gzip_file_are_counted_through_all_its_members() -> None:
     content = gzip.compress(b"1\n2\n") + gzip.compress(b"3\n" * 1000)
     pieces = [content[at : at + 7] for at in range(0, len(content), 7)]
-    assert exporting.lines(iter(pieces)) == 1002
-    assert exporting.lines(iter([])) == 0
+    assert export_rows.count_lines(iter(pieces)) == 1002
+    assert export_rows.count_lines(iter([])) == 0
 
 
 def test_a_script_of_an_order_has_ids_of_its_own_and_no_variables_by_chance() -> None:

@@ -35,7 +35,7 @@ RESTING_PERCENT = 10.0
 WARMING_SHARE = 0.25
 LOOKS_EVERY_S = 5.0
 JUDGED_FROM_MIN = 30
-MOST_MB_AN_HOUR = 1.0
+MAX_MB_PER_HOUR = 1.0
 
 
 @dataclass
@@ -156,14 +156,16 @@ def soak(minutes: float, *, restaurants: int) -> dict[str, Any]:
         until = began_at + minutes * 60
         with ThreadPoolExecutor(1) as threads:
             loading = threads.submit(load, base_url, key, slugs, seen=seen, until=until, rate=rate)
-            told_min = 0
+            reported_min = 0
             while not loading.done():
                 at_s = time.monotonic() - began_at
                 look(up.record["pids"], seen, at_s=at_s)
-                if int(at_s // 60) > told_min:
-                    told_min = int(at_s // 60)
+                if int(at_s // 60) > reported_min:
+                    reported_min = int(at_s // 60)
                     memory = ", ".join(f"{name} {points[-1][1]:.0f}" for name, points in seen.memory.items())
-                    say(f"{told_min} min: {sum(seen.statuses.values())} calls, {dict(seen.statuses)}, MB: {memory}")
+                    say(
+                        f"{reported_min} min: {sum(seen.statuses.values())} calls, {dict(seen.statuses)}, MB: {memory}"
+                    )
                 time.sleep(LOOKS_EVERY_S)
             loading.result()
     took = sorted(seen.took_s)
@@ -194,10 +196,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="for how long (default 60)")
     parser.add_argument("--restaurants", type=int, default=2000, help="of the generated catalogue (default 2000)")
     options = parser.parse_args()
-    told = soak(options.minutes, restaurants=options.restaurants)
-    print(json.dumps(told, indent=2))  # noqa: T201  # a command
-    is_broken = any(status >= "500" for status in told["statuses"])
-    grows = [name for name, its in told["mb_an_hour"].items() if its > MOST_MB_AN_HOUR]
+    payload = soak(options.minutes, restaurants=options.restaurants)
+    print(json.dumps(payload, indent=2))  # noqa: T201  # a command
+    is_broken = any(status >= "500" for status in payload["statuses"])
+    grows = [name for name, its in payload["mb_an_hour"].items() if its > MAX_MB_PER_HOUR]
     return int(is_broken or (options.minutes >= JUDGED_FROM_MIN and bool(grows)))
 
 

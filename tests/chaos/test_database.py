@@ -32,7 +32,7 @@ BETWEEN_S = 4.0
 GAP_S = 3.0
 FROZEN_S = 20.0
 # A wait, a greeting, and the attempt at a new connection; and what else an answer takes on a busy machine.
-TOLD_WITHIN_S = RESPONSE_TIMEOUT_S + PROBE_TIMEOUT_S + 2.0 + 1.5
+ANSWER_WITHIN_S = RESPONSE_TIMEOUT_S + PROBE_TIMEOUT_S + 2.0 + 1.5
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
         environment = os.environ | {"DATABASE_URL": stack.database_url}
         for words in (["migrate", "--no-input"], ["seed", "--json"]):
             command = [sys.executable, "manage.py", *words]
-            told = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, check=True)
-        key = json.loads(told.stdout)["management"]["wide_api_key"]
+            payload = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, check=True)
+        key = json.loads(payload.stdout)["management"]["wide_api_key"]
         workers = {
             "GRANIAN_WORKERS": "2",
             "GRANIAN_RESPAWN_FAILED_WORKERS": "true",
@@ -126,12 +126,12 @@ def test_while_the_database_is_frozen_callers_are_told_so_in_seconds_and_it_lose
             for process in frozen:
                 process.resume()
         before = len(seen.acknowledged)
-        assert eventually(lambda: len(seen.acknowledged) > before + CALLERS, within_s=TOLD_WITHIN_S)
+        assert eventually(lambda: len(seen.acknowledged) > before + CALLERS, within_s=ANSWER_WITHIN_S)
     print(f"slowest of {len(seen.took_s)} answers: {max(seen.took_s):.1f} s, {dict(seen.statuses)}")  # noqa: T201  # a figure
     assert set(seen.statuses) == {201, 503}
     assert seen.impolite == []
     assert not seen.broken
-    assert max(seen.took_s) < TOLD_WITHIN_S
+    assert max(seen.took_s) < ANSWER_WITHIN_S
     shop.check(seen, customer="mary")
 
 

@@ -83,12 +83,12 @@ def load(processes: Sequence[str], key: str) -> Iterator[list[Answer]]:
                 time.sleep(0.005)
 
     with ThreadPoolExecutor(4) as threads:
-        asking = [threads.submit(ask, base_url) for base_url in [*processes, *processes]]
+        sending = [threads.submit(ask, base_url) for base_url in [*processes, *processes]]
         try:
             yield answers
         finally:
             over.set()
-        for caller in asking:
+        for caller in sending:
             caller.result()
 
 
@@ -162,8 +162,8 @@ def test_while_the_store_is_away_each_process_limits_by_itself_and_nobody_waits_
         # Its own count begins at the top, and goes down by one with each call.
         first = next(answer for answer in its if answer.at > away_at + TAKEOVER_S)
         assert first.left > WIDE - 500
-        meanwhile = sorted(answer.left for answer in its if away_at + TAKEOVER_S < answer.at < back_at)
-        assert meanwhile == list(range(meanwhile[0], meanwhile[0] + len(meanwhile)))
+        during_outage = sorted(answer.left for answer in its if away_at + TAKEOVER_S < answer.at < back_at)
+        assert during_outage == list(range(during_outage[0], during_outage[0] + len(during_outage)))
     # Two seconds later both count in the store again: no two answers have the same count.
     after = [answer.left for answer in answers if answer.at > back_at + 2]
     assert len(after) > 50

@@ -36,7 +36,7 @@ pytestmark = [
 ]
 
 SLOWEST_S = 0.2
-MOST_MB = 50
+MAX_MB = 50
 CALLS, CALLERS = 2000, 16
 PAYERS, KILLS = 6, 5
 GIVE_UP_S = 60.0
@@ -44,7 +44,7 @@ HUNG_UP = (0, b"")
 AROUND = ("get_surroundings", {"slug": "noma"})
 
 
-def asking(base_url: str) -> httpx.Client:
+def sending(base_url: str) -> httpx.Client:
     """Somebody who calls, from as many threads as they like."""
     return httpx.Client(base_url=base_url, timeout=40)
 
@@ -52,9 +52,9 @@ def asking(base_url: str) -> httpx.Client:
 def call(api: httpx.Client, tool: str, arguments: Mapping[str, Any], payment: Any = None) -> dict[str, Any]:
     """The result of a call from an address that has not called before; fails on any other status than 200."""
     meta = {PAYMENT_META: payment} if payment else {}
-    told, headers = client.message("tools/call", {"name": tool, "arguments": dict(arguments)}, meta=meta)
+    payload, headers = client.message("tools/call", {"name": tool, "arguments": dict(arguments)}, meta=meta)
     headers["X-Forwarded-For"] = next(addresses)
-    answer = api.post("/mcp", json=told, headers=headers)
+    answer = api.post("/mcp", json=payload, headers=headers)
     assert answer.status_code == 200, answer.text
     result: dict[str, Any] = answer.json()["result"]
     return result
@@ -75,7 +75,7 @@ def test_hostile_bodies_are_refused_in_200_ms_and_cost_less_than_50_mb(tmp_path:
     stocked()
     took: dict[str, float] = {}
     with served(tmp_path / "web.log", TRUSTED_PROXIES="1") as base_url:
-        with asking(base_url) as api:
+        with sending(base_url) as api:
             for _ in range(50):
                 assert call(api, "get_restaurant", {"slug": "noma"})["content"]
         before = resident_mb(base_url)
@@ -94,7 +94,7 @@ def test_hostile_bodies_are_refused_in_200_ms_and_cost_less_than_50_mb(tmp_path:
             assert is_ours or (seen.status, seen.body) in of_web_server.get(name, []), (name, seen)
         grown = resident_mb(base_url) - before
     assert {name: seconds for name, seconds in took.items() if seconds > SLOWEST_S} == {}
-    assert grown < MOST_MB
+    assert grown < MAX_MB
 
 
 # Connections
@@ -134,7 +134,7 @@ def test_after_2000_calls_of_16_callers_each_thread_has_one_idle_connection_and_
     )
     before = sessions()
     with served(tmp_path / "web.log", TRUSTED_PROXIES="1") as base_url:
-        with asking(base_url) as api, ThreadPoolExecutor(CALLERS) as threads:
+        with sending(base_url) as api, ThreadPoolExecutor(CALLERS) as threads:
             results = threads.map(lambda number: call(api, *calls[number % len(calls)]), range(CALLS))
             codes = Counter(client.ERROR in result.get("_meta", {}) for result in results)
         assert codes == {False: CALLS * 3 // 5, True: CALLS * 2 // 5}
@@ -188,7 +188,7 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
 
     def buy(payer: Wallet) -> list[tuple[Any, dict[str, Any]]]:
         bought = []
-        with asking(base_url) as api:
+        with sending(base_url) as api:
             while not over.is_set():
                 payment = payment_of(payer)
                 bought.append((payment, until_served(api, payment)))
@@ -214,7 +214,7 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
     assert {state for _, state in rows} <= {Payment.State.DELIVERED, Payment.State.SETTLED}
     # Who lost the answer may ask again, and gets what was bought.
     for payment, result in (each[-1] for each in bought):
-        with asking(base_url) as api:
+        with sending(base_url) as api:
             again = call(api, *AROUND, payment=payment)
         assert json.dumps(again["structuredContent"]) == json.dumps(result["structuredContent"])
         assert again["_meta"][client.RECEIPT] == result["_meta"][client.RECEIPT]
@@ -248,7 +248,7 @@ def test_while_the_store_of_the_counts_is_frozen_calls_are_answered_and_paid_for
             bought += 1
         return bought
 
-    with asking(base_url) as api, ThreadPoolExecutor(4) as threads:
+    with sending(base_url) as api, ThreadPoolExecutor(4) as threads:
         looking, buying = [threads.submit(look) for _ in range(3)], threads.submit(buy)
         try:
             time.sleep(1)

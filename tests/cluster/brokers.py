@@ -62,8 +62,8 @@ class Brokers:
 
     def are_three(self) -> bool:
         """Whether the first knows all of them to run."""
-        said = self.ask(self.machines[0], "eval", "length(rabbit_nodes:all_running()).", check=False)
-        return said.strip() == "3"
+        output = self.ask(self.machines[0], "eval", "length(rabbit_nodes:all_running()).", check=False)
+        return output.strip() == "3"
 
     def ask(self, machine: Machine, *words: str, check: bool = True) -> str:
         """What rabbitmqctl says on a machine."""
@@ -72,8 +72,8 @@ class Brokers:
 
     def leader(self, queue: str) -> Machine:
         """The machine that leads a queue."""
-        said = self.ask(self.machines[-1], "list_queues", "--silent", "name", "type", "leader")
-        rows = [line.split("\t") for line in said.splitlines()]
+        output = self.ask(self.machines[-1], "list_queues", "--silent", "name", "type", "leader")
+        rows = [line.split("\t") for line in output.splitlines()]
         ((_, kind, node),) = (row for row in rows if row[0] == queue)
         assert kind == "quorum", kind
         return next(machine for machine in self.machines if node == f"rabbit@{machine.name}")

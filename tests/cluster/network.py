@@ -102,8 +102,10 @@ class Machine:
 
     def pids(self) -> list[int]:
         """All processes that run here."""
-        said = subprocess.run(["ip", "netns", "pids", self.space], capture_output=True, text=True, check=False).stdout
-        return [int(word) for word in said.split()]
+        output = subprocess.run(
+            ["ip", "netns", "pids", self.space], capture_output=True, text=True, check=False
+        ).stdout
+        return [int(word) for word in output.split()]
 
     def kill(self) -> None:
         """kill -9 of all that runs here."""
@@ -176,8 +178,8 @@ def site(folder: Path) -> Iterator[Site]:
 @contextmanager
 def _made(folder: Path) -> Iterator[Site]:
     made = Site(folder)
-    said = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
-    for line in said.splitlines():
+    output = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    for line in output.splitlines():
         if line.startswith("tw-"):
             made.machines[line.split()[0]] = Machine(line.split()[0].removeprefix("tw-"), "", folder)
     made.tear_down()

@@ -17,7 +17,7 @@ from config.dev_stack import Child, free_port, last_lines
 from tests.support.live_stack import eventually
 
 FILE = Path(settings.BASE_DIR) / "deploy" / "pgbouncer.ini"
-LEAST = (1, 22)
+MINIMAL = (1, 22)
 
 
 def version() -> tuple[int, ...]:
@@ -25,17 +25,17 @@ def version() -> tuple[int, ...]:
     program = shutil.which("pgbouncer")
     if program is None:
         return ()
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    found = re.search(r"PgBouncer (\d+)\.(\d+)", said)
+    output = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"PgBouncer (\d+)\.(\d+)", output)
     return tuple(map(int, found.groups())) if found else ()
 
 
 def missing() -> str:
     """What has to be installed first; "" when nothing has."""
-    if version() >= LEAST:
+    if version() >= MINIMAL:
         return ""
     return (
-        f"PgBouncer {'.'.join(map(str, LEAST))} or newer is not installed (that of Debian 13 is; Debian 12 has 1.18)"
+        f"PgBouncer {'.'.join(map(str, MINIMAL))} or newer is not installed (that of Debian 13 is; Debian 12 has 1.18)"
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cluster.figures import tell
 from tests.cluster.replication import Member
-from tests.cluster.topology import Cluster, begun, reading, told
+from tests.cluster.topology import Cluster, begun, payload, reading
 from tests.support.live_stack import eventually
 
 pytestmark = pytest.mark.cluster
@@ -50,7 +50,7 @@ def test_no_acknowledged_order_is_lost_when_the_primary_is_killed_and_the_standb
     shop.check(seen, customer="ada")
     tell(
         capsys,
-        f"primary killed: {len(seen.acknowledged)} orders acknowledged, 0 lost; {told(seen.statuses)};"
+        f"primary killed: {len(seen.acknowledged)} orders acknowledged, 0 lost; {payload(seen.statuses)};"
         f" next 201 {seen.first_after(killed + 0.1):.1f} s after the kill,"
         f" {seen.first_after(promoted):.1f} s after the promotion; gap {seen.gap():.1f} s",
     )
@@ -70,7 +70,7 @@ def test_no_acknowledged_order_is_lost_when_the_cable_of_the_primary_is_cut(
     shop.check(seen, customer="grace")
     tell(
         capsys,
-        f"cable of the primary cut: {len(seen.acknowledged)} orders acknowledged, 0 lost; {told(seen.statuses)};"
+        f"cable of the primary cut: {len(seen.acknowledged)} orders acknowledged, 0 lost; {payload(seen.statuses)};"
         f" next 201 {seen.first_after(promoted):.1f} s after the promotion; gap {seen.gap():.1f} s",
     )
     assert seen.gap() < 12
@@ -84,7 +84,7 @@ def test_readers_do_not_see_that_a_web_server_is_killed(shop: Cluster, capsys: p
         shop.webs[0].kill()
     tell(
         capsys,
-        f"one of two web servers killed: {told(seen.statuses)}, {sum(seen.broken.values())} connections broken,"
+        f"one of two web servers killed: {payload(seen.statuses)}, {sum(seen.broken.values())} connections broken,"
         f" the slowest answer {max(seen.took_s):.2f} s, the longest silence {seen.gap():.2f} s",
     )
     assert not seen.broken
@@ -98,7 +98,8 @@ def test_orders_are_made_once_when_a_web_server_is_killed(shop: Cluster, capsys:
     shop.check(seen, customer="alan")
     tell(
         capsys,
-        f"one of two web servers killed under orders: {told(seen.statuses)}; gap {seen.gap():.2f} s; 0 lost, 0 twice",
+        f"one of two web servers killed under orders: {payload(seen.statuses)};"
+        f" gap {seen.gap():.2f} s; 0 lost, 0 twice",
     )
     shop.serve_all()
 
@@ -113,7 +114,7 @@ def test_reads_go_on_from_the_primary_when_the_replica_is_gone(
         getattr(replica.machine, way)()
     tell(
         capsys,
-        f"replica {'killed' if way == 'kill' else 'without its cable'}: {told(seen.statuses)},"
+        f"replica {'killed' if way == 'kill' else 'without its cable'}: {payload(seen.statuses)},"
         f" the slowest answer {max(seen.took_s):.2f} s, the longest silence {seen.gap():.2f} s",
     )
     assert not seen.broken
@@ -133,7 +134,7 @@ def test_readers_with_a_key_do_not_wait_for_a_standby_that_is_away(
         pass
     tell(
         capsys,
-        f"synchronous standby killed: {told(seen.statuses)}, the slowest answer {max(seen.took_s):.2f} s",
+        f"synchronous standby killed: {payload(seen.statuses)}, the slowest answer {max(seen.took_s):.2f} s",
     )
     assert shop.pair.primary.ask("SELECT count(*) FROM accounts_apikey WHERE last_used_at IS NOT NULL") == 1
     assert set(seen.statuses) == {200}

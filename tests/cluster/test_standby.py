@@ -22,7 +22,7 @@ pytestmark = pytest.mark.cluster
 # Where the image of PostgreSQL is told its settings.
 SETTINGS = Path("/etc/postgresql")
 BEHIND_SETTINGS = ("sh", "-c", f'mount --bind "$1" {SETTINGS}; shift; exec "$@"', "sh")
-STANDING = "SELECT application_name, sync_state FROM pg_stat_replication"
+STANDBY_STATE = "SELECT application_name, sync_state FROM pg_stat_replication"
 
 
 def missing() -> str:
@@ -131,7 +131,9 @@ def test_the_shipped_scripts_make_a_standby_that_commits_wait_for_and_that_takes
     primary.initialise()
     primary.serve()
     with primary.connected() as database:
-        is_followed = eventually(lambda: database.execute(STANDING).fetchall() == [("standby", "sync")], within_s=60)
+        is_followed = eventually(
+            lambda: database.execute(STANDBY_STATE).fetchall() == [("standby", "sync")], within_s=60
+        )
         assert is_followed, last_lines(log, lines=30)
         database.execute("CREATE TABLE told AS SELECT 'kept' AS word")
     primary.machine.kill()

@@ -52,9 +52,9 @@ class Cluster(Shop):
         """What our programs find in their environment."""
         state = self.site.folder / "state"
         state.mkdir(exist_ok=True)
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        retained = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         return {
-            **kept,
+            **retained,
             "DATABASE_URL": self.pair.url,
             "REDIS_URL": f"redis://:{self.secrets['VALKEY']}@{self.store.address}:6379/0",
             "SECRET_KEY": self.secrets["SECRET_KEY"],
@@ -75,9 +75,9 @@ class Cluster(Shop):
             *("--requirepass", self.secrets["VALKEY"], "--dir", str(self.site.folder)),
         )
         for words in (["migrate", "--no-input", "-v", "0"], ["seed", "--json"], ["demo_data", "--restaurants", "200"]):
-            told = self.manage(*words)
+            payload = self.manage(*words)
             if words[0] == "seed":
-                self.key = json.loads(told)["management"]["wide_api_key"]
+                self.key = json.loads(payload)["management"]["wide_api_key"]
         self.manage("shell", "-c", PLAN)
         self.pair.follow()
         servers = {f"WEB_{number}": f"{web.address}:8000" for number, web in enumerate(self.webs, 1)}
@@ -160,7 +160,7 @@ def reading(shop: Cluster, *paths: str, before_s: float = 2, after_s: float = 4)
         yield seen
 
 
-def told(statuses: Mapping[int, int]) -> str:
+def payload(statuses: Mapping[int, int]) -> str:
     """Counts of answers in words."""
     return ", ".join(f"{count} x {status}" for status, count in sorted(statuses.items()))
 

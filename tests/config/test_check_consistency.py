@@ -69,10 +69,10 @@ def found() -> list[tuple[str, str]]:
         has_ended = 0
     except CommandError as error:
         has_ended = error.returncode
-    told = json.loads(out.getvalue())
-    assert told["checks"] == CHECKS
-    assert has_ended == (1 if told["findings"] else 0)
-    return [(one["check"], one["what"]) for one in told["findings"]]
+    payload = json.loads(out.getvalue())
+    assert payload["checks"] == CHECKS
+    assert has_ended == (1 if payload["findings"] else 0)
+    return [(one["check"], one["what"]) for one in payload["findings"]]
 
 
 def damage(*statements: str) -> None:
@@ -299,5 +299,5 @@ def test_a_chain_that_cannot_be_read_is_a_finding(settings: Settings) -> None:
 
     with serving(nothing) as node:
         settings.RPC_URL = node.url
-        (finding,) = check_consistency.compare_with_chain()
-    assert (finding.check, finding.subject) == ("ledger_and_chain", "chain")
+        (located,) = check_consistency.compare_with_chain()
+    assert (located.check, located.subject) == ("ledger_and_chain", "chain")

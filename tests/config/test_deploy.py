@@ -40,8 +40,8 @@ def test_our_services_are_given_variables_that_the_settings_know(compose: dict[s
 
 
 def test_what_compose_asks_for_stands_in_the_example_and_nothing_else(compose: dict[str, Any]) -> None:
-    told = re.findall(r"^([A-Z0-9_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE)
-    assert sorted(told) == sorted(asked_for((DEPLOY / "compose.yaml").read_text()))
+    payload = re.findall(r"^([A-Z0-9_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE)
+    assert sorted(payload) == sorted(asked_for((DEPLOY / "compose.yaml").read_text()))
 
 
 def test_the_proxy_is_given_variables_that_its_file_knows(compose: dict[str, Any]) -> None:
@@ -90,9 +90,9 @@ def test_the_pooler_limits_sessions_as_the_settings_do_by_themselves() -> None:
     text = (DEPLOY / "pgbouncer.ini").read_text()
     file = configparser.RawConfigParser()
     file.read_string(text)
-    said = dict(re.findall(r"set_config\(\$\$(\w+)\$\$, \$\$(\d+)\$\$, false\)", file["databases"]["tablewire"]))
+    output = dict(re.findall(r"set_config\(\$\$(\w+)\$\$, \$\$(\d+)\$\$, false\)", file["databases"]["tablewire"]))
     wished = dict(re.findall(r"-c (\w+)=(\d+)", str(settings.SESSION)))
-    assert said == wished
+    assert output == wished
     ignored = {name.strip() for name in file["pgbouncer"]["ignore_startup_parameters"].split(",")}
     assert set(wished) <= ignored
     assert "options" not in ignored
@@ -109,8 +109,8 @@ def test_postgresql_knows_every_setting_of_its_file() -> None:
 
 @pytest.mark.parametrize("script", ["replication.sh", "standby.sh"])
 def test_the_scripts_can_be_read(script: str) -> None:
-    said = subprocess.run(["bash", "-n", DEPLOY / script], capture_output=True, text=True, check=False)
-    assert (said.returncode, said.stderr) == (0, "")
+    output = subprocess.run(["bash", "-n", DEPLOY / script], capture_output=True, text=True, check=False)
+    assert (output.returncode, output.stderr) == (0, "")
 
 
 def test_the_image_holds_neither_secrets_nor_tests_nor_root() -> None:

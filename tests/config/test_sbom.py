@@ -20,15 +20,17 @@ def plain(requirement: str) -> str:
 def test_the_list_of_packages_names_each_that_we_ask_for_at_the_version_that_is_locked() -> None:
     (line,) = re.findall(r"^(uv export .*) > sbom\.json$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
     done = subprocess.run(shlex.split(line), cwd=ROOT, capture_output=True, text=True, check=True)
-    told = {one["name"]: one["version"] for one in json.loads(done.stdout)["components"]}
+    payload = {one["name"]: one["version"] for one in json.loads(done.stdout)["components"]}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     asked = {plain(one) for one in project["dependencies"]}
     asked |= {plain(one) for extra in project["optional-dependencies"].values() for one in extra}
     locked = {one["name"]: one["version"] for one in tomllib.loads((ROOT / "uv.lock").read_text())["package"]}
-    assert asked - told.keys() == set()
-    assert {name: version for name, version in told.items() if name in asked} == {name: locked[name] for name in asked}
+    assert asked - payload.keys() == set()
+    assert {name: version for name, version in payload.items() if name in asked} == {
+        name: locked[name] for name in asked
+    }
     # Tools of ours are nobody's risk but ours.
-    assert {"pytest", "moto", "schemathesis"} & told.keys() == set()
+    assert {"pytest", "moto", "schemathesis"} & payload.keys() == set()
 
 
 def test_every_test_that_the_threat_model_leans_on_is_there() -> None:

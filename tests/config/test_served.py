@@ -65,8 +65,8 @@ def test_an_address_of_64_kib_is_refused_before_it_comes_to_us(web: str, bearer:
             response = connection.getresponse()
             return response.status, response.read()
 
-    status, told = asked(65_000)
-    assert (status, json.loads(told)["error"]["param"]) == (400, "status")
+    status, payload = asked(65_000)
+    assert (status, json.loads(payload)["error"]["param"]) == (400, "status")
     assert asked(65_536) == (414, b"")
 
 

@@ -1,9 +1,9 @@
 """The settings: the values of each variable, the errors of wrong values, and the settings derived from them."""
 
+import importlib
 import logging
 import os
 import re
-import runpy
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -32,7 +32,11 @@ def _bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def load_settings() -> dict[str, Any]:
     """Load the settings module in this environment."""
-    return runpy.run_path(str(settings.BASE_DIR / "config" / "settings.py"))
+    loaded = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith("config.settings")}
+    try:
+        return dict(vars(importlib.import_module("config.settings")))
+    finally:
+        sys.modules.update(loaded)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +72,7 @@ def load_settings() -> dict[str, Any]:
     ],
 )
 def test_error_of_a_wrong_value_names_the_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv("SECRET_KEY", "k")
     monkeypatch.setenv(name, value)
     with pytest.raises(ImproperlyConfigured, match=f"^The environment variable {name} must be "):
         load_settings()

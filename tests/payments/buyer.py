@@ -106,7 +106,7 @@ def paid_by(
     version: int = 2,
 ) -> Mapping[str, str]:
     """The header that pays what a request without payment is asked for."""
-    told = error_response(refused({}, purchase, products=products, caller=caller), request_id="req_1")
+    told = error_response(refused({}, purchase, products=products, caller=caller), RequestFactory().get("/"))
     read = dict(told.headers) if version == 2 else {}
     headers, _ = x402HTTPClientSync(client_of(wallet)).handle_402_response(read, told.content, purchase_for().url)
     return headers

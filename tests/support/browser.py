@@ -57,7 +57,7 @@ def visit(chromium: "Browser", site: Up) -> Iterator[Callable[..., "Page"]]:
             context.set_default_timeout(15_000)
             page = context.new_page()
             page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
-            page.on("console", lambda said: note(page, said.type, said.text))
+            page.on("console", lambda output: note(page, output.type, output.text))
             return page
 
         def note(page: "Page", kind: str, text: str) -> None:

@@ -100,10 +100,10 @@ def order(
 ) -> Order:
     """An order of the venue that has come to this status."""
     now = now or timezone.now()
-    told = orders_commands.place(
+    payload = orders_commands.place(
         venue, now=now, actor="system", items=items, **({"customer_id": "cust_123", "payment_method": "card"} | fields)
     )
-    order = Order.objects.with_items().known_as(told["id"]).get()
+    order = Order.objects.with_items().known_as(payload["id"]).get()
     order.venue = venue
     orders_commands.move(order, status, now=now, actor="system")
     return order

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 
 # The same in every installation; no test changes them.
-KEPT = {"django_migrations", "django_content_type", "auth_permission"}
+PRESERVED = {"django_migrations", "django_content_type", "auth_permission"}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,7 +24,7 @@ def _emptying() -> Iterator[None]:
 def empty() -> None:
     """Truncate the tables that hold rows, in one statement; two queries when there are none but those."""
     with connection.cursor() as cursor:
-        names = sorted({*connection.introspection.table_names(cursor)} - KEPT)
+        names = sorted({*connection.introspection.table_names(cursor)} - PRESERVED)
         holds = " UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT FROM \"{name}\")" for name in names)  # noqa: S608
         cursor.execute(holds)
         full = [f'"{name}"' for (name,) in cursor.fetchall()]

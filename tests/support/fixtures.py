@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import Account, Venue
 from accounts.request_log.writer import request_log
-from framework.api.rate_limits.middleware import local_counter
+from framework.api.rate_limits.local_fallback import local_counter
 from framework.api.rate_limits.valkey_backend import breakers
 from payments.models import Payment
 from payments.pricing import default_products

@@ -51,7 +51,7 @@ class Standby:
 
 
 @contextmanager
-def standing_by(folder: Path) -> Iterator[Standby]:
+def run_standby(folder: Path) -> Iterator[Standby]:
     """A standby that runs inside the block, with its files in `folder`."""
     primary = urlsplit(os.environ["DATABASE_URL"])
     home = folder / "standby"

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from rest_framework import serializers
 
-from benchmarks.references.doorway import encode
+from benchmarks.references.data_middleware import encode
 from benchmarks.references.textbook.models import Photo, Restaurant, Review, Slot, SourceRecord
 
 PUBLIC = environ.get("REFERENCE_PUBLIC_URL", "http://127.0.0.1")
@@ -23,7 +23,6 @@ class PublicId(serializers.Field):  # type: ignore[type-arg]  # not at run time
         self.prefix = prefix
 
     def to_representation(self, value: Any) -> str:
-        """Its text."""
         return encode(self.prefix, value)
 
 
@@ -152,7 +151,7 @@ class RecordSerializer(serializers.ModelSerializer[Restaurant]):
 
     def get_attribution(self, restaurant: Any) -> list[dict[str, str]]:
         """The lines of its sources."""
-        return attributions({told.source for told in restaurant.source_records.all()})
+        return attributions({payload.source for payload in restaurant.source_records.all()})
 
     def get_flow_offer(self, restaurant: Any) -> Any:
         """The next offer."""

@@ -94,7 +94,6 @@ class RestaurantViewSet(viewsets.ReadOnlyModelViewSet[Restaurant]):
     pagination_class = Nearest
 
     def get_queryset(self) -> Any:
-        """With what is shown of each, in as few queries as there are tables."""
         now = timezone.now()
         offers = (
             Slot.objects.filter(withdrawn_at=None, starts_at__gt=now, book_before__gt=now)
@@ -127,7 +126,7 @@ class RestaurantViewSet(viewsets.ReadOnlyModelViewSet[Restaurant]):
         """A search."""
         reject_unknown_params(request, "ll", "open", "limit", "cursor")
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
-        sources = {told.source for one in page for told in one.source_records.all()}
+        sources = {payload.source for one in page for payload in one.source_records.all()}
         return Response(
             {
                 "data": self.get_serializer(page, many=True).data,

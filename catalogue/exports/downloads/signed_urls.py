@@ -63,7 +63,8 @@ class Kept:
         """Where it is fetched from by GET or HEAD until then, if it is in a bucket; None where we send it ourselves.
 
         The address is signed with our key, which it does not tell, and nobody is asked for it: a bucket that is away
-        keeps nobody waiting here, and one that has lost the file says so itself. Raises ServiceUnavailable without a key.
+        keeps nobody waiting here, and one that has lost the file says so itself.
+        Raises ServiceUnavailable without a key.
         """
         if files.are_local():
             return None

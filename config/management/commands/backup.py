@@ -18,11 +18,9 @@ class Command(BaseCommand):
     help = "Write a backup: a dump of the database, and the files of exports and photos that are stored in folders."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the arguments."""
         parser.add_argument("path", type=Path, help="the folder to write, which must not exist")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Write the backup, then a line for each table that has rows."""
         path: Path = options["path"].absolute()
         started = time.monotonic()
         try:

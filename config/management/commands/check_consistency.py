@@ -26,14 +26,12 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the flags."""
         parser.add_argument(
             "--without-chain", action="store_true", help="skip the comparison of the ledger with the chain"
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Run the checks; fail when there is a finding."""
         checks = all_checks(now=timezone.now())
         steps: dict[str, Callable[[], list[Finding]]] = {name: partial(list, found) for name, found in checks.items()}
         if not options["without_chain"]:
@@ -64,5 +62,5 @@ def compare_with_chain() -> list[Finding]:
     return [
         Finding(CHAIN, subject.split(",")[0], rest.strip())
         for each in done
-        for subject, _, rest in (said.partition(": ") for said in each.differences)
+        for subject, _, rest in (output.partition(": ") for output in each.differences)
     ]

@@ -28,7 +28,7 @@ from payments.devchain.faucet import DevelopmentChain, NotOurChain, TooFine, Tra
 from payments.devchain.wallets import Wallet
 
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
-NOBODY = f"0x{'0' * 40}"
+NO_WALLET = f"0x{'0' * 40}"
 COINS = {"usdc": USDC, "tokens": UTILITY_TOKEN}
 DECIMALS = {"usdc": faucet.USDC_DECIMALS, "tokens": faucet.TOKEN_DECIMALS, "ether": faucet.ETHER_DECIMALS}
 POLL_S = 0.2
@@ -54,7 +54,6 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the subcommands and their flags."""
         common = CommandParser(add_help=False)
         common.add_argument(
             "--state-dir", type=Path, default=settings.STATE_DIR, help="of `manage.py up`, or of `run`"
@@ -84,19 +83,18 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Do the part that is named."""
         try:
             if options["part"] == "run":
                 self.run(options["home"].resolve(), options["port"])
                 return
             chain = faucet.found_in(options["state_dir"].resolve(), rpc_url=os.environ.get("RPC_URL") or None)
-            told = getattr(self, options["part"])(chain, options)
+            payload = getattr(self, options["part"])(chain, options)
         except (NotOurChain, TooFine, TransactionRefused, StackError) as error:
             raise CommandError(str(error)) from error
         if options["json"]:
-            self.stdout.write(json.dumps(told))
+            self.stdout.write(json.dumps(payload))
         else:
-            self.show(told)
+            self.show(payload)
 
     # Each returns what is printed
     def status(self, chain: DevelopmentChain, _: dict[str, Any]) -> dict[str, Any]:
@@ -165,23 +163,23 @@ class Command(BaseCommand):
 
     def address_of(self, chain: DevelopmentChain, text: str) -> str:
         """An address as it stands, or that of a wallet. Raises CommandError."""
-        if text.lower() == NOBODY:
-            raise CommandError(f"{NOBODY} is nobody's address: the contracts give it nothing.")
+        if text.lower() == NO_WALLET:
+            raise CommandError(f"{NO_WALLET} is nobody's address: the contracts give it nothing.")
         return text.lower() if ADDRESS.fullmatch(text) else self.wallet_of(chain, text).address
 
-    def show(self, told: dict[str, Any]) -> None:
+    def show(self, payload: dict[str, Any]) -> None:
         """Print it for people."""
         out = cast(IO[str], self.stdout)
         console = Console(file=out, highlight=False, soft_wrap=True)
-        for name, value in told.items():
+        for name, value in payload.items():
             if isinstance(value, dict):
                 for inner, text in value.items():
                     console.print(f"{inner}  {text}", markup=False)
             elif not isinstance(value, list):
                 console.print(f"{name}  {value}", markup=False)
-        if "wallets" in told:
+        if "wallets" in payload:
             table = Table("wallet", "address", *COLUMNS)
-            for wallet in told["wallets"]:
+            for wallet in payload["wallets"]:
                 table.add_row(wallet["name"], wallet["address"], *(wallet[name] for name in COLUMNS))
             Console(file=out, width=140).print(table)
 

@@ -28,11 +28,9 @@ class Command(BaseCommand):
     help = "Write docs/openapi/management.json and data.json; with --check, fail if one is out of date."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the option."""
         parser.add_argument("--check", action="store_true", help="write nothing; fail if a document is out of date")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Write the documents, or compare them."""
         for name, (title, description, patterns) in DOCUMENTS.items():
             document = schema.generate(title, description, patterns)
             if name == "management":

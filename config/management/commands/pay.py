@@ -42,7 +42,6 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the flags."""
         parser.add_argument("url", metavar="URL", help="an address below the data API, or its path")
         parser.add_argument("--wallet", default="pro", help="name of the demo wallet that pays (default pro)")
         parser.add_argument(
@@ -56,7 +55,7 @@ class Command(BaseCommand):
         parser.add_argument("--receipt", metavar="TOKEN", help="X-Receipt of an earlier answer, with --transaction")
         parser.add_argument("--transaction", metavar="HASH", help="a transfer that was made before: nothing is paid")
         parser.add_argument(
-            "--patience",
+            "--timeout",
             type=count,
             default=30,
             metavar="S",
@@ -68,7 +67,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Buy; fail when the answer in the end is not what was paid for."""
         up = read_up_record(options["state_dir"])
         if up is None:
             raise CommandError(f"Nothing runs in {options['state_dir']}: run `manage.py up` first.")
@@ -90,14 +88,14 @@ class Command(BaseCommand):
                     steps=steps,
                     form=options["form"],
                     identifier=identifier,
-                    patience_s=options["patience"],
+                    timeout_s=options["timeout"],
                     receipt=options["receipt"],
                     earlier=options["transaction"],
                     body=options["body"],
                 )
                 if options["sign_in"]:
                     purchase.sign_in(up["base_url"])
-                told = purchase.make()
+                answer_data = purchase.make()
         except httpx.HTTPError as error:
             if options["json"]:
                 self.stdout.write(json.dumps({"status": None, "error": str(error)}))
@@ -105,11 +103,11 @@ class Command(BaseCommand):
         except TransactionRefused as error:
             raise CommandError(f"The chain has refused the transfer: {error}") from error
         if options["json"]:
-            self.stdout.write(json.dumps(told))
+            self.stdout.write(json.dumps(answer_data))
         else:
-            steps.print_json(json.dumps(told["body"]))
-        if told["status"] not in GOOD:
-            raise CommandError(f"{told['status']}: {reason(told['body'])}")
+            steps.print_json(json.dumps(answer_data["body"]))
+        if answer_data["status"] not in GOOD:
+            raise CommandError(f"{answer_data['status']}: {reason(answer_data['body'])}")
 
     def _wallet(self, up: Mapping[str, Any], name: str) -> Wallet:
         wallets: dict[str, Mapping[str, str]] = {wallet["name"]: wallet for wallet in up.get("wallets") or ()}
@@ -134,7 +132,7 @@ class Purchase:
     steps: Console
     form: str
     identifier: str | None
-    patience_s: int
+    timeout_s: int
     receipt: str | None
     earlier: str | None
     body: Any = None
@@ -163,17 +161,17 @@ class Purchase:
         What is asked for is free, or is refused before a price is told: that answer is the last.
         """
         if self.earlier:
-            return self.told(self.until_known({"X-Payment": self.earlier}), None)
+            return self.to_result(self.until_known({"X-Payment": self.earlier}), None)
         asked = self.ask({})
         if asked.status_code != httpx.codes.PAYMENT_REQUIRED:
-            return self.told(asked, None)
+            return self.to_result(asked, None)
         challenge = json.loads(asked.headers["x402"])
         price = f"{challenge['amount']} {challenge['asset']} on {challenge['network']} to {challenge['pay_to']}"
         self.say(f"    price: {price}")
         if needed := content(asked).get("tier_required"):
             self.say(f"    sold from tier {needed} on")
         payment = self.transfer(asked) if self.form == "tx" else self.sign(asked)
-        return self.told(self.until_known(payment), challenge)
+        return self.to_result(self.until_known(payment), challenge)
 
     def ask(self, payment: Mapping[str, str]) -> httpx.Response:
         """One request, with these headers."""
@@ -187,7 +185,7 @@ class Purchase:
 
     def until_known(self, payment: Mapping[str, str]) -> httpx.Response:
         """The answer to the payment; while it is pending, the same payment again: it is charged once."""
-        until = time.monotonic() + self.patience_s
+        until = time.monotonic() + self.timeout_s
         while True:
             paid = self.ask(payment)
             rest_s = float(paid.headers.get("Retry-After", 2))
@@ -230,7 +228,7 @@ class Purchase:
         self.say(f"    transferred by {self.wallet.name}, {self.wallet.address}")
         return {"X-Payment": sent}
 
-    def told(self, answer: httpx.Response, challenge: Any) -> dict[str, Any]:
+    def to_result(self, answer: httpx.Response, challenge: Any) -> dict[str, Any]:
         """All that is known in the end."""
         header = answer.headers.get("PAYMENT-RESPONSE")
         transaction = decode_payment_response_header(header).transaction if header else None
@@ -292,7 +290,7 @@ def reason(body: Any) -> str:
     """Why it was not sold."""
     if isinstance(body, dict):
         refusal = body.get("error")
-        said = refusal.get("message") if isinstance(refusal, dict) else body.get("detail") or refusal
-        return str(said)
+        output = refusal.get("message") if isinstance(refusal, dict) else body.get("detail") or refusal
+        return str(output)
     # A page of somebody else's as one line.
     return " ".join(re.sub(r"<[^>]*>", " ", str(body)).split())[:200]

@@ -20,14 +20,12 @@ class Command(BaseCommand):
     help = "Restore a backup; the number of rows of every table is compared before anything is committed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the arguments."""
         parser.add_argument("path", type=Path, help="a folder that `manage.py backup` has written")
         parser.add_argument(
             "--replace", action="store_true", help="restore into a database that has rows, and delete all of them"
         )
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Restore the backup, and name what is left to do."""
         started = time.monotonic()
         try:
             with Console(stderr=True).status("verify") as status:

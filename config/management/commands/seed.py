@@ -25,12 +25,10 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
         parser.add_argument("--keep", type=Path, help="earlier output, or up.json: secrets in it that are valid stay")
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Seed, and print the secrets, which cannot be printed again."""
         earlier = None
         if options["keep"]:
             try:

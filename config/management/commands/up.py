@@ -20,7 +20,6 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
         parser.add_argument("--host", default="127.0.0.1", help="address to serve on (default 127.0.0.1)")
         parser.add_argument("--port", type=port_number, default=8000, help="0 = a free one (default 8000)")
         parser.add_argument(
@@ -39,7 +38,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="when ready, print up.json as one line and no panel")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Run until a signal; a second signal stops the processes without grace."""
         run = Run(
             host=options["host"],
             port=options["port"],

@@ -1,1 +1,1 @@
-"""The short way of API requests past Django's page middleware."""
+"""The path of API requests past Django's page middleware: no sessions, messages, CSRF or request signals."""

@@ -1,4 +1,4 @@
-"""The way of an API call from its doorway to its view: past the middleware that pages alone need."""
+"""Calls the view of an API request without the middleware that only pages need."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -18,17 +18,14 @@ ErrorHook = Callable[[HttpRequest, Exception], None]
 
 
 class ApiDispatcher:
-    """The way to a view without sessions, messages, CSRF and whatever else serves people with browsers.
-
-    `on_error` hears of what no view has foreseen, before Django makes it a 500.
-    """
+    """Resolves and calls the view. `on_error` receives unexpected exceptions before Django converts them to a 500."""
 
     def __init__(self, *, on_error: ErrorHook) -> None:
         self.on_error = on_error
         self.answer = convert_exception_to_response(self.call_view)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """The answer of the view, or what Django's handlers make of an error; for a Host that is not ours 400."""
+        """The response of the view, or of Django's error handlers; 400 for a Host that is not ours."""
         response = cast("HttpResponseBase", self.answer(request))
         headers.set_headers(response, SECURITY_HEADERS)
         if isinstance(response, HttpResponse) and "Content-Length" not in response.headers:
@@ -36,13 +33,13 @@ class ApiDispatcher:
         return response
 
     def call_view(self, request: HttpRequest) -> HttpResponseBase:
-        """The answer of the view. Raises DisallowedHost and Resolver404."""
+        """The response of the view. Raises DisallowedHost and Resolver404."""
         if not _is_allowed_host(request.META.get("HTTP_HOST", ""), tuple(settings.ALLOWED_HOSTS)):
-            # Says what is wrong with it.
+            # Raises DisallowedHost with the reason.
             request.get_host()
-        request.resolver_match = found = resolve(request.path_info)
+        request.resolver_match = match = resolve(request.path_info)
         try:
-            response: HttpResponseBase = found.func(request, *found.args, **found.kwargs)
+            response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
             return response.render() if isinstance(response, SimpleTemplateResponse) else response
         except Exception as error:
             self.on_error(request, error)
@@ -50,41 +47,41 @@ class ApiDispatcher:
 
 
 def resolve(path: str) -> ResolverMatch:
-    """What serves this path. Raises Resolver404.
+    """The view of this path. Raises Resolver404.
 
-    Django's own resolver tries each address of the site in turn, and makes a match of each level on the way.
+    Django's resolver tries all URL patterns of the site in turn, and creates a match for each level of includes.
     """
-    for start, patterns in _addresses(settings.ROOT_URLCONF).items():
+    for start, patterns in _router_patterns(settings.ROOT_URLCONF).items():
         if path.startswith(start):
             rest = path.removeprefix(start)
             for pattern in patterns:
-                if found := pattern.resolve(rest):
-                    # Logs and traces name the address whole.
-                    found.route = start.removeprefix("/") + found.route.removeprefix("^")
-                    return found
+                if match := pattern.resolve(rest):
+                    # Logs and traces show the whole route.
+                    match.route = start.removeprefix("/") + match.route.removeprefix("^")
+                    return match
     return get_resolver().resolve(path)
 
 
 @cache
-def _addresses(urls: str) -> Mapping[str, Sequence[URLPattern]]:
-    """The patterns of the routers, by the words that all their paths start with."""
-    found: dict[str, list[URLPattern]] = {}
+def _router_patterns(urls: str) -> Mapping[str, Sequence[URLPattern]]:
+    """The patterns of the routers, by the prefix of their paths."""
+    by_prefix: dict[str, list[URLPattern]] = {}
     for resolver in get_resolver(urls).url_patterns:
         if isinstance(resolver, URLResolver) and isinstance(resolver.pattern, RoutePattern):
             patterns = resolver.url_patterns
             if all(isinstance(pattern, URLPattern) for pattern in patterns):
-                found.setdefault(f"/{resolver.pattern}", []).extend(cast("list[URLPattern]", patterns))
-    return found
+                by_prefix.setdefault(f"/{resolver.pattern}", []).extend(cast("list[URLPattern]", patterns))
+    return by_prefix
 
 
 @lru_cache(maxsize=256)
 def _is_allowed_host(host: str, allowed: tuple[str, ...]) -> bool:
-    """Whether Django would take this Host, which few callers vary."""
+    """Whether ALLOWED_HOSTS has this Host."""
     domain, _ = split_domain_port(host)
     return bool(domain) and validate_host(domain, allowed)
 
 
-# What SecurityMiddleware and XFrameOptionsMiddleware say of pages holds for whoever opens an answer in a browser.
+# The headers of SecurityMiddleware and XFrameOptionsMiddleware, for responses that are opened in a browser.
 SECURITY_HEADERS = (
     ("X-Frame-Options", "DENY"),
     ("X-Content-Type-Options", "nosniff"),

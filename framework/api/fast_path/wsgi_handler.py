@@ -1,4 +1,4 @@
-"""Where the calls of a web server come in."""
+"""The WSGI application."""
 
 from collections.abc import Iterable
 from typing import Any, cast
@@ -15,21 +15,21 @@ API_PREFIXES = ("/v1/", "/api/", "/mcp")
 
 
 class ApiWSGIHandler(WSGIHandler):
-    """Django's own, but for calls of the APIs, which it spares the signals around each request.
+    """Django's WSGIHandler, but without the request signals for calls of the APIs.
 
-    All that their receivers do for such a call is to look after the connection of its thread: one line of ours, for a
-    twelfth of what a call of Python costs in all.
+    For an API call the receivers only maintain the thread's database connection, which `refresh_connection` does here.
+    The signals are a twelfth of the Python time of a call.
     """
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:  # type: ignore[override]
-        """The answer; one that is whole already as a list, which granian sends at once.
+        """The response; a plain one as a list, which granian sends in one piece.
 
-        Of anything else it asks for part after part, and closes it when the last was handed on: a receipt counts as
-        delivered then (payments.x402.PaidResponse).
+        granian iterates over any other response and closes it after the last part: a receipt counts as delivered then
+        (payments.x402.PaidResponse).
         """
         if not environ.get("PATH_INFO", "").startswith(API_PREFIXES):
-            answer: Iterable[bytes] = super().__call__(environ, start_response)
-            return answer
+            page: Iterable[bytes] = super().__call__(environ, start_response)
+            return page
         prepared_statements.refresh_connection()
         request = self.request_class(environ)
         response = self.get_api_response(request)
@@ -40,7 +40,7 @@ class ApiWSGIHandler(WSGIHandler):
         return response
 
     def get_api_response(self, request: HttpRequest) -> HttpResponseBase:
-        """What the middleware answers; a refusal is logged, as Django does."""
+        """The response of the middleware; errors are logged, as Django does."""
         response: HttpResponseBase = self._middleware_chain(request)  # type: ignore[attr-defined]  # not in the stubs
         call_on_close(response, request.close)
         if response.status_code >= 400:

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of our fields."""
+"""OpenAPI schemas of our serializer fields."""
 
 from typing import Any
 
@@ -17,35 +17,33 @@ from framework.api.fields import (
 from framework.public_ids import pattern
 
 
-class ShapeSchema(OpenApiSerializerExtension):
-    """Publishes that unknown keys are refused."""
+class StrictSerializerSchema(OpenApiSerializerExtension):
+    """Documents that unknown keys are errors."""
 
     target_class = StrictSerializer
     match_subclasses = True
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the object."""
-        schema: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001  # the documented way to call on
+        schema: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001  # the documented way to call the default
         return schema | {"additionalProperties": False}
 
 
 class TextSchema(OpenApiSerializerFieldExtension):
-    """Publishes the pattern of a Text."""
+    """Documents the length and pattern of a TextField."""
 
     target_class = TextField
     match_subclasses = True
     priority = 1
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the field."""
         field: TextField = self.target
         schema: dict[str, Any] = {"type": "string"}
         if field.read_only:
             schema |= {"pattern": field.pattern} if field.pattern else {}
         else:
-            lowest = field.min_length or (0 if field.allow_blank else 1)
+            min_length = field.min_length or (0 if field.allow_blank else 1)
             expression = field.pattern or (field.clean if field.allow_blank else not_blank(field.clean))
-            schema |= {"minLength": lowest} if lowest else {}
+            schema |= {"minLength": min_length} if min_length else {}
             schema |= {"maxLength": field.max_length} if field.max_length else {}
             schema["pattern"] = expression
         schema |= {"format": field.format} if field.format else {}
@@ -53,17 +51,16 @@ class TextSchema(OpenApiSerializerFieldExtension):
 
 
 def not_blank(clean: str) -> str:
-    """The pattern of clean text that holds at least one character which is not white space."""
+    """The pattern with at least one character that is not white space."""
     return clean.replace("^", r"^(?=[\s\S]*\S)", 1)
 
 
 class MetadataSchema(OpenApiSerializerFieldExtension):
-    """Publishes the bounds of Metadata."""
+    """Documents the limits of MetadataField."""
 
     target_class = MetadataField
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the field."""
         return {
             "type": "object",
             "maxProperties": MetadataField.KEYS,
@@ -78,20 +75,18 @@ class MetadataSchema(OpenApiSerializerFieldExtension):
 
 
 class PublicIdSchema(OpenApiSerializerFieldExtension):
-    """Publishes the form of an id."""
+    """Documents the pattern of an id."""
 
     target_class = PublicIdField
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the field."""
         return {"type": "string", "pattern": pattern(self.target.prefix)}
 
 
 class ConstantSchema(OpenApiSerializerFieldExtension):
-    """Publishes the word."""
+    """Documents the constant."""
 
     target_class = ConstantField
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the field."""
-        return {"type": "string", "const": self.target.word}
+        return {"type": "string", "const": self.target.value}

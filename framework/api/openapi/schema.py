@@ -1,7 +1,7 @@
-"""The OpenAPI documents: what drf-spectacular cannot know by itself, said once for all operations."""
+"""Generates the OpenAPI documents: adds to drf-spectacular the parts that all operations share."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -52,13 +52,13 @@ class Failure(serializers.Serializer[Any]):
 
 
 class Error(serializers.Serializer[Any]):
-    """The body of every refusal."""
+    """The body of every error."""
 
     error = Failure()
 
 
 def page_parameters(*, default: int | None) -> list[OpenApiParameter]:
-    """`limit` and `page`; `default` is the limit of a caller who gives none, None where all rows are returned."""
+    """`limit` and `page`; `default` is the limit if none is given, None if then all rows are returned."""
     limit: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}
     if default is not None:
         limit["default"] = default
@@ -69,21 +69,21 @@ def page_parameters(*, default: int | None) -> list[OpenApiParameter]:
     ]
 
 
-def documented_responses(good: Mapping[int, Any], *, refusals: Sequence[int] = ()) -> dict[int, Any]:
-    """The documented answers of an operation: its own, and the statuses by which it refuses."""
+def documented_responses(good: Mapping[int, Any], *, errors: Sequence[int] = ()) -> dict[int, Any]:
+    """The responses of an operation: its own, and its error statuses."""
     return {
         **good,
-        **{status: OpenApiResponse(Error, description=describe_codes(status, DATA_CODES)) for status in refusals},
+        **{status: OpenApiResponse(Error, description=describe_codes(status, DATA_CODES)) for status in errors},
     }
 
 
 def error_codes(*codes: ErrorCode) -> dict[str, list[ErrorCode]]:
-    """What `extensions` of extend_schema says of an operation's own refusals; those that all share are added."""
+    """The `extensions` of extend_schema with an operation's own error codes; common ones are added later."""
     return {"x-error-codes": list(codes)}
 
 
 def describe_codes(status: int, codes: Sequence[ErrorCode]) -> str:
-    """The codes of an operation that come with a status."""
+    """The description of a status: the error codes that have it."""
     return "`error.code` is " + ", ".join(f"`{code}`" for code in codes if HTTP_STATUS[code] == status) + "."
 
 
@@ -115,32 +115,30 @@ def path_id(prefix: str, name: str = "id") -> OpenApiParameter:
 
 
 class OperationSchema(AutoSchema):
-    """One operation, as drf-spectacular sees it."""
+    """The schema of one operation."""
 
     def get_filter_backends(self) -> list[Any]:
-        """A list filters, although its envelope is an object."""
         view: Any = self.view
         return view.filter_backends if view.action == "list" else []
 
     def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
         super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]
         if isinstance(field, TextField) and "oneOf" in schema:
-            # drf-spectacular adds "or empty", which our pattern allows already: then neither is the only one.
-            ours, _ = schema.pop("oneOf")
-            schema |= ours
+            # drf-spectacular adds "or empty", which our pattern already allows, so that both branches of oneOf match.
+            pattern_schema, _ = schema.pop("oneOf")
+            schema |= pattern_schema
 
     def get_operation(self, *args: Any) -> dict[str, Any] | None:
-        """The operation; the error body, which `finish` refers to, is described beside it."""
+        """Register the Error component, to which `postprocess` refers."""
         operation: dict[str, Any] | None = super().get_operation(*args)
         self.resolve_serializer(Error(), "response")
         return operation
 
     def get_tags(self) -> list[str]:
-        """Group by the first noun of the path."""
         return [next(step for step in self.path.split("/") if step and step not in ("api", "v1"))]
 
 
-# What every operation has
+# Headers of every response: the description and the schema
 RATE_HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "X-RateLimit-Limit": ("Requests in a window.", {"type": "integer", "minimum": 1}),
     "X-RateLimit-Remaining": ("Requests left in this window.", {"type": "integer", "minimum": 0}),
@@ -151,7 +149,7 @@ RATE_HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-# Refusals that any call may meet, and any call that needs a key.
+# Codes that any call may return, and any call that needs an API key.
 COMMON_CODES = (
     ErrorCode.INVALID_REQUEST,
     ErrorCode.RATE_LIMIT_EXCEEDED,
@@ -165,14 +163,14 @@ API_KEY_CODES = (
     ErrorCode.REVOKED_API_KEY,
     ErrorCode.INSUFFICIENT_SCOPE,
 )
-# What only the management API refuses for.
+# Codes that only the management API returns.
 MANAGEMENT_CODES = {
     ErrorCode.SLOT_UNAVAILABLE,
     ErrorCode.OUTSIDE_SERVICE_HOURS,
     ErrorCode.VERSION_CONFLICT,
 }
 DATA_CODES = [code for code in ErrorCode if code not in MANAGEMENT_CODES]
-# The message and the parameter of an example of each.
+# An example message and parameter of each code.
 EXAMPLE_ERRORS: Mapping[ErrorCode, tuple[str, str | None]] = {
     ErrorCode.INVALID_REQUEST: ("`items[0].quantity`: This must be at least 1.", "items[0].quantity"),
     ErrorCode.INVALID_TRANSITION: ("This order is cancelled, which is final.", "status"),
@@ -205,31 +203,31 @@ def generate(title: str, description: str, patterns: Sequence[URLPattern | URLRe
 
 
 def postprocess(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """drf-spectacular's last hook: paths without the optional slash, common answers, rate headers, links."""
+    """drf-spectacular's last hook: removes the optional slash, adds common responses, rate headers and links."""
     result["paths"] = {path.rstrip("/"): operations for path, operations in result["paths"].items()}
     result["components"]["headers"] = {
-        name: {"description": words, "required": True, "schema": schema}
-        for name, (words, schema) in RATE_HEADERS.items()
+        name: {"description": description, "required": True, "schema": schema}
+        for name, (description, schema) in RATE_HEADERS.items()
     }
-    told: set[ErrorCode] = set()
+    used: set[ErrorCode] = set()
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
             if method in METHODS:
                 if "x-error-codes" in operation:
-                    told |= set(add_error_responses(operation))
+                    used |= set(add_error_responses(operation))
                 add_common_parts(operation)
                 share_payment_headers(operation, result["components"])
                 if method == "post" and "201" in operation["responses"]:
                     operation["responses"]["201"] |= links(path, result["paths"])
-    if told:
+    if used:
         result["components"]["examples"] = {
-            code.value: {"value": example_body(code)} for code in ErrorCode if code in told
+            code.value: {"value": example_body(code)} for code in ErrorCode if code in used
         }
     return result
 
 
 def add_error_responses(operation: dict[str, Any]) -> Sequence[ErrorCode]:
-    """Say by code for what one operation refuses; return those codes."""
+    """Add the error responses of an operation by code; return its codes."""
     own = operation["x-error-codes"]
     codes = [
         code
@@ -238,15 +236,15 @@ def add_error_responses(operation: dict[str, Any]) -> Sequence[ErrorCode]:
     ]
     operation["x-error-codes"] = [code.value for code in codes]
     for status in sorted({HTTP_STATUS[code] for code in codes}):
-        its = [code for code in codes if HTTP_STATUS[code] == status]
-        operation["responses"][str(status)] = error_response(status, its)
+        status_codes = [code for code in codes if HTTP_STATUS[code] == status]
+        operation["responses"][str(status)] = error_response(status, status_codes)
         content = operation["responses"][str(status)]["content"]["application/json"]
-        content["examples"] = {code.value: {"$ref": f"#/components/examples/{code.value}"} for code in its}
+        content["examples"] = {code.value: {"$ref": f"#/components/examples/{code.value}"} for code in status_codes}
     return codes
 
 
 def error_response(status: int, codes: Sequence[ErrorCode]) -> dict[str, Any]:
-    """An answer of this status with one of these codes."""
+    """The response of this status with one of these codes."""
     return {
         "description": describe_codes(status, codes),
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
@@ -254,7 +252,7 @@ def error_response(status: int, codes: Sequence[ErrorCode]) -> dict[str, Any]:
 
 
 def example_body(code: ErrorCode) -> dict[str, Any]:
-    """A body that refuses with this code."""
+    """An example error body."""
     message, param = EXAMPLE_ERRORS[code]
     extra = (
         {"alternatives": ["18:45", "21:00"]}
@@ -270,12 +268,12 @@ def example_body(code: ErrorCode) -> dict[str, Any]:
 
 
 def add_common_parts(operation: dict[str, Any]) -> None:
-    """Add to one operation the answers that any may give, and the headers to each of its answers."""
+    """Add the common error responses, and the headers of each response."""
     for status in [400, 429, 500, 503] if "security" not in operation else [400, 401, 429, 500, 503]:
         operation["responses"].setdefault(str(status), error_response(status, DATA_CODES))
     operation["responses"] = dict(sorted(operation["responses"].items()))
     for parameter in operation.get("parameters", ()):
-        # drf-spectacular leaves room for a list of choices, which the schema has.
+        # drf-spectacular appends blank lines for a list of choices.
         parameter |= {"description": parameter["description"].strip()} if "description" in parameter else {}
     for status, response in operation["responses"].items():
         headers = response.setdefault("headers", {})
@@ -290,19 +288,19 @@ def add_common_parts(operation: dict[str, Any]) -> None:
             }
 
 
-# What a caller sends with what is sold, and what the challenge says of it.
+# Request and response headers of payments.
 PAYMENT_HEADERS = ("X-Payment", "PAYMENT-SIGNATURE", "X-Receipt", "SIGN-IN-WITH-X")
 CHALLENGE_HEADERS = ("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt")
 
 
 def share_payment_headers(operation: dict[str, Any], components: dict[str, Any]) -> None:
-    """Say of payments once what all operations that sell have: their headers become components."""
+    """Move the payment headers of paid operations to shared components."""
     if "x-products" not in operation:
         return
-    told = components.setdefault("parameters", {})
+    parameters = components.setdefault("parameters", {})
     for place, parameter in enumerate(operation["parameters"]):
         if parameter.get("name") in PAYMENT_HEADERS:
-            told[parameter["name"]] = parameter
+            parameters[parameter["name"]] = parameter
             operation["parameters"][place] = {"$ref": f"#/components/parameters/{parameter['name']}"}
     for response in operation["responses"].values():
         for name in CHALLENGE_HEADERS:
@@ -312,23 +310,19 @@ def share_payment_headers(operation: dict[str, Any], components: dict[str, Any])
 
 
 def links(path: str, paths: Mapping[str, Any]) -> dict[str, Any]:
-    """What can be done next with a record that was made at this path: each operation on its id."""
+    """Links from the response that creates a record to each operation on its id."""
     return {
         "links": {
             operation["operationId"]: {
                 "operationId": operation["operationId"],
                 "parameters": {"id": "$response.body#/id"},
             }
-            for operation in on_one(path, paths)
+            for other, operations in paths.items()
+            if other.startswith(f"{path}/{{id}}")
+            for method, operation in operations.items()
+            if method in METHODS
         }
     }
-
-
-def on_one(path: str, paths: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The operations on one record of the list at this path."""
-    for other, operations in paths.items():
-        if other.startswith(f"{path}/{{id}}"):
-            yield from (operation for method, operation in operations.items() if method in METHODS)
 
 
 # The documents as files
@@ -336,11 +330,11 @@ FOLDER = Path(settings.BASE_DIR) / "docs" / "openapi"
 
 
 def render_document(document: Mapping[str, Any]) -> str:
-    """The document as it is committed."""
+    """The text of the committed file."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-# The day of the examples as it is committed. A day that lies ahead must be meant, so callers are served another.
+# The date of the examples in the committed files. Served documents have one in the future, so that examples work.
 EXAMPLE_DAY = "2027-01-16"
 SATURDAY = 5
 
@@ -351,18 +345,18 @@ def example_day(today: date) -> date:
     return soon + timedelta(days=(SATURDAY - soon.weekday()) % 7)
 
 
-# A POST is refused as what it is, not for the token that pages send.
+# So that a POST gets 405, and not an error about the CSRF token.
 @csrf_exempt
 def serve_document(
-    request: HttpRequest, name: str, living: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType({})
+    request: HttpRequest, name: str, additions: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType({})
 ) -> HttpResponse:
-    """The committed document, which a test holds equal to the code, with examples that work today.
+    """The committed document (a test compares it with the code), with examples that work today.
 
-    `living` adds to the document of a name what only the running product knows. Whole: a slow reader must not hold a
-    thread.
+    `additions` adds what only the running product knows, by the name of the document. Sent in one piece, so that a
+    slow client does not hold a thread.
     """
-    if refusal := error_handler.reject_unsafe_method(request):
-        return refusal
+    if rejection := error_handler.reject_unsafe_method(request):
+        return rejection
     day = example_day(timezone.now().date()).isoformat()
     content = (FOLDER / f"{name}.json").read_bytes().replace(EXAMPLE_DAY.encode(), day.encode())
-    return HttpResponse(living[name](content) if name in living else content, content_type="application/json")
+    return HttpResponse(additions[name](content) if name in additions else content, content_type="application/json")

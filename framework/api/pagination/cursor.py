@@ -1,4 +1,4 @@
-"""Cursors: where a page ended, signed, so that the next one begins exactly there."""
+"""Signed keyset cursors: the sort key of the last row of a page, after which the next page begins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from framework.signed_tokens import BadSignature, TokenSigner
 LIFETIME = timedelta(hours=1)
 SIGNER = TokenSigner("cursors")
 
-# A value of a sort key. JSON brings each of them back as it was, floats to the last bit.
+# A value of a sort key. JSON preserves each of them exactly, floats to the last bit.
 Key = int | float | str
 Row = TypeVar("Row")
 
 
 class InvalidCursor(InvalidRequest):
-    """A cursor that we did not make, not for this question, or too long ago."""
+    """The cursor is forged, belongs to another query, or is too old."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, param="cursor")
@@ -26,7 +26,7 @@ class InvalidCursor(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The sort key of the last row that was shown, and the moment of which the first page spoke."""
+    """The sort key of the last row of the page, and the time of the first page."""
 
     after: tuple[Key, ...]
     as_of: datetime
@@ -34,7 +34,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageInfo:
-    """A page of at most `limit` rows, as of a moment; `next_cursor` is None on the last one."""
+    """The position of a page: at most `limit` rows as of `as_of`; `next_cursor` is None on the last page."""
 
     limit: int
     next_cursor: str | None = None
@@ -42,41 +42,40 @@ class PageInfo:
 
     @property
     def has_more(self) -> bool:
-        """Whether another page follows."""
         return self.next_cursor is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing(PageInfo, Generic[Row]):
-    """A page of rows, and nothing else to say."""
+    """A page of rows."""
 
     rows: Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributedListing(Listing[Row]):
-    """A page of rows, and the lines that are to be shown with them."""
+    """A page of rows, and the attributions that must be shown with them."""
 
     attribution: Sequence[Mapping[str, Any]]
 
 
-def fingerprint(*question: object) -> str:
-    """What makes two questions the same, in 16 letters; the parts need a repr that tells them apart."""
-    return sha256(repr(question).encode()).hexdigest()[:16]
+def fingerprint(*query: object) -> str:
+    """A hash of a query in 16 characters; its parts need a distinct repr."""
+    return sha256(repr(query).encode()).hexdigest()[:16]
 
 
 def encode_cursor(after: Sequence[Key], *, as_of: datetime, question: str) -> str:
-    """The text of a cursor. `question` is a fingerprint; `as_of` is kept to the second."""
+    """The text of a cursor. `question` is the fingerprint of the query; `as_of` is stored to the second."""
     return SIGNER.dump([*after, int(as_of.timestamp()), question])
 
 
 def decode_cursor(text: str, *, question: str, now: datetime) -> Cursor:
-    """Read what `write` wrote. Raises InvalidCursor unless it was for the same question and at most an hour ago."""
+    """The cursor of this text. Raises InvalidCursor unless it is for the same query and at most an hour old."""
     try:
-        *after, seconds, asked = SIGNER.load(text)
+        *after, seconds, signed_question = SIGNER.load(text)
     except (BadSignature, ValueError) as error:
         raise InvalidCursor("This cursor is not one of ours: pass `next_cursor` unchanged.") from error
-    if asked != question:
+    if signed_question != question:
         raise InvalidCursor(
             "This cursor continues another question: repeat that one, with nothing changed but `cursor`."
         )

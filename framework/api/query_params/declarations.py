@@ -1,4 +1,4 @@
-"""Query parameters: a query string whose parameters are all known, and how the values are written that many share."""
+"""Declared query parameters: a serializer per query string, and the fields that several share."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,62 +20,62 @@ DATE_PATTERN = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 DATETIME_PATTERN = rf"{DATE_PATTERN}T{TIME_PATTERN}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME_PATTERN})"
 
 
-# Letters of a query string that is worth remembering.
+# Longer query strings are not cached.
 MAX_CACHED_LENGTH = 40
-# Of each field of a class of parameters its name, itself bound to a serializer, the method of the class that judges
-# what it read, and whether it is asked where nothing was given: for a default, or as it may not be left out.
+# For each field: its name, the bound field, its `validate_<name>` method, and whether it runs for an absent parameter,
+# because it has a default or is required.
 Readers = tuple[tuple[str, Any, Callable[[Any, Any], Any] | None, bool], ...]
 
 
 class QueryParams(serializers.Serializer[Any]):
-    """A query string whose parameters are all known, each given once and not empty.
+    """The parameters of a query string; unknown, repeated and empty ones are errors.
 
-    Its fields are bound once, as reading changes none: a serializer copies all of its own for each request.
+    Fields are bound once per class, because parsing does not change them: a serializer would copy them per request.
     """
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
-        """The values, where something was given or has a default. Raises InvalidRequest and ValidationError."""
-        asked = request.META.get("QUERY_STRING", "")
-        # Most callers ask in a few ways; whatever is long, or names what rows say that there is, is read each time.
-        is_remembered = len(asked) <= MAX_CACHED_LENGTH and _is_judged_alone(cls)
-        return dict(_remembered(cls, asked)) if is_remembered else cls.judged(asked)
+        """The values that are present or have a default. Raises InvalidRequest and ValidationError."""
+        query_string = request.META.get("QUERY_STRING", "")
+        # Short query strings recur. Fields that look up rows depend on more than the query string.
+        is_cacheable = len(query_string) <= MAX_CACHED_LENGTH and not _looks_up_rows(cls)
+        return dict(_parse_cached(cls, query_string)) if is_cacheable else cls.parse(query_string)
 
     @classmethod
-    def judged(cls, asked: str) -> dict[str, Any]:
-        """The values in this query string. Raises InvalidRequest and ValidationError."""
-        given = parser.parse_query_string(asked, _names(cls))
-        # A field that is made raises a counter of the class of all fields, and Python then forgets what it has learned
-        # of their methods; so does a serializer, which is one. This one comes without either.
+    def parse(cls, query_string: str) -> dict[str, Any]:
+        """The values of this query string. Raises InvalidRequest and ValidationError."""
+        params = parser.parse_query_string(query_string, _names(cls))
+        # Creating a DRF field or serializer increments a class attribute of Field, which invalidates Python's method
+        # caches of all fields. This instance is created without __init__.
         form = object.__new__(cls)
-        vars(form).update(vars(_form(cls)), initial_data=given)
-        values: dict[str, Any] = form.run_validation(given)
+        vars(form).update(vars(_form(cls)), initial_data=params)
+        values: dict[str, Any] = form.run_validation(params)
         return values
 
     def to_internal_value(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of what was given, by name. Raises ValidationError with all that is wrong with them.
+        """The values by name. Raises ValidationError with all problems.
 
-        What serializers do, but fields that have nothing to say are not asked.
+        As in Serializer, but absent optional fields are skipped.
         """
         values: dict[str, Any] = {}
-        wrong: dict[str, Any] = {}
-        for name, field, judge, says_something in _readers(type(self)):
-            given = data.get(name, empty)
-            if given is empty and not says_something:
+        problems: dict[str, Any] = {}
+        for name, field, validate, runs_if_absent in _readers(type(self)):
+            raw = data.get(name, empty)
+            if raw is empty and not runs_if_absent:
                 continue
             try:
-                value = field.run_validation(given)
-                values[name] = value if judge is None else judge(self, value)
+                value = field.run_validation(raw)
+                values[name] = value if validate is None else validate(self, value)
             except serializers.ValidationError as error:
-                wrong[name] = error.detail
+                problems[name] = error.detail
             except SkipField:
                 pass
-        if wrong:
-            raise serializers.ValidationError(wrong)
+        if problems:
+            raise serializers.ValidationError(problems)
         return values
 
     def run_validators(self, value: dict[str, Any]) -> None:
-        """There are none: `validate` judges what goes together."""
+        """There are none: `validate` checks fields together."""
 
 
 @cache
@@ -84,15 +84,15 @@ def _form(parameters: type[QueryParams]) -> QueryParams:
 
 
 @cache
-def _is_judged_alone(parameters: type[QueryParams]) -> bool:
-    """Whether no field looks anything up: a field that does says so by `looks_up`."""
-    return not any(getattr(field, "looks_up", False) for _, field, *_ in _readers(parameters))
+def _looks_up_rows(parameters: type[QueryParams]) -> bool:
+    """Whether a field queries the database, which it declares with `looks_up`."""
+    return any(getattr(field, "looks_up", False) for _, field, *_ in _readers(parameters))
 
 
 @lru_cache(maxsize=1024)
-def _remembered(parameters: type[QueryParams], asked: str) -> Mapping[str, Any]:
-    """What was read of this query string before: nothing that any of ours reads depends on the clock."""
-    return parameters.judged(asked)
+def _parse_cached(parameters: type[QueryParams], query_string: str) -> Mapping[str, Any]:
+    """The values of this query string: no field depends on the clock."""
+    return parameters.parse(query_string)
 
 
 @cache
@@ -109,85 +109,78 @@ def _names(parameters: type[QueryParams]) -> tuple[str, ...]:
 
 
 class IntegerParam(serializers.IntegerField):
-    """A whole number in ASCII digits, with both its bounds given."""
+    """A whole number in ASCII digits, with `min_value` and `max_value`."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Return the number."""
-        lowest, highest = self.min_value or 0, self.max_value or 0
-        if not re.fullmatch("[0-9]{1,15}", data) or not lowest <= int(data) <= highest:
-            raise serializers.ValidationError(f"This must be a whole number from {lowest} to {highest}.")
+        min_value, max_value = self.min_value or 0, self.max_value or 0
+        if not re.fullmatch("[0-9]{1,15}", data) or not min_value <= int(data) <= max_value:
+            raise serializers.ValidationError(f"This must be a whole number from {min_value} to {max_value}.")
         return int(data)
 
 
 class ChoiceParam(serializers.ChoiceField):
-    """One of a few words."""
+    """One of several values."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the word."""
         if data not in self.choices:
             raise serializers.ValidationError(f"This must be one of: {', '.join(map(str, self.choices))}.")
         return data
 
 
 class ParsedTextParam(TextField):
-    """Text that is read as something else, which is why its length is judged first."""
+    """Text that is parsed to another type, so its length is checked first."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        # They would judge what was read, which may have no length.
+        # They would check the parsed value, which may have no length.
         self.validators = [
-            judge for judge in self.validators if not isinstance(judge, (MaxLengthValidator, MinLengthValidator))
+            validator
+            for validator in self.validators
+            if not isinstance(validator, (MaxLengthValidator, MinLengthValidator))
         ]
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the text."""
         if self.max_length and len(data) > self.max_length:
             self.fail("max_length", max_length=self.max_length)
         return super().to_internal_value(data)
 
 
 class ListParam(ParsedTextParam):
-    """Several values with commas between them; read as a tuple without repetitions."""
+    """Comma-separated values, parsed to a tuple without duplicates."""
 
     def __init__(self, *, of: str, **options: Any) -> None:
         self.of = of
         super().__init__(pattern=f"^({of})(,({of}))*$", **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the values."""
         return tuple(dict.fromkeys(super().to_internal_value(data).split(",")))
 
     def to_representation(self, value: Any) -> str:
-        """Return the values as a caller writes them."""
         return ",".join(map(str, value))
 
 
 def parse_datetime(text: str) -> datetime:
-    """A day or a moment of RFC 3339 in UTC, whatever offset it was written with; of a day its beginning.
-
-    Raises ValidationError for what is in no calendar.
-    """
+    """The datetime in UTC of RFC 3339 text with any offset; for a date, its start. Raises ValidationError."""
     try:
-        read = datetime.fromisoformat(re.sub(r"\.([0-9]+)", lambda found: f".{found[1]:0<6}", text))
-        return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
+        value = datetime.fromisoformat(re.sub(r"\.([0-9]+)", lambda match: f".{match[1]:0<6}", text))
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
         raise serializers.ValidationError("There is no such moment in the calendar.") from error
 
 
 class DateTimeParam(ParsedTextParam):
-    """A moment of RFC 3339; read as a datetime in UTC."""
+    """A datetime in RFC 3339 format, parsed to UTC."""
 
     def __init__(self, **options: Any) -> None:
         hint = "This must be a moment like 2026-11-21T19:30:00Z; write the + of an offset as %2B."
         super().__init__(pattern=f"^{DATETIME_PATTERN}$", hint=hint, **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the moment."""
         return parse_datetime(super().to_internal_value(data))
 
 
 class PageParams(QueryParams):
-    """The parameters of a list that is only paged."""
+    """The parameters of a list without filters."""
 
     limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Records on a page.")
     cursor = TextField(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")

@@ -1,1 +1,1 @@
-"""The engine of DATABASES: Django's for PostgreSQL, which notices that a server is frozen and repeats no rows."""
+"""The ENGINE of DATABASES: Django's for PostgreSQL, with detection of frozen servers and redacted errors."""

@@ -1,9 +1,9 @@
-"""PostgreSQL on connections that do not wait for ever for a frozen server, with errors that repeat no rows.
+"""PostgreSQL connections that detect a frozen server, with errors that do not contain row values.
 
-A server that is stopped (SIGSTOP, a suspended machine, a disk that hangs) keeps its connections open, and its kernel
-acknowledges whatever comes: no timeout of TCP ends the wait, and those of statements are kept by the server itself. So
-who has waited for longer than a statement of a caller may take asks the server, on a line of its own, whether it is
-there at all. A statement that just takes long is waited for.
+A frozen server (SIGSTOP, a suspended machine, a disk that hangs) keeps its connections open, and its kernel
+acknowledges packets: no TCP timeout ends the wait, and statement timeouts are enforced by the server itself. After
+RESPONSE_TIMEOUT_S without a response, a connection therefore probes the server on a new socket. If the server answers
+the probe, the statement is only slow, and the wait continues.
 """
 
 import select
@@ -24,13 +24,13 @@ from psycopg.pq.abc import PGconn
 
 from framework.resilience.circuit_breaker import CircuitBreaker
 
-# A second more than a statement of a caller may take (STATEMENT_TIMEOUT_MS), and what an answer to a greeting may.
+# One second more than the default STATEMENT_TIMEOUT_MS; and the timeout of the probe.
 RESPONSE_TIMEOUT_S = 6.0
 PROBE_TIMEOUT_S = 2.0
-# "Do you speak TLS?", to which any PostgreSQL answers with a letter before it wants to know who asks.
+# SSLRequest, which PostgreSQL answers with one byte before authentication.
 SSL_REQUEST = bytes.fromhex("00000008 04d2162f")
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 @cache
@@ -40,12 +40,12 @@ def breaker_of(alias: str) -> CircuitBreaker:
 
 
 class Connection(psycopg.Connection[Any]):
-    """A connection that gives up when the server does not even greet. `alias` is the name in DATABASES."""
+    """A connection that fails when the server is frozen. `alias` is the name in DATABASES."""
 
     alias = DEFAULT_DB_ALIAS
 
-    def wait(self, gen: PQGen[Found], interval: float = 0.1, timeout: float | None = None) -> Found:
-        """Wait as psycopg does. Raises OperationalError, the connection closed, where the server is frozen."""
+    def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = None) -> Result:
+        """Wait as psycopg does. Closes the connection and raises OperationalError if the server is frozen."""
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         while True:
@@ -61,70 +61,68 @@ class Connection(psycopg.Connection[Any]):
 
 
 def answers_probe(server: PGconn) -> bool:
-    """Whether the server of this connection answers on a new line, within GREETING_S."""
+    """Whether the server answers on a new socket within PROBE_TIMEOUT_S."""
     try:
-        with open_socket(server) as line:
-            line.sendall(SSL_REQUEST)
-            return line.recv(1) != b""
+        with open_socket(server) as sock:
+            sock.sendall(SSL_REQUEST)
+            return sock.recv(1) != b""
     except OSError:
         return False
 
 
 def is_idle(server: PGconn) -> bool:
-    """Whether this connection is open and nothing waits there to be read."""
+    """Whether this connection is open and has no unread data."""
     if server.status != ConnStatus.OK:
         return False
-    waits = select.poll()
-    waits.register(server.socket, select.POLLIN)
-    return not waits.poll(0)
+    poll = select.poll()
+    poll.register(server.socket, select.POLLIN)
+    return not poll.poll(0)
 
 
 def open_socket(server: PGconn) -> socket.socket:
-    """A new line to the address of this connection. Raises OSError."""
+    """A new socket to the server of this connection. Raises OSError."""
     host, port = server.host.decode(), int(server.port)
     if host.startswith("/"):
-        line = socket.socket(socket.AF_UNIX)
-        line.settimeout(PROBE_TIMEOUT_S)
-        line.connect(f"{host}/.s.PGSQL.{port}")
-        return line
+        sock = socket.socket(socket.AF_UNIX)
+        sock.settimeout(PROBE_TIMEOUT_S)
+        sock.connect(f"{host}/.s.PGSQL.{port}")
+        return sock
     return socket.create_connection((server.hostaddr.decode() or host, port), timeout=PROBE_TIMEOUT_S)
 
 
 class RedactingErrorWrapper(DatabaseErrorWrapper):
-    """Makes the database's errors Django's, without the detail in which the server repeats whole rows.
+    """Converts errors to Django's without PostgreSQL's DETAIL, which contains row values such as a guest's name.
 
-    Whoever logs the error would log a guest's name. The detail stays where it is asked for: `__cause__.diag`.
+    The detail remains available in `__cause__.diag`.
     """
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Hand on what was raised."""
         if isinstance(error, psycopg.Error) and error.diag.message_detail:
             error.args = (error.diag.message_primary,)
         super().__exit__(kind, error, traceback)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's, on such connections and with such errors."""
+    """Django's wrapper with these connections and errors."""
 
     @cached_property
     def wrap_database_errors(self) -> RedactingErrorWrapper:
-        """Around each statement."""
         return RedactingErrorWrapper(self)
 
     def is_usable(self) -> bool:
-        """Whether it may be asked. One that failed is asked for a 1, as Django does.
+        """Whether the connection works. After an error it is checked with a query, as Django does.
 
-        To one that rests nothing has come, neither the server's last word nor its end: a look instead of a trip. One
-        that was cut off without a word fails at its first statement, and its caller is told to come back.
+        Otherwise an idle socket is enough, without a round trip: the server has sent neither an error nor the end of
+        the connection. A connection that was lost silently fails at its first statement, with 503.
         """
         if self.connection is not None and not self.errors_occurred and is_idle(self.connection.pgconn):
             return True
         return super().is_usable()
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
-        """Connect. While the server is frozen one caller a second tries, and the others are refused at once."""
+        """Connect. While the server is frozen, one caller per second tries; the others fail immediately."""
         breaker = breaker_of(self.alias)
         if not breaker.allow_request():
             raise psycopg.OperationalError("the server did not answer a moment ago")
@@ -134,7 +132,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             breaker.record_failure(error)
             raise
         breaker.record_success()
-        # It is made by psycopg.connect, which cannot be told to make another kind.
+        # Django calls psycopg.connect, which has no option for another class.
         connection.__class__ = Connection
         connection.alias = self.alias
         return connection  # type: ignore[no-any-return]

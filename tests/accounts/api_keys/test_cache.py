@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.api_keys.cache import ApiKeyCache, api_key_cache
 from accounts.models import ApiKey, KeyChange, Venue
-from framework.api.rate_limits.middleware import client_ip
+from framework.api.rate_limits.client_ip import client_ip
 from tests.support import builders
 
 NOTHING = "/api/v1/nothing"

@@ -1,5 +1,6 @@
 """Every way by which an error becomes the one error body, and nothing under an API is ever a page."""
 
+import json
 import logging
 from typing import Any
 
@@ -99,14 +100,14 @@ def test_outside_the_apis_django_answers_with_pages(client: Client) -> None:
 
 # Parts of the module
 def test_a_parameter_is_named_as_a_caller_writes_it() -> None:
-    def said(text: str) -> list[ErrorDetail]:
+    def output(text: str) -> list[ErrorDetail]:
         return [ErrorDetail(text)]
 
     detail: dict[str, Any] = {
-        "customer_id": said("one"),
-        "items": {0: {"quantity": said("two")}, 2: said("three")},
-        "address": {"street": {"non_field_errors": said("four")}},
-        "non_field_errors": said("five"),
+        "customer_id": output("one"),
+        "items": {0: {"quantity": output("two")}, 2: output("three")},
+        "address": {"street": {"non_field_errors": output("four")}},
+        "non_field_errors": output("five"),
     }
     assert list(error_handler.flatten_detail(detail)) == [
         Problem("customer_id", "one"),
@@ -121,8 +122,9 @@ def test_a_parameter_is_named_as_a_caller_writes_it() -> None:
     ("status", "code"), [(403, "invalid_request"), (413, "invalid_request"), (502, "internal_error")]
 )
 def test_a_bare_status_is_folded_into_those_of_the_contract(status: int, code: str) -> None:
-    refusal = error_handler.error_of_status(status)
-    assert (refusal.code, refusal.status) == (code, 400 if status < 500 else 500)
+    response = error_handler.status_response(status, RequestFactory().get("/"))
+    assert json.loads(response.content)["error"]["code"] == code
+    assert response.status_code == (400 if status < 500 else 500)
 
 
 def test_a_database_that_goes_away_within_a_view_is_503() -> None:

@@ -69,11 +69,11 @@ def test_values(field: TextField | StrictIntegerField, value: Any) -> None:
     assert found[0] == "refused" or type(found[1]) is type(value)
 
 
-def without_empty(told: Any) -> Any:
+def without_empty(payload: Any) -> Any:
     """The same without what stands for nothing, which no JSON holds."""
-    if isinstance(told, dict):
-        return {name: without_empty(value) for name, value in told.items() if value is not serializers.empty}
-    return [without_empty(one) for one in told] if isinstance(told, list) else told
+    if isinstance(payload, dict):
+        return {name: without_empty(value) for name, value in payload.items() if value is not serializers.empty}
+    return [without_empty(one) for one in payload] if isinstance(payload, list) else payload
 
 
 @pytest.mark.parametrize(("kind", "bodies"), [(NewOrder, orders), (NewReservation, bookings)])

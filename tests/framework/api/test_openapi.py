@@ -62,17 +62,17 @@ def test_every_example_of_an_answer_is_of_its_schema(operation: Operation) -> No
 
 @every_operation
 def test_an_operation_says_by_code_for_what_it_refuses(operation: Operation) -> None:
-    said = openapi_operations.documented(operation.template, operation.method)["x-error-codes"]
+    output = openapi_operations.documented(operation.template, operation.method)["x-error-codes"]
     shown = {
         (int(status), example["error"]["code"])
         for status, answer in answers(operation).items()
         if status >= "400"
         for example in examples(answer["content"])
     }
-    assert shown == {(HTTP_STATUS[ErrorCode(code)], code) for code in said}
-    assert ("not_found" in said) == ("{id}" in operation.template)
-    assert ("slot_unavailable" in said) == (operation.name == "create_reservation")
-    assert ("invalid_transition" in said) == (operation.name == "set_order_status")
+    assert shown == {(HTTP_STATUS[ErrorCode(code)], code) for code in output}
+    assert ("not_found" in output) == ("{id}" in operation.template)
+    assert ("slot_unavailable" in output) == (operation.name == "create_reservation")
+    assert ("invalid_transition" in output) == (operation.name == "set_order_status")
 
 
 @every_operation

@@ -125,7 +125,7 @@ def test_threads_that_read_at_once_do_not_see_each_others_parameters() -> None:
         assert list(threads.map(refused, range(400))) == ["limit", "ll"] * 200
 
 
-def asking(text: str) -> Request:
+def sending(text: str) -> Request:
     """A request with this query string."""
     return Request(RequestFactory().get(f"/?{text}"))
 
@@ -133,17 +133,17 @@ def asking(text: str) -> Request:
 @pytest.mark.django_db
 def test_a_market_that_was_known_a_moment_ago_is_refused_once_it_is_gone() -> None:
     place = builders.market("copenhagen")
-    assert search.Search.read(asking("market=copenhagen"))["market"] == "copenhagen"
+    assert search.Search.read(sending("market=copenhagen"))["market"] == "copenhagen"
     place.delete()
     vocabulary._cache.clear()  # noqa: SLF001  # half a minute later
     with pytest.raises(InvalidRequest):
-        search.Search.read(asking("market=copenhagen"))
+        search.Search.read(sending("market=copenhagen"))
 
 
 def test_what_a_short_query_string_said_is_read_alike_again_and_is_its_readers_own() -> None:
-    first = paid_groups.Reviews.read(asking("sort=newest"))
+    first = paid_groups.Reviews.read(sending("sort=newest"))
     first.clear()
-    assert paid_groups.Reviews.read(asking("sort=newest"))["sort"] == "newest"
+    assert paid_groups.Reviews.read(sending("sort=newest"))["sort"] == "newest"
     for _ in range(2):
         with pytest.raises(ValidationError):
-            paid_groups.Reviews.read(asking("limit=900"))
+            paid_groups.Reviews.read(sending("limit=900"))

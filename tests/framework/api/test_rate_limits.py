@@ -19,7 +19,8 @@ from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from accounts.models import ApiKey, Venue
-from framework.api.rate_limits.middleware import LocalCounter, client_network
+from framework.api.rate_limits.client_ip import client_network
+from framework.api.rate_limits.local_fallback import LocalCounter
 from framework.api.rate_limits.valkey_backend import ValkeyCounterCache
 from tests.support import builders
 
@@ -255,7 +256,7 @@ def test_a_frozen_store_costs_one_call_a_tenth_of_a_second_and_the_others_nothin
         began_at = time.perf_counter()
         for _ in range(50):
             cache.add("bucket", 1, 60)
-            with pytest.raises(ValueError, match="the counters are away"):
+            with pytest.raises(ValueError, match="the rate-limit store is unavailable"):
                 cache.incr("bucket")
         # The client's own retries alone would be six seconds.
         assert 0.1 <= time.perf_counter() - began_at < 1
@@ -282,7 +283,7 @@ def test_a_doorway_that_breaks_answers_in_json_with_the_rate_headers(
     response = builders.client(venue).get("/api/v1/orders")
     assert (response.status_code, response.json()["error"]["code"]) == (500, "internal_error")
     assert response["X-RateLimit-Limit"] == "1000"
-    assert [record.message for record in caplog.records if record.exc_info] == ["the doorway broke"]
+    assert [record.message for record in caplog.records if record.exc_info] == ["identifying the caller failed"]
 
 
 def test_the_local_count_is_exact_under_eight_threads_and_forgets_windows_that_ended() -> None:
@@ -296,15 +297,15 @@ def test_the_local_count_is_exact_under_eight_threads_and_forgets_windows_that_e
 
 def test_the_local_counts_stay_bounded_however_many_call_at_once() -> None:
     local = LocalCounter()
-    for number in range(3 * LocalCounter.MOST):
+    for number in range(3 * LocalCounter.MAX_BUCKETS):
         local.count(str(number), 60, 1000)
-    assert len(local.windows) <= LocalCounter.MOST
-    assert local.count(str(3 * LocalCounter.MOST - 1), 60, 1000) == (2, 1060)
+    assert len(local.windows) <= LocalCounter.MAX_BUCKETS
+    assert local.count(str(3 * LocalCounter.MAX_BUCKETS - 1), 60, 1000) == (2, 1060)
 
 
 def test_the_local_counts_drop_what_ended_when_there_are_many() -> None:
     local = LocalCounter()
-    for number in range(LocalCounter.MOST):
+    for number in range(LocalCounter.MAX_BUCKETS):
         local.count(str(number), 60, 1000)
     local.count("late", 60, 1100)
     assert local.windows == {"late": (1, 1160)}

@@ -22,7 +22,7 @@ from tests.catalogue import builders
 from tests.support import builders as making
 from tests.support.live_server import served
 from tests.support.live_stack import eventually
-from tests.support.standby import Standby, standing_by
+from tests.support.standby import Standby, run_standby
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,10 +49,10 @@ class Shop:
     def fallbacks(self) -> dict[str, int]:
         """Reads that the primary answered in the replica's place, by the reason."""
         lines = self.get("/metrics", Authorization="Bearer readable").text.splitlines()
-        told = [line for line in lines if line.startswith("tablewire_replica_fallbacks_total{")]
-        return {line.split('"')[1]: int(float(line.rpartition(" ")[2])) for line in told}
+        payload = [line for line in lines if line.startswith("tablewire_replica_fallbacks_total{")]
+        return {line.split('"')[1]: int(float(line.rpartition(" ")[2])) for line in payload}
 
-    def is_asked(self) -> bool:
+    def is_in_use(self) -> bool:
         """Whether a free read went to the replica."""
         before = self.fallbacks()
         self.get("/v1/restaurants?limit=1").raise_for_status()
@@ -64,7 +64,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Ite
     """The servers of all these tests."""
     folder = tmp_path_factory.mktemp("replica")
     environment = {"REPLICA_MAX_LAG_S": "1", "TRUSTED_PROXIES": "1", "METRICS_TOKEN": "readable"}
-    with standing_by(folder) as standby:
+    with run_standby(folder) as standby:
         environment |= {"REPLICA_URL": standby.url, "TABLEWIRE_STATE_DIR": str(folder)}
         with served(folder / "web.log", **environment) as base_url:
             yield Shop(standby, base_url, folder / "web.log")
@@ -73,7 +73,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Ite
 @pytest.fixture
 def shop(made: Shop, transactional_db: None) -> Iterator[Shop]:
     """The same with a replica that is asked."""
-    assert eventually(made.is_asked)
+    assert eventually(made.is_in_use)
     yield made
     if not made.standby.server.is_running():
         made.standby.start()
@@ -88,10 +88,10 @@ def nearby(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     connections["replica"] = replica = database.copy()
     replica.settings_dict |= of(shop.standby.url)
     replica.settings_dict["OPTIONS"]["target_session_attrs"] = "any"
-    watch = read_replica.LagMonitor(most_lag_s=5)
-    monkeypatch.setattr("framework.db.read_replica._Watched.watch", watch)
-    watch.look()
-    assert eventually(lambda: watch.look() or watch.reason is None, within_s=5)  # type: ignore[func-returns-value]
+    monitor = read_replica.LagMonitor(max_lag_s=5)
+    monkeypatch.setattr("framework.db.read_replica._Shared.monitor", monitor)
+    monitor.check()
+    assert eventually(lambda: monitor.check() or monitor.reason is None, within_s=5)  # type: ignore[func-returns-value]
     yield
     replica.close()
     del connections["replica"]
@@ -143,19 +143,19 @@ def test_orders_are_read_where_they_are_written(shop: Shop) -> None:
     assert shop.get("/api/v1/orders", **bearer).json()["data"] == [order]
 
 
-def test_a_replica_that_is_behind_for_longer_than_allowed_is_not_asked_until_it_has_caught_up(
+def test_a_replica_behind_by_more_than_the_limit_is_not_used_until_it_catches_up(
     shop: Shop, place: Restaurant
 ) -> None:
     shop.standby.ask("SELECT pg_wal_replay_pause()")
     rename(place, "Noma 3.0")
     assert eventually(lambda: shop.name_of("noma") == "Noma 3.0", within_s=5)
     assert shop.fallbacks()["behind"] >= 1
-    assert "the replica: more than 1 s behind, so it is not asked" in shop.log.read_text()
+    assert "the replica: more than 1 s behind, so it is not used" in shop.log.read_text()
     shop.standby.ask("SELECT pg_wal_replay_resume()")
-    assert eventually(shop.is_asked, within_s=5)
+    assert eventually(shop.is_in_use, within_s=5)
 
 
-def test_what_the_replica_does_not_know_yet_is_looked_for_once_more_where_it_is_written(shop: Shop) -> None:
+def test_a_row_missing_on_the_replica_is_read_from_the_primary(shop: Shop) -> None:
     shop.standby.ask("SELECT pg_wal_replay_pause()")
     before = shop.fallbacks().get("refused", 0)
     builders.restaurant(slug="alchemist", name="Alchemist")
@@ -171,7 +171,7 @@ def test_a_replica_that_stops_is_noticed_by_nobody_but_staff(shop: Shop, place: 
     assert shop.fallbacks()["away"] >= 4
     assert "circuit breaker open: the replica failed, the primary answers all reads" in shop.log.read_text()
     shop.standby.start()
-    assert eventually(shop.is_asked, within_s=5)
+    assert eventually(shop.is_in_use, within_s=5)
     assert "circuit breaker closed: the replica answers again" in shop.log.read_text()
 
 
@@ -182,7 +182,7 @@ def signalled(processes: Iterable[psutil.Process], number: signal.Signals) -> No
             process.send_signal(number)
 
 
-def test_a_replica_that_freezes_holds_nobody_for_longer_than_two_looks_and_a_try_to_connect(
+def test_a_frozen_replica_delays_requests_by_at_most_two_checks_and_one_connection_attempt(
     shop: Shop, place: Restaurant
 ) -> None:
     top = psutil.Process(shop.standby.server.pid)
@@ -196,7 +196,7 @@ def test_a_replica_that_freezes_holds_nobody_for_longer_than_two_looks_and_a_try
         assert shop.get("/v1/restaurants/noma").elapsed.total_seconds() < 1
     finally:
         signalled(servers, signal.SIGCONT)
-    assert eventually(shop.is_asked, within_s=8)
+    assert eventually(shop.is_in_use, within_s=8)
 
 
 @pytest.mark.parametrize(

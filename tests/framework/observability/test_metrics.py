@@ -54,7 +54,7 @@ def _fresh_tallies() -> None:
 
 def line(number: int, **values: object) -> Payment:
     """A line of the ledger."""
-    told: dict[str, object] = {
+    payload: dict[str, object] = {
         "form": "tx",
         "state": State.DELIVERED,
         "network": "eip155:84532",
@@ -72,7 +72,7 @@ def line(number: int, **values: object) -> Payment:
         "claimed_at": timezone.now(),
         "settled_at": timezone.now(),
     }
-    return Payment.objects.create(**told | values)
+    return Payment.objects.create(**payload | values)
 
 
 # Who may read
@@ -99,7 +99,7 @@ def test_without_a_token_this_machine_may_read(client: Client, settings: LazySet
 
 @pytest.mark.parametrize("hops", [0, 1, 2])
 @pytest.mark.parametrize(
-    "told",
+    "payload",
     [
         {"HTTP_X_FORWARDED_FOR": "127.0.0.1"},
         {"HTTP_X_FORWARDED_FOR": ""},
@@ -115,10 +115,10 @@ def test_without_a_token_this_machine_may_read(client: Client, settings: LazySet
 )
 @pytest.mark.django_db
 def test_without_a_token_nobody_reads_from_elsewhere_or_through_a_proxy(
-    client: Client, settings: LazySettings, hops: int, told: Mapping[str, str]
+    client: Client, settings: LazySettings, hops: int, payload: Mapping[str, str]
 ) -> None:
     settings.METRICS_TOKEN, settings.PUBLIC_BASE_URL, settings.TRUSTED_PROXIES = "", "http://127.0.0.1:8000", hops
-    refusal = client.get("/metrics", **told)  # type: ignore[arg-type]  # these are no headers of its own
+    refusal = client.get("/metrics", **payload)  # type: ignore[arg-type]  # these are no headers of its own
     assert refusal.status_code == 403
     assert "METRICS_TOKEN" in refusal.content.decode()
 
@@ -140,7 +140,7 @@ def test_the_ledger_is_told_exactly(client: Client) -> None:
     line(4, state=State.REFUND_DUE, amount_usdc=Decimal("0.25"))
     line(5, state=State.UNKNOWN, form="v1", created_at=timezone.now() - timedelta(minutes=5))
     line(6, state=State.EXPIRED, form="v1")
-    told = read(client.get("/metrics").content.decode())
+    payload = read(client.get("/metrics").content.decode())
     expected = {
         ("tablewire_ledger_readable", ()): 1,
         ("tablewire_payments", (("form", "tx"), ("state", "delivered"))): 1,
@@ -154,21 +154,21 @@ def test_the_ledger_is_told_exactly(client: Client) -> None:
         ("tablewire_refund_due_usdc", ()): 0.25,
         ("tablewire_payments_open", ()): 1,
     }
-    assert {key: value for key, value in told.items() if key in expected} == expected
-    assert 300 <= told["tablewire_payments_open_oldest_seconds", ()] < 320
+    assert {key: value for key, value in payload.items() if key in expected} == expected
+    assert 300 <= payload["tablewire_payments_open_oldest_seconds", ()] < 320
 
 
 @pytest.mark.django_db
 def test_without_any_audit_its_age_is_that_of_the_oldest_payment(client: Client) -> None:
     names = ("tablewire_audit_age_seconds", "tablewire_audit_differences", "tablewire_audit_orphans")
-    told = read(client.get("/metrics").content.decode())
-    assert [told[name, ()] for name in names] == [0, 0, 0]
+    payload = read(client.get("/metrics").content.decode())
+    assert [payload[name, ()] for name in names] == [0, 0, 0]
     ledger_collector.books.until = 0.0
     line(1, created_at=timezone.now() - timedelta(days=2))
     line(2)
-    told = read(client.get("/metrics").content.decode())
-    assert 172_800 <= told["tablewire_audit_age_seconds", ()] < 172_820
-    assert told["tablewire_audit_differences", ()] == 0
+    payload = read(client.get("/metrics").content.decode())
+    assert 172_800 <= payload["tablewire_audit_age_seconds", ()] < 172_820
+    assert payload["tablewire_audit_differences", ()] == 0
 
 
 @pytest.mark.django_db
@@ -188,9 +188,9 @@ def test_the_audits_of_seven_days_are_told_and_a_clean_one_silences_none(client:
             orphans=orphans,
             differences=["one"] * orphans,
         )
-    told = read(client.get("/metrics").content.decode())
-    assert (told["tablewire_audit_orphans", ()], told["tablewire_audit_differences", ()]) == (3, 3)
-    assert 7200 <= told["tablewire_audit_age_seconds", ()] < 7220
+    payload = read(client.get("/metrics").content.decode())
+    assert (payload["tablewire_audit_orphans", ()], payload["tablewire_audit_differences", ()]) == (3, 3)
+    assert 7200 <= payload["tablewire_audit_age_seconds", ()] < 7220
 
 
 @pytest.mark.django_db
@@ -212,9 +212,9 @@ def test_the_ledger_is_counted_once_in_a_while_by_four_statements_at_most(client
 @pytest.mark.django_db
 def test_no_series_names_a_payer_or_what_was_asked_for(client: Client) -> None:
     line(1)
-    said = client.get("/metrics").content.decode()
-    assert "0x" not in said
-    assert "noma" not in said
+    output = client.get("/metrics").content.decode()
+    assert "0x" not in output
+    assert "noma" not in output
 
 
 # What is counted
@@ -240,8 +240,8 @@ def test_challenges_settlements_refusals_and_trips_are_counted(
     refused({})
     buy(paid_by(wallets["free"]))
     refused(signed_by(wallets["free"], value=1))
-    for said in ("invalid_exact_evm_insufficient_balance", "invalid_0xABC: somebody's own words"):
-        with serving(refuses(said)) as server:
+    for output in ("invalid_exact_evm_insufficient_balance", "invalid_0xABC: somebody's own words"):
+        with serving(refuses(output)) as server:
             settings.FACILITATOR_URL = server.url
             refused(signed_by(wallets["free"]))
     # An address of its own: others leave theirs alone for a while too.
@@ -284,38 +284,40 @@ def test_each_of_two_processes_tells_of_both(transactional_db: None, tmp_path: P
         assert {answer.status_code for answer in shown} == {200}, address
         (folder,) = (tmp_path / "metrics").iterdir()
         assert folder.stat().st_mode & 0o777 == 0o700
-        told = [read(answer.text)["tablewire_payments", (("form", "tx"), ("state", "delivered"))] for answer in shown]
-        assert set(told) == {1}
+        payload = [
+            read(answer.text)["tablewire_payments", (("form", "tx"), ("state", "delivered"))] for answer in shown
+        ]
+        assert set(payload) == {1}
         assert httpx.get(f"{base_url}/metrics", headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 403
 
 
 COUNTING = """
 import sys
 from pathlib import Path
-from config import counts
-counts.share(Path(sys.argv[1]))
+from framework.observability import prometheus_multiprocess
+prometheus_multiprocess.use_shared_directory(Path(sys.argv[1]))
 import django
 django.setup()
-from payments import metrics
-metrics.CHALLENGES.labels("context", "rest").inc(int(sys.argv[2]))
-metrics.RESTING.labels("first").set(1)
-print(metrics.text().decode())
+from payments.observability import counters
+counters.CHALLENGES.labels("context", "rest").inc(int(sys.argv[2]))
+counters.RESTING.labels("first").set(1)
+print(counters.text().decode())
 """
 
 
 def test_processes_of_one_parent_count_together_and_the_dead_are_not_resting(tmp_path: Path) -> None:
-    said = []
+    output = []
     for number in (1, 2):
         command = [sys.executable, "-c", COUNTING, str(tmp_path), str(number)]
         env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
         ended = subprocess.run(
             command, cwd=configuration.BASE_DIR, env=env, capture_output=True, text=True, check=True
         )
-        said.append(read(ended.stdout))
+        output.append(read(ended.stdout))
     total = ("tablewire_payment_challenges_total", (("channel", "rest"), ("product", "context")))
     resting = ("tablewire_facilitator_resting", (("facilitator", "first"),))
-    assert [told[total] for told in said] == [1, 3]
-    assert [told[resting] for told in said] == [1, 1]
+    assert [payload[total] for payload in output] == [1, 3]
+    assert [payload[resting] for payload in output] == [1, 1]
 
 
 def test_the_counts_of_a_server_that_has_ended_are_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def spans_in(receiver: Receiver) -> list[Any]:
     ]
 
 
-def said(span: Any) -> dict[str, Any]:
+def output(span: Any) -> dict[str, Any]:
     """The attributes of a span."""
     return {one.key: one.value.string_value or one.value.int_value for one in span.attributes}
 
@@ -122,12 +122,12 @@ def test_errors_and_times_are_told_with_the_id_of_the_call_and_nothing_of_the_ca
                 return len(errors_in(receiver)) >= 3 and len(spans_in(receiver)) >= 3
 
             assert eventually(have_come, within_s=60), (tmp_path / "worker.log").read_text()[-3000:]
-    told, spans = errors_in(receiver), {span.name: span for span in spans_in(receiver)}
+    payload, spans = errors_in(receiver), {span.name: span for span in spans_in(receiver)}
     asked, enqueued_id = broke.headers["x-request-id"], enqueued.headers["x-request-id"]
     assert asked == broke.json()["error"]["request_id"]
     kinds = sorted(
         (error["tags"]["request_id"], error["exception"]["values"][-1]["type"] if "exception" in error else "line")
-        for error in told
+        for error in payload
     )
     assert kinds == sorted([(enqueued_id, "ZeroDivisionError"), (asked, "ZeroDivisionError"), (asked, "line")])
     assert set(spans) == {
@@ -135,7 +135,7 @@ def test_errors_and_times_are_told_with_the_id_of_the_call_and_nothing_of_the_ca
         "GET /api/v1/tasks/<str:token>",
         "tests.framework.observability.observed_app.fail",
     }
-    assert said(spans["POST /api/v1/breaks"]) == {
+    assert output(spans["POST /api/v1/breaks"]) == {
         "http.request.method": "POST",
         "http.route": "/api/v1/breaks",
         "http.response.status_code": 500,
@@ -143,10 +143,10 @@ def test_errors_and_times_are_told_with_the_id_of_the_call_and_nothing_of_the_ca
     }
     request, task = spans["GET /api/v1/tasks/<str:token>"], spans["tests.framework.observability.observed_app.fail"]
     assert (task.trace_id, task.parent_span_id) == (request.trace_id, request.span_id)
-    assert said(task) == {"tablewire.request_id": enqueued_id}
+    assert output(task) == {"tablewire.request_id": enqueued_id}
     assert f"the task began [{enqueued_id}]" in (tmp_path / "worker.log").read_text()
     assert task.status.message == "ZeroDivisionError"
-    everything = [error["sent"] for error in told] + [str(span) for span in spans.values()]
+    everything = [error["sent"] for error in payload] + [str(span) for span in spans.values()]
     assert [text for text in everything if CANARY in text or key in text or key[8:] in text] == []
 
 

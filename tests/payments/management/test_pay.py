@@ -97,7 +97,7 @@ def test_too_low_a_tier_is_told_what_is_missing(up: Up, capsys: pytest.CaptureFi
 def test_proofs_go_to_nobody_else(up: Up) -> None:
     for elsewhere in ("http://127.0.0.1:1/v1/restaurants", "https://example.com/v1/restaurants"):
         assert "its proofs are for nobody else to see" in refused(up, elsewhere, "--sign-in")
-    assert "must be 0 or more" in refused(up, "/v1/restaurants", "--patience=-5")
+    assert "must be 0 or more" in refused(up, "/v1/restaurants", "--timeout=-5")
 
 
 def test_what_does_not_answer_is_told_as_json_too(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from framework.api.rate_limits.middleware import LocalCounter, local_counter
+from framework.api.rate_limits.local_fallback import LocalCounter, local_counter
 from framework.api.rate_limits.valkey_backend import last_count
 from payments.devchain.wallets import Wallet as Key
 from payments.pricing import default_products
@@ -170,10 +170,10 @@ def test_a_count_is_given_back_to_a_window_that_lasts_and_never_below_zero() -> 
     counts.add("bucket", 2, 60)
     name = last_count.name
     for _ in range(3):
-        counts.give_back(name)
+        counts.decrement(name)
     assert (counts.store.get(name), 55 <= counts.store.ttl(name) <= 60) == (b"0", True)
     counts.store.delete(name)
-    counts.give_back(name)
+    counts.decrement(name)
     assert counts.store.get(name) is None
 
 
@@ -181,7 +181,7 @@ def test_160_counts_given_back_by_16_threads_leave_none() -> None:
     def count(_: int) -> None:
         counts: Any = caches["limits"]
         counts.add("bucket", 1, 60)
-        counts.give_back(last_count.name)
+        counts.decrement(last_count.name)
 
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(count, range(160)))
@@ -193,13 +193,13 @@ def test_160_counts_given_back_by_16_threads_leave_none() -> None:
 def test_this_process_gives_back_to_the_same_window_only() -> None:
     local = LocalCounter()
     with ThreadPoolExecutor(16) as threads:
-        list(threads.map(lambda _: local.give_back("bucket", local.count("bucket", 60, 1000)[1]), range(160)))
-    local.give_back("bucket", 1060)
+        list(threads.map(lambda _: local.undo("bucket", local.count("bucket", 60, 1000)[1]), range(160)))
+    local.undo("bucket", 1060)
     assert local.count("bucket", 60, 1000) == (1, 1060)
     assert local.count("bucket", 60, 1060) == (1, 1120)
-    local.give_back("bucket", 1060)
+    local.undo("bucket", 1060)
     assert local.count("bucket", 60, 1060) == (2, 1120)
-    local.give_back("nobody", 1060)
+    local.undo("nobody", 1060)
     assert local.windows.keys() == {"bucket"}
 
 
@@ -210,6 +210,6 @@ def test_what_was_counted_in_a_store_that_has_gone_stays_counted(client: Client,
     settings.CACHES = settings.CACHES | {"limits": limits}
     gone: Any = caches["limits"]
     assert gone is not away
-    gone.give_back("limits:1:anything")
+    gone.decrement("limits:1:anything")
     assert not local_counter.windows
     assert json.loads(client.get(SOLD)["x402"])["amount"] == "0.002"

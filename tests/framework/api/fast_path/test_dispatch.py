@@ -19,8 +19,8 @@ def addresses(patterns: list[URLPattern | URLResolver], start: str = "") -> Iter
                 yield from addresses(pattern.url_patterns, f"{start}{pattern.pattern}")
         elif start:
             words = str(pattern.pattern).removeprefix("^").removesuffix("$").removesuffix("/?")
-            for told in (SLUG, ID):
-                path = start + re.sub(r"\(\?P<\w+>(?:\([^()]*\)|\[[^]]*\]|[^()])*\)", told, words)
+            for payload in (SLUG, ID):
+                path = start + re.sub(r"\(\?P<\w+>(?:\([^()]*\)|\[[^]]*\]|[^()])*\)", payload, words)
                 yield from (f"/{path}", f"/{path}/", f"/{path}/more")
 
 

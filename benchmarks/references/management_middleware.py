@@ -15,7 +15,14 @@ import orjson
 from fastapi import FastAPI, Request, Response
 from uuid_utils.compat import uuid7
 
-from benchmarks.references.doorway import PROTECTION, REMEMBERED_S, Bytes, Door, Refused, encode
+from benchmarks.references.data_middleware import (
+    PROTECTION,
+    REMEMBERED_S,
+    BytesResponse,
+    DataMiddleware,
+    RequestRejected,
+    encode,
+)
 
 HOUR_S = 3600
 LOGGED_EVERY_S = 0.5
@@ -75,7 +82,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Answer:
     """An answer: its body, its status, and the headers of its own."""
 
     body: bytes
@@ -83,7 +90,7 @@ class Told:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class Desk(Door):
+class ManagementMiddleware(DataMiddleware):
     """The doorway of a venue's calls."""
 
     window_s = HOUR_S
@@ -113,7 +120,7 @@ class Desk(Door):
                 await self.pool.execute(LOG, *(list(column) for column in zip(*calls, strict=True)))
 
     async def serve(  # type: ignore[override]
-        self, request: Request, scope: str, work: Callable[[Caller], Awaitable[Told]]
+        self, request: Request, scope: str, work: Callable[[Caller], Awaitable[Answer]]
     ) -> Response:
         """Let the caller in, do the work, stamp the answer, and have the call written down."""
         began, identity, code = perf_counter(), uuid7(), ""
@@ -122,16 +129,16 @@ class Desk(Door):
             caller = await self.identify(request)
             count = await self.count(caller)  # type: ignore[arg-type]  # all that it reads is the bucket
             if count > caller.allowance:
-                raise Refused(429, "rate_limit_exceeded", "The allowance of this hour is used up.")
+                raise RequestRejected(429, "rate_limit_exceeded", "The allowance of this hour is used up.")
             if scope not in caller.scopes:
-                raise Refused(401, "insufficient_scope", f"This API key lacks the scope `{scope}`.")
-            told = await work(caller)
-        except Refused as refused:
+                raise RequestRejected(401, "insufficient_scope", f"This API key lacks the scope `{scope}`.")
+            payload = await work(caller)
+        except RequestRejected as refused:
             code = refused.code
             error: dict[str, Any] = {"code": code, "message": refused.message, "param": refused.param, "details": []}
-            told = Told(orjson.dumps({"error": {**error, "request_id": encode("req", identity)}}), refused.status)
+            payload = Answer(orjson.dumps({"error": {**error, "request_id": encode("req", identity)}}), refused.status)
         head = [*FIXED, (b"x-request-id", encode("req", identity).encode())]
-        head += [(name.encode(), value.encode()) for name, value in told.headers.items()]
+        head += [(name.encode(), value.encode()) for name, value in payload.headers.items()]
         if caller is not None:
             ends, left = now - now % HOUR_S + HOUR_S, max(0, caller.allowance - count)
             head += [
@@ -145,25 +152,25 @@ class Desk(Door):
             self.calls.append(
                 (
                     *(identity, caller.venue, caller.key, asked["method"], asked["path"]),
-                    *(asked["query_string"].decode("latin-1"), told.status, code),
+                    *(asked["query_string"].decode("latin-1"), payload.status, code),
                     *(round(1000 * (perf_counter() - began)), asked["client"][0]),
                     *(request.headers.get("user-agent", ""), datetime.now(UTC)),
                 )
             )
-        head.append((b"content-length", b"%d" % len(told.body)))
-        return Bytes(told.status, head, told.body)
+        head.append((b"content-length", b"%d" % len(payload.body)))
+        return BytesResponse(payload.status, head, payload.body)
 
     async def identify(self, request: Request) -> Caller:  # type: ignore[override]
         """Whose key this is. Raises Refused."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise Refused(401, "missing_credentials", "Send your API key.")
+            raise RequestRejected(401, "missing_credentials", "Send your API key.")
         name = sha256(token.encode()).digest()
         caller = self.venues.get(name)
         if caller is None or caller.until < monotonic():
             row = await self.pool.fetchrow(KEY, name)
             if row is None:
-                raise Refused(401, "invalid_credentials", "There is no such API key.")
+                raise RequestRejected(401, "invalid_credentials", "There is no such API key.")
             caller = self.venues[name] = Caller(
                 key=row["id"],
                 bucket=row["family"].hex,

@@ -52,11 +52,11 @@ WHERE key.digest = $1 AND (key.revoked_at IS NULL OR key.revoked_at > now())
 """
 
 
-async def left_as_it_is(connection: Any) -> None:
+async def reset_nothing(connection: Any) -> None:
     """Done to a connection that goes back to the pool: asyncpg's own reset would be a round trip."""
 
 
-class Refused(Exception):
+class RequestRejected(Exception):
     """An answer that is none: status, code, words, and the parameter that is meant."""
 
     def __init__(self, status: int, code: str, message: str, param: str | None = None) -> None:
@@ -64,7 +64,7 @@ class Refused(Exception):
         self.status, self.code, self.message, self.param = status, code, message, param
 
 
-class Bytes(Response):
+class BytesResponse(Response):
     """An answer whose head is bytes already."""
 
     def __init__(self, status: int, head: list[tuple[bytes, bytes]], body: bytes) -> None:
@@ -82,7 +82,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Answer:
     """A body in JSON; `content` is what its ETag is of, where the body also tells a moment or a cursor."""
 
     body: bytes
@@ -90,7 +90,7 @@ class Said:
     content: bytes | None = None
 
 
-class Door:
+class DataMiddleware:
     """The pool, the counters, and who has been here."""
 
     window_s = WINDOW_S
@@ -110,7 +110,7 @@ class Door:
             max_size=CONNECTIONS,
             max_queries=2**31,
             max_inactive_connection_lifetime=0,
-            reset=left_as_it_is,
+            reset=reset_nothing,
             statement_cache_size=100,
             max_cached_statement_lifetime=0,
             # Left to itself PostgreSQL would plan searches anew each time, which takes longer than they do.
@@ -127,7 +127,7 @@ class Door:
         self,
         request: Request,
         known: Mapping[str, Callable[[str], Any]],
-        work: Callable[[Mapping[str, Any]], Awaitable[Said]],
+        work: Callable[[Mapping[str, Any]], Awaitable[Answer]],
     ) -> Response:
         """Let the caller in, read the query string, do the work, and stamp the answer."""
         caller = None
@@ -135,22 +135,22 @@ class Door:
             caller = await self.identify(request)
             count, now = await self.count(caller), int(time.time())
             if count > caller.per_minute:
-                raise Refused(429, "rate_limit_exceeded", "The allowance of this minute is used up.")
-            said = await work(read_query(request.scope["query_string"], known))
-        except Refused as refused:
+                raise RequestRejected(429, "rate_limit_exceeded", "The allowance of this minute is used up.")
+            output = await work(read_query(request.scope["query_string"], known))
+        except RequestRejected as refused:
             identity = new_id("req")
             error = {"code": refused.code, "message": refused.message, "param": refused.param}
             body = orjson.dumps({"error": {**error, "request_id": identity, "details": []}})
             head = [*FIXED, (b"x-request-id", identity.encode()), (b"content-length", b"%d" % len(body))]
-            return Bytes(refused.status, head, body)
+            return BytesResponse(refused.status, head, body)
         window = now - now % WINDOW_S + WINDOW_S
         left = max(0, caller.per_minute - count)
-        etag = hashlib.blake2b(said.content or said.body, digest_size=16, key=SECRET).hexdigest()
-        quoted = f'W/"{etag}"' if said.content is not None else f'"{etag}"'
+        etag = hashlib.blake2b(output.content or output.body, digest_size=16, key=SECRET).hexdigest()
+        quoted = f'W/"{etag}"' if output.content is not None else f'"{etag}"'
         head = [
             *FIXED,
             (b"etag", quoted.encode()),
-            (b"cache-control", said.caching),
+            (b"cache-control", output.caching),
             (b"x-ratelimit-limit", b"%d" % caller.per_minute),
             (b"x-ratelimit-remaining", b"%d" % left),
             (b"x-ratelimit-reset", b"%d" % window),
@@ -161,21 +161,21 @@ class Door:
         ]
         known_tag = request.headers.get("if-none-match")
         if known_tag is not None and etag in known_tag:
-            return Bytes(304, head, b"")
-        head.append((b"content-length", b"%d" % len(said.body)))
-        return Bytes(200, head, said.body)
+            return BytesResponse(304, head, b"")
+        head.append((b"content-length", b"%d" % len(output.body)))
+        return BytesResponse(200, head, output.body)
 
     async def identify(self, request: Request) -> Caller:
         """Whose key this is. Raises Refused."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise Refused(401, "invalid_credentials", "A key is needed here.")
+            raise RequestRejected(401, "invalid_credentials", "A key is needed here.")
         name = hashlib.sha256(token.encode()).digest()
         caller = self.callers.get(name)
         if caller is None or caller.until < time.monotonic():
             row = await self.pool.fetchrow(KEY, name)
             if row is None:
-                raise Refused(401, "invalid_credentials", "This key is not one of ours.")
+                raise RequestRejected(401, "invalid_credentials", "This key is not one of ours.")
             tier, rate = row["tier"] or "free", row["per_minute"] or 60
             caller = Caller(row["id"].hex, tier.encode(), rate, time.monotonic() + REMEMBERED_S)
             self.callers[name] = caller
@@ -205,13 +205,15 @@ def read_query(text: bytes, known: Mapping[str, Callable[[str], Any]]) -> dict[s
     for name, value in parse_qsl(text.decode("latin-1"), keep_blank_values=True):
         reader = known.get(name)
         if reader is None:
-            raise Refused(400, "invalid_request", f"Unknown parameter `{name}`. Known: {', '.join(known)}.", name)
+            raise RequestRejected(
+                400, "invalid_request", f"Unknown parameter `{name}`. Known: {', '.join(known)}.", name
+            )
         if name in found:
-            raise Refused(400, "invalid_request", f"`{name}` is given twice.", name)
+            raise RequestRejected(400, "invalid_request", f"`{name}` is given twice.", name)
         try:
             found[name] = reader(value)
         except ValueError as error:
-            raise Refused(400, "invalid_request", str(error), name) from error
+            raise RequestRejected(400, "invalid_request", str(error), name) from error
     return found
 
 
@@ -219,27 +221,27 @@ def slug_of(request: Request) -> str:
     """The slug of the path. Raises Refused for what cannot be one."""
     slug: str = request.path_params["slug"]
     if not SLUG.fullmatch(slug):
-        raise missing()
+        raise not_found_error()
     return slug
 
 
-def missing() -> Refused:
+def not_found_error() -> RequestRejected:
     """The answer where there is no such restaurant."""
-    return Refused(404, "not_found", "There is no restaurant of this slug.")
+    return RequestRejected(404, "not_found", "There is no restaurant of this slug.")
 
 
-def whole(least: int, most: int) -> Callable[[str], int]:
+def integer_param(minimum: int, maximum: int) -> Callable[[str], int]:
     """A reader of whole numbers within bounds."""
 
     def read(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
-            raise ValueError(f"A whole number from {least} to {most}.")
+        if not text.isascii() or not text.isdigit() or not minimum <= int(text) <= maximum:
+            raise ValueError(f"A whole number from {minimum} to {maximum}.")
         return int(text)
 
     return read
 
 
-def one_of(*words: str) -> Callable[[str], str]:
+def choice_param(*words: str) -> Callable[[str], str]:
     """A reader of one of a few words."""
 
     def read(text: str) -> str:
@@ -250,7 +252,7 @@ def one_of(*words: str) -> Callable[[str], str]:
     return read
 
 
-def point(text: str) -> tuple[float, float]:
+def lat_lng_param(text: str) -> tuple[float, float]:
     """A reader of latitude and longitude."""
     latitude, _, longitude = text.partition(",")
     place = float(latitude), float(longitude)

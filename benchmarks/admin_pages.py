@@ -24,16 +24,16 @@ class Pages:
 
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The row. Raises WrongAnswer when a page was not answered."""
-        every = list(opened(run))
+        every = list(open_pages(run))
         if broken := [one.path for one in every if one.status != 200]:
             raise WrongAnswer(f"admin: not answered: {', '.join(broken[:5])}")
-        slowest, asking = max(every, key=lambda one: one.ms), max(every, key=lambda one: one.queries)
+        slowest, sending = max(every, key=lambda one: one.ms), max(every, key=lambda one: one.queries)
         times = sorted(one.ms for one in every)
         beyond = [one for one in every if not one.is_good]
         run.settings["admin"] = {
-            "pages": f"{len(every)}, tries of each: {tries(run)}, in this process without its web server",
+            "pages": f"{len(every)}, tries of each: {warm_up_count(run)}, in this process without its web server",
             "slowest": f"{slowest.path[:100]}: {slowest.ms:.0f} ms",
-            "asks the most": f"{asking.path[:100]}: {asking.queries} queries",
+            "asks the most": f"{sending.path[:100]}: {sending.queries} queries",
             "beyond the goal": len(beyond),
         }
         figure = Figure(p50_ms=times[len(times) // 2], p99_ms=times[int(len(times) * 0.99)])
@@ -42,25 +42,25 @@ class Pages:
             what=f"{len(every)} pages",
             figures={OURS: figure},
             verdicts=(
-                Verdict(row="admin", of="slowest page", value=slowest.ms, goal=MAX_MS, is_most=True, unit="ms"),
+                Verdict(row="admin", of="slowest page", value=slowest.ms, goal=MAX_MS, is_maximum=True, unit="ms"),
                 Verdict(
                     row="admin",
                     of="most queries",
-                    value=asking.queries,
+                    value=sending.queries,
                     goal=MAX_QUERIES,
-                    is_most=True,
+                    is_maximum=True,
                     unit="",
                 ),
             ),
         )
 
 
-def tries(run: Run) -> int:
+def warm_up_count(run: Run) -> int:
     """How often a page is opened."""
-    return 1 if run.words.quick else back_office.ATTEMPTS
+    return 1 if run.arguments.quick else back_office.ATTEMPTS
 
 
-def opened(run: Run) -> Iterator[PageTiming]:
+def open_pages(run: Run) -> Iterator[PageTiming]:
     """The pages of every list that is registered."""
     from django.contrib import admin
     from django.test import Client
@@ -73,7 +73,7 @@ def opened(run: Run) -> Iterator[PageTiming]:
     back_office.open_page(client, "reference", back_office.REFERENCE)
     for model, its in sorted(model_admins(admin.site).items(), key=lambda one: str(one[0])):
         run.step(f"admin: {model.__name__}")
-        if run.words.quick:
-            yield back_office.open_page(client, "list", back_office.changelist_path(model), tries=tries(run))
+        if run.arguments.quick:
+            yield back_office.open_page(client, "list", back_office.changelist_path(model), tries=warm_up_count(run))
         else:
             yield from back_office.admin_page_paths(client, model, its)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from benchmarks import posting
+from benchmarks import post_load
 from benchmarks.load import Load
 
 BODY = b'{"customer_id": "benchmark"}'
@@ -49,7 +49,7 @@ def test_every_order_is_another_one_and_the_venues_take_turns(with_wrk: bool) ->
     if with_wrk and not load.uses_wrk:
         pytest.skip("wrk is not installed")
     with server(201) as (base_url, asked):
-        loaded = posting.orders(load, base_url, path="/api/v1/orders", body=BODY, keys=["one", "two"])
+        loaded = post_load.place_orders(load, base_url, path="/api/v1/orders", body=BODY, keys=["one", "two"])
     assert loaded.requests > 10
     assert loaded.wrong == 0
     names = [name for _, _, name, _ in asked]
@@ -61,7 +61,7 @@ def test_every_order_is_another_one_and_the_venues_take_turns(with_wrk: bool) ->
 def test_an_order_that_is_not_taken_is_counted_as_wrong() -> None:
     load = Load(connections=1, seconds=0.1, with_wrk=False)
     with server(200) as (base_url, _):
-        loaded = posting.orders(load, base_url, path="/", body=BODY, keys=["one"])
+        loaded = post_load.place_orders(load, base_url, path="/", body=BODY, keys=["one"])
     assert loaded.wrong == loaded.requests > 0
 
 
@@ -72,8 +72,8 @@ def test_requests_that_were_made_before_are_sent_as_they_are(with_wrk: bool) -> 
         pytest.skip("wrk is not installed")
     with server(200) as (base_url, asked):
         bodies = [b'{"a": "line\\n"}', '{"b": "ù\n"}'.encode(), b""]
-        requests = [posting.request_of(base_url, "POST", "/mcp", {"Accept": "*/*"}, body) for body in bodies]
-        loaded = posting.again(load, base_url, requests)
+        requests = [post_load.request_of(base_url, "POST", "/mcp", {"Accept": "*/*"}, body) for body in bodies]
+        loaded = post_load.repeat_requests(load, base_url, requests)
     assert loaded.wrong == 0
     # wrk has asked for one before.
     found = [body for *_, body in asked]

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from benchmarks import posting
+from benchmarks import post_load
 from benchmarks.contenders import HOST, Contender, our_server
 from benchmarks.figures import OURS, Bound, Figure, Row, Verdict, WrongAnswer
 from benchmarks.load import LoadResult
@@ -26,10 +26,10 @@ from benchmarks.suites import Run
 SETTLING, GIVEN, REST = "settling alone", "the same, given away", "record, REST"
 PAYER = "Benchmark payer"
 QUICK_PAYMENTS, PAYMENTS = 25, 200
-WARM = 6
+WARM_UP_CALLS = 6
 
 
-class Doors:
+class PaymentAndMcp:
     """Paid, and MCP."""
 
     name = "doors"
@@ -43,24 +43,24 @@ class Doors:
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The rows. Raises WrongAnswer."""
         if "paid" in wanted:
-            yield paid(run)
+            yield measure_payment(run)
         if "mcp" in wanted:
-            yield mcp(run)
+            yield measure_mcp(run)
 
 
 # Paid
-def paid(run: Run) -> Row:
+def measure_payment(run: Run) -> Row:
     """What of the work for a paid record is not the call that settles it: CPU time of our web server's processes.
 
     The call alone is made in this process, on the same facilitator and chain.
     """
-    product, count = run.product, QUICK_PAYMENTS if run.words.quick else PAYMENTS
+    product, count = run.product, QUICK_PAYMENTS if run.arguments.quick else PAYMENTS
     key, server = payer_key(), our_server(product)
     run.step("paid: looking for something that is sold")
-    path = sold(server, key)
+    path = find_paid_record(server, key)
     run.step("paid: warming up")
-    buy(server, path, key=key, payments=sign_payments(product.up, WARM * 2))
-    settle(sign_payments(product.up, WARM))
+    buy(server, path, key=key, payments=sign_payments(product.up, WARM_UP_CALLS * 2))
+    measure_settlement(sign_payments(product.up, WARM_UP_CALLS))
 
     def calls() -> Figure:
         payments = sign_payments(product.up, count)
@@ -68,10 +68,10 @@ def paid(run: Run) -> Row:
 
     turns = {
         OURS: calls,
-        SETTLING: lambda: settle(sign_payments(product.up, count)),
-        GIVEN: lambda: server.cost(partial(given, server, path, times=count), what=path),
+        SETTLING: lambda: measure_settlement(sign_payments(product.up, count)),
+        GIVEN: lambda: server.cost(partial(get_free, server, path, times=count), what=path),
     }
-    figures = run.in_turns("paid", turns)
+    figures = run.run_in_turns("paid", turns)
     whole, alone = figures[OURS].cpu_ms, figures[SETTLING].cpu_ms
     on_top = None if whole is None or alone is None else whole - alone
     run.settings["paid"] = {
@@ -79,8 +79,8 @@ def paid(run: Run) -> Row:
         GIVEN: "by the plan of the benchmark's account: what is answered, without the sale",
         SETTLING: "payments.x402.facilitator_client.settle in this process: the same facilitator, node and chain",
     }
-    told = Verdict(row="paid", of="CPU on top", value=on_top, goal=5, is_most=True, unit="ms")
-    return Row(name="paid", what="GET /v1/restaurants/{slug}?fields=context", figures=figures, verdicts=(told,))
+    payload = Verdict(row="paid", of="CPU on top", value=on_top, goal=5, is_maximum=True, unit="ms")
+    return Row(name="paid", what="GET /v1/restaurants/{slug}?fields=context", figures=figures, verdicts=(payload,))
 
 
 def payer_key() -> str:
@@ -99,7 +99,7 @@ def payer_key() -> str:
     return ApiKey.issue(place, name="A run of the benchmark", allowance=WIDE * 1_000, expires_at=ends).text
 
 
-def sold(server: Contender, key: str) -> str:
+def find_paid_record(server: Contender, key: str) -> str:
     """The address of a record around which something is sold. Raises WrongAnswer."""
     headers = {"Authorization": f"Bearer {key}"}
     listed = httpx.get(f"{server.base_url}/v1/restaurants?limit=20", headers=headers).json()
@@ -122,10 +122,10 @@ def buy(server: Contender, path: str, *, key: str, payments: Sequence[str]) -> L
             waits.append(time.perf_counter() - asked)
             if response.status != 200 or not response.headers["PAYMENT-RESPONSE"]:
                 raise WrongAnswer(f"paid: {response.status} {body[:300].decode(errors='replace')}")
-    return timed(waits, time.perf_counter() - began)
+    return figure_of_waits(waits, time.perf_counter() - began)
 
 
-def given(server: Contender, path: str, *, times: int) -> LoadResult:
+def get_free(server: Contender, path: str, *, times: int) -> LoadResult:
     """Ask for it again and again with the key to which it is given. Raises WrongAnswer when it is not."""
     waits, began = [], time.perf_counter()
     with closing(http.client.HTTPConnection(HOST, server.port, timeout=30)) as connection:
@@ -137,10 +137,10 @@ def given(server: Contender, path: str, *, times: int) -> LoadResult:
             waits.append(time.perf_counter() - asked)
             if response.status != 200:
                 raise WrongAnswer(f"paid: {response.status} for {path} with the key to which it is given")
-    return timed(waits, time.perf_counter() - began)
+    return figure_of_waits(waits, time.perf_counter() - began)
 
 
-def settle(payments: Sequence[str]) -> Figure:
+def measure_settlement(payments: Sequence[str]) -> Figure:
     """The call alone, with what it costs this process. Raises WrongAnswer when a payment was not settled."""
     from x402.schemas import PaymentRequirements, ResourceInfo
 
@@ -160,48 +160,48 @@ def settle(payments: Sequence[str]) -> Figure:
         waits.append(time.perf_counter() - at)
         if not isinstance(outcome, facilitator_client.Settled):
             raise WrongAnswer(f"paid: the facilitator says {outcome}")
-    used, found = time.process_time() - spent, timed(waits, time.perf_counter() - began)
+    used, found = time.process_time() - spent, figure_of_waits(waits, time.perf_counter() - began)
     return Figure(
         per_second=found.per_second, p50_ms=found.p50_ms, p99_ms=found.p99_ms, cpu_ms=1000 * used / len(payments)
     )
 
 
-def timed(waits_s: Sequence[float], seconds: float) -> LoadResult:
+def figure_of_waits(waits_s: Sequence[float], seconds: float) -> LoadResult:
     """So many answers, all of them right."""
     cuts = quantiles(waits_s, n=100, method="inclusive")
     return LoadResult(requests=len(waits_s), seconds=seconds, p50_ms=1000 * cuts[49], p99_ms=1000 * cuts[98], wrong=0)
 
 
 # MCP
-def mcp(run: Run) -> Row:
+def measure_mcp(run: Run) -> Row:
     """The same records by a tool and by REST, on the same key."""
     product, load = run.product, run.load
     server, read = our_server(product), READS[0]
     paths = paths_of(read, product)
-    messages = [message(product, path) for path in paths]
+    messages = [tool_call_request(product, path) for path in paths]
     run.step("mcp: comparing")
     for path in paths[:COMPARED]:
-        compare(server, product, path)
+        check_same_content(server, product, path)
 
     def tools() -> Figure:
-        return server.cost(lambda: posting.again(load, server.base_url, messages), what="POST /mcp")
+        return server.cost(lambda: post_load.repeat_requests(load, server.base_url, messages), what="POST /mcp")
 
     run.step("mcp: warming up")
-    posting.again(load.warming_up, server.base_url, messages)
-    figures = run.in_turns("mcp", {OURS: tools, REST: partial(server.measure, load, paths)})
+    post_load.repeat_requests(load.warm_up_load, server.base_url, messages)
+    figures = run.run_in_turns("mcp", {OURS: tools, REST: partial(server.measure, load, paths)})
     run.settings["mcp"] = {REST: "the record row's load on the same server", "message": "tools/call, 2025-11-25"}
-    return Row.judged("mcp", "tools/call get_restaurant", figures, [Bound(of=REST, gate=0.5, goal=0.7)])
+    return Row.create("mcp", "tools/call get_restaurant", figures, [Bound(of=REST, gate=0.5, goal=0.7)])
 
 
-def message(product: Product, path: str) -> bytes:
+def tool_call_request(product: Product, path: str) -> bytes:
     """The call of the tool that looks up what stands at this path."""
     call = tool_call("get_restaurant", {"slug": path.rpartition("/")[2]}, holds=b"")
-    return posting.request_of(
+    return post_load.request_of(
         product.base_url, call.method, call.path, {**call.headers, **product.headers}, call.body or b""
     )
 
 
-def compare(server: Contender, product: Product, path: str) -> None:
+def check_same_content(server: Contender, product: Product, path: str) -> None:
     """Have both doors tell the same, at the second try at the latest: a place may open in between.
 
     Raises WrongAnswer.
@@ -211,8 +211,8 @@ def compare(server: Contender, product: Product, path: str) -> None:
         answer = httpx.post(
             f"{server.base_url}/mcp", content=call.body, headers={**call.headers, **product.headers}
         ).json()
-        told, expected = answer.get("result", {}).get("structuredContent"), json.loads(server.get(path))
-        if told == expected:
+        payload, expected = answer.get("result", {}).get("structuredContent"), json.loads(server.get(path))
+        if payload == expected:
             return
         if last:
             raise WrongAnswer(f"mcp: of {path} the tool says {str(answer)[:300]}, and REST {str(expected)[:300]}")

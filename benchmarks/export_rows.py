@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from catalogue.models import Export
 
 COPY = "COPY to nowhere"
-MOST_S = 900.0
-MOST_ROUNDS = 3
+MAX_S = 900.0
+MAX_ROUNDS = 3
 # Below this an export is mostly its beginning and its end, and its rate says nothing of rows.
-JUDGED_FROM = 1_000_000
+MIN_JUDGED_ROWS = 1_000_000
 GOALS = {"parquet": (0.35, 0.5), "jsonl.gz": (0.35, 0.4)}
-PIECE = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
 class Exports:
@@ -33,31 +33,31 @@ class Exports:
 
     def steps(self, run: Run, wanted: frozenset[str]) -> int:
         """What the progress bar counts."""
-        return sum(2 * min(run.rounds, MOST_ROUNDS) for name in GOALS if name in wanted)
+        return sum(2 * min(run.rounds, MAX_ROUNDS) for name in GOALS if name in wanted)
 
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The rows. Raises WrongAnswer when files do not hold what is said of them."""
         from django.db import connection
 
-        is_judged = run.product.reviews >= JUDGED_FROM
+        is_judged = run.product.reviews >= MIN_JUDGED_ROWS
         run.settings["exports"] = {
             OURS: "from the order to the manifest, by the two pool processes of the worker, in parts",
             COPY: "the same columns and rows in no order by one client: FORMAT binary, and JSON lines raw",
-            "judged": is_judged or f"not below {JUDGED_FROM:,} reviews",
+            "judged": is_judged or f"not below {MIN_JUDGED_ROWS:,} reviews",
         }
         for name, (gate, goal) in GOALS.items():
             if name in wanted:
                 turns = Turns(name)
-                figures = fewer(run).in_turns(name, {OURS: turns.export, COPY: turns.copy})
+                figures = limit_rounds(run).run_in_turns(name, {OURS: turns.export, COPY: turns.copy})
                 turns.forget()
                 bound = Bound(of=COPY, gate=gate, goal=goal) if is_judged else Bound(of=COPY)
-                yield Row.judged(name, f"export of {turns.count:,} reviews, rows/s", figures, [bound])
+                yield Row.create(name, f"export of {turns.count:,} reviews, rows/s", figures, [bound])
         connection.close()
 
 
-def fewer(run: Run) -> Run:
+def limit_rounds(run: Run) -> Run:
     """The same in fewer rounds: one of these takes as long as all rounds of a read."""
-    return replace(run, rounds=min(run.rounds, MOST_ROUNDS))
+    return replace(run, rounds=min(run.rounds, MAX_ROUNDS))
 
 
 @dataclass
@@ -72,11 +72,11 @@ class Turns:
         """A round of ours; of the first one the files are read again. Raises WrongAnswer."""
         self.forget()
         try:
-            self.last, seconds = run_export("reviews", self.format, most_s=MOST_S)
+            self.last, seconds = run_export("reviews", self.format, max_s=MAX_S)
         except BenchmarkFailed as error:
             raise WrongAnswer(str(error)) from error
         if not self.count:
-            self.count = whole(self.last)
+            self.count = count_rows(self.last)
         elif self.last.rows != self.count:
             raise WrongAnswer(f"{self.format}: {self.last.rows} rows, and {self.count} before")
         return Figure(per_second=self.count / seconds, p50_ms=1000 * seconds)
@@ -99,7 +99,7 @@ class Turns:
             self.last = None
 
 
-def whole(export: "Export") -> int:
+def count_rows(export: "Export") -> int:
     """How many rows its files hold. Raises WrongAnswer where that is not what is said of them, or what there is."""
     from django.db import connection
 
@@ -111,7 +111,7 @@ def whole(export: "Export") -> int:
             if export.format == "parquet":
                 found += parquet.ParquetFile(file).metadata.num_rows
             else:
-                found += lines(iter(partial(file.read, PIECE), b""))
+                found += count_lines(iter(partial(file.read, CHUNK_BYTES), b""))
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM catalogue_review")
         ((there,),) = cursor.fetchall()
@@ -120,7 +120,7 @@ def whole(export: "Export") -> int:
     return found
 
 
-def lines(pieces: Iterator[bytes]) -> int:
+def count_lines(pieces: Iterator[bytes]) -> int:
     """How many lines a gzip file of one or several members holds."""
     reader, found = zlib.decompressobj(zlib.MAX_WBITS | 16), 0
     for piece in pieces:

@@ -52,12 +52,12 @@ function request() at = at + 1 return heads[at %% #heads + 1] .. at .. tail end
 
 def request_of(base_url: str, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
     """A request as it is sent."""
-    told = {"Host": urlsplit(base_url).netloc, **headers, "Content-Length": str(len(body))}
-    head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+    payload = {"Host": urlsplit(base_url).netloc, **headers, "Content-Length": str(len(body))}
+    head = "".join(f"{name}: {value}\r\n" for name, value in payload.items())
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
-def again(load: Load, base_url: str, requests: Sequence[bytes]) -> LoadResult:
+def repeat_requests(load: Load, base_url: str, requests: Sequence[bytes]) -> LoadResult:
     """Send these in turn; each is to be answered with 200."""
     if not load.uses_wrk:
         turns = round_robin(requests, connections=load.connections)
@@ -66,7 +66,7 @@ def again(load: Load, base_url: str, requests: Sequence[bytes]) -> LoadResult:
     return _by_wrk(load, base_url, AGAIN, listed, {})
 
 
-def orders(load: Load, base_url: str, *, path: str, body: bytes, keys: Sequence[str]) -> LoadResult:
+def place_orders(load: Load, base_url: str, *, path: str, body: bytes, keys: Sequence[str]) -> LoadResult:
     """POST this for the holders of these keys in turn, which is to be answered with 201. The body is ASCII."""
     run = uuid4().hex
     start = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(base_url).netloc}\r\nAuthorization: Bearer "
@@ -86,8 +86,8 @@ def orders(load: Load, base_url: str, *, path: str, body: bytes, keys: Sequence[
 def _by_wrk(load: Load, base_url: str, script: str, listed: bytes, words: Mapping[str, str]) -> LoadResult:
     threads = min(load.threads, load.connections)
     with tempfile.TemporaryDirectory() as place:
-        file, told = Path(place) / "listed", Path(place) / "load.lua"
+        file, payload = Path(place) / "listed", Path(place) / "load.lua"
         file.write_bytes(listed)
         filled = script % {**words, "file": json.dumps(str(file)), "threads": threads}
-        told.write_text(THREADS + filled + DONE)
-        return run_wrk(told, base_url, threads=threads, connections=load.connections, seconds=load.seconds)
+        payload.write_text(THREADS + filled + DONE)
+        return run_wrk(payload, base_url, threads=threads, connections=load.connections, seconds=load.seconds)

@@ -15,7 +15,7 @@ SOCKET = re.compile(r"socket:\[([0-9]+)\]")
 
 
 @dataclass(frozen=True)
-class Spent:
+class CpuTimes:
     """CPU seconds so far, by process."""
 
     server: dict[int, float]
@@ -31,18 +31,20 @@ class Meter:
 
     def processes(self) -> set[int]:
         """Who listens on the port."""
-        return holders({inode for inode, local, state in sockets() if state == LISTENING and local == self.port})
+        return processes_with_sockets(
+            {inode for inode, local, state in sockets() if state == LISTENING and local == self.port}
+        )
 
-    def read(self, server: Collection[int]) -> Spent:
+    def read(self, server: Collection[int]) -> CpuTimes:
         """What these processes have spent so far; the backends are none where the database is on another machine."""
-        held = inodes(server)
+        held = socket_inodes(server)
         ports = {local for inode, local, state in sockets() if state == ESTABLISHED and inode in held}
         with psycopg.connect(self.database_url, autocommit=True) as connection:
             backends = {pid for pid, port in connection.execute(BACKENDS) if port in ports and is_postgres(pid)}
-        return Spent({pid: cpu_s(pid) for pid in server}, {pid: cpu_s(pid) for pid in backends})
+        return CpuTimes({pid: cpu_s(pid) for pid in server}, {pid: cpu_s(pid) for pid in backends})
 
 
-def since(before: dict[int, float], after: dict[int, float]) -> float:
+def cpu_between(before: dict[int, float], after: dict[int, float]) -> float:
     """CPU seconds between the two; a process that is new has spent all of its own in between."""
     return sum(spent - before.get(pid, 0.0) for pid, spent in after.items())
 
@@ -57,13 +59,13 @@ def sockets() -> Iterable[tuple[int, int, str]]:
             yield int(words[9]), int(words[1].rpartition(":")[2], 16), words[3]
 
 
-def holders(wanted: Collection[int]) -> set[int]:
+def processes_with_sockets(wanted: Collection[int]) -> set[int]:
     """The processes that have one of these sockets open."""
     every = (int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit())
-    return {pid for pid in every if inodes([pid]) & set(wanted)}
+    return {pid for pid in every if socket_inodes([pid]) & set(wanted)}
 
 
-def inodes(pids: Iterable[int]) -> set[int]:
+def socket_inodes(pids: Iterable[int]) -> set[int]:
     """The sockets that these processes have open."""
     found = set()
     for pid in pids:
