@@ -6,7 +6,6 @@ import django.db.models.deletion
 import django.db.models.functions.text
 import pghistory.utils
 import pgtrigger.compiler
-import pgtrigger.migrations
 from django.contrib.postgres.operations import BtreeGinExtension, BtreeGistExtension, TrigramExtension
 from django.db import migrations, models
 
@@ -46,7 +45,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "code",
-                    models.CharField(default=reservations.models.reservations.new_code, editable=False, max_length=6),
+                    models.CharField(
+                        default=reservations.models.reservations.generate_code, editable=False, max_length=6
+                    ),
                 ),
                 (
                     "status",
@@ -63,7 +64,7 @@ class Migration(migrations.Migration):
                             ("manual", "staff confirm each reservation"),
                             ("large_party", "large party"),
                             ("waitlist", "no table is free"),
-                            ("proof", "not confirmed by email yet"),
+                            ("email_confirmation", "not confirmed by email yet"),
                         ],
                         max_length=20,
                         null=True,
@@ -118,20 +119,26 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         blank=True,
                         editable=False,
-                        help_text="Until when a table is held for this party on the waiting list",
+                        help_text="End of the current offer of a table to this party on the waiting list",
                         null=True,
                     ),
                 ),
                 (
-                    "prove_by",
+                    "confirm_by",
                     models.DateTimeField(
                         blank=True,
                         editable=False,
-                        help_text="Until when the table is held for a guest who has to confirm by email",
+                        help_text="Deadline for the guest to confirm by email; the table is held until then",
                         null=True,
                     ),
                 ),
-                ("offers", models.PositiveSmallIntegerField(default=0, editable=False, help_text="Number of offers")),
+                (
+                    "offer_count",
+                    models.PositiveSmallIntegerField(
+                        default=0,
+                        editable=False,
+                    ),
+                ),
                 (
                     "is_walk_in",
                     models.BooleanField(
@@ -151,24 +158,24 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [
-                    models.Index(fields=["venue", "starts_at", "id"], name="reservation_soonest_of_venue"),
-                    models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_of_venue_and_day"),
+                    models.Index(fields=["venue", "starts_at", "id"], name="reservation_by_venue_start"),
+                    models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_by_venue_date"),
                     models.Index(
                         condition=models.Q(("pending_reason", "waitlist"), ("status", "pending")),
                         fields=["venue", "starts_at", "created_at"],
-                        name="reservation_waiting",
+                        name="reservation_waitlisted",
                     ),
                     models.Index(
-                        condition=models.Q(("prove_by__isnull", False)),
-                        fields=["prove_by"],
-                        name="reservation_unproven",
+                        condition=models.Q(("confirm_by__isnull", False)),
+                        fields=["confirm_by"],
+                        name="reservation_unconfirmed",
                     ),
                     models.Index(
                         models.F("venue"),
                         django.db.models.functions.text.Lower("customer_email"),
-                        name="reservation_of_guest_by_mail",
+                        name="reservation_by_email",
                     ),
-                    models.Index(fields=["venue", "customer_phone"], name="reservation_of_guest_by_phone"),
+                    models.Index(fields=["venue", "customer_phone"], name="reservation_by_phone"),
                     django.contrib.postgres.indexes.GinIndex(
                         models.F("venue"),
                         django.contrib.postgres.indexes.OpClass(
@@ -184,11 +191,11 @@ class Migration(migrations.Migration):
                             ),
                             name="gin_trgm_ops",
                         ),
-                        name="reservation_by_guest_trigrams",
+                        name="reservation_by_guest_trigram",
                     ),
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "code"), name="reservation_code_once_in_a_venue"),
+                    models.UniqueConstraint(fields=("venue", "code"), name="reservation_code_unique_per_venue"),
                     models.CheckConstraint(
                         condition=models.Q(("party_size__range", (1, 500))), name="reservation_party_size_in_1_to_500"
                     ),
@@ -204,7 +211,7 @@ class Migration(migrations.Migration):
                             ("erased_at__isnull", False),
                             _connector="OR",
                         ),
-                        name="reservation_has_a_contact",
+                        name="reservation_has_contact",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -212,7 +219,7 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("status", "pending"), _negated=True), ("pending_reason__isnull", True)),
                             _connector="OR",
                         ),
-                        name="reservation_says_why_it_is_pending",
+                        name="reservation_pending_reason_if_pending",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -220,11 +227,11 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("status", "cancelled"), _negated=True), ("cancelled_at__isnull", True)),
                             _connector="OR",
                         ),
-                        name="reservation_says_when_it_was_cancelled",
+                        name="reservation_cancelled_at_if_cancelled",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("arrival__isnull", True), ("status", "confirmed"), _connector="OR"),
-                        name="reservation_arrives_when_confirmed",
+                        name="reservation_arrival_only_if_confirmed",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -232,28 +239,28 @@ class Migration(migrations.Migration):
                             models.Q(("pending_reason", "waitlist"), ("status", "pending")),
                             _connector="OR",
                         ),
-                        name="reservation_is_offered_a_table_on_the_waiting_list",
+                        name="reservation_offer_only_if_waitlisted",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            models.Q(("pending_reason", "proof"), ("prove_by__isnull", False)),
+                            models.Q(("confirm_by__isnull", False), ("pending_reason", "email_confirmation")),
                             models.Q(
-                                ("prove_by__isnull", True),
+                                ("confirm_by__isnull", True),
                                 models.Q(
                                     ("pending_reason__isnull", True),
-                                    models.Q(("pending_reason", "proof"), _negated=True),
+                                    models.Q(("pending_reason", "email_confirmation"), _negated=True),
                                     _connector="OR",
                                 ),
                             ),
                             _connector="OR",
                         ),
-                        name="reservation_says_until_when_it_waits_for_proof",
+                        name="reservation_confirm_by_if_email_confirmation",
                     ),
                 ],
             },
         ),
         migrations.CreateModel(
-            name="Notice",
+            name="GuestMail",
             fields=[
                 (
                     "id",
@@ -265,7 +272,7 @@ class Migration(migrations.Migration):
                     "reservation",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="notices",
+                        related_name="guest_mails",
                         to="reservations.reservation",
                     ),
                 ),
@@ -278,11 +285,11 @@ class Migration(migrations.Migration):
                             ("waitlisted", "added to the waiting list"),
                             ("offered", "table offered"),
                             ("cancelled", "cancelled"),
-                            ("proof", "confirm the booking"),
-                            ("moved", "changed"),
+                            ("email_confirmation", "confirm the booking"),
+                            ("changed", "changed"),
                             ("reminder", "reminder"),
                         ],
-                        max_length=12,
+                        max_length=20,
                     ),
                 ),
                 (
@@ -298,8 +305,8 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("tries", models.PositiveSmallIntegerField(default=0)),
-                ("next_try_at", models.DateTimeField()),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("next_attempt_at", models.DateTimeField()),
                 ("leased_until", models.DateTimeField(blank=True, null=True)),
                 ("last_error", models.CharField(blank=True, default="", max_length=300)),
                 ("created_at", models.DateTimeField()),
@@ -307,13 +314,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [
-                    models.Index(condition=models.Q(("state", "pending")), fields=["next_try_at"], name="notice_due")
+                    models.Index(
+                        condition=models.Q(("state", "pending")), fields=["next_attempt_at"], name="guest_mail_due"
+                    )
                 ],
                 "constraints": [
                     models.UniqueConstraint(
                         condition=models.Q(("kind", "reminder")),
                         fields=("reservation",),
-                        name="guest_is_reminded_once",
+                        name="guest_mail_one_reminder",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -321,13 +330,13 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("state", "sent"), _negated=True), ("sent_at__isnull", True)),
                             _connector="OR",
                         ),
-                        name="notice_says_when_it_was_sent",
+                        name="guest_mail_sent_at_if_sent",
                     ),
                 ],
             },
         ),
         migrations.CreateModel(
-            name="Visitor",
+            name="GuestProfile",
             fields=[
                 (
                     "id",
@@ -338,7 +347,7 @@ class Migration(migrations.Migration):
                 (
                     "venue",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="visitors", to="accounts.venue"
+                        on_delete=django.db.models.deletion.CASCADE, related_name="guest_profiles", to="accounts.venue"
                     ),
                 ),
                 ("note", models.TextField(blank=True, default="", max_length=2000)),
@@ -359,7 +368,7 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="merged",
-                        to="reservations.visitor",
+                        to="reservations.guestprofile",
                     ),
                 ),
                 ("updated_at", models.DateTimeField()),
@@ -372,13 +381,13 @@ class Migration(migrations.Migration):
                             models.Q(("merged_into", models.F("id")), _negated=True),
                             _connector="OR",
                         ),
-                        name="visitor_is_not_merged_into_itself",
+                        name="guest_profile_not_merged_into_itself",
                     )
                 ],
             },
         ),
         migrations.CreateModel(
-            name="Contact",
+            name="GuestContact",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
@@ -391,16 +400,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "visitor",
+                    "profile",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="contacts", to="reservations.visitor"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="contacts",
+                        to="reservations.guestprofile",
                     ),
                 ),
                 ("address", models.CharField(max_length=254)),
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "address"), name="contact_of_one_guest_of_a_venue")
+                    models.UniqueConstraint(fields=("venue", "address"), name="guest_contact_unique_per_venue")
                 ],
             },
         ),
@@ -408,7 +419,7 @@ class Migration(migrations.Migration):
             name="OnlineBooking",
             fields=[
                 (
-                    "form",
+                    "form_key",
                     models.UUIDField(
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
@@ -421,15 +432,18 @@ class Migration(migrations.Migration):
                         to="reservations.reservation",
                     ),
                 ),
-                ("content", models.CharField(help_text="Hash of what the form said", max_length=64)),
-                ("contact", models.CharField(help_text="Hash of the guest's mail address or number", max_length=64)),
-                ("address", models.CharField(help_text="Hash of the address that the form came from", max_length=64)),
+                ("content_hash", models.CharField(help_text="Hash of the submitted values", max_length=64)),
+                (
+                    "contact_hash",
+                    models.CharField(help_text="Keyed hash of the guest's email address or number", max_length=64),
+                ),
+                ("ip_hash", models.CharField(help_text="Keyed hash of the client's IP address", max_length=64)),
                 ("created_at", models.DateTimeField()),
             ],
             options={
                 "indexes": [
-                    models.Index(fields=["contact"], name="online_booking_of_contact"),
-                    models.Index(fields=["address", "created_at"], name="online_booking_of_address"),
+                    models.Index(fields=["contact_hash"], name="online_booking_by_contact"),
+                    models.Index(fields=["ip_hash", "created_at"], name="online_booking_by_ip"),
                 ],
             },
         ),
@@ -499,7 +513,7 @@ class Migration(migrations.Migration):
                         condition=models.Q(
                             ("pacing_covers__isnull", True), ("pacing_covers__gte", 1), _connector="OR"
                         ),
-                        name="service_period_paces_someone",
+                        name="service_period_pacing_positive",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -510,6 +524,42 @@ class Migration(migrations.Migration):
                         ),
                         name="service_period_turns_of_15_to_720_minutes",
                         violation_error_message="Guests stay 15 to 720 minutes.",
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (NEW."first_seating", NEW."id", NEW."last_seating", NEW."name", NEW."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."slot_min", NEW."turn_2_min", NEW."turn_4_min", NEW."turn_6_min", NEW."turn_more_min", NEW."venue_id", NEW."weekdays"); RETURN NULL;',
+                            hash="fd21e0de643d65b3d5e1bf5717553b9ee3ed2206",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_f8265",
+                            table="reservations_serviceperiod",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
+                            hash="4a87673735c40c6ed4ef29f4b28c2782e1e3b268",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_3232a",
+                            table="reservations_serviceperiod",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
+                            hash="4d563fb9f204e26900dbd6ef1c3714ac34d52a4c",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_2ce83",
+                            table="reservations_serviceperiod",
+                            when="AFTER",
+                        ),
                     ),
                 ],
             },
@@ -609,9 +659,45 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(("last_date__gte", models.F("first_date"))),
-                        name="closure_ends_after_it_begins",
+                        name="closure_last_date_not_before_first",
                         violation_error_message="The last day is before the first.",
                     )
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (NEW."first_date", NEW."id", NEW."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."reason", NEW."venue_id"); RETURN NULL;',
+                            hash="10e50a80e1cf50d15807a23450310a1444b806cd",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_a900e",
+                            table="reservations_closure",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
+                            hash="c321c292e8c8d9f986f7fd37a1e185fa41e70fc0",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_ad2ed",
+                            table="reservations_closure",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
+                            hash="53add195ae4124c163625f05471adc1ab5029a78",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d66ae",
+                            table="reservations_closure",
+                            when="AFTER",
+                        ),
+                    ),
                 ],
             },
         ),
@@ -681,7 +767,7 @@ class Migration(migrations.Migration):
                 ("position", models.PositiveSmallIntegerField(default=0)),
             ],
             options={
-                "constraints": [models.UniqueConstraint(fields=("venue", "name"), name="area_named_once_in_a_venue")],
+                "constraints": [models.UniqueConstraint(fields=("venue", "name"), name="area_name_unique_per_venue")],
             },
         ),
         migrations.CreateModel(
@@ -732,13 +818,49 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "name"), name="table_named_once_in_a_venue"),
+                    models.UniqueConstraint(fields=("venue", "name"), name="table_name_unique_per_venue"),
                     models.CheckConstraint(
                         condition=models.Q(
                             ("seats_max__gte", models.F("seats_min")), ("seats_max__lte", 500), ("seats_min__gte", 1)
                         ),
-                        name="table_seats_at_least_one",
-                        violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+                        name="table_seats_valid",
+                        violation_error_message="Seats are 1 to 500, and the maximum is not below the minimum.",
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (NEW."area_id", NEW."id", NEW."is_active", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."priority", NEW."seats_max", NEW."seats_min", NEW."venue_id"); RETURN NULL;',
+                            hash="376d48dfabe638385e1786ddfb0c88b3034ca69d",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_f157e",
+                            table="reservations_table",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
+                            hash="c6143f15a0b59611caf5598253794da0242e1788",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_cead7",
+                            table="reservations_table",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
+                            hash="409b792216c47ad36ebdd9a2f75c36c73cac5976",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d22e6",
+                            table="reservations_table",
+                            when="AFTER",
+                        ),
                     ),
                 ],
             },
@@ -831,13 +953,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "name"), name="combination_named_once_in_a_venue"),
+                    models.UniqueConstraint(fields=("venue", "name"), name="combination_name_unique_per_venue"),
                     models.CheckConstraint(
                         condition=models.Q(
                             ("seats_max__gte", models.F("seats_min")), ("seats_max__lte", 500), ("seats_min__gte", 1)
                         ),
-                        name="combination_seats_at_least_one",
-                        violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+                        name="combination_seats_valid",
+                        violation_error_message="Seats are 1 to 500, and the maximum is not below the minimum.",
                     ),
                 ],
             },
@@ -868,11 +990,9 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     django.contrib.postgres.constraints.ExclusionConstraint(
-                        expressions=[("table", "="), ("during", "&&")], name="table_is_taken_once_at_a_time"
+                        expressions=[("table", "="), ("during", "&&")], name="seating_no_table_overlap"
                     ),
-                    models.CheckConstraint(
-                        condition=models.Q(("during__isempty", False)), name="seating_takes_some_time"
-                    ),
+                    models.CheckConstraint(condition=models.Q(("during__isempty", False)), name="seating_not_empty"),
                 ],
             },
         ),
@@ -880,135 +1000,6 @@ class Migration(migrations.Migration):
             model_name="combination",
             name="tables",
             field=models.ManyToManyField(related_name="combinations", to="reservations.table"),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="closure",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (NEW."first_date", NEW."id", NEW."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."reason", NEW."venue_id"); RETURN NULL;',
-                    hash="10e50a80e1cf50d15807a23450310a1444b806cd",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_a900e",
-                    table="reservations_closure",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="closure",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
-                    hash="c321c292e8c8d9f986f7fd37a1e185fa41e70fc0",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_ad2ed",
-                    table="reservations_closure",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="closure",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
-                    hash="53add195ae4124c163625f05471adc1ab5029a78",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_d66ae",
-                    table="reservations_closure",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="serviceperiod",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (NEW."first_seating", NEW."id", NEW."last_seating", NEW."name", NEW."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."slot_min", NEW."turn_2_min", NEW."turn_4_min", NEW."turn_6_min", NEW."turn_more_min", NEW."venue_id", NEW."weekdays"); RETURN NULL;',
-                    hash="fd21e0de643d65b3d5e1bf5717553b9ee3ed2206",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_f8265",
-                    table="reservations_serviceperiod",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="serviceperiod",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
-                    hash="4a87673735c40c6ed4ef29f4b28c2782e1e3b268",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_3232a",
-                    table="reservations_serviceperiod",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="serviceperiod",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
-                    hash="4d563fb9f204e26900dbd6ef1c3714ac34d52a4c",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_2ce83",
-                    table="reservations_serviceperiod",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="table",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (NEW."area_id", NEW."id", NEW."is_active", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."priority", NEW."seats_max", NEW."seats_min", NEW."venue_id"); RETURN NULL;',
-                    hash="376d48dfabe638385e1786ddfb0c88b3034ca69d",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_f157e",
-                    table="reservations_table",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="table",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
-                    hash="c6143f15a0b59611caf5598253794da0242e1788",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_cead7",
-                    table="reservations_table",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="table",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
-                    hash="409b792216c47ad36ebdd9a2f75c36c73cac5976",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_d22e6",
-                    table="reservations_table",
-                    when="AFTER",
-                ),
-            ),
         ),
         migrations.RunPython(create_references, migrations.RunPython.noop),
     ]
