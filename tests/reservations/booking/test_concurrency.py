@@ -20,9 +20,10 @@ from django.utils import timezone
 from accounts.models import ApiKey, Event, Venue
 from framework.consistency import all_checks
 from framework.errors import ApiError
-from reservations.booking import commands, table_assignment, waitlist
+from reservations.booking import commands, waitlist
 from reservations.floor import rename_table
 from reservations.models import Reservation, Seating, Table
+from reservations.models.reservations import IS_EXPECTED
 from reservations.service import check_in
 from tests.reservations import consistency
 from tests.support import builders
@@ -159,11 +160,7 @@ def storm(operations: int, *, seed: int) -> Counter[str]:
         done = sum(threads.map(partial(Writer.run, operations=operations // WRITERS), writers), Counter[str]())
     assert consistency.problems() == []
     assert [finding for check in all_checks(now=timezone.now()).values() for finding in check] == []
-    begin = (
-        Reservation.objects.filter(table_assignment.IS_EXPECTED, venue=paced)
-        .values("starts_at")
-        .annotate(Sum("party_size"))
-    )
+    begin = Reservation.objects.filter(IS_EXPECTED, venue=paced).values("starts_at").annotate(Sum("party_size"))
     assert [slot for slot in begin if slot["party_size__sum"] > PACING] == []
     assert dict(Reservation.objects.values_list("pk", "version")) == list_events()
     return done
