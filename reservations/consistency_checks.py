@@ -3,7 +3,7 @@
 from datetime import datetime
 from functools import partial
 
-from accounts.consistency_checks import events, replays, tallies
+from accounts.consistency_checks import check_events, check_record_counts, check_stored_responses
 from framework.consistency import Checks, query
 from framework.public_ids import encode
 from reservations.models import Reservation
@@ -56,7 +56,7 @@ def checks(now: datetime) -> Checks:
         "table_sold_twice": query("table_sold_twice", SOLD_TWICE, subject=subject),
         "seating": query("seating", SEATINGS, subject=subject),
         "seating_names": query("seating_names", NAMES, {"now": now}, subject=subject),
-        "reservation_tally": tallies("reservation", Reservation),
-        "reservation_event": events("reservation", Reservation, prefix=PREFIX, now=now),
-        "reservation_replay": replays("reservation", Reservation, prefix=PREFIX),
+        "reservation_counts": check_record_counts("reservation", Reservation),
+        "reservation_event": check_events("reservation", Reservation, prefix=PREFIX, now=now),
+        "reservation_replay": check_stored_responses("reservation", Reservation, prefix=PREFIX),
     }

@@ -12,5 +12,5 @@ from reservations.serializers import ReservationRecord
 def reservations_of(account: Account) -> Iterator[dict[str, Any]]:
     """Its reservations, as the API answers them, with their venue."""
     rows = Reservation.objects.filter(venue__account=account).select_related("venue")
-    for reservation in data_export.by_key(rows):
+    for reservation in data_export.iterate_in_batches(rows):
         yield {"venue": reservation.venue.public_id, **ReservationRecord(reservation).data}

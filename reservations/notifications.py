@@ -18,7 +18,7 @@ def tell(reservation: Reservation, event: EventType, *, notice: Notice.Kind | No
     to a guest who left no address, from a venue that sends none, or about a party whose time has come. Two statements
     at most; the mail task is enqueued after the commit.
     """
-    outbox.record(
+    outbox.record_event(
         reservation.venue,
         event,
         record=written.of(reservation),

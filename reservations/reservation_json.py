@@ -11,7 +11,7 @@ from uuid import UUID
 
 import orjson
 
-from accounts.models import Tally, Venue
+from accounts.models import RecordCount, Venue
 from framework.api.pagination.page_number import Page
 from framework.api.pagination.schema import format_datetime
 from framework.db import prepared_statements
@@ -80,7 +80,7 @@ def page_of(
         where += OF_DAY
         ((total,),) = prepared_statements.fetch_all(COUNTED.format(where=where), asked)
     else:
-        total = Tally.objects.count_of(venue, Tally.Noun.RESERVATION, status=status)
+        total = RecordCount.objects.get_total(venue, RecordCount.RecordType.RESERVATION, status=status)
     if page.offset >= total:
         return total, []
     if page.offset:

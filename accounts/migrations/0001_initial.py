@@ -6,7 +6,6 @@ import django.db.models.deletion
 import django.utils.timezone
 import pghistory.utils
 import pgtrigger.compiler
-import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
@@ -74,7 +73,7 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "constraints": [
                     models.UniqueConstraint(
-                        models.Func(models.F("email"), function="lower"), name="one_user_per_email_in_any_case"
+                        models.Func(models.F("email"), function="lower"), name="user_email_unique_in_any_case"
                     )
                 ],
             },
@@ -139,7 +138,43 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("account", "user"), name="one_membership_per_user_and_account")
+                    models.UniqueConstraint(fields=("account", "user"), name="membership_unique_per_user_and_account")
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (NEW."account_id", NEW."created_at", NEW."id", NEW."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."role", NEW."user_id"); RETURN NULL;',
+                            hash="84fece4c55539ecca821a59d00461d4e0c0b5fb7",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_f0184",
+                            table="accounts_membership",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (OLD."account_id", OLD."created_at", OLD."id", OLD."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."role", OLD."user_id"); RETURN NULL;',
+                            hash="f4b1140bf8147ac0b910e09560c50aff402e7115",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_2ef26",
+                            table="accounts_membership",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (OLD."account_id", OLD."created_at", OLD."id", OLD."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."role", OLD."user_id"); RETURN NULL;',
+                            hash="bb522e2562c0f227550292200725938829d8f9fd",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d2fe0",
+                            table="accounts_membership",
+                            when="AFTER",
+                        ),
+                    ),
                 ],
             },
         ),
@@ -253,13 +288,13 @@ class Migration(migrations.Migration):
                         models.F("account"),
                         models.Func(models.F("email"), function="lower"),
                         condition=models.Q(("accepted_at__isnull", True), ("withdrawn_at__isnull", True)),
-                        name="one_open_invitation_per_address_and_account",
+                        name="invitation_open_unique_per_address_and_account",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
                             ("accepted_at__isnull", True), ("withdrawn_at__isnull", True), _connector="OR"
                         ),
-                        name="invitation_is_accepted_or_withdrawn",
+                        name="invitation_not_accepted_and_withdrawn",
                     ),
                 ],
             },
@@ -334,7 +369,7 @@ class Migration(migrations.Migration):
                             validators=[
                                 django.core.validators.RegexValidator(
                                     "^[a-z][a-z0-9_-]{0,39}$",
-                                    "A label has small letters, digits, _ and -, and begins with a letter: card.",
+                                    "A label consists of lower-case letters, digits, _ and -, and starts with a letter: card.",
                                 )
                             ],
                         ),
@@ -389,11 +424,47 @@ class Migration(migrations.Migration):
                     models.CheckConstraint(
                         condition=models.Q(("currency__regex", "^[A-Z]{3}$")),
                         name="venue_currency_is_three_capitals",
-                        violation_error_message="The currency is a code of ISO 4217: EUR.",
+                        violation_error_message="The currency is an ISO 4217 code, such as EUR.",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("auto_confirm_max_party__lte", 500)),
                         name="venue_confirms_parties_of_0_to_500",
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (NEW."account_id", NEW."address", NEW."auto_confirm_max_party", NEW."created_at", NEW."currency", NEW."forgets_guests_after_days", NEW."id", NEW."is_bookable_online", NEW."is_sandbox", NEW."mails_guests", NEW."max_days_ahead", NEW."name", NEW."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."phone", NEW."prices_include_tax", NEW."proves_guests", NEW."timezone", NEW."when_full"); RETURN NULL;',
+                            hash="4ffced91d63e939bd8dbe60f47b67a882796c1a1",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_c0b37",
+                            table="accounts_venue",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;',
+                            hash="013823e0a1882faa26c0735f98090ca6d271008b",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_74b9e",
+                            table="accounts_venue",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;',
+                            hash="b748d322d16eae79d19a44344884d28bbff8aa87",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d2b7c",
+                            table="accounts_venue",
+                            when="AFTER",
+                        ),
                     ),
                 ],
             },
@@ -481,7 +552,7 @@ class Migration(migrations.Migration):
                             validators=[
                                 django.core.validators.RegexValidator(
                                     "^[a-z][a-z0-9_-]{0,39}$",
-                                    "A label has small letters, digits, _ and -, and begins with a letter: card.",
+                                    "A label consists of lower-case letters, digits, _ and -, and starts with a letter: card.",
                                 )
                             ],
                         ),
@@ -579,7 +650,7 @@ class Migration(migrations.Migration):
                             ],
                             max_length=20,
                         ),
-                        default=accounts.models.api_keys.every_scope,
+                        default=accounts.models.api_keys.all_scopes,
                         help_text="Permissions: read or write orders and reservations",
                         size=None,
                     ),
@@ -607,7 +678,43 @@ class Migration(migrations.Migration):
                                 ["orders:read", "orders:write", "reservations:read", "reservations:write"],
                             )
                         ),
-                        name="api_key_scopes_are_known",
+                        name="api_key_scopes_known",
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;',
+                            hash="e85a1dac1626fabe85d1105758f1e57a6308559e",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_d3b8e",
+                            table="accounts_apikey",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition='WHEN (OLD."allowance" IS DISTINCT FROM (NEW."allowance") OR OLD."created_at" IS DISTINCT FROM (NEW."created_at") OR OLD."end" IS DISTINCT FROM (NEW."end") OR OLD."expires_at" IS DISTINCT FROM (NEW."expires_at") OR OLD."family" IS DISTINCT FROM (NEW."family") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."name" IS DISTINCT FROM (NEW."name") OR OLD."revoked_at" IS DISTINCT FROM (NEW."revoked_at") OR OLD."scopes" IS DISTINCT FROM (NEW."scopes") OR OLD."start" IS DISTINCT FROM (NEW."start") OR OLD."venue_id" IS DISTINCT FROM (NEW."venue_id"))',
+                            func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;',
+                            hash="f2f997103fc090126a3dcc8adbf120e4c9028a61",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_46070",
+                            table="accounts_apikey",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;',
+                            hash="a476f869fa3b3016480200af50181031bf4a961d",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d5bea",
+                            table="accounts_apikey",
+                            when="AFTER",
+                        ),
                     ),
                 ],
             },
@@ -668,7 +775,7 @@ class Migration(migrations.Migration):
                             ],
                             max_length=20,
                         ),
-                        default=accounts.models.api_keys.every_scope,
+                        default=accounts.models.api_keys.all_scopes,
                         help_text="Permissions: read or write orders and reservations",
                         size=None,
                     ),
@@ -683,17 +790,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="KeyChange",
+            name="ApiKeyChangeCounter",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("number", models.BigIntegerField(default=0)),
             ],
             options={
-                "constraints": [models.CheckConstraint(condition=models.Q(("id", 1)), name="key_changes_are_one_row")],
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("id", 1)), name="api_key_change_counter_one_row")
+                ],
             },
         ),
         migrations.CreateModel(
-            name="Tally",
+            name="RecordCount",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
@@ -706,17 +815,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "noun",
+                    "record_type",
                     models.CharField(choices=[("order", "Order"), ("reservation", "Reservation")], max_length=12),
                 ),
                 ("status", models.CharField(max_length=10)),
                 ("total", models.BigIntegerField()),
             ],
             options={
-                "verbose_name_plural": "tallies",
                 "constraints": [
                     models.UniqueConstraint(
-                        fields=("venue", "noun", "status"), name="one_tally_per_venue_noun_and_status"
+                        fields=("venue", "record_type", "status"), name="record_count_unique_per_venue_type_and_status"
                     )
                 ],
             },
@@ -742,20 +850,20 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [models.Index(fields=["created_at"], name="idempotent_call_by_age")],
                 "constraints": [
-                    models.UniqueConstraint(fields=("scope", "key"), name="idempotency_key_once_in_a_scope"),
+                    models.UniqueConstraint(fields=("scope", "key"), name="idempotency_key_unique_per_scope"),
                     models.CheckConstraint(
                         condition=models.Q(
                             models.Q(("body__isnull", True), ("status__isnull", True)),
                             models.Q(("body__isnull", False), ("status__isnull", False)),
                             _connector="OR",
                         ),
-                        name="idempotent_call_has_a_whole_answer",
+                        name="idempotent_call_has_status_and_body_or_neither",
                     ),
                 ],
             },
         ),
         migrations.CreateModel(
-            name="Letter",
+            name="OutgoingMail",
             fields=[
                 (
                     "id",
@@ -766,11 +874,24 @@ class Migration(migrations.Migration):
                 ("address", models.CharField(max_length=254)),
                 ("subject", models.CharField(max_length=300)),
                 ("text", models.TextField(editable=False, help_text="Encrypted")),
+                (
+                    "topic",
+                    models.CharField(
+                        blank=True, default="", help_text="Public id of what the mail is about", max_length=40
+                    ),
+                ),
                 ("created_at", models.DateTimeField()),
-                ("next_try_at", models.DateTimeField()),
+                ("next_attempt_at", models.DateTimeField()),
             ],
             options={
-                "indexes": [models.Index(fields=["next_try_at"], name="letter_due")],
+                "indexes": [
+                    models.Index(fields=["next_attempt_at"], name="outgoing_mail_due"),
+                    models.Index(
+                        condition=models.Q(("topic", ""), _negated=True),
+                        fields=["topic"],
+                        name="outgoing_mail_by_topic",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -811,7 +932,10 @@ class Migration(migrations.Migration):
                 ("duration_ms", models.PositiveIntegerField()),
                 ("address", models.GenericIPAddressField(blank=True, null=True)),
                 ("user_agent", models.CharField(blank=True, default="", max_length=200)),
-                ("body", models.TextField(blank=True, default="", help_text="Only of failed requests (4xx), masked")),
+                (
+                    "body",
+                    models.TextField(blank=True, default="", help_text="Only of failed requests (4xx), redacted"),
+                ),
                 ("answer", models.TextField(blank=True, default="", help_text="Only of failed requests (4xx)")),
                 ("created_at", models.DateTimeField()),
             ],
@@ -827,7 +951,7 @@ class Migration(migrations.Migration):
                     models.Index(
                         condition=models.Q(("status__gte", 500)),
                         fields=["venue", "-created_at", "-id"],
-                        name="api_call_broken_of_venue",
+                        name="api_call_server_error_of_venue",
                     ),
                     models.Index(fields=["key", "-created_at", "-id"], name="api_call_newest_of_key"),
                     models.Index(fields=["created_at"], name="api_call_by_age"),
@@ -835,7 +959,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="ApiHour",
+            name="ApiCallCount",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
@@ -844,20 +968,20 @@ class Migration(migrations.Migration):
                         db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="api_hours",
+                        related_name="api_call_counts",
                         to="accounts.venue",
                     ),
                 ),
                 ("hour", models.DateTimeField(help_text="Start of the hour, in UTC")),
                 ("calls", models.PositiveIntegerField(default=0)),
-                ("refused", models.PositiveIntegerField(default=0, help_text="Answered with 4xx")),
-                ("broken", models.PositiveIntegerField(default=0, help_text="Answered with 5xx")),
+                ("client_errors", models.PositiveIntegerField(default=0, help_text="Answered with 4xx")),
+                ("server_errors", models.PositiveIntegerField(default=0, help_text="Answered with 5xx")),
             ],
             options={
-                "verbose_name": "API hour",
-                "indexes": [models.Index(fields=["hour"], name="api_hour_by_age")],
+                "verbose_name": "API call count",
+                "indexes": [models.Index(fields=["hour"], name="api_call_count_by_age")],
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "hour"), name="one_api_hour_per_venue_and_hour")
+                    models.UniqueConstraint(fields=("venue", "hour"), name="api_call_count_unique_per_venue_and_hour")
                 ],
             },
         ),
@@ -944,7 +1068,7 @@ class Migration(migrations.Migration):
                             models.Q(("account__isnull", False), ("venue__isnull", True)),
                             _connector="OR",
                         ),
-                        name="event_is_of_a_venue_or_an_account",
+                        name="event_has_venue_or_account",
                     )
                 ],
             },
@@ -1028,7 +1152,7 @@ class Migration(migrations.Migration):
                             models.Q(("disabled_at__isnull", False), ("disabled_reason__isnull", False)),
                             _connector="OR",
                         ),
-                        name="webhook_endpoint_says_why_it_is_off",
+                        name="webhook_endpoint_disabled_has_reason",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -1036,7 +1160,43 @@ class Migration(migrations.Migration):
                             models.Q(("old_secret__isnull", False), ("old_secret_until__isnull", False)),
                             _connector="OR",
                         ),
-                        name="webhook_old_secret_has_an_end",
+                        name="webhook_old_secret_has_expiry",
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;',
+                            hash="5f4180fbf0f365678ed8087009654f8d4e1e7547",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_4128f",
+                            table="accounts_webhookendpoint",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition='WHEN (OLD."created_at" IS DISTINCT FROM (NEW."created_at") OR OLD."description" IS DISTINCT FROM (NEW."description") OR OLD."disabled_at" IS DISTINCT FROM (NEW."disabled_at") OR OLD."disabled_reason" IS DISTINCT FROM (NEW."disabled_reason") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."old_secret_until" IS DISTINCT FROM (NEW."old_secret_until") OR OLD."types" IS DISTINCT FROM (NEW."types") OR OLD."url" IS DISTINCT FROM (NEW."url") OR OLD."venue_id" IS DISTINCT FROM (NEW."venue_id"))',
+                            func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;',
+                            hash="61a2dd0b311a6522442495aa09f86b1561d54da7",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_a6617",
+                            table="accounts_webhookendpoint",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;',
+                            hash="50a8274f5079cc702f2cd595ad1893ed4eeb4c83",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_523dc",
+                            table="accounts_webhookendpoint",
+                            when="AFTER",
+                        ),
                     ),
                 ],
             },
@@ -1150,10 +1310,10 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("tries", models.PositiveSmallIntegerField(default=0)),
-                ("next_try_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("next_attempt_at", models.DateTimeField(blank=True, null=True)),
                 ("leased_until", models.DateTimeField(blank=True, null=True)),
-                ("last_try_at", models.DateTimeField(blank=True, null=True)),
+                ("last_attempt_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "last_status",
                     models.PositiveSmallIntegerField(
@@ -1161,7 +1321,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "last_answer",
+                    "last_response",
                     models.CharField(
                         blank=True, default="", help_text="First 1 kB of the last response", max_length=1024
                     ),
@@ -1179,28 +1339,30 @@ class Migration(migrations.Migration):
                 "indexes": [
                     models.Index(fields=["endpoint", "-created_at", "-id"], name="delivery_newest_of_endpoint"),
                     models.Index(
-                        condition=models.Q(("state", "pending")), fields=["next_try_at"], name="delivery_due"
+                        condition=models.Q(("state", "pending")), fields=["next_attempt_at"], name="delivery_due"
                     ),
                     models.Index(
                         condition=models.Q(("state", "pending")),
-                        fields=["endpoint", "next_try_at"],
+                        fields=["endpoint", "next_attempt_at"],
                         name="delivery_due_of_endpoint",
                     ),
                     models.Index(
                         condition=models.Q(("leased_until__isnull", False), ("state", "pending")),
                         fields=["endpoint"],
-                        name="delivery_under_way_of_endpoint",
+                        name="delivery_leased_of_endpoint",
                     ),
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("event", "endpoint"), name="event_is_told_to_an_endpoint_once"),
+                    models.UniqueConstraint(
+                        fields=("event", "endpoint"), name="webhook_delivery_unique_per_event_and_endpoint"
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            models.Q(("next_try_at__isnull", False), ("state", "pending")),
-                            models.Q(models.Q(("state", "pending"), _negated=True), ("next_try_at__isnull", True)),
+                            models.Q(("next_attempt_at__isnull", False), ("state", "pending")),
+                            models.Q(models.Q(("state", "pending"), _negated=True), ("next_attempt_at__isnull", True)),
                             _connector="OR",
                         ),
-                        name="webhook_delivery_has_a_next_try_while_pending",
+                        name="webhook_delivery_pending_has_next_attempt",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -1208,33 +1370,10 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("state", "delivered"), _negated=True), ("delivered_at__isnull", True)),
                             _connector="OR",
                         ),
-                        name="webhook_delivery_says_when_it_arrived",
+                        name="webhook_delivery_delivered_has_time",
                     ),
                 ],
             },
-        ),
-        migrations.CreateModel(
-            name="WebhookLetter",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                (
-                    "endpoint",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="letters",
-                        to="accounts.webhookendpoint",
-                    ),
-                ),
-                ("address", models.CharField(max_length=254)),
-                ("subject", models.CharField(max_length=300)),
-                ("text", models.TextField()),
-                ("created_at", models.DateTimeField()),
-            ],
         ),
         migrations.AddField(
             model_name="account",
@@ -1281,178 +1420,6 @@ class Migration(migrations.Migration):
             model_name="invitation",
             name="venues",
             field=models.ManyToManyField(blank=True, related_name="+", to="accounts.venue"),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="venue",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (NEW."account_id", NEW."address", NEW."auto_confirm_max_party", NEW."created_at", NEW."currency", NEW."forgets_guests_after_days", NEW."id", NEW."is_bookable_online", NEW."is_sandbox", NEW."mails_guests", NEW."max_days_ahead", NEW."name", NEW."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."phone", NEW."prices_include_tax", NEW."proves_guests", NEW."timezone", NEW."when_full"); RETURN NULL;',
-                    hash="4ffced91d63e939bd8dbe60f47b67a882796c1a1",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_c0b37",
-                    table="accounts_venue",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="venue",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;',
-                    hash="013823e0a1882faa26c0735f98090ca6d271008b",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_74b9e",
-                    table="accounts_venue",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="venue",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;',
-                    hash="b748d322d16eae79d19a44344884d28bbff8aa87",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_d2b7c",
-                    table="accounts_venue",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="membership",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (NEW."account_id", NEW."created_at", NEW."id", NEW."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."role", NEW."user_id"); RETURN NULL;',
-                    hash="84fece4c55539ecca821a59d00461d4e0c0b5fb7",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_f0184",
-                    table="accounts_membership",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="membership",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (OLD."account_id", OLD."created_at", OLD."id", OLD."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."role", OLD."user_id"); RETURN NULL;',
-                    hash="f4b1140bf8147ac0b910e09560c50aff402e7115",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_2ef26",
-                    table="accounts_membership",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="membership",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (OLD."account_id", OLD."created_at", OLD."id", OLD."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."role", OLD."user_id"); RETURN NULL;',
-                    hash="bb522e2562c0f227550292200725938829d8f9fd",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_d2fe0",
-                    table="accounts_membership",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="apikey",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;',
-                    hash="e85a1dac1626fabe85d1105758f1e57a6308559e",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_d3b8e",
-                    table="accounts_apikey",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="apikey",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition='WHEN (OLD."allowance" IS DISTINCT FROM (NEW."allowance") OR OLD."created_at" IS DISTINCT FROM (NEW."created_at") OR OLD."end" IS DISTINCT FROM (NEW."end") OR OLD."expires_at" IS DISTINCT FROM (NEW."expires_at") OR OLD."family" IS DISTINCT FROM (NEW."family") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."name" IS DISTINCT FROM (NEW."name") OR OLD."revoked_at" IS DISTINCT FROM (NEW."revoked_at") OR OLD."scopes" IS DISTINCT FROM (NEW."scopes") OR OLD."start" IS DISTINCT FROM (NEW."start") OR OLD."venue_id" IS DISTINCT FROM (NEW."venue_id"))',
-                    func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;',
-                    hash="f2f997103fc090126a3dcc8adbf120e4c9028a61",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_46070",
-                    table="accounts_apikey",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="apikey",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;',
-                    hash="a476f869fa3b3016480200af50181031bf4a961d",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_d5bea",
-                    table="accounts_apikey",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="webhookendpoint",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;',
-                    hash="5f4180fbf0f365678ed8087009654f8d4e1e7547",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_4128f",
-                    table="accounts_webhookendpoint",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="webhookendpoint",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition='WHEN (OLD."created_at" IS DISTINCT FROM (NEW."created_at") OR OLD."description" IS DISTINCT FROM (NEW."description") OR OLD."disabled_at" IS DISTINCT FROM (NEW."disabled_at") OR OLD."disabled_reason" IS DISTINCT FROM (NEW."disabled_reason") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."old_secret_until" IS DISTINCT FROM (NEW."old_secret_until") OR OLD."types" IS DISTINCT FROM (NEW."types") OR OLD."url" IS DISTINCT FROM (NEW."url") OR OLD."venue_id" IS DISTINCT FROM (NEW."venue_id"))',
-                    func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;',
-                    hash="61a2dd0b311a6522442495aa09f86b1561d54da7",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_a6617",
-                    table="accounts_webhookendpoint",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="webhookendpoint",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;',
-                    hash="50a8274f5079cc702f2cd595ad1893ed4eeb4c83",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_523dc",
-                    table="accounts_webhookendpoint",
-                    when="AFTER",
-                ),
-            ),
         ),
         migrations.RunPython(create_groups, migrations.RunPython.noop),
         migrations.RunPython(create_references, migrations.RunPython.noop),

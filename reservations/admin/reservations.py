@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 
-from accounts.admin.venue_scoping import OfVenues
-from accounts.api_keys.authentication import staff
-from accounts.models import Event, Tally
+from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.api_keys.authentication import get_staff_actor
+from accounts.models import Event, RecordCount
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.large_tables import LargeTableAdmin
@@ -57,7 +57,7 @@ def day_at(now: datetime, ahead: int) -> Func:
 
 
 @admin.register(Reservation)
-class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
+class ReservationAdmin(VenueScopedAdmin, DomainErrorAdmin, LargeTableAdmin):
     """Reservations: latest first; with a day filter, earliest first."""
 
     form = ReservationForm
@@ -175,7 +175,7 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
 
     def save_model(self, request: HttpRequest, obj: Reservation, form: Any, change: bool) -> None:
         """Save the reservation; staff may enter past dates, which the API rejects."""
-        now, actor = timezone.now(), staff(request)
+        now, actor = timezone.now(), get_staff_actor(request)
         if not change:
             status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
             commands.write_down(obj, status=status, now=now, actor=actor)
@@ -225,7 +225,9 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
         """Hold a table for each party, regardless of the order of the waiting list."""
 
         def offer(reservation: Reservation, now: datetime) -> str:
-            until = hour_of(waitlist.offer(reservation, actor=staff(request), now=now), reservation.venue.timezone)
+            until = hour_of(
+                waitlist.offer(reservation, actor=get_staff_actor(request), now=now), reservation.venue.timezone
+            )
             notice = (
                 "The guest is emailed." if is_mailed(reservation, Notice.Kind.OFFERED, now=now) else "Call the guest."
             )
@@ -267,8 +269,8 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """Pending reservations; for members also the arrivals still expected today."""
         page = reverse("admin:reservations_reservation_changelist")
-        pending = Tally.objects.filter(noun=Tally.Noun.RESERVATION, status=Status.PENDING)
-        number = self.within(request, pending, "view", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
+        pending = RecordCount.objects.filter(record_type=RecordCount.RecordType.RESERVATION, status=Status.PENDING)
+        number = self.filter_permitted(request, pending, "view", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
         waits = PendingCount("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")
         if self.venues(request, "view") is None:
             return [waits]
@@ -276,14 +278,14 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
         coming = Reservation.objects.filter(
             date__gte=day_at(now, 0), date__lt=day_at(now, 1), status=Status.CONFIRMED, arrival__isnull=True
         )
-        today = count_bounded(self.within(request, coming, "view"))
+        today = count_bounded(self.filter_permitted(request, coming, "view"))
         return [waits, PendingCount("arrivals expected today", today, f"{page}?day=today")]
 
     def move(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
         """Set the status of each reservation, and report errors."""
 
         def move(reservation: Reservation, now: datetime) -> str:
-            commands.move(reservation, status, now=now, actor=staff(request))
+            commands.move(reservation, status, now=now, actor=get_staff_actor(request))
             return f"{reservation} was {status.value}."
 
         self.each(request, queryset, move)
@@ -293,7 +295,7 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
 
         def mark(reservation: Reservation, now: datetime) -> str:
             comes_late = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED
-            check_in.mark(reservation, arrival, actor=staff(request), now=now)
+            check_in.mark(reservation, arrival, actor=get_staff_actor(request), now=now)
             return f"{reservation} was marked as {arrival.label.lower()}.{f' {TABLE_RELEASED}' if comes_late else ''}"
 
         self.each(request, queryset, mark)

@@ -2,14 +2,14 @@
 
 from django.contrib import admin
 
-from accounts.admin.venue_scoping import OfVenues
+from accounts.admin.venue_scoping import VenueScopedAdmin
 from reservations.admin.tables import WithinOneVenue
 from reservations.forms.setup import WEEKDAYS, ServicePeriodForm
 from reservations.models import Closure, ServicePeriod
 
 
 @admin.register(ServicePeriod)
-class ServicePeriodAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[ServicePeriod]):
+class ServicePeriodAdmin(WithinOneVenue, VenueScopedAdmin, admin.ModelAdmin[ServicePeriod]):
     """Service periods, such as lunch and dinner."""
 
     form = ServicePeriodForm
@@ -34,7 +34,7 @@ class ServicePeriodAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[ServicePerio
 
 
 @admin.register(Closure)
-class ClosureAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Closure]):
+class ClosureAdmin(WithinOneVenue, VenueScopedAdmin, admin.ModelAdmin[Closure]):
     """Closed days, such as holidays."""
 
     list_display = ["venue", "first_date", "last_date", "reason"]

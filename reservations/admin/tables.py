@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.admin.venue_scoping import OfVenues
-from accounts.api_keys.authentication import staff
+from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.api_keys.authentication import get_staff_actor
 from reservations.floor import rename_table
 from reservations.forms.setup import CombinationForm, TableForm
 from reservations.models import Area, Combination, Table
@@ -22,7 +22,7 @@ class WithinOneVenue:
 
 
 @admin.register(Area)
-class AreaAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Area]):
+class AreaAdmin(WithinOneVenue, VenueScopedAdmin, admin.ModelAdmin[Area]):
     """Areas, such as the terrace or the bar."""
 
     list_display = ["name", "venue", "position"]
@@ -34,7 +34,7 @@ class AreaAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Area]):
 
 
 @admin.register(Table)
-class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
+class TableAdmin(WithinOneVenue, VenueScopedAdmin, admin.ModelAdmin[Table]):
     """Tables, in the order of assignment."""
 
     form = TableForm
@@ -57,13 +57,13 @@ class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
     def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
         """Save the table; renaming it updates its reservations."""
         if change and "name" in form.changed_data:
-            rename_table.rename(obj, now=timezone.now(), actor=staff(request))
+            rename_table.rename(obj, now=timezone.now(), actor=get_staff_actor(request))
             return
         super().save_model(request, obj, form, change)
 
 
 @admin.register(Combination)
-class CombinationAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Combination]):
+class CombinationAdmin(WithinOneVenue, VenueScopedAdmin, admin.ModelAdmin[Combination]):
     """Combinations of tables."""
 
     form = CombinationForm
