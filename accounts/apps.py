@@ -1,37 +1,35 @@
-"""What Django installs of this app, and the admin site that is ours."""
+"""The accounts app, and the admin site."""
 
 from django.apps import AppConfig, apps
 
-# The module, as Django takes each class of this one for a choice.
+# Import the module: Django treats each AppConfig class in this namespace as a candidate.
 from django.contrib.admin import apps as admin_apps
 
-# Allauth registers pages of its own, which show what second factors are made of. Ours are on the person's page.
-NOT_OURS = ("account.EmailAddress", "mfa.Authenticator", "usersessions.UserSession")
+# Pages of allauth that would show the secrets of second factors. The user page replaces them.
+UNREGISTERED_MODELS = ("account.EmailAddress", "mfa.Authenticator", "usersessions.UserSession")
 
 
 class AccountsConfig(AppConfig):
-    """Who calls, and what is theirs."""
+    """Users, accounts, API keys and webhooks."""
 
     name = "accounts"
     default = True
 
     def ready(self) -> None:
-        """Register consistency checks."""
         from accounts import consistency_checks
         from framework import consistency
 
         consistency.SOURCES.append(consistency_checks.checks)
 
 
-class BackOfficeConfig(admin_apps.AdminConfig):
-    """Django's admin, with our site in place of its own."""
+class AdminSiteConfig(admin_apps.AdminConfig):
+    """Django's admin with our site."""
 
     default = False
-    default_site = "accounts.admin_site.BackOffice"
+    default_site = "accounts.admin_site.TablewireAdminSite"
 
     def ready(self) -> None:
-        """Find the pages of each app, and leave out those that are not ours."""
         super().ready()
-        from django.contrib.admin import site  # known once apps are
+        from django.contrib.admin import site  # available when the apps are loaded
 
-        site.unregister([apps.get_model(name) for name in NOT_OURS])
+        site.unregister([apps.get_model(name) for name in UNREGISTERED_MODELS])

@@ -1,8 +1,9 @@
-"""Consistency checks of venues' tallies, events and idempotent calls; those that orders and reservations share."""
+"""Consistency checks of idempotent calls, and those that orders and reservations share: counts, events, responses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from uuid import UUID
 
 import orjson
@@ -19,99 +20,91 @@ BATCH = 1_000
 # Events may be deleted this much before or after their retention ends.
 TOLERANCE = timedelta(days=1)
 
-# What orders and reservations have in common
-TALLIES = """
+RECORD_COUNTS = """
     SELECT venue_id,
-        concat(status, ': the tally says ', coalesce(told.total, 0), ', there are ', coalesce(rows.total, 0))
-    FROM (SELECT venue_id, status, total FROM accounts_tally WHERE noun = %(noun)s) AS told
-    FULL JOIN (SELECT venue_id, status, count(*) AS total FROM {table} GROUP BY venue_id, status) AS rows
+        concat(status, ': the count is ', coalesce(stored.total, 0), ', there are ', coalesce(actual.total, 0))
+    FROM (SELECT venue_id, status, total FROM accounts_recordcount WHERE record_type = %(record_type)s) AS stored
+    FULL JOIN (SELECT venue_id, status, count(*) AS total FROM {table} GROUP BY venue_id, status) AS actual
     USING (venue_id, status)
-    WHERE coalesce(told.total, 0) <> coalesce(rows.total, 0)
+    WHERE coalesce(stored.total, 0) <> coalesce(actual.total, 0)
     ORDER BY venue_id, status
 """
-# The last event is that of the highest version: two of one moment have no order in time.
+# The last event is the one with the highest version: two events may have the same time.
 EVENTS = """
-    SELECT subject, 'the event ' || type || ' of ' || created_at || ' tells of no row'
+    SELECT subject, 'the event ' || type || ' of ' || created_at || ' has no row'
     FROM accounts_event AS event
-    WHERE type LIKE %(noun)s || '.%%'
-        AND NOT EXISTS (SELECT FROM {table} AS its WHERE its.id = event.subject AND its.venue_id = event.venue_id)
+    WHERE type LIKE %(record_type)s || '.%%'
+        AND NOT EXISTS (SELECT FROM {table} AS rec WHERE rec.id = event.subject AND rec.venue_id = event.venue_id)
         AND subject IS NOT NULL
     UNION ALL
-    SELECT its.id, 'no event tells of it'
-    FROM {table} AS its
-    WHERE its.created_at >= %(kept_since)s AND NOT EXISTS (
-        SELECT FROM accounts_event WHERE subject = its.id AND type = %(noun)s || '.created'
+    SELECT rec.id, 'it has no creation event'
+    FROM {table} AS rec
+    WHERE rec.created_at >= %(since)s AND NOT EXISTS (
+        SELECT FROM accounts_event WHERE subject = rec.id AND type = %(record_type)s || '.created'
     )
     UNION ALL
-    SELECT its.id, 'it is ' || its.status || ' and of version ' || its.version || ', its last event says '
-        || coalesce(last.status, 'nothing') || ' and ' || coalesce(last.version, 0)
-    FROM {table} AS its
+    SELECT rec.id, 'it is ' || rec.status || ' with version ' || rec.version || ', its last event is '
+        || coalesce(last.status, 'missing') || ' with version ' || coalesce(last.version, 0)
+    FROM {table} AS rec
     CROSS JOIN LATERAL (
         SELECT record ->> 'status' AS status, (record ->> 'version')::bigint AS version
-        FROM accounts_event WHERE subject = its.id ORDER BY (record ->> 'version')::bigint DESC NULLS LAST LIMIT 1
+        FROM accounts_event WHERE subject = rec.id ORDER BY (record ->> 'version')::bigint DESC NULLS LAST LIMIT 1
     ) AS last
-    WHERE its.updated_at >= %(kept_since)s
-        AND (last.status, last.version) IS DISTINCT FROM (its.status::text, its.version::bigint)
+    WHERE rec.updated_at >= %(since)s
+        AND (last.status, last.version) IS DISTINCT FROM (rec.status::text, rec.version::bigint)
 """
-
-
-def tallies(noun: str, rows: type[Model]) -> Iterator[Finding]:
-    """Venues whose tally of these records is not their number."""
-    statement = TALLIES.format(table=rows._meta.db_table)
-    yield from query(f"{noun}_tally", statement, {"noun": noun}, subject=partial(encode, VENUE))
-
-
-def events(noun: str, rows: type[Model], *, prefix: str, now: datetime) -> Iterator[Finding]:
-    """Records that no event tells of, or another than they are, and events of records that are not there."""
-    kept = settings.EVENT_RETENTION_DAYS
-    since = now - timedelta(days=kept) + TOLERANCE if kept else datetime.min.replace(tzinfo=now.tzinfo)
-    yield from query(
-        f"{noun}_event",
-        EVENTS.format(table=rows._meta.db_table),
-        {"noun": noun, "kept_since": since},
-        subject=partial(encode, prefix),
-    )
-
-
-def replays(noun: str, rows: type[Model], *, prefix: str) -> Iterator[Finding]:
-    """Answers that are kept to be told again of records that are not there. A query for each thousand of them."""
-    told: list[tuple[UUID, str]] = []
-    answered = IdempotentCall.objects.filter(body__isnull=False).order_by("pk")
-    for key, body in answered.values_list("pk", "body").iterator(chunk_size=BATCH):
-        named = named_in(bytes(body or b""), prefix)
-        if named is not None:
-            told.append((named, encode("call", key)))
-        if len(told) == BATCH:
-            yield from _missing(noun, rows, told, prefix=prefix)
-            told = []
-    yield from _missing(noun, rows, told, prefix=prefix)
-
-
-def named_in(body: bytes, prefix: str) -> UUID | None:
-    """The record of this kind that an answer is of."""
-    try:
-        answer = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return None
-    named = answer.get("id") if isinstance(answer, dict) else None
-    return decode(prefix, named) if isinstance(named, str) else None
-
-
-def _missing(noun: str, rows: type[Model], told: Sequence[tuple[UUID, str]], *, prefix: str) -> Iterator[Finding]:
-    there = set(rows._default_manager.filter(pk__in=[key for key, _ in told]).values_list("pk", flat=True))
-    for key, call in told:
-        if key not in there:
-            yield Finding(f"{noun}_replay", encode(prefix, key), f"the answer kept for {call} tells of no row")
-
-
-# Calls
 UNANSWERED = """
-    SELECT id, operation || ' of ' || created_at || ' is kept without its answer'
+    SELECT id, operation || ' of ' || created_at || ' has no stored response'
     FROM accounts_idempotentcall WHERE status IS NULL ORDER BY created_at
 """
 
 
+def check_record_counts(record_type: str, rows: type[Model]) -> Iterator[Finding]:
+    """Find venues whose record counts differ from the number of rows."""
+    statement = RECORD_COUNTS.format(table=rows._meta.db_table)
+    yield from query(f"{record_type}_counts", statement, {"record_type": record_type}, subject=partial(encode, VENUE))
+
+
+def check_events(record_type: str, rows: type[Model], *, prefix: str, now: datetime) -> Iterator[Finding]:
+    """Find rows without events, rows that differ from their last event, and events without a row."""
+    days = settings.EVENT_RETENTION_DAYS
+    since = now - timedelta(days=days) + TOLERANCE if days else datetime.min.replace(tzinfo=now.tzinfo)
+    yield from query(
+        f"{record_type}_event",
+        EVENTS.format(table=rows._meta.db_table),
+        {"record_type": record_type, "since": since},
+        subject=partial(encode, prefix),
+    )
+
+
+def check_stored_responses(record_type: str, rows: type[Model], *, prefix: str) -> Iterator[Finding]:
+    """Find stored responses whose record does not exist. One query for each BATCH of them."""
+    calls = IdempotentCall.objects.filter(body__isnull=False).order_by("pk").values_list("pk", "body")
+    records = (
+        (record, encode("call", call))
+        for call, body in calls.iterator(chunk_size=BATCH)
+        if (record := find_record_id(bytes(body or b""), prefix))
+    )
+    while batch := list(islice(records, BATCH)):
+        existing = set(rows._default_manager.filter(pk__in=[key for key, _ in batch]).values_list("pk", flat=True))
+        for key, call in batch:
+            if key not in existing:
+                yield Finding(
+                    f"{record_type}_replay", encode(prefix, key), f"the stored response of {call} has no row"
+                )
+
+
+def find_record_id(body: bytes, prefix: str) -> UUID | None:
+    """Return the id of the record of this kind that a response contains, or None."""
+    try:
+        response = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    public_id = response.get("id") if isinstance(response, dict) else None
+    return decode(prefix, public_id) if isinstance(public_id, str) else None
+
+
 def checks(now: datetime) -> Checks:
-    """Idempotent calls have their answer, which is written in one transaction with their effect."""
+    """Return the check that each idempotent call has its response."""
     del now
     return {"unanswered_call": query("unanswered_call", UNANSWERED, subject=partial(encode, "call"))}

@@ -1,6 +1,6 @@
-"""Mail to people who sign in: written down at once, sent by a worker.
+"""The outbox of mail to users: stored in the transaction that causes it, sent by a worker.
 
-A letter is a row, so that a broker or a mail server that is away for a while loses none.
+At-least-once: a worker that crashes after sending and before deleting the row sends the mail twice.
 """
 
 import logging
@@ -11,68 +11,75 @@ from django.core.mail import EmailMessage
 from django.db import connection, transaction
 from django.utils import timezone
 
-from accounts.models import Letter
+from accounts.models import OutgoingMail
 from framework.encryption import CannotDecrypt, decrypt, encrypt
 
 logger = logging.getLogger("tablewire.worker")
 
-PURPOSE = "letters"
-# Whoever has claimed a letter has sent it by then, or has died. A mail server answers within EMAIL_TIMEOUT.
-CLAIMED = timedelta(minutes=2)
-TRIED = timedelta(days=1)
-# A run ends after a while and the next goes on.
+PURPOSE = "outgoing mail"
+# A worker that has not sent a mail by then has crashed: EMAIL_TIMEOUT is shorter.
+LEASE = timedelta(minutes=2)
+RETRY_PERIOD = timedelta(days=1)
+# A run ends after this time; the next one continues.
 RUN_S = 45.0
 
-# One statement: of two workers each gets another letter.
+# One statement, so that two workers never lease the same mail.
 CLAIM = """
-    UPDATE accounts_letter SET next_try_at = %(until)s
+    UPDATE accounts_outgoingmail SET next_attempt_at = %(until)s
     WHERE id = (
-        SELECT id FROM accounts_letter WHERE next_try_at <= %(now)s
-        ORDER BY next_try_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+        SELECT id FROM accounts_outgoingmail WHERE next_attempt_at <= %(now)s
+        ORDER BY next_attempt_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
     )
     RETURNING id
 """
 
 
-def write(*, address: str, subject: str, text: str, now: datetime) -> None:
-    """Store a mail to be sent after the commit; call it in the transaction of what it tells of."""
+def enqueue(*, address: str, subject: str, text: str, now: datetime, topic: str = "") -> None:
+    """Store a mail that is sent after the commit. Call it inside the transaction that the mail is about."""
     from accounts.tasks.mail import enqueue_mail  # the tasks import this module
 
-    subject = " ".join(subject.split())[:300]
-    encrypted = encrypt(text, purpose=PURPOSE)
-    Letter.objects.create(address=address, subject=subject, text=encrypted, created_at=now, next_try_at=now)
+    OutgoingMail.objects.create(
+        address=address,
+        subject=" ".join(subject.split())[:300],
+        text=encrypt(text, purpose=PURPOSE),
+        topic=topic,
+        created_at=now,
+        next_attempt_at=now,
+    )
     transaction.on_commit(enqueue_mail)
 
 
-def post() -> int:
-    """Send the mail that is due; return how much was. What is refused is tried again for a day.
+def cancel(topic: str) -> None:
+    """Delete the unsent mail about this topic."""
+    OutgoingMail.objects.filter(topic=topic).delete()
 
-    Who dies between a mail and the deletion of its row sends it again.
-    """
+
+def send_due() -> int:
+    """Send the mail that is due; return how many were sent. A mail that fails is retried for RETRY_PERIOD."""
     until, sent = time.monotonic() + RUN_S, 0
-    while time.monotonic() < until and (letter := claim(now=timezone.now())):
-        sent += deliver(letter, now=timezone.now())
+    while time.monotonic() < until and (mail := claim_next(now=timezone.now())):
+        sent += send(mail, now=timezone.now())
     return sent
 
 
-def claim(*, now: datetime) -> Letter | None:
-    """The letter that has waited longest, kept from others for a while."""
+def claim_next(*, now: datetime) -> OutgoingMail | None:
+    """Lease the mail that has been due for the longest time; None if no mail is due."""
     with connection.cursor() as cursor:
-        cursor.execute(CLAIM, {"now": now, "until": now + CLAIMED})
+        cursor.execute(CLAIM, {"now": now, "until": now + LEASE})
         row = cursor.fetchone()
-    return Letter.objects.get(pk=row[0]) if row else None
+    return OutgoingMail.objects.get(pk=row[0]) if row else None
 
 
-def deliver(letter: Letter, *, now: datetime) -> bool:
-    """Send one letter that was claimed; whether that went well."""
+def send(mail: OutgoingMail, *, now: datetime) -> bool:
+    """Send a leased mail; return whether it was sent or given up, and so deleted."""
     try:
-        text = decrypt(letter.text, purpose=PURPOSE)
-        # The same each time that it is sent: mail programs show a mail that came twice once.
-        headers = {"Message-ID": f"<{letter.pk.hex}@tablewire>", "Auto-Submitted": "auto-generated"}
-        EmailMessage(letter.subject, text, to=[letter.address], headers=headers).send()
+        text = decrypt(mail.text, purpose=PURPOSE)
+        # The same id on each attempt: mail programs show a mail that arrived twice only once.
+        headers = {"Message-ID": f"<{mail.pk.hex}@tablewire>", "Auto-Submitted": "auto-generated"}
+        EmailMessage(mail.subject, text, to=[mail.address], headers=headers).send()
     except (OSError, ValueError, CannotDecrypt) as error:
-        logger.warning("Letter %s could not be sent: %s", letter.pk, type(error).__name__)
-        if isinstance(error, OSError) and letter.created_at > now - TRIED:
+        logger.warning("Mail %s could not be sent: %s", mail.pk, type(error).__name__)
+        if isinstance(error, OSError) and mail.created_at > now - RETRY_PERIOD:
             return False
-    letter.delete()
+    mail.delete()
     return True

@@ -1,7 +1,4 @@
-"""What a new venue has yet to do, as its overview shows it.
-
-Apps above this one add their steps to STEPS in AppConfig.ready.
-"""
+"""Set-up steps of a new venue, shown on its overview. Apps above this one add theirs to STEPS in AppConfig.ready."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,34 +11,33 @@ from accounts.tenancy.permissions import Access, Right
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do, and the page for it."""
+    """An open set-up step with the page that completes it."""
 
     label: str
     why: str
     url: str
 
 
-def first_call(mine: Access) -> Step | None:
-    """A key, and a call with it. One query."""
-    if not mine.may(Right.DEVELOPERS):
+def find_first_call_step(access: Access) -> Step | None:
+    """Return the step to call the API, until a key of the venue was used. One query."""
+    if not access.may(Right.DEVELOPERS):
         return None
-    keys = ApiKey.objects.filter(venue=mine.venue)
-    if keys.exclude(last_used_at=None).exists():
+    if ApiKey.objects.filter(venue=access.venue).exclude(last_used_at=None).exists():
         return None
-    return Step("Make the first call", "Create a key, and ask the API something.", url_of("keys", mine))
+    return Step("Make the first call", "Create a key and send a request.", build_venue_url("keys", access))
 
 
-def first_endpoint(mine: Access) -> Step | None:
-    """A webhook endpoint. One query."""
-    if not mine.may(Right.DEVELOPERS) or WebhookEndpoint.objects.filter(venue=mine.venue).exists():
+def find_webhook_step(access: Access) -> Step | None:
+    """Return the step to add a webhook endpoint, until there is one. One query."""
+    if not access.may(Right.DEVELOPERS) or WebhookEndpoint.objects.filter(venue=access.venue).exists():
         return None
-    return Step("Add a webhook", "A server of yours hears of each order at once.", url_of("webhooks", mine))
+    return Step("Add a webhook", "Your server is notified of each order.", build_venue_url("webhooks", access))
 
 
-def url_of(name: str, mine: Access, **named: str) -> str:
-    """The address of a page of the venue."""
-    return reverse(name, kwargs={"venue": mine.venue.public_id, **named})
+def build_venue_url(name: str, access: Access, **kwargs: str) -> str:
+    """Return the URL of a page of the venue."""
+    return reverse(name, kwargs={"venue": access.venue.public_id, **kwargs})
 
 
-# Each returns its step, or None where it is done or not for this person.
-STEPS: list[Callable[[Access], Step | None]] = [first_call, first_endpoint]
+# Each returns its step, or None if it is done or the user lacks the right.
+STEPS: list[Callable[[Access], Step | None]] = [find_first_call_step, find_webhook_step]

@@ -94,7 +94,7 @@ def create_sellers(count: int) -> list[Seller]:
             )
             seed.load(place)
             ends = now + timedelta(hours=12)
-            key = ApiKey.issue(place, name="A run of the benchmark", allowance=ALLOWANCE, expires_at=ends)
+            key = ApiKey.create(place, name="A run of the benchmark", allowance=ALLOWANCE, expires_at=ends)
             found.append(Seller(place.pk, key.text, key.row.family.hex))
     return found
 

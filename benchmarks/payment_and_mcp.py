@@ -88,15 +88,15 @@ def payer_key() -> str:
     from django.utils import timezone
 
     from accounts.models import ApiKey
-    from accounts.seed import WIDE, venue
+    from accounts.seed import LOAD_TEST_ALLOWANCE, get_venue
     from payments.models import Plan
 
-    now, place = timezone.now(), venue(PAYER, "UTC")
+    now, place = timezone.now(), get_venue(PAYER, "UTC")
     terms = {"name": PAYER, "tier": "enterprise", "price_factor": 1, "per_minute": RATE}
     if not Plan.objects.filter(account=place.account, **terms).current(now).exists():
         Plan.objects.create(account=place.account, valid_from=now, **terms)
     ends = now + timedelta(hours=12)
-    return ApiKey.issue(place, name="A run of the benchmark", allowance=WIDE * 1_000, expires_at=ends).text
+    return ApiKey.create(place, name="A run of the benchmark", allowance=LOAD_TEST_ALLOWANCE * 1_000, expires_at=ends).text
 
 
 def find_paid_record(server: Contender, key: str) -> str:

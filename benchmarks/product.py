@@ -178,15 +178,15 @@ def issue_key() -> str:
     from django.utils import timezone
 
     from accounts.models import ApiKey
-    from accounts.seed import WIDE, venue
+    from accounts.seed import LOAD_TEST_ALLOWANCE, get_venue
     from payments.models import Plan
 
     now = timezone.now()
-    place = venue(ACCOUNT, "UTC")
+    place = get_venue(ACCOUNT, "UTC")
     terms = {"name": ACCOUNT, "tier": "enterprise", "price_factor": 0, "per_minute": RATE}
     if not Plan.objects.filter(account=place.account, **terms).current(now).exists():
         Plan.objects.create(account=place.account, valid_from=now, **terms)
     # Not revoked at the end: runs may overlap, and each change of a key makes every process forget all of them.
-    return ApiKey.issue(
-        place, name="A run of the benchmark", allowance=WIDE * 1_000, expires_at=now + timedelta(hours=12)
+    return ApiKey.create(
+        place, name="A run of the benchmark", allowance=LOAD_TEST_ALLOWANCE * 1_000, expires_at=now + timedelta(hours=12)
     ).text

@@ -131,7 +131,7 @@ app.conf.beat_schedule = {
         "schedule": crontab(hour="3", minute="47"),
     },
     "answers to calls with an Idempotency-Key of yesterday": {
-        "task": "accounts.tasks.purge_calls",
+        "task": "accounts.tasks.purge_idempotent_calls",
         "schedule": crontab(minute="53"),
     },
     "accounts that were closed 30 days ago": {
@@ -139,7 +139,7 @@ app.conf.beat_schedule = {
         "schedule": crontab(hour="2-4", minute="57"),
     },
     "mail to users whose message was lost, or that is tried again": {
-        "task": "accounts.tasks.send_letters",
+        "task": "accounts.tasks.send_outgoing_mail",
         "schedule": 30.0,
         "options": {"expires": 30},
     },
@@ -154,7 +154,7 @@ app.conf.beat_schedule = {
         "options": {"expires": 10, "queue": "webhooks"},
     },
     "endpoints of webhooks that fail for days": {
-        "task": "accounts.tasks.retire_webhook_endpoints",
+        "task": "accounts.tasks.disable_failing_webhook_endpoints",
         "schedule": crontab(minute="*/10"),
     },
     "events that were kept for long enough": {

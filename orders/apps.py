@@ -1,4 +1,4 @@
-"""The orders app, and what it adds to the registries of the layers below."""
+"""The orders app; it registers in the registries of the layers below."""
 
 from django.apps import AppConfig
 
@@ -9,13 +9,12 @@ class OrdersConfig(AppConfig):
     name = "orders"
 
     def ready(self) -> None:
-        """Register consistency checks, files of the data export and onboarding steps."""
         from accounts import data_export, onboarding
         from framework import consistency
         from orders import consistency_checks
         from orders.dashboard import onboarding_step
-        from orders.data_export import menus_of, orders_of
+        from orders.data_export import list_menus, list_orders
 
         consistency.SOURCES.append(consistency_checks.checks)
-        data_export.FILES.update(orders=orders_of, menus=menus_of)
-        onboarding.STEPS.append(onboarding_step.menu)
+        data_export.FILES.update(orders=list_orders, menus=list_menus)
+        onboarding.STEPS.append(onboarding_step.find_menu_step)

@@ -1,4 +1,4 @@
-"""Places, moves, reopens and readdresses orders: each with its event, in one transaction."""
+"""Order commands: place, change the status, reopen, change the address. Each stores its event in its transaction."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -12,14 +12,14 @@ from django.db.models import prefetch_related_objects
 from accounts.models import EventType, Venue
 from accounts.webhooks import outbox
 from framework.db import prepared_statements
-from framework.public_ids import new_id
-from orders import order_json as written
+from framework.django_internals import set_prefetched
 from orders import pricing
-from orders.menu.selection import choose
-from orders.models import MenuItem, Order, lines_in_order
+from orders.menu.selection import choose_items
+from orders.models import MenuItem, Order, OrderItem, lines_in_order
+from orders.order_json import serialize_order
 
-# One way to the database and back. The order is stored as it is told, which is whole but for the number: that is known
-# only here. The foreign key of the lines is checked at the commit, when the order is there.
+# One round trip. The order is stored from its record, which is complete except for the number. The foreign key of the
+# lines is checked at the commit, when the order exists.
 PLACE = f"""
 WITH counted AS (
     INSERT INTO orders_ordernumber AS before (venue_id, business_date, last) VALUES (%(venue)s, %(day)s, 1)
@@ -27,27 +27,30 @@ WITH counted AS (
 ), placed AS (
     INSERT INTO orders_order (id, venue_id, number, business_date, status, customer_id, delivery_address,
         payment_method, currency, subtotal, tax, total, metadata, version, created_at, updated_at)
-    SELECT %(subject)s, %(venue)s, counted.last, %(day)s, told.status, told.customer_id, told.delivery_address,
-        told.payment_method, told.currency, told.subtotal, told.tax, told.total, told.metadata, told.version, %(now)s,
-        %(now)s
-    FROM counted, jsonb_to_record(%(record)s::jsonb) AS told (status text, customer_id text, delivery_address text,
+    SELECT %(subject)s, %(venue)s, counted.last, %(day)s, new.status, new.customer_id, new.delivery_address,
+        new.payment_method, new.currency, new.subtotal, new.tax, new.total, new.metadata, new.version, %(now)s, %(now)s
+    FROM counted, jsonb_to_record(%(record)s::jsonb) AS new (status text, customer_id text, delivery_address text,
         payment_method text, currency text, subtotal numeric, tax numeric, total numeric, metadata jsonb, version int)
 ), line AS (
     INSERT INTO orders_orderitem
         (order_id, position, menu_item_id, name, quantity, notes, unit_price, tax_percent, line_total)
-    SELECT %(subject)s, told.nth - 1, told.menu_item_id, told.name, told.quantity, told.notes, told.unit_price,
-        told.tax_percent::numeric, told.line_total
+    SELECT %(subject)s, new.nth - 1, new.menu_item_id, new.name, new.quantity, new.notes, new.unit_price,
+        new.tax_percent::numeric, new.line_total
     FROM ROWS FROM (
         jsonb_to_recordset(%(record)s::jsonb -> 'items') AS
             (menu_item_id text, name text, quantity int, notes text, unit_price numeric, line_total numeric),
         jsonb_array_elements_text(%(tax_percents)s::jsonb)
-    ) WITH ORDINALITY AS told (menu_item_id, name, quantity, notes, unit_price, line_total, tax_percent, nth)
-), {outbox.parts(record="%(record)s::jsonb || jsonb_build_object('number', counted.last)", source="FROM counted")}
+    ) WITH ORDINALITY AS new (menu_item_id, name, quantity, notes, unit_price, line_total, tax_percent, nth)
+), {
+    outbox.build_event_ctes(
+        record="%(record)s::jsonb || jsonb_build_object('number', counted.last)", source="FROM counted"
+    )
+}
 SELECT counted.last, (SELECT count(*) FROM delivery) FROM counted
 """  # noqa: S608  # of constants
 
 
-def place(
+def place_order(
     venue: Venue,
     *,
     now: datetime,
@@ -58,54 +61,64 @@ def place(
     delivery_address: str | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Store an order with its lines, its event and the next number of the venue's day, in one statement; return its
-    record, as callers see it. No row of a model is made: they took a sixth of the time.
+    """Store an order with its lines, its event and the next number of the venue's day; return its record.
 
-    `items` are {menu_item_id, quantity, notes}. Where the venue has a published menu, names and prices are taken from
-    it as they are just before, by another statement, and stay on the order: an item that was sold out before is
-    refused, and a change that comes between that moment and the commit is for the orders after this one. Raises
-    InvalidRequest (see orders.menu.selection.choose).
+    `items` are {menu_item_id, quantity, notes}. If the venue has a published menu, its names and prices are read just
+    before, in another statement, and stored on the order. A menu change between that read and the commit affects only
+    later orders. Raises InvalidRequest (see orders.menu.selection.choose_items).
 
-    From the number to the commit all other orders of this venue wait.
+    Two statements. From the number to the commit all other orders of this venue wait.
     """
     refs = [item["menu_item_id"] for item in items]
-    chosen = choose(venue, refs=refs, payment_method=payment_method, now=now)
-    key, day = new_id(), now.astimezone(ZoneInfo(venue.timezone)).date()
-    told = written.new(
-        key,
+    menu_items = choose_items(venue, refs=refs, payment_method=payment_method, now=now)
+    day = now.astimezone(ZoneInfo(venue.timezone)).date()
+    order = Order(
+        venue=venue,
         business_date=day,
         customer_id=customer_id,
         delivery_address=delivery_address,
         payment_method=payment_method,
         currency=venue.currency,
         metadata=dict(metadata or {}),
-        now=now,
-        items=items,
-        chosen=chosen,
-        bill=None if chosen is None else bill_of(venue, [item["quantity"] for item in items], chosen),
+        created_at=now,
+        updated_at=now,
     )
-    values = outbox.values(EventType.ORDER_CREATED, venue=venue.pk, record=told, subject=key, actor=actor, now=now)
-    percents = orjson.dumps([item.tax_percent for item in chosen or ()], default=str).decode()
-    ((told["number"], deliveries),) = prepared_statements.execute_returning(
+    set_lines(order, items, menu_items or [None] * len(items))
+    record = serialize_order(order)
+    values = outbox.build_event_values(
+        EventType.ORDER_CREATED, venue=venue.pk, record=record, subject=order.pk, actor=actor, now=now
+    )
+    percents = orjson.dumps([item.tax_percent for item in menu_items or ()], default=str).decode()
+    ((record["number"], deliveries),) = prepared_statements.execute_returning(
         PLACE, values | {"day": day, "tax_percents": percents}
     )
     outbox.enqueue_deliveries(deliveries)
-    return told
+    return record
 
 
-def bill_of(venue: Venue, quantities: Sequence[int], chosen: Sequence[MenuItem]) -> pricing.Bill:
-    """What so many of each of these come to."""
-    return pricing.bill(
+def set_lines(order: Order, items: Sequence[Mapping[str, Any]], menu_items: Sequence[MenuItem | None]) -> None:
+    """Set the unsaved lines of an order, with names, prices and totals of the menu items, as far as there are any.
+
+    The order has totals only if all lines have prices.
+    """
+    lines = [OrderItem(order=order, position=position, **item) for position, item in enumerate(items)]
+    priced = [(line, item) for line, item in zip(lines, menu_items, strict=True) if item is not None]
+    bill = pricing.calculate_bill(
         [
-            pricing.Line(unit_price=item.price, quantity=quantity, tax_percent=item.tax_percent)
-            for quantity, item in zip(quantities, chosen, strict=True)
+            pricing.Line(unit_price=item.price, quantity=line.quantity, tax_percent=item.tax_percent)
+            for line, item in priced
         ],
-        currency=venue.currency,
-        prices_include_tax=venue.prices_include_tax,
+        currency=order.currency,
+        prices_include_tax=order.venue.prices_include_tax,
     )
+    for (line, item), price in zip(priced, bill.lines, strict=True):
+        line.name, line.unit_price, line.line_total = item.name, price.unit_price, price.total
+    if priced and len(priced) == len(lines):
+        order.subtotal, order.tax, order.total = bill.subtotal, bill.tax, bill.total
+    set_prefetched(order, "items", lines)
 
 
-def move(
+def change_status(
     order: Order,
     status: str,
     *,
@@ -114,36 +127,33 @@ def move(
     versions: Collection[int] | None = None,
     because: str = "",
 ) -> bool:
-    """Complete or cancel a pending order, and say whether that changed it.
+    """Complete or cancel a pending order; return whether that changed it.
 
-    `because` is why it is cancelled, which callers of the API are not told. Raises VersionConflict, IllegalMove (see
-    Order.move_to).
+    `because` is the reason of a cancellation, which the API does not return. Raises VersionConflict,
+    InvalidTransition (see Order.change_status).
     """
     with transaction.atomic():
-        moved = order.move_to(status, now=now, versions=versions, because=because)
-        if moved:
-            record(order, EventType(f"order.{status}"), actor=actor, now=now)
-    return moved
+        changed = order.change_status(status, now=now, versions=versions, because=because)
+        if changed:
+            record_order_event(order, EventType(f"order.{status}"), actor=actor, now=now)
+    return changed
 
 
-def reopen(order: Order, *, now: datetime, actor: str) -> None:
-    """Take back a completion that was a mistake: for staff alone. Raises IllegalMove (see Order.reopen)."""
+def reopen_order(order: Order, *, now: datetime, actor: str) -> None:
+    """Make a completed order pending again; for staff only. Raises InvalidTransition (see Order.reopen)."""
     with transaction.atomic():
         order.reopen(now=now)
-        record(order, EventType.ORDER_REOPENED, actor=actor, now=now)
+        record_order_event(order, EventType.ORDER_REOPENED, actor=actor, now=now)
 
 
-def deliver_to(order: Order, address: str | None, *, now: datetime, actor: str) -> None:
-    """Change where the order goes, None for pick-up."""
+def change_delivery_address(order: Order, address: str | None, *, now: datetime, actor: str) -> None:
+    """Change the delivery address; None for pick-up."""
     with transaction.atomic():
-        order.deliver_to(address, now=now)
-        record(order, EventType.ORDER_UPDATED, actor=actor, now=now)
+        order.change_delivery_address(address, now=now)
+        record_order_event(order, EventType.ORDER_UPDATED, actor=actor, now=now)
 
 
-def record(order: Order, kind: EventType, *, actor: str, now: datetime) -> None:
-    """Write down what has happened to the order, as callers see it now.
-
-    One query more for an order whose lines were not fetched, one for its venue.
-    """
+def record_order_event(order: Order, kind: EventType, *, actor: str, now: datetime) -> None:
+    """Store an event with the current record. One query more if the lines, and one if the venue, were not fetched."""
     prefetch_related_objects([order], lines_in_order())
-    outbox.record(order.venue, kind, record=written.of(order), subject=order.pk, actor=actor, now=now)
+    outbox.record_event(order.venue, kind, record=serialize_order(order), subject=order.pk, actor=actor, now=now)

@@ -3,18 +3,18 @@
 from datetime import datetime
 from functools import partial
 
-from accounts.consistency_checks import events, replays, tallies
+from accounts.consistency_checks import check_events, check_record_counts, check_stored_responses
 from accounts.models.venues import PREFIX as VENUE
 from framework.consistency import Checks, query
 from framework.public_ids import encode
 from orders.models import Order
 from orders.models.orders import PREFIX
 
-# A number is given once (a constraint), so where as many orders are there as the highest says, none is missing. Of a
-# closed account the orders are deleted piece by piece.
+# Numbers are unique (a constraint), so none is missing if the highest equals the count. The orders of closed accounts
+# are being deleted in batches.
 NUMBERS = """
     SELECT venue_id, business_date || ': ' || count(placed.id) || ' orders, the highest number is '
-        || coalesce(max(placed.number), 0) || ', ' || coalesce(max(counted.last), 0) || ' were given'
+        || coalesce(max(placed.number), 0) || ', ' || coalesce(max(counted.last), 0) || ' were assigned'
     FROM orders_order AS placed
     FULL JOIN orders_ordernumber AS counted USING (venue_id, business_date)
     JOIN accounts_venue AS venue ON venue.id = venue_id
@@ -23,7 +23,7 @@ NUMBERS = """
     HAVING count(placed.id) <> coalesce(max(counted.last), 0) OR coalesce(max(placed.number), 0) <> count(placed.id)
     ORDER BY venue_id, business_date
 """
-# Whether its prices held tax is not written on an order: its lines are the total or the subtotal.
+# An order does not store whether prices include tax: its lines sum up to the total or the subtotal.
 TOTALS = """
     SELECT placed.id, CASE
         WHEN lines = 0 THEN 'it has no lines'
@@ -32,7 +32,7 @@ TOTALS = """
         WHEN priced < lines THEN 'it has a total, and a line without a price'
         WHEN placed.subtotal + placed.tax IS DISTINCT FROM placed.total
             THEN concat('subtotal ', placed.subtotal, ' and tax ', placed.tax, ' are not the total ', placed.total)
-        ELSE concat('its lines come to ', amount, ', it says ', placed.subtotal, ' and ', placed.total)
+        ELSE concat('its lines sum up to ', amount, ', subtotal ', placed.subtotal, ', total ', placed.total)
     END
     FROM orders_order AS placed
     CROSS JOIN LATERAL (
@@ -51,11 +51,11 @@ TOTALS = """
 
 
 def checks(now: datetime) -> Checks:
-    """Numbers, totals, tallies, events and stored answers of orders agree."""
+    """Return the checks of order numbers, totals, record counts, events and stored responses."""
     return {
         "order_numbers": query("order_numbers", NUMBERS, subject=partial(encode, VENUE)),
         "order_totals": query("order_totals", TOTALS, subject=partial(encode, PREFIX)),
-        "order_tally": tallies("order", Order),
-        "order_event": events("order", Order, prefix=PREFIX, now=now),
-        "order_replay": replays("order", Order, prefix=PREFIX),
+        "order_counts": check_record_counts("order", Order),
+        "order_event": check_events("order", Order, prefix=PREFIX, now=now),
+        "order_replay": check_stored_responses("order", Order, prefix=PREFIX),
     }

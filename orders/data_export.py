@@ -1,4 +1,4 @@
-"""The orders and menus of an account in its data export."""
+"""Orders and menus in the data export of an account."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,18 +6,19 @@ from typing import Any
 from accounts import data_export
 from accounts.models import Account
 from orders.models import Menu, Order
-from orders.serializers import OrderRecord
+from orders.order_json import serialize_order
 
 
-def orders_of(account: Account) -> Iterator[dict[str, Any]]:
-    """Its orders, as the API answers them, with their venue."""
-    for order in data_export.by_key(Order.objects.filter(venue__account=account).select_related("venue").with_items()):
-        yield {"venue": order.venue.public_id, **OrderRecord(order).data}
+def list_orders(account: Account) -> Iterator[dict[str, Any]]:
+    """Yield the orders as the API returns them, with their venue."""
+    rows = Order.objects.filter(venue__account=account).select_related("venue").with_items()
+    for order in data_export.iterate_in_batches(rows):
+        yield {"venue": order.venue.public_id, **serialize_order(order)}
 
 
-def menus_of(account: Account) -> Iterator[dict[str, Any]]:
-    """Its menus, each with all its items."""
-    for menu in data_export.by_key(Menu.objects.filter(venue__account=account).select_related("venue")):
+def list_menus(account: Account) -> Iterator[dict[str, Any]]:
+    """Yield the menus with their items."""
+    for menu in data_export.iterate_in_batches(Menu.objects.filter(venue__account=account).select_related("venue")):
         yield {
             "venue": menu.venue.public_id,
             "is_published": menu.is_published,

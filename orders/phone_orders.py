@@ -1,4 +1,4 @@
-"""Orders that people of the venue write down on the phone: what can be had, what it comes to, and one order a form."""
+"""Orders that the venue's staff enter during a phone call: dish search, quote, and one order per form."""
 
 import hashlib
 import json
@@ -6,64 +6,47 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.db.models import Q
 
 from accounts import idempotency
 from accounts.models import IdempotentCall, Venue
 from framework.api.error_handler import flatten_detail, invalid_request
-from framework.django_internals import set_prefetched
 from orders import commands
-from orders.models import Menu, MenuItem, Order, OrderItem
+from orders.models import Menu, MenuItem, Order
 from orders.serializers import NewOrder
 
 OPERATION = "phone order"
-MOST_DISHES = 40
-# Labels that everybody knows (seed 000), for venues that restrict none.
-WELL_KNOWN = (
-    "cash",
-    "card",
-    "credit_card",
-    "debit_card",
-    "online",
-    "wallet",
-    "bank_transfer",
-    "voucher",
-    "usdc",
+MAX_DISHES = 40
+# The labels of seed 000, for venues without a restriction.
+DEFAULT_PAYMENT_LABELS = (
+    *("cash", "card", "credit_card", "debit_card", "online", "wallet", "bank_transfer", "voucher", "usdc"),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dish:
-    """What is on the menu. `why_not` says why it cannot be had now, None where it can."""
+    """A dish on the menu. `unavailable_because` is None if it can be ordered now."""
 
     item: MenuItem
-    why_not: str | None
+    unavailable_because: str | None
 
 
-def menu_of(venue: Venue) -> Menu | None:
-    """The menu that orders must follow, None where the venue publishes none. One query."""
-    return Menu.objects.published_by(venue).first()
+def search_dishes(menu: Menu, *, query: str, at: datetime) -> tuple[list[Dish], int]:
+    """Return the first dishes of the menu that match, and the number of matches. Two queries.
 
-
-def dishes(menu: Menu, *, sought: str, at: datetime) -> tuple[list[Dish], int]:
-    """What the menu has of this name, the first of them, and how many there are. Two queries.
-
-    `at` is now by the venue's clock.
+    `at` is the current time at the venue.
     """
     found = menu.items.select_related("category")
-    if sought:
-        found = found.filter(
-            Q(name__icontains=sought) | Q(ref__icontains=sought) | Q(category__name__icontains=sought)
-        )
-    rows = found.order_by("category__position", "category__name", "position", "name", "pk")[:MOST_DISHES]
-    return [Dish(item=item, why_not=reason(item, at)) for item in rows], found.count()
+    if query:
+        found = found.filter(Q(name__icontains=query) | Q(ref__icontains=query) | Q(category__name__icontains=query))
+    rows = found.order_by("category__position", "category__name", "position", "name", "pk")[:MAX_DISHES]
+    return [Dish(item=item, unavailable_because=describe_unavailability(item, at)) for item in rows], found.count()
 
 
-def reason(item: MenuItem, at: datetime) -> str | None:
-    """Why it cannot be had now, in the words of people who look at its name."""
-    if item.why_not(at) is None:
+def describe_unavailability(item: MenuItem, at: datetime) -> str | None:
+    """Return why a dish cannot be ordered now, as a short label, or None."""
+    if item.get_unavailable_message(at) is None:
         return None
     if not item.is_available:
         return "Not available"
@@ -73,57 +56,42 @@ def reason(item: MenuItem, at: datetime) -> str | None:
 
 
 def quote(venue: Venue, menu: Menu | None, *, items: Sequence[Mapping[str, Any]]) -> Order:
-    """What these items come to now, as `place` would price them: an order that is not stored.
+    """Return an unsaved order with these items at the prices of `place_order`. One query.
 
-    Items that are not on the menu have no name and no price, and then the order has no total. One query.
+    Items that are not on the menu have no name and no price, and then the order has no total.
     """
     order = Order(venue=venue, currency=venue.currency)
-    lines = [OrderItem(order=order, position=position, **item) for position, item in enumerate(items)]
-    set_prefetched(order, "items", lines)
-    if menu is None or not lines:
-        return order
-    on_menu = {item.ref: item for item in menu.items.filter(ref__in={line.menu_item_id for line in lines})}
-    known = [line for line in lines if line.menu_item_id in on_menu]
-    chosen = [on_menu[line.menu_item_id] for line in known]
-    bill = commands.bill_of(venue, [line.quantity for line in known], chosen)
-    for line, item, its in zip(known, chosen, bill.lines, strict=True):
-        line.name, line.unit_price, line.line_total = item.name, its.unit_price, its.total
-    order.subtotal, order.tax, order.total = bill.subtotal, bill.tax, bill.total
-    if len(known) < len(lines):
-        order.subtotal = order.tax = order.total = None
+    refs = {item["menu_item_id"] for item in items}
+    on_menu = {item.ref: item for item in menu.items.filter(ref__in=refs)} if menu and items else {}
+    commands.set_lines(order, items, [on_menu.get(item["menu_item_id"]) for item in items])
     return order
 
 
-def place(venue: Venue, *, now: datetime, actor: str, token: str, wanted: Mapping[str, Any]) -> str:
-    """Place the order that a form describes, once however often the form is sent; return its public id.
+def place_order(venue: Venue, *, now: datetime, actor: str, token: str, body: Mapping[str, Any]) -> str:
+    """Place the order of a form, once however often the form is submitted; return its public id.
 
-    `token` is the form's own, `wanted` has the shape of `POST /orders`. Raises InvalidRequest with every problem,
-    and idempotency.Reused where the form has placed another order before.
+    `token` identifies the form, `body` has the shape of `POST /orders`. Raises InvalidRequest with every problem, and
+    IdempotencyKeyReused if the form placed a different order before.
     """
-    shape = NewOrder(data=dict(wanted))
+    shape = NewOrder(data=dict(body))
     if not shape.is_valid():
         raise invalid_request(list(flatten_detail(shape.errors)))
-    call = idempotency.Call(
+    call = idempotency.IdempotentRequest(
         scope=f"phone-{venue.pk.hex}",
         key=token,
         operation=OPERATION,
-        body_sha256=hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).digest(),
-        named="form",
+        body_sha256=hashlib.sha256(json.dumps(body, sort_keys=True).encode()).digest(),
+        key_name="form",
     )
 
-    def effect() -> idempotency.Answer:
-        told = commands.place(venue, now=now, actor=actor, **shape.validated_data)
-        return idempotency.Answer(body=told["id"].encode(), status=201)
+    def effect() -> idempotency.StoredResponse:
+        record = commands.place_order(venue, now=now, actor=actor, **shape.validated_data)
+        return idempotency.StoredResponse(body=record["id"].encode(), status=201)
 
-    return idempotency.carried_out(call, effect).body.decode()
+    return idempotency.run_once(call, effect).body.decode()
 
 
-def placed_by(venue: Venue, token: str) -> Order | None:
-    """The order that a form with this token has placed, None where there is none."""
+def find_placed_order(venue: Venue, token: str) -> Order | None:
+    """Return the order that the form with this token placed, or None."""
     row = IdempotentCall.objects.filter(scope=f"phone-{venue.pk.hex}", key=token).first()
-    return Order.objects.of(venue).known_as(bytes(row.body).decode()).first() if row and row.body else None
-
-
-def clock(venue: Venue, *, now: datetime) -> datetime:
-    """Now, by the venue's clock."""
-    return now.astimezone(ZoneInfo(venue.timezone))
+    return Order.objects.of(venue).with_public_id(bytes(row.body).decode()).first() if row and row.body else None

@@ -56,7 +56,6 @@ class FilterForm(forms.Form):
     text = forms.CharField(required=False, max_length=100, help_text="In dishes, notes, addresses")
 
     def clean(self) -> dict[str, Any]:
-        """Check the order of the days, and their number for a text search."""
         values = self.cleaned_data
         first, last = values.get("first"), values.get("last")
         if first and last and last < first:
@@ -73,7 +72,7 @@ class FilterForm(forms.Form):
         first, last = self.cleaned_data.get("first"), self.cleaned_data.get("last")
         return bool(first and last and last - first < timedelta(days=MAX_DAYS))
 
-    def narrowed(self, orders: Orders) -> Orders:
+    def apply(self, orders: Orders) -> Orders:
         """Apply the filters. Requires a valid form."""
         values = self.cleaned_data
         filters = {
@@ -104,13 +103,13 @@ class Page:
     newer: str | None
 
 
-def page_of(venue: Venue, orders: Orders, *, before: str = "", after: str = "") -> Page:
-    """The page that ends before an order of the venue, or begins after one; the first for an id that is unknown.
+def read_page(venue: Venue, orders: Orders, *, before: str = "", after: str = "") -> Page:
+    """Return the page older than the order `before`, or newer than the order `after`; the first for an unknown id.
 
-    A query of one page whatever its place, one of its lines, and one of the order that it goes on from.
+    Three queries at any depth: the page, its lines, and the order that it continues from.
     """
-    mark = before or after
-    edge = Order.objects.of(venue).known_as(mark).values_list("created_at", "pk").first() if mark else None
+    cursor = before or after
+    edge = Order.objects.of(venue).with_public_id(cursor).values_list("created_at", "pk").first() if cursor else None
     found = orders.with_items()
     if edge and not before:
         later = Q(created_at__gt=edge[0]) | Q(created_at=edge[0], pk__gt=edge[1])
@@ -131,8 +130,8 @@ def page_of(venue: Venue, orders: Orders, *, before: str = "", after: str = "") 
     )
 
 
-def table(orders: Orders) -> Iterator[tuple[object, ...]]:
-    """The orders as rows under HEADINGS, the newest first; a thousand are held at a time."""
+def list_csv_rows(orders: Orders) -> Iterator[tuple[object, ...]]:
+    """Yield HEADINGS and the rows of the orders, newest first; a thousand are held at a time."""
     yield HEADINGS
     for order in orders.with_items().newest_first().iterator(chunk_size=1000):
         yield (
@@ -140,21 +139,21 @@ def table(orders: Orders) -> Iterator[tuple[object, ...]]:
             order.number,
             order.business_date,
             order.status,
-            *(moment and moment.isoformat() for moment in (order.created_at, order.completed_at, order.cancelled_at)),
+            *(time and time.isoformat() for time in (order.created_at, order.completed_at, order.cancelled_at)),
             order.cancelled_because,
             order.customer_id,
             order.payment_method,
             order.delivery_address,
-            "; ".join(words(line) for line in order.items.all()),
+            "; ".join(describe_line(line) for line in order.items.all()),
             order.currency,
             *(
-                None if amount is None else pricing.written(amount, order.currency)
+                None if amount is None else pricing.format_amount(amount, order.currency)
                 for amount in (order.subtotal, order.tax, order.total)
             ),
         )
 
 
-def words(line: OrderItem) -> str:
-    """A line as it is read out: `2 x Pizza Margherita (no basil)`."""
+def describe_line(line: OrderItem) -> str:
+    """Describe a line: `2 x Pizza Margherita (no basil)`."""
     notes = f" ({line.notes})" if line.notes else ""
     return f"{line.quantity} x {line.name or line.menu_item_id}{notes}"

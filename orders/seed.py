@@ -1,4 +1,4 @@
-"""The menu of the demo's restaurant, so that a newcomer has something to order from."""
+"""The menu of the demo restaurant."""
 
 from decimal import Decimal
 
@@ -43,7 +43,7 @@ CARD: dict[str, list[tuple[str, str, str, str, Decimal]]] = {
 
 
 def load(venue: Venue) -> None:
-    """Publish this menu for the venue, unless it has one: what people have made of it stays."""
+    """Publish this menu for the venue, unless it has a menu."""
     with transaction.atomic():
         menu, is_new = Menu.objects.get_or_create(venue=venue, defaults={"is_published": True})
         if not is_new:
@@ -59,7 +59,7 @@ def load(venue: Venue) -> None:
                     description=description,
                     price=Decimal(price),
                     tax_percent=tax_percent,
-                    position=place,
+                    position=item_position,
                 )
-                for place, (ref, dish, description, price, tax_percent) in enumerate(dishes)
+                for item_position, (ref, dish, description, price, tax_percent) in enumerate(dishes)
             )

@@ -1,4 +1,4 @@
-"""The shapes of an order on the wire."""
+"""Request and response schemas of orders."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class NewOrderItem(StrictSerializer):
 
 
 class NewOrder(StrictSerializer):
-    """What is needed to place an order."""
+    """The body that places an order."""
 
     customer_id = TextField(min_length=1, max_length=64, help_text="Identifies the customer; opaque to us.")
     items = StrictListField(child=NewOrderItem(), min_length=1, max_length=100, help_text="The lines.")
@@ -60,30 +60,28 @@ class NewOrder(StrictSerializer):
     metadata = MetadataField(required=False, help_text="Your own notes on the order.")
 
     def validate_delivery_address(self, address: str | None) -> str | None:
-        """One word for pick-up: null."""
+        """Normalise pick-up to null."""
         return address if address and address.strip() else None
 
 
 class NewStatus(StrictSerializer):
-    """Where an order is to move."""
+    """The requested status of an order."""
 
     status = StrictChoiceField(choices=Order.Status.choices, help_text="`completed` and `cancelled` are final.")
 
 
 @extend_schema_field({"type": "string", "pattern": AMOUNT})
 class Money(serializers.Field[Any, Any, str, Any]):
-    """An amount of the row, with exactly the digits of the row's currency; null where nothing was priced."""
+    """An amount with the decimals of the row's currency; null if the order has no prices."""
 
     def __init__(self) -> None:
         super().__init__(read_only=True, allow_null=True)
 
     def get_attribute(self, instance: Any) -> str | None:
-        """Read the amount together with its currency."""
         amount = super().get_attribute(instance)
-        return None if amount is None else pricing.written(amount, instance.currency)
+        return None if amount is None else pricing.format_amount(amount, instance.currency)
 
     def to_representation(self, value: str) -> str:
-        """Return the amount as text: a JSON number would be read as a float."""
         return value
 
 

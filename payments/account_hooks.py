@@ -13,7 +13,7 @@ from payments.models import Payment, Plan
 
 def payments_of(account: Account) -> Iterator[dict[str, Any]]:
     """What its wallets have paid."""
-    for one in data_export.by_key(Payment.objects.filter(payer__in=account.wallets.values("address"))):
+    for one in data_export.iterate_in_batches(Payment.objects.filter(payer__in=account.wallets.values("address"))):
         yield {
             name: getattr(one, name)
             for name in (

@@ -3,7 +3,7 @@
 from datetime import datetime
 from functools import partial
 
-from accounts.consistency_checks import events, replays, tallies
+from accounts.consistency_checks import check_events, check_record_counts, check_stored_responses
 from framework.consistency import Checks, query
 from framework.public_ids import encode
 from reservations.models import Reservation
@@ -56,7 +56,7 @@ def checks(now: datetime) -> Checks:
         "reservation_table_overlap": query("reservation_table_overlap", TABLE_OVERLAPS, subject=subject),
         "reservation_seating": query("reservation_seating", INVALID_SEATINGS, subject=subject),
         "reservation_table_names": query("reservation_table_names", TABLE_NAMES, {"now": now}, subject=subject),
-        "reservation_tally": tallies("reservation", Reservation),
-        "reservation_event": events("reservation", Reservation, prefix=PREFIX, now=now),
-        "reservation_replay": replays("reservation", Reservation, prefix=PREFIX),
+        "reservation_counts": check_record_counts("reservation", Reservation),
+        "reservation_event": check_events("reservation", Reservation, prefix=PREFIX, now=now),
+        "reservation_replay": check_stored_responses("reservation", Reservation, prefix=PREFIX),
     }

@@ -12,5 +12,5 @@ from reservations.serializers import to_json
 def reservations_of(account: Account) -> Iterator[dict[str, Any]]:
     """Yield the API records of its reservations, with the id of their venue."""
     rows = Reservation.objects.filter(venue__account=account).select_related("venue")
-    for reservation in data_export.by_key(rows):
+    for reservation in data_export.iterate_in_batches(rows):
         yield {"venue": reservation.venue.public_id, **to_json(reservation)}

@@ -18,7 +18,9 @@ def record_change(
 
     Call it in the transaction of the change. At most two statements; the mail task is enqueued after the commit.
     """
-    outbox.record(reservation.venue, event, record=to_json(reservation), subject=reservation.pk, actor=actor, now=now)
+    outbox.record_event(
+        reservation.venue, event, record=to_json(reservation), subject=reservation.pk, actor=actor, now=now
+    )
     if mail and can_email(reservation, mail, now=now):
         GuestMail.objects.create(reservation=reservation, kind=mail, next_attempt_at=now, created_at=now)
         transaction.on_commit(enqueue_guest_mail)

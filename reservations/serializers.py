@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from rest_framework import serializers
 
-from accounts.models import Tally, Venue
+from accounts.models import RecordCount, Venue
 from framework.api.fields import (
     ConstantField,
     DateField,
@@ -99,7 +99,7 @@ def list_page(
     if day:
         ((total,),) = prepared_statements.fetch_all(COUNT.format(where=where), params)
     else:
-        total = Tally.objects.count_of(venue, Tally.Noun.RESERVATION, status=status)
+        total = RecordCount.objects.get_total(venue, RecordCount.RecordType.RESERVATION, status=status)
     if page.offset >= total:
         return total, []
     if page.offset:

@@ -15,7 +15,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from accounts.seed import FURNISHED, WIDE
+from accounts.seed import FURNISHED, LOAD_TEST_ALLOWANCE
 from framework.api.openapi import schema
 from tests.catalogue.exports import export_builders
 from tests.support.live_stack import Up, manage
@@ -52,7 +52,7 @@ def test_every_answer_of_the_management_api_is_as_the_document_says_to_venues_th
     up: Up, tmp_path: Path
 ) -> None:
     keys = {name: key for name, key in up.record["management"].items() if name.startswith("wide_")}
-    options = ("--name", "schemathesis", "--allowance", str(WIDE), "--json")
+    options = ("--name", "schemathesis", "--allowance", str(LOAD_TEST_ALLOWANCE), "--json")
     made = manage(up.state_dir, "apikey", "create", "--venue", FURNISHED, *options)
     keys["with_menu_and_tables"] = json.loads(made.stdout)["text"]
     assert len(keys) == 3

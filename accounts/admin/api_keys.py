@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from accounts.admin.venue_scoping import OfVenues
-from accounts.models import OVERLAPS, ApiKey, CannotProlong, CannotRotate, Scope
+from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.models import OVERLAPS, ApiKey, CannotExtendExpiry, CannotRotate, Scope
 from framework.admin.action_confirmation import MAX_EXAMPLES, render_confirmation, render_rows_confirmation
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 
@@ -32,7 +32,6 @@ class KeyForm(ChangedFieldsForm):
         fields = ["venue", "name", "scopes", "allowance", "expires_at"]
 
     def clean(self) -> dict[str, Any]:
-        """Reject a past expiry for a new key, and a later expiry for an existing one."""
         values = super().clean()
         end = values.get("expires_at")
         is_new = self.instance._state.adding
@@ -40,8 +39,8 @@ class KeyForm(ChangedFieldsForm):
             self.add_error("expires_at", "This time is in the past.")
         elif not is_new and "expires_at" in self.changed_data and "expires_at" in values:
             try:
-                self.instance.must_not_end_later(end)
-            except CannotProlong as refusal:
+                self.instance.check_expiry_not_extended(end)
+            except CannotExtendExpiry as refusal:
                 self.add_error("expires_at", refusal.message)
         return values
 
@@ -58,12 +57,12 @@ class OverlapForm(forms.Form):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(OfVenues, ChangedFieldsAdmin):
+class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     """API keys without their secrets. A new key is shown once, after it is saved."""
 
     form = KeyForm
     list_display = [
-        *("name", "venue", "shown", "state", "scope_names", "allowance"),
+        *("name", "venue", "masked", "state", "scope_names", "allowance"),
         *("created_at", "expires_at", "last_used_at", "revoked_at"),
     ]
     list_select_related = ["venue"]
@@ -71,53 +70,47 @@ class ApiKeyAdmin(OfVenues, ChangedFieldsAdmin):
     ordering = ["-created_at", "id"]
     autocomplete_fields = ["venue"]
     fields = [
-        *("venue", "name", "shown", "public_id", "family", "scopes", "allowance", "expires_at"),
+        *("venue", "name", "masked", "public_id", "family", "scopes", "allowance", "expires_at"),
         *("created_at", "last_used_at", "last_used_ip", "revoked_at"),
     ]
     actions = ["rotate", "revoke", "revoke_families"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
         """The venue is fixed, and history is read-only. Only our own staff may change the rate limit."""
-        fixed = ["shown", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
-        fixed = fixed if self.is_ours(request) else ["allowance", *fixed]
+        fixed = ["masked", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
+        fixed = fixed if self.is_staff_request(request) else ["allowance", *fixed]
         return ["venue", *fixed] if obj else fixed
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
-        """A new key has only the fields of the form."""
-        asked = [name for name in KeyForm.Meta.fields if name != "allowance" or self.is_ours(request)]
-        return super().get_fields(request, obj) if obj else asked
+        names = [name for name in KeyForm.Meta.fields if name != "allowance" or self.is_staff_request(request)]
+        return super().get_fields(request, obj) if obj else names
 
     @admin.display(description="key", ordering="start")
-    def shown(self, key: ApiKey) -> str:
-        """The first and last characters of the key."""
-        return key.shown
+    def masked(self, key: ApiKey) -> str:
+        return key.masked
 
     @admin.display(description="id")
     def public_id(self, key: ApiKey) -> str:
-        """The public id, which `manage.py apikey` takes."""
         return key.public_id
 
     @admin.display(description="state")
     def state(self, key: ApiKey) -> str:
-        """active, expired or revoked."""
         return key.state(timezone.now())
 
     @admin.display(description="scopes")
     def scope_names(self, key: ApiKey) -> str:
-        """The scopes of the key."""
         return "all" if set(key.scopes) == set(Scope.values) else ", ".join(key.scopes) or "none"
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: KeyForm, change: bool) -> None:
-        """Issue a new key, and show it once."""
         if change:
             super().save_model(request, obj, form, change)
             return
-        issued = ApiKey.issue(
+        created = ApiKey.create(
             obj.venue, name=obj.name, allowance=obj.allowance, scopes=obj.scopes, expires_at=obj.expires_at
         )
         # The admin's log entry and redirect need the stored row.
-        obj.__dict__.update(issued.row.__dict__)
-        self.message_user(request, f"The API key (shown only once): {issued.text}", messages.WARNING)
+        obj.__dict__.update(created.row.__dict__)
+        self.message_user(request, f"The API key (shown only once): {created.text}", messages.WARNING)
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         """Keys are revoked, not deleted, to keep the audit trail."""
@@ -126,24 +119,24 @@ class ApiKeyAdmin(OfVenues, ChangedFieldsAdmin):
     @admin.action(description="Revoke the selected keys permanently", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
         """Ask for confirmation, then revoke. Keys that were already revoked keep their time."""
-        chosen = ApiKey.objects.filter(pk__in=queryset.order_by().values("pk"))
+        keys = ApiKey.objects.filter(pk__in=queryset.order_by().values("pk"))
         if "confirmed" not in request.POST:
-            return self.ask_to_revoke(request, chosen, action="revoke")
-        self.message_user(request, f"{chosen.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
+            return self.ask_to_revoke(request, keys, action="revoke")
+        self.message_user(request, f"{keys.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
         return None
 
     @admin.action(description="Revoke the selected keys, their predecessors and replacements", permissions=["change"])
     def revoke_families(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
         """Ask for confirmation, then revoke the whole rotation family of each key."""
-        chosen = ApiKey.objects.filter(family__in=queryset.order_by().values("family"))
+        keys = ApiKey.objects.filter(family__in=queryset.order_by().values("family"))
         if "confirmed" not in request.POST:
-            return self.ask_to_revoke(request, chosen, action="revoke_families")
-        self.message_user(request, f"{chosen.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
+            return self.ask_to_revoke(request, keys, action="revoke_families")
+        self.message_user(request, f"{keys.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
         return None
 
-    def ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey], *, action: str) -> HttpResponse:
+    def ask_to_revoke(self, request: HttpRequest, keys: QuerySet[ApiKey], *, action: str) -> HttpResponse:
         """Render the confirmation page with the keys to be revoked."""
-        rows = chosen.filter(revoked_at=None).select_related("venue").order_by("created_at", "pk")
+        rows = keys.filter(revoked_at=None).select_related("venue").order_by("created_at", "pk")
         message = "Requests with these API keys will fail. This cannot be undone."
         question: dict[str, Any] = {"title": "Revoke API keys?", "message": message, "confirm_label": "Revoke keys"}
         return render_rows_confirmation(self, request, rows, action=action, **question)
@@ -159,12 +152,12 @@ class ApiKeyAdmin(OfVenues, ChangedFieldsAdmin):
         if form.is_valid():
             for key in queryset.order_by("created_at", "pk"):
                 try:
-                    issued = key.rotate(overlap=form.cleaned_data["overlap"], now=timezone.now())
+                    created = key.rotate(overlap=form.cleaned_data["overlap"], now=timezone.now())
                 except CannotRotate as refusal:
                     self.message_user(request, refusal.message, messages.ERROR)
                 else:
-                    self.log_addition(request, issued.row, f"Replaces {key.public_id}")
-                    message = f"Replacement of {key} (shown only once): {issued.text}"
+                    self.log_addition(request, created.row, f"Replaces {key.public_id}")
+                    message = f"Replacement of {key} (shown only once): {created.text}"
                     self.message_user(request, message, messages.WARNING)
             return None
         context = {

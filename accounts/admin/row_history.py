@@ -27,42 +27,42 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a row. `what` names the row if the history covers several rows."""
+    """A change of a row. `row_name` is set if the history covers several rows."""
 
     at: datetime
     actor: str
     label: str
-    what: str
+    row_name: str
     differences: tuple[Difference, ...]
 
 
-class WithChanges(BoundedActions):
+class RowHistoryAdmin(BoundedActions):
     """Adds the changes that the triggers of framework.db.row_history recorded to the History page.
 
-    `changes_also` lists related models without an own page: the model, and the column that references this row.
+    `related_history` lists related models without an own page: the model, and the column that references this row.
     """
 
     object_history_template = "admin/row_history.html"
-    changes_also: ClassVar[Sequence[tuple[type[Model], str]]] = ()
+    related_history: ClassVar[Sequence[tuple[type[Model], str]]] = ()
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Render the page. Two queries for each kind of row, and one for each model that their fields reference."""
         row = self.get_object(request, object_id)
-        context = {"changes": changes(row, also=self.changes_also), "max_changes": MAX_CHANGES} if row else {}
+        context = {"changes": list_changes(row, also=self.related_history), "max_changes": MAX_CHANGES} if row else {}
         return super().history_view(request, object_id, {**context, **(extra_context or {})})
 
 
-def changes(row: Model, *, also: Sequence[tuple[type[Model], str]] = ()) -> list[Change]:
+def list_changes(row: Model, *, also: Sequence[tuple[type[Model], str]] = ()) -> list[Change]:
     """Return the changes of the row and of the rows that reference it, newest first."""
-    found = list(_of(type(row), "pgh_obj_id", row.pk, names=False))
+    found = list(_list_model_changes(type(row), "pgh_obj_id", row.pk, names=False))
     for model, column in also:
-        found.extend(_of(model, column, row.pk, names=True))
+        found.extend(_list_model_changes(model, column, row.pk, names=True))
     return sorted(found, key=lambda change: change.at, reverse=True)
 
 
-def _of(model: type[Model], column: str, key: object, *, names: bool) -> Iterator[Change]:
+def _list_model_changes(model: type[Model], column: str, key: object, *, names: bool) -> Iterator[Change]:
     history: Any = next(iter(event_models(tracks_model=model)), None)
     if history is None:
         return
@@ -75,34 +75,36 @@ def _of(model: type[Model], column: str, key: object, *, names: bool) -> Iterato
         newer[line.pgh_obj_id] = line
     columns = {field.name for field in history._meta.concrete_fields}
     fields = [field for field in model._meta.concrete_fields if field.name in columns]
-    related = _named(fields, pairs)
+    related = _fetch_related_names(fields, pairs)
     for line, after in pairs:
         differences = tuple(
             Difference(
                 str(field.verbose_name),
-                _shown(field, getattr(line, field.attname), related),
-                _shown(field, getattr(after, field.attname), related),
+                _format_value(field, getattr(line, field.attname), related),
+                _format_value(field, getattr(after, field.attname), related),
             )
             for field in (fields if line.pgh_label == CHANGED and after is not None else ())
             if getattr(line, field.attname) != getattr(after, field.attname)
         )
-        what = f"{model._meta.verbose_name} {getattr(line, 'name', '')}".strip() if names else ""
+        row_name = f"{model._meta.verbose_name} {getattr(line, 'name', '')}".strip() if names else ""
         actor = (line.pgh_context or {}).get("actor") or "system"
-        yield Change(line.pgh_created_at, actor, line.pgh_label, what, differences)
+        yield Change(line.pgh_created_at, actor, line.pgh_label, row_name, differences)
 
 
-def _named(fields: Sequence[Field[Any, Any]], pairs: Sequence[tuple[Any, Any]]) -> dict[tuple[str, object], str]:
+def _fetch_related_names(
+    fields: Sequence[Field[Any, Any]], pairs: Sequence[tuple[Any, Any]]
+) -> dict[tuple[str, object], str]:
     """Return the display names of the rows that foreign keys reference."""
     found: dict[tuple[str, object], str] = {}
     for field in fields:
         if field.remote_field:
-            keys = {getattr(each, field.attname) for pair in pairs for each in pair if each is not None} - {None}
+            keys = {getattr(row, field.attname) for pair in pairs for row in pair if row is not None} - {None}
             rows: Any = field.remote_field.model
-            found |= {(field.name, key): str(each) for key, each in rows._default_manager.in_bulk(keys).items()}
+            found |= {(field.name, key): str(row) for key, row in rows._default_manager.in_bulk(keys).items()}
     return found
 
 
-def _shown(field: Field[Any, Any], value: Any, related: dict[tuple[str, object], str]) -> str:
+def _format_value(field: Field[Any, Any], value: Any, related: dict[tuple[str, object], str]) -> str:
     if value is None or value == "" or value == []:
         return "empty"
     if field.remote_field:

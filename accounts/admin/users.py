@@ -20,7 +20,7 @@ from framework.admin.large_tables import BoundedActions
 
 
 @admin.register(User)
-class PersonAdmin(BoundedActions, UserAdmin[User]):
+class TablewireUserAdmin(BoundedActions, UserAdmin[User]):
     """Users, identified by their email address."""
 
     ordering = ["email"]
@@ -39,7 +39,6 @@ class PersonAdmin(BoundedActions, UserAdmin[User]):
 
     @admin.display(description="Email addresses")
     def addresses(self, person: User) -> SafeString | str:
-        """Each address and whether it is confirmed."""
         rows = EmailAddress.objects.filter(user=person).order_by("-primary", "email")
         lines = ((row.email, "confirmed" if row.verified else "not confirmed") for row in rows)
         return format_html_join("", "<div><bdi>{}</bdi>, {}</div>", lines) or "no confirmation was sent yet"
@@ -47,7 +46,10 @@ class PersonAdmin(BoundedActions, UserAdmin[User]):
     @admin.display(description="Second factor")
     def second_factor(self, person: User) -> SafeString | str:
         """The kinds of second factor and since when; never the secret."""
-        return format_html_join("", "<div>{}</div>", ((line,) for line in mfa_reset.told(person))) or "not set up"
+        return (
+            format_html_join("", "<div>{}</div>", ((line,) for line in mfa_reset.list_authenticators(person)))
+            or "not set up"
+        )
 
     @admin.action(description="Remove two-factor authentication", permissions=["change"])
     def remove_second_factor(self, request: HttpRequest, people: QuerySet[User]) -> HttpResponse | None:
@@ -65,7 +67,7 @@ class PersonAdmin(BoundedActions, UserAdmin[User]):
             return render_rows_confirmation(self, request, with_one, action="remove_second_factor", **question)
         removed = 0
         for person in with_one.order_by("pk"):
-            if mfa_reset.remove(person, now=timezone.now()):
+            if mfa_reset.remove_authenticators(person, now=timezone.now()):
                 removed += 1
                 self.log_change(request, person, "Removed two-factor authentication.")
         if not removed:
@@ -103,7 +105,7 @@ class AccountAdmin(BoundedActions):
         """Reopen accounts; their API keys stay revoked."""
         for account in accounts.order_by("pk"):
             try:
-                closure.reopen(account, now=timezone.now())
+                closure.reopen_account(account, now=timezone.now())
             except closure.CannotReopen as refusal:
                 messages.error(request, f"{account}: {refusal.message}")
             else:

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from accounts.admin.venue_scoping import OfVenues
+from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.forms.venue import VenueForm
 from accounts.models import Account, Venue
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin
@@ -22,7 +22,7 @@ class VenueInline(admin.TabularInline[Venue, Account]):
 
 
 @admin.register(Venue)
-class VenueAdmin(OfVenues, ChangedFieldsAdmin):
+class VenueAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     """Restaurants of accounts."""
 
     venue_path = "pk"
@@ -53,9 +53,8 @@ class VenueAdmin(OfVenues, ChangedFieldsAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> list[str]:
         """Only our own staff may change the account and the sandbox flag."""
-        return ["id", "created_at", *([] if self.is_ours(request) else ["account", "is_sandbox"])]
+        return ["id", "created_at", *([] if self.is_staff_request(request) else ["account", "is_sandbox"])]
 
     def get_form(self, request: HttpRequest, obj: Venue | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """Add a help text about a sandbox's email."""
         sandbox = "For testing: its API keys begin with rk_test_, and its email is only written to the worker's log"
         return super().get_form(request, obj, change, help_texts={"is_sandbox": sandbox}, **kwargs)

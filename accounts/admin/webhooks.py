@@ -1,6 +1,7 @@
 """Webhook endpoints, deliveries and events in the back office."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,11 +16,10 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from accounts.admin.venue_scoping import OfVenues
-from accounts.api_keys.authentication import staff
+from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
-from accounts.webhooks import delivery_queue, endpoints, signing_secrets, ssrf_guard
-from accounts.webhooks import http_client as sending
+from accounts.webhooks import endpoints, http_client, signing_secrets, ssrf_guard
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin
@@ -30,7 +30,15 @@ DisabledReason = WebhookEndpoint.DisabledReason
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 EDITABLE = ["venue", "url", "description", "types"]
-SHOWN = ["public_id", "state", "failing_since", "old_secret_until", "created_at", "share_of_day", "last_deliveries"]
+READ_ONLY = [
+    "public_id",
+    "state",
+    "failing_since",
+    "old_secret_until",
+    "created_at",
+    "share_of_day",
+    "last_deliveries",
+]
 
 
 class EndpointForm(ModelForm[WebhookEndpoint]):
@@ -38,7 +46,7 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
 
     url = forms.CharField(
         label="URL",
-        max_length=ssrf_guard.LONGEST_URL,
+        max_length=ssrf_guard.MAX_URL_LENGTH,
         widget=AdminURLFieldWidget,
         help_text="https://hooks.example.com/…",
     )
@@ -54,17 +62,16 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
         fields = EDITABLE
 
     def clean_url(self) -> str:
-        """Validate the URL."""
         url: str = self.cleaned_data["url"]
         try:
-            ssrf_guard.read(url)
-        except ssrf_guard.BadDestination as refusal:
+            ssrf_guard.parse_url(url)
+        except ssrf_guard.InvalidWebhookUrl as refusal:
             raise forms.ValidationError(refusal.message) from refusal
         return url
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(OfVenues):
+class WebhookEndpointAdmin(VenueScopedAdmin):
     """Endpoints. A secret is shown once, when it is created."""
 
     form = EndpointForm
@@ -76,18 +83,15 @@ class WebhookEndpointAdmin(OfVenues):
     list_per_page = 50
     show_full_result_count = False
     autocomplete_fields = ["venue"]
-    actions = ["ping", "rotate", "switch_on", "switch_off", "replay_failed"]
+    actions = ["send_test_event", "rotate_secret", "enable", "disable", "resend_failed"]
 
     def get_fields(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> Any:
-        """A new endpoint has only the editable fields."""
-        return [*EDITABLE, *SHOWN] if obj else EDITABLE
+        return [*EDITABLE, *READ_ONLY] if obj else EDITABLE
 
     def get_readonly_fields(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> list[str]:
-        """The venue is fixed."""
-        return ["venue", *SHOWN] if obj else []
+        return ["venue", *READ_ONLY] if obj else []
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
-        """Annotate the deliveries of the last 24 hours: ended, and delivered."""
         rows = (
             WebhookDelivery.objects.filter(endpoint=OuterRef("pk"), created_at__gte=timezone.now() - DAY)
             .order_by()
@@ -104,16 +108,14 @@ class WebhookEndpointAdmin(OfVenues):
 
     @admin.display(description="State")
     def state(self, endpoint: WebhookEndpoint) -> str:
-        """Enabled, failing, or disabled with the reason."""
         if endpoint.disabled_at is not None:
-            return f"disabled since {moment(endpoint.disabled_at)}: {endpoint.get_disabled_reason_display()}"
+            return f"disabled since {format_time(endpoint.disabled_at)}: {endpoint.get_disabled_reason_display()}"
         slow = ", slow responses" if endpoint.is_slow else ""
-        failing = f", failing since {moment(endpoint.failing_since)}" if endpoint.failing_since else ""
+        failing = f", failing since {format_time(endpoint.failing_since)}" if endpoint.failing_since else ""
         return f"enabled{slow}{failing}"
 
     @admin.display(description="Delivered in the last 24 h", empty_value="no deliveries")
     def share_of_day(self, endpoint: WebhookEndpoint) -> SafeString | None:
-        """A meter with the percentage as text."""
         ended: int | None = getattr(endpoint, "ended", None)
         if not ended:
             return None
@@ -122,24 +124,24 @@ class WebhookEndpointAdmin(OfVenues):
 
     @admin.display(description="Events")
     def event_types(self, endpoint: WebhookEndpoint) -> str:
-        """The event types."""
         return ", ".join(endpoint.types) or "all"
 
     @admin.display(description="Last deliveries")
     def last_deliveries(self, endpoint: WebhookEndpoint) -> SafeString | str:
-        """The newest ten, each with a link."""
-        return listed(delivery_queue.recent(endpoint.pk, most=10)) or "none yet"
+        return (
+            format_deliveries(endpoint.deliveries.select_related("event").order_by("-created_at", "-pk")[:10])
+            or "none yet"
+        )
 
     def save_model(
         self, request: HttpRequest, obj: WebhookEndpoint, form: ModelForm[WebhookEndpoint], change: bool
     ) -> None:
-        """Save the endpoint; the secret of a new one is shown once."""
         if change:
-            endpoints.change(obj, url=obj.url, types=obj.types, description=obj.description)
+            endpoints.update(obj, url=obj.url, types=obj.types, description=obj.description)
             return
-        made, secret = endpoints.create(obj.venue, url=obj.url, types=obj.types, description=obj.description)
+        created, secret = endpoints.create(obj.venue, url=obj.url, types=obj.types, description=obj.description)
         # The admin's log entry and redirect need the stored row.
-        obj.__dict__.update(made.__dict__)
+        obj.__dict__.update(created.__dict__)
         self.message_user(request, f"The secret (shown only once): {secret}", messages.WARNING)
 
     def get_deleted_objects(
@@ -152,27 +154,25 @@ class WebhookEndpointAdmin(OfVenues):
         return names, {"webhook endpoints": len(rows), "webhook deliveries": number}, set(), []
 
     def delete_model(self, request: HttpRequest, obj: WebhookEndpoint) -> None:
-        """Delete one."""
-        endpoints.remove(obj)
+        endpoints.delete(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
-        """Delete several, one at a time."""
         for endpoint in queryset:
-            endpoints.remove(endpoint)
+            endpoints.delete(endpoint)
 
     @admin.action(description="Send a test event", permissions=["change"])
-    def ping(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+    def send_test_event(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Send `webhook.ping` to each."""
         for endpoint in queryset:
             try:
-                endpoints.ping(endpoint, actor=staff(request), now=timezone.now())
+                endpoints.send_test_event(endpoint, actor=get_staff_actor(request), now=timezone.now())
             except ApiError as refusal:
                 self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
             else:
                 self.message_user(request, f"A test event is being sent to {endpoint}.", messages.SUCCESS)
 
     @admin.action(description="Rotate the secret", permissions=["change"])
-    def rotate(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
+    def rotate_secret(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
         """Ask for confirmation, then rotate each secret and show it once."""
         if "confirmed" not in request.POST:
             message = (
@@ -183,10 +183,10 @@ class WebhookEndpointAdmin(OfVenues):
                 "message": message,
                 "confirm_label": "Rotate secrets",
             }
-            return render_rows_confirmation(self, request, queryset, action="rotate", **question)
+            return render_rows_confirmation(self, request, queryset, action="rotate_secret", **question)
         for endpoint in queryset:
             try:
-                secret = endpoints.rotate(endpoint, now=timezone.now())
+                secret = endpoints.rotate_secret(endpoint, now=timezone.now())
             except ApiError as refusal:
                 self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
                 continue
@@ -195,19 +195,19 @@ class WebhookEndpointAdmin(OfVenues):
         return None
 
     @admin.action(description="Enable", permissions=["change"])
-    def switch_on(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+    def enable(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Enable the disabled endpoints."""
         number = sum(endpoints.enable(endpoint) for endpoint in queryset)
         self.message_user(request, f"{number} enabled.", messages.SUCCESS)
 
     @admin.action(description="Disable, and fail pending deliveries", permissions=["change"])
-    def switch_off(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
+    def disable(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
         """Ask for confirmation, then disable the enabled endpoints."""
         if "confirmed" not in request.POST:
             message = "Deliveries to these endpoints stop, and pending deliveries are marked as failed."
             question: dict[str, Any] = {"title": "Disable endpoints?", "message": message, "confirm_label": "Disable"}
             return render_rows_confirmation(
-                self, request, queryset.filter(disabled_at=None), action="switch_off", **question
+                self, request, queryset.filter(disabled_at=None), action="disable", **question
             )
         now = timezone.now()
         number = sum(endpoints.disable(endpoint, now=now) for endpoint in queryset)
@@ -220,17 +220,17 @@ class WebhookEndpointAdmin(OfVenues):
             Q(failing_since__isnull=False, disabled_at=None)
             | Q(disabled_reason__in=[DisabledReason.GONE, DisabledReason.FAILING])
         )
-        number = count_bounded(self.within(request, failing, "view", "change"))
+        number = count_bounded(self.filter_permitted(request, failing, "view", "change"))
         address = reverse("admin:accounts_webhookendpoint_changelist")
         return [PendingCount("webhooks failing", number, address, is_bad=True)]
 
     @admin.action(description="Resend failed deliveries of the last 7 days", permissions=["change"])
-    def replay_failed(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+    def resend_failed(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Resend the failed deliveries of each endpoint."""
         now = timezone.now()
         for endpoint in queryset:
             try:
-                number = endpoints.replay_failed(endpoint, since=now - WEEK, now=now)
+                number = endpoints.resend_failed(endpoint, since=now - WEEK, now=now)
             except ApiError as refusal:
                 self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
             else:
@@ -238,25 +238,42 @@ class WebhookEndpointAdmin(OfVenues):
 
 
 @admin.register(WebhookDelivery)
-class WebhookDeliveryAdmin(OfVenues, ReadOnlyAdmin):
+class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     """Webhook deliveries."""
 
     venue_path = "endpoint__venue"
-    list_display = ["event_id_shown", "type", "endpoint", "state", "last_status", "tries", "next_try_at", "created_at"]
+    list_display = [
+        "event_public_id",
+        "type",
+        "endpoint",
+        "state",
+        "last_status",
+        "attempts",
+        "next_attempt_at",
+        "created_at",
+    ]
     list_select_related = ["event", "endpoint"]
     list_filter = ["state"]
     search_fields = ["endpoint__url"]
     search_help_text = "Event id (evt_…), endpoint id (whk_…), or part of the URL"
-    actions = ["replay"]
+    actions = ["resend"]
     fields = [
-        *("event", "endpoint", "state", "tries", "next_try_at", "last_try_at", "delivered_at", "leased_until"),
+        *(
+            "event",
+            "endpoint",
+            "state",
+            "attempts",
+            "next_attempt_at",
+            "last_attempt_at",
+            "delivered_at",
+            "leased_until",
+        ),
         *("last_status", "last_error", "answer", "headers", "body"),
     ]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[WebhookDelivery], search_term: str
     ) -> tuple[QuerySet[WebhookDelivery], bool]:
-        """Search by id; or by URL through the endpoints, which are few."""
         term = search_term.strip()
         if key := decode("evt", term):
             return queryset.filter(event=key), False
@@ -268,41 +285,36 @@ class WebhookDeliveryAdmin(OfVenues, ReadOnlyAdmin):
         return queryset, False
 
     @admin.display(description="Event")
-    def event_id_shown(self, delivery: WebhookDelivery) -> str:
-        """The webhook-id."""
+    def event_public_id(self, delivery: WebhookDelivery) -> str:
         return delivery.event.public_id
 
     @admin.display(description="Type")
     def type(self, delivery: WebhookDelivery) -> str:
-        """Of the event."""
         return delivery.event.type
 
     @admin.display(description="Last response", empty_value="none")
     def answer(self, delivery: WebhookDelivery) -> SafeString | None:
-        """The beginning of the response body."""
-        return format_html("<pre>{}</pre>", delivery.last_answer) if delivery.last_answer else None
+        return format_html("<pre>{}</pre>", delivery.last_response) if delivery.last_response else None
 
     @admin.display(description="Headers if sent now")
     def headers(self, delivery: WebhookDelivery) -> SafeString:
-        """The request headers with a fresh signature."""
         try:
-            headers = sending.headers_of(delivery.event, delivery.endpoint, now=timezone.now())
+            headers = http_client.build_headers(delivery.event, delivery.endpoint, now=timezone.now())
         except signing_secrets.SecretUnreadable as error:
             return format_html("<p>{}</p>", f"The request cannot be signed: {error}.")
         return format_html("<pre>{}</pre>", "\n".join(f"{name}: {value}" for name, value in headers.items()))
 
     @admin.display(description="Body")
     def body(self, delivery: WebhookDelivery) -> SafeString:
-        """The exact request body."""
-        return format_html('<pre class="wrapped">{}</pre>', sending.body_of(delivery.event).decode())
+        return format_html('<pre class="wrapped">{}</pre>', http_client.render_body(delivery.event).decode())
 
     @admin.action(description="Resend with all attempts", permissions=["change"])
-    def replay(self, request: HttpRequest, queryset: QuerySet[WebhookDelivery]) -> None:
+    def resend(self, request: HttpRequest, queryset: QuerySet[WebhookDelivery]) -> None:
         """Resend each, and report those that are being sent or have a disabled endpoint."""
         for delivery in queryset.select_related("event"):
             name = delivery.event.public_id
             try:
-                is_queued = endpoints.replay(delivery, now=timezone.now())
+                is_queued = endpoints.resend(delivery, now=timezone.now())
             except ApiError as refusal:
                 self.message_user(request, f"{name}: {refusal.message}", messages.ERROR)
                 continue
@@ -313,7 +325,7 @@ class WebhookDeliveryAdmin(OfVenues, ReadOnlyAdmin):
 
 
 @admin.register(Event)
-class EventAdmin(OfVenues, ReadOnlyAdmin):
+class EventAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     """Events of venues and accounts."""
 
     list_display = ["public_id", "type", "where", "actor", "created_at"]
@@ -328,7 +340,6 @@ class EventAdmin(OfVenues, ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
     ) -> tuple[QuerySet[Event], bool]:
-        """Search by id; or by name through the venues, which are few."""
         term = search_term.strip()
         for prefix, column in (("evt", "pk"), ("ord", "subject"), ("res", "subject"), ("ex", "subject")):
             if key := decode(prefix, term):
@@ -340,30 +351,27 @@ class EventAdmin(OfVenues, ReadOnlyAdmin):
 
     @admin.display(description="Venue or account")
     def where(self, event: Event) -> str:
-        """The owner of the event."""
         return str(event.venue) if event.venue else f"{event.account} (account)"
 
     @admin.display(description="Record")
     def content(self, event: Event) -> SafeString:
-        """The record as the API returned it at that time."""
         return format_html("<pre>{}</pre>", json.dumps(event.record, indent=2, ensure_ascii=False))
 
     @admin.display(description="Deliveries")
     def deliveries(self, event: Event) -> SafeString | str:
-        """The deliveries, each with a link."""
         rows = event.deliveries.select_related("endpoint", "event").order_by("pk")[:100]
-        return listed(list(rows)) or "none"
+        return format_deliveries(rows) or "none"
 
 
-def listed(rows: list[WebhookDelivery]) -> SafeString:
-    """Deliveries, one per line."""
+def format_deliveries(rows: Iterable[WebhookDelivery]) -> SafeString:
+    """Return the deliveries, one per line with a link."""
     return format_html_join(
         "",
         '<div><a href="{}">{}</a> {} {} {}</div>',
         (
             (
                 reverse("admin:accounts_webhookdelivery_change", args=[row.pk]),
-                moment(row.created_at),
+                format_time(row.created_at),
                 row.event.type,
                 row.state,
                 row.last_status or row.last_error,
@@ -373,6 +381,6 @@ def listed(rows: list[WebhookDelivery]) -> SafeString:
     )
 
 
-def moment(at: datetime) -> str:
+def format_time(at: datetime) -> str:
     """Return the time in UTC."""
     return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -1,4 +1,4 @@
-"""Reads the credential of a management call and finds whose it is."""
+"""Authentication of management API calls by API key."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -12,7 +12,7 @@ from rest_framework.request import Request
 
 from accounts.api_keys import permissions
 from accounts.api_keys.cache import api_key_cache
-from accounts.models import ApiKey, Venue, looks_like_a_key
+from accounts.models import ApiKey, Venue, is_api_key
 from framework.django_internals import wrapped_request
 from framework.errors import ApiError, ErrorCode
 
@@ -34,33 +34,33 @@ class MissingCredentials(Unauthorized):
     code = ErrorCode.MISSING_CREDENTIALS
 
 
-class EndedApiKey(Unauthorized):
-    """The key was ours, and is worthless now: its calls are still of its venue."""
+class InactiveApiKey(Unauthorized):
+    """The key is expired or revoked. Its calls are still in the request log of its venue."""
 
     def __init__(self, message: str, *, key: ApiKey) -> None:
         super().__init__(message)
         self.key = key
 
 
-class ExpiredApiKey(EndedApiKey):
-    """Its time is over."""
+class ExpiredApiKey(InactiveApiKey):
+    """The key has expired."""
 
     code = ErrorCode.EXPIRED_API_KEY
 
 
-class RevokedApiKey(EndedApiKey):
-    """It was taken back."""
+class RevokedApiKey(InactiveApiKey):
+    """The key was revoked."""
 
     code = ErrorCode.REVOKED_API_KEY
 
 
-def identify(
+def authenticate_request(
     request: HttpRequest, *, now: datetime, find: Callable[[str], ApiKey | None] = api_key_cache.find
 ) -> ApiKey:
-    """The valid key that the request carries, with its venue, as the cache finds it.
+    """Return the active key of the request, with its venue.
 
-    One query at most, and mostly none (accounts.api_keys.cache). Whether the key has ended is judged at each call,
-    not when it is looked up. Raises a kind of Unauthorized.
+    At most one query, usually none (accounts.api_keys.cache). Expiry and revocation are checked at each call, not when
+    the key is cached. Raises a subclass of Unauthorized.
     """
     header = request.META.get("HTTP_AUTHORIZATION", "")
     if not header.strip():
@@ -71,9 +71,10 @@ def identify(
         raise Unauthorized("The Authorization header must read `Bearer <API_KEY>`.")
     key = find(text)
     if key is None:
-        is_whole = looks_like_a_key(text)
         raise Unauthorized(
-            "There is no such API key." if is_whole else "This is not an API key: a letter is missing or mistyped."
+            "There is no such API key."
+            if is_api_key(text)
+            else "This is not an API key: a character is missing or mistyped."
         )
     state = key.state(now)
     if state == "revoked":
@@ -83,47 +84,45 @@ def identify(
     return key
 
 
-class KeyAuthentication(BaseAuthentication):
-    """Hands DRF what the doorway found out (accounts.api_keys.rate_limit): no request comes this far without a key."""
+class ApiKeyAuthentication(BaseAuthentication):
+    """Passes the key of the rate limit middleware to DRF; requests without a key were rejected there."""
 
     def authenticate(self, request: Request) -> tuple[Venue, ApiKey]:
-        """`request.user` is the venue, `request.auth` the key."""
+        """Return the venue as `request.user`, the key as `request.auth`."""
         key: ApiKey = wrapped_request(request).api_key  # type: ignore[attr-defined]
         return key.venue, key
 
     def authenticate_header(self, request: Request) -> str:
-        """The scheme that a 401 asks for."""
         return CHALLENGE["WWW-Authenticate"]
 
 
-def venue_of(request: Request) -> Venue:
-    """The venue that an authenticated call stands for."""
+def get_request_venue(request: Request) -> Venue:
+    """Return the venue of an authenticated request."""
     return cast("Venue", request.user)
 
 
-def actor_of(request: Request) -> str:
-    """Who this call is in the audit trail (Event.actor)."""
+def get_key_actor(request: Request) -> str:
+    """Return the actor of the request in the audit trail (Event.actor)."""
     return f"key:{cast('ApiKey', request.auth).start}"
 
 
-def family_of(request: Request) -> str:
-    """Whose Idempotency-Keys this call's is one of: those of the key and of all that replace it."""
+def get_key_family(request: Request) -> str:
+    """Return the scope of Idempotency-Keys: the key with its predecessors and replacements."""
     return cast("ApiKey", request.auth).family.hex
 
 
-def staff(request: HttpRequest) -> str:
-    """Who this person of the back office is in the audit trail."""
+def get_staff_actor(request: HttpRequest) -> str:
+    """Return the actor of a back office request in the audit trail."""
     return f"staff:{request.user.get_username()}"
 
 
-class KeyScheme(OpenApiAuthenticationExtension):
-    """Documents the key."""
+class ApiKeyScheme(OpenApiAuthenticationExtension):
+    """The security scheme in the OpenAPI document."""
 
-    target_class = KeyAuthentication
+    target_class = ApiKeyAuthentication
     name = "ApiKey"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        """The OpenAPI security scheme."""
         return {
             "type": "http",
             "scheme": "bearer",
@@ -133,5 +132,5 @@ class KeyScheme(OpenApiAuthenticationExtension):
         }
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[str]]:
-        """The scope that the operation needs, which OpenAPI 3.1 allows to be named here for any kind of scheme."""
-        return {self.name: [permissions.needed(auto_schema.view, auto_schema.method)]}
+        # OpenAPI 3.1 allows scopes for any type of scheme.
+        return {self.name: [permissions.get_required_scope(auto_schema.view, auto_schema.method)]}

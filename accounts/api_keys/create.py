@@ -1,34 +1,35 @@
-"""Keys that people make for themselves, on the dashboard."""
+"""Creation of API keys on the dashboard, within the limit of a venue."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
 
-from accounts.models import ApiKey, IssuedKey, Venue
+from accounts.models import ApiKey, CreatedApiKey, Venue
 from framework.errors import InvalidRequest
 
-# Each key has an allowance of its own: so many of them are as much as a venue may have.
-MOST = 20
+# Each key family has a rate limit of its own, so this bounds the rate of a venue.
+MAX_KEYS = 20
 
 
-class TooManyKeys(InvalidRequest):
-    """The venue has as many keys as it may."""
+class TooManyApiKeys(InvalidRequest):
+    """The venue has MAX_KEYS active keys."""
 
 
-class IsOver(InvalidRequest):
-    """The end of a new key is not in the future."""
+class ExpiryInPast(InvalidRequest):
+    """The expiry of a new key is not in the future."""
 
 
-def issue(venue: Venue, *, name: str, scopes: Sequence[str], expires_at: datetime | None, now: datetime) -> IssuedKey:
-    """Make a key of the venue, with the allowance that everybody has.
-
-    Of two at once the second waits for the first. Raises TooManyKeys, IsOver.
-    """
+def create_api_key(
+    venue: Venue, *, name: str, scopes: Sequence[str], expires_at: datetime | None, now: datetime
+) -> CreatedApiKey:
+    """Create a key of the venue. Locks the venue's row. Raises TooManyApiKeys, ExpiryInPast."""
     if expires_at is not None and expires_at <= now:
-        raise IsOver("This day is in the past: choose a later one.", param="expires_at")
+        raise ExpiryInPast("This day is in the past: choose a later one.", param="expires_at")
     with transaction.atomic():
         Venue.objects.select_for_update().get(pk=venue.pk)
-        if ApiKey.objects.filter(venue=venue).usable(now).values("family").distinct().count() >= MOST:
-            raise TooManyKeys(f"A restaurant can have at most {MOST} active API keys. Revoke one that is not in use.")
-        return ApiKey.issue(venue, name=name, scopes=scopes, expires_at=expires_at)
+        if ApiKey.objects.filter(venue=venue).active(now).values("family").distinct().count() >= MAX_KEYS:
+            raise TooManyApiKeys(
+                f"A restaurant can have at most {MAX_KEYS} active API keys. Revoke one that is not in use."
+            )
+        return ApiKey.create(venue, name=name, scopes=scopes, expires_at=expires_at)

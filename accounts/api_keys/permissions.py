@@ -1,4 +1,4 @@
-"""What a key may do: each operation needs one scope of it."""
+"""Permission check by scope: each operation requires one scope of the key."""
 
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from framework.errors import ApiError, ErrorCode
 
 
 class InsufficientScope(ApiError):
-    """The key is valid and may not do this. 401 as RFC 6750 words it, because seed 000 has no 403."""
+    """The key lacks the scope. 401 with the challenge of RFC 6750, because seed 000 has no 403."""
 
     code = ErrorCode.INSUFFICIENT_SCOPE
 
@@ -20,19 +20,19 @@ class InsufficientScope(ApiError):
         super().__init__(f"This API key lacks the scope `{scope}`.", headers={"WWW-Authenticate": challenge})
 
 
-def needed(view: Any, method: str | None) -> str:
-    """The scope that this method of the view needs: reading or writing what its `scope` names."""
+def get_required_scope(view: Any, method: str | None) -> str:
+    """Return the scope that this method of the view requires: read or write on the view's `scope`."""
     return Scope(f"{view.scope}:{'read' if method in SAFE_METHODS else 'write'}").value
 
 
-class Scoped(BasePermission):
-    """Judges the scope before a record is looked up, so that a refusal says nothing of what is there."""
+class HasScope(BasePermission):
+    """Checks the scope before a record is read, so that a rejection does not reveal whether the record exists."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """True, or raise InsufficientScope. What the address does not have is left to become 405."""
+        """Raise InsufficientScope without the scope; a method that the view does not support gets 405 later."""
         if request.method not in view.allowed_methods:
             return True
-        scope = needed(view, request.method)
+        scope = get_required_scope(view, request.method)
         if scope not in cast("ApiKey", request.auth).scopes:
             raise InsufficientScope(scope)
         return True

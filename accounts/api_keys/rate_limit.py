@@ -1,4 +1,4 @@
-"""The doorway of the management API: a key before anything else, and its hourly allowance."""
+"""Middleware of the management API: authentication by key, and its hourly rate limit."""
 
 import time
 from functools import partial
@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from accounts.api_keys.authentication import EndedApiKey, Unauthorized, identify
+from accounts.api_keys.authentication import InactiveApiKey, Unauthorized, authenticate_request
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
 from accounts.request_log.writer import request_log
@@ -16,37 +16,37 @@ from framework.api.rate_limits.middleware import Admission, Allowance, RateLimit
 
 HOUR_S = 3600
 # Seed 000, "Limits": 1000 requests per hour per API key.
-WITHOUT_KEY = 1000
+ALLOWANCE_WITHOUT_KEY = 1000
 
 
 class ManagementRateLimitMiddleware(RateLimitMiddleware):
-    """401 comes before 404 and 429: a call without a valid key is told so, whatever it asks for and how often."""
+    """Authenticates before routing and rate limits: without a valid key, 401 precedes 404 and 429."""
 
     prefix = "/api"
     policy = "mgmt"
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request; have the call noted in the log of its venue if a key of ours made it."""
-        at, began = timezone.now(), time.perf_counter()
+        """Serve the request, and log it for the venue if it has a known key."""
+        at, started = timezone.now(), time.perf_counter()
         response = super().__call__(request)
         key: ApiKey | None = getattr(request, "known_key", None)
         if key is not None:
-            request_log.note(request, response, key, duration_s=time.perf_counter() - began, at=at)
+            request_log.log(request, response, key, duration_s=time.perf_counter() - started, at=at)
         return response
 
     def admit(self, request: HttpRequest) -> Admission:
-        """Find the key. Rotation gives no fresh allowance: the count is of the key's family."""
+        """Authenticate. The rate limit counts the key family, so that rotation does not reset it."""
         now = timezone.now()
         try:
-            key = identify(request, now=now)
+            key = authenticate_request(request, now=now)
         except Unauthorized as refusal:
-            if isinstance(refusal, EndedApiKey):
+            if isinstance(refusal, InactiveApiKey):
                 request.known_key = refusal.key  # type: ignore[attr-defined]
             return Admission(self.anonymous_allowance(request), refusal)
-        api_key_cache.used(key, now=now, address=partial(client_ip, request))
+        api_key_cache.record_use(key, now=now, address=partial(client_ip, request))
         request.api_key = request.known_key = key  # type: ignore[attr-defined]
         return Admission(Allowance(bucket=key.family.hex, limit=key.allowance, window_s=HOUR_S))
 
     def anonymous_allowance(self, request: HttpRequest) -> Allowance:
-        """The rate headers of a caller without a key count the address."""
-        return Allowance(bucket=address_bucket(request), limit=WITHOUT_KEY, window_s=HOUR_S)
+        """Count the calls without a valid key by address, for the rate limit headers."""
+        return Allowance(bucket=address_bucket(request), limit=ALLOWANCE_WITHOUT_KEY, window_s=HOUR_S)

@@ -1,4 +1,4 @@
-"""How much of its hourly allowance a family of keys has used, read where the doorway counts and counting nothing."""
+"""Rate limit usage of key families, read from the counters without incrementing them."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from framework.ratelimit_internals import counter_key
 
 @dataclass(frozen=True, slots=True)
 class FamilyUsage:
-    """The calls of a family of keys in its hour, which ends at `until`; `calls` is None while nobody knows."""
+    """The calls of a key family in the hour that ends at `until`; None while the counters are unavailable."""
 
     name: str
     calls: int | None
@@ -22,18 +22,18 @@ class FamilyUsage:
     until: datetime
 
     @property
-    def shown(self) -> int:
-        """The calls as far as a bar reaches."""
+    def capped_calls(self) -> int:
+        """The calls, at most the allowance, for the meter."""
         return min(self.calls or 0, self.allowance)
 
     @property
     def is_scarce(self) -> bool:
-        """Whether less than a tenth is left."""
+        """Whether at most a tenth of the allowance is left."""
         return self.calls is not None and self.calls * 10 >= self.allowance * 9
 
 
-def of_families(keys: Iterable[ApiKey]) -> Mapping[UUID, FamilyUsage]:
-    """What the families of these keys have used of their hour; of a family the first key gives name and allowance.
+def get_family_usage(keys: Iterable[ApiKey]) -> Mapping[UUID, FamilyUsage]:
+    """Return the usage of the families of these keys; name and allowance are of the first key of each family.
 
     One round trip to the counters, no query.
     """
@@ -46,10 +46,10 @@ def of_families(keys: Iterable[ApiKey]) -> Mapping[UUID, FamilyUsage]:
     return {
         family: FamilyUsage(
             name=key.name,
-            calls=None if counts is None else counts[place],
+            calls=None if counts is None else counts[index],
             allowance=key.allowance,
-            # The second in which the counters see a window end still belongs to it.
+            # The counters include the second in which a window ends.
             until=datetime.fromtimestamp(max(window, int(time.time())) + 1, UTC),
         )
-        for place, ((family, key), (_, window)) in enumerate(zip(first.items(), counters, strict=True))
+        for index, ((family, key), (_, window)) in enumerate(zip(first.items(), counters, strict=True))
     }

@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from accounts import data_export
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.forms.people import AccountForm, CloseForm, VenueForm
+from accounts.forms.people import AccountForm, CloseAccountForm, VenueForm
 from accounts.lifecycle import closure, onboarding
+from accounts.models import Account
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
 
@@ -17,7 +18,7 @@ from framework.errors import ApiError
 @page(Right.ACCOUNT, section="account")
 def show(request: PageRequest) -> HttpResponse:
     """Show the account page."""
-    return shown(request)
+    return render_page(request)
 
 
 @page(Right.ACCOUNT, section="account", methods=("POST",))
@@ -25,8 +26,8 @@ def rename(request: PageRequest) -> HttpResponse:
     """Rename the account."""
     form = AccountForm(request.POST)
     if not form.is_valid():
-        return shown(request, name_form=form)
-    onboarding.rename(request.access.account, name=form.cleaned_data["name"])
+        return render_page(request, name_form=form)
+    Account.objects.filter(pk=request.access.account.pk).update(name=form.cleaned_data["name"])
     messages.success(request, "Name saved.")
     return redirect("account", venue=request.access.venue.public_id)
 
@@ -37,24 +38,24 @@ def add_venue(request: PageRequest) -> HttpResponse:
     form = VenueForm(request.POST)
     if form.is_valid():
         try:
-            made = onboarding.add_venue(request.access.account, **form.cleaned_data)
+            venue = onboarding.add_venue(request.access.account, **form.cleaned_data)
         except ApiError as refusal:
             form.add_error(None, refusal.message)
         else:
-            messages.success(request, f"{made.name} was added. Next, set up API keys, a menu and tables.")
-            return redirect("overview", venue=made.public_id)
-    return shown(request, venue_form=form)
+            messages.success(request, f"{venue.name} was added. Next, set up API keys, a menu and tables.")
+            return redirect("overview", venue=venue.public_id)
+    return render_page(request, venue_form=form)
 
 
 @page(Right.ACCOUNT, section="account", methods=("POST",))
 @reauthentication_required  # type: ignore[untyped-decorator]  # allauth has no types
-def take_out(request: PageRequest) -> StreamingHttpResponse:
+def export_data(request: PageRequest) -> StreamingHttpResponse:
     """Stream a zip file with all data of the account."""
-    account = request.access.account
-    answer = StreamingHttpResponse(data_export.write(account), content_type="application/zip")
-    name = f"tablewire-{timezone.now():%Y-%m-%d}.zip"
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+    return StreamingHttpResponse(
+        data_export.stream_zip(request.access.account),
+        content_type="application/zip",
+        headers={"Content-Disposition": f'attachment; filename="tablewire-{timezone.now():%Y-%m-%d}.zip"'},
+    )
 
 
 @page(Right.ACCOUNT, section="account", methods=("GET", "HEAD", "POST"))
@@ -62,10 +63,10 @@ def take_out(request: PageRequest) -> StreamingHttpResponse:
 def close(request: PageRequest) -> HttpResponse:
     """Ask for the account's name as confirmation, then close the account."""
     account, now = request.access.account, timezone.now()
-    form = CloseForm(request.POST or None)
+    form = CloseAccountForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            closure.close(account, name=form.cleaned_data["name"], now=now)
+            closure.close_account(account, name=form.cleaned_data["name"], now=now)
         except ApiError as refusal:
             form.add_error("name", refusal.message)
         else:
@@ -74,13 +75,13 @@ def close(request: PageRequest) -> HttpResponse:
     context = {
         "form": form,
         "account": account,
-        "reasons": closure.reasons(account, now=now),
-        "days": closure.KEPT.days,
+        "reasons": closure.find_blockers(account, now=now),
+        "days": closure.DELETION_DELAY.days,
     }
     return render(request, "dashboard/account_close.html", context, status=400 if request.method == "POST" else 200)
 
 
-def shown(
+def render_page(
     request: PageRequest, *, name_form: AccountForm | None = None, venue_form: VenueForm | None = None
 ) -> HttpResponse:
     """Render the account page; a form with errors is shown again with status 400."""
@@ -90,6 +91,6 @@ def shown(
         "account": account,
         "name_form": name_form or AccountForm(initial={"name": account.name}),
         "venue_form": venue_form or VenueForm(initial=defaults),
-        "venues": account.venues.order_by("is_sandbox", "name", "id")[: onboarding.VENUES],
+        "venues": account.venues.order_by("is_sandbox", "name", "id")[: onboarding.MAX_VENUES],
     }
     return render(request, "dashboard/account.html", context, status=400 if name_form or venue_form else 200)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.api_keys import create, one_time_secrets, usage
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.models import OVERLAPS, ApiKey, IssuedKey, Scope, every_scope
+from accounts.models import OVERLAPS, ApiKey, CreatedApiKey, Scope, all_scopes
 from accounts.models.api_keys import PREFIX
 from accounts.tenancy.permissions import Right
 from framework.api.urls import public_url
@@ -39,10 +39,10 @@ class KeyForm(forms.Form):
         label="Scopes",
         choices=[(scope.value, f"{label} ({scope.value})") for scope, label in SCOPE_LABELS.items()],
         widget=forms.CheckboxSelectMultiple,
-        initial=every_scope,
+        initial=all_scopes,
         error_messages={"required": "Select at least one scope."},
     )
-    ends = forms.ChoiceField(label="Expires", choices=list(LIFETIMES.items()), required=False)
+    expires = forms.ChoiceField(label="Expires", choices=list(LIFETIMES.items()), required=False)
     end_date = forms.DateField(
         label="Last day",
         required=False,
@@ -52,24 +52,23 @@ class KeyForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Require the day if the key expires on a specific day."""
         values: dict[str, Any] = super().clean() or {}
-        if values.get("ends") == "day" and not values.get("end_date") and "end_date" not in self.errors:
+        if values.get("expires") == "day" and not values.get("end_date") and "end_date" not in self.errors:
             self.add_error("end_date", "Enter the last day.")
         return values
 
-    def end(self, *, now: datetime, zone: ZoneInfo) -> datetime | None:
-        """Return the expiry, None for never. Raises IsOver for the last day of the calendar."""
-        ends = self.cleaned_data["ends"]
-        if not ends:
+    def get_expiry(self, *, now: datetime, zone: ZoneInfo) -> datetime | None:
+        """Return the expiry, None for never. Raises ExpiryInPast for the last day of the calendar."""
+        expires = self.cleaned_data["expires"]
+        if not expires:
             return None
-        if ends != "day":
-            return now + timedelta(days=int(ends))
+        if expires != "day":
+            return now + timedelta(days=int(expires))
         try:
             after = self.cleaned_data["end_date"] + timedelta(days=1)
             return datetime(after.year, after.month, after.day, tzinfo=zone)
         except OverflowError as error:
-            raise create.IsOver("Choose an earlier day.", param="expires_at") from error
+            raise create.ExpiryInPast("Choose an earlier day.", param="expires_at") from error
 
 
 class RotationForm(forms.Form):
@@ -85,93 +84,98 @@ class RotationForm(forms.Form):
     )
 
 
-def found(request: PageRequest, key: str) -> ApiKey:
+def get_key(request: PageRequest, key: str) -> ApiKey:
     """Return the venue's key with this public id. Raises Http404, also for a key of another venue."""
     return get_object_or_404(
         ApiKey.objects.select_related("venue"), venue=request.access.venue, pk=decode(PREFIX, key)
     )
 
 
-def to_list(request: PageRequest) -> HttpResponse:
+def redirect_to_list(request: PageRequest) -> HttpResponse:
     """Redirect to the list."""
     return redirect("keys", venue=request.access.venue.public_id)
 
 
-def to_new_key(request: PageRequest, issued: IssuedKey, now: datetime) -> HttpResponse:
+def redirect_to_new_key(request: PageRequest, created: CreatedApiKey, now: datetime) -> HttpResponse:
     """Redirect to the page that shows the new key, once, in this session only."""
-    one_time_secrets.keep(request, issued.text, of=issued.row.public_id, now=now)
-    return redirect("key-shown", venue=request.access.venue.public_id, key=issued.row.public_id)
+    one_time_secrets.store(request, created.text, of=created.row.public_id, now=now)
+    return redirect("key-shown", venue=request.access.venue.public_id, key=created.row.public_id)
 
 
 @page(Right.DEVELOPERS, section="keys")
-def listed(request: PageRequest) -> HttpResponse:
+def list_keys(request: PageRequest) -> HttpResponse:
     """List the active keys, and the inactive ones in a collapsed section. Two queries besides those of the layout."""
     now = timezone.now()
     keys = ApiKey.objects.filter(venue=request.access.venue)
-    working = list(keys.usable(now).order_by("-created_at", "-pk"))
-    ended = list(keys.exclude(pk__in=[key.pk for key in working]).order_by("-created_at", "-pk")[: MAX_INACTIVE + 1])
-    used = usage.of_families(working)
-    replaced = {key.family: key for key in reversed(working)}
-    rows = [(key, used[key.family], replaced[key.family].pk != key.pk) for key in working]
-    shown = {"rows": rows, "ended": ended[:MAX_INACTIVE], "has_more_ended": len(ended) > MAX_INACTIVE, "now": now}
-    return render(request, "accounts/api_keys.html", shown)
+    active = list(keys.active(now).order_by("-created_at", "-pk"))
+    inactive = list(keys.exclude(pk__in=[key.pk for key in active]).order_by("-created_at", "-pk")[: MAX_INACTIVE + 1])
+    family_usage = usage.get_family_usage(active)
+    oldest = {key.family: key for key in reversed(active)}
+    rows = [(key, family_usage[key.family], oldest[key.family].pk != key.pk) for key in active]
+    context = {
+        "rows": rows,
+        "inactive": inactive[:MAX_INACTIVE],
+        "has_more_inactive": len(inactive) > MAX_INACTIVE,
+        "now": now,
+    }
+    return render(request, "accounts/api_keys.html", context)
 
 
 @page(Right.DEVELOPERS, section="keys", methods=("GET", "HEAD", "POST"))
-def add(request: PageRequest) -> HttpResponse:
+def create_key(request: PageRequest) -> HttpResponse:
     """Create a key, and redirect to the page that shows it."""
     form = KeyForm(request.POST or None)
     if form.is_valid():
         now, venue = timezone.now(), request.access.venue
         try:
-            issued = create.issue(
+            created = create.create_api_key(
                 venue,
                 name=form.cleaned_data["name"],
-                scopes=[scope for scope in every_scope() if scope in form.cleaned_data["scopes"]],
-                expires_at=form.end(now=now, zone=ZoneInfo(venue.timezone)),
+                scopes=[scope for scope in all_scopes() if scope in form.cleaned_data["scopes"]],
+                expires_at=form.get_expiry(now=now, zone=ZoneInfo(venue.timezone)),
                 now=now,
             )
         except ApiError as refusal:
             form.add_error("end_date" if refusal.param else None, refusal.message)
         else:
-            return to_new_key(request, issued, now)
+            return redirect_to_new_key(request, created, now)
     return render(request, "accounts/api_key_new.html", {"form": form}, status=400 if form.errors else 200)
 
 
 @page(Right.DEVELOPERS, section="keys")
-def show(request: PageRequest, key: str) -> HttpResponse:
+def show_new_key(request: PageRequest, key: str) -> HttpResponse:
     """Show a new key once; a second visit shows that it was already shown."""
-    mine = found(request, key)
-    text = one_time_secrets.take(request, of=mine.public_id, now=timezone.now())
-    shown = {"key": mine, "text": text, "address": public_url("/api/v1/orders")}
-    return render(request, "accounts/api_key_created.html", shown)
+    row = get_key(request, key)
+    text = one_time_secrets.take(request, of=row.public_id, now=timezone.now())
+    context = {"key": row, "text": text, "address": public_url("/api/v1/orders")}
+    return render(request, "accounts/api_key_created.html", context)
 
 
 @page(Right.DEVELOPERS, section="keys", methods=("GET", "HEAD", "POST"))
-def rotate(request: PageRequest, key: str) -> HttpResponse:
+def rotate_key(request: PageRequest, key: str) -> HttpResponse:
     """Ask for the overlap, rotate the key, and redirect to the page that shows the new one."""
-    mine, now = found(request, key), timezone.now()
+    row, now = get_key(request, key), timezone.now()
     form = RotationForm(request.POST or None)
     if form.is_valid():
         try:
-            issued = mine.rotate(overlap=form.cleaned_data["overlap"], now=now)
+            created = row.rotate(overlap=form.cleaned_data["overlap"], now=now)
         except ApiError as refusal:
             form.add_error(None, refusal.message)
         else:
-            return to_new_key(request, issued, now)
+            return redirect_to_new_key(request, created, now)
     return render(
-        request, "accounts/api_key_rotate.html", {"form": form, "key": mine}, status=400 if form.errors else 200
+        request, "accounts/api_key_rotate.html", {"form": form, "key": row}, status=400 if form.errors else 200
     )
 
 
 @page(Right.DEVELOPERS, section="keys", methods=("GET", "HEAD", "POST"))
-def revoke(request: PageRequest, key: str) -> HttpResponse:
+def revoke_key(request: PageRequest, key: str) -> HttpResponse:
     """Ask for confirmation, then revoke the key."""
-    mine, now = found(request, key), timezone.now()
+    row, now = get_key(request, key), timezone.now()
     if request.method == "POST":
-        if mine.revoke(now=now):
-            messages.success(request, f"{mine.shown} was revoked. Requests with it now fail with 401.")
+        if row.revoke(now=now):
+            messages.success(request, f"{row.masked} was revoked. Requests with it now fail with 401.")
         else:
-            messages.info(request, f"{mine.shown} was already revoked.")
-        return to_list(request)
-    return render(request, "accounts/api_key_revoke.html", {"key": mine, "is_over": mine.state(now) != "active"})
+            messages.info(request, f"{row.masked} was already revoked.")
+        return redirect_to_list(request)
+    return render(request, "accounts/api_key_revoke.html", {"key": row, "is_inactive": row.state(now) != "active"})

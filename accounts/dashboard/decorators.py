@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models.venues import PREFIX
-from accounts.tenancy.permissions import Access, Right, access
+from accounts.tenancy.permissions import Access, Right, get_access
 from framework.db import actor
 from framework.public_ids import decode
 
@@ -34,35 +34,33 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
     without the right 403, and methods that the page does not support 405. `section` is the current menu entry.
     """
 
-    def decorate(view: PageView) -> PageView:
+    def decorator(view: PageView) -> PageView:
         @never_cache
         @wraps(view)
-        def answer(request: HttpRequest, *, venue: str, **named: Any) -> HttpResponse:
+        def wrapper(request: HttpRequest, *, venue: str, **kwargs: Any) -> HttpResponse:
             if not request.user.is_authenticated:
-                return to_sign_in(request)
+                return redirect_to_sign_in(request)
             key = decode(PREFIX, venue)
-            found = access(request.user, key) if key else None
-            if found is None:
+            access = get_access(request.user, key) if key else None
+            if access is None:
                 raise Http404
-            if rights and not any(found.may(right) for right in rights):
+            if rights and not any(access.may(right) for right in rights):
                 raise PermissionDenied
             if request.method not in methods:
-                refused = HttpResponse(status=405)
-                refused["Allow"] = ", ".join(methods)
-                return refused
-            mine = cast("PageRequest", request)
-            mine.access, mine.section = found, section
+                return HttpResponse(status=405, headers={"Allow": ", ".join(methods)})
+            page_request = cast("PageRequest", request)
+            page_request.access, page_request.section = access, section
             if request.method in SAFE:
-                return view(mine, **named)
-            with actor.acting_as(found.actor):
-                return view(mine, **named)
+                return view(page_request, **kwargs)
+            with actor.acting_as(access.actor):
+                return view(page_request, **kwargs)
 
-        return answer
+        return wrapper
 
-    return decorate
+    return decorator
 
 
-def to_sign_in(request: HttpRequest) -> HttpResponse:
+def redirect_to_sign_in(request: HttpRequest) -> HttpResponse:
     """Redirect to sign-in and back; for an htmx request, redirect the whole page."""
     if getattr(request, "htmx", None):
         return HttpResponseClientRedirect(resolve_url("account_login"))

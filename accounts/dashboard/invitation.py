@@ -21,18 +21,18 @@ from framework.errors import ApiError
 @never_cache
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
-def invitation(request: HttpRequest, token: str) -> HttpResponse:
+def show_invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Show the invitation, and accept it."""
     try:
-        invited = team.find(token, now=timezone.now())
-    except team.InvitationOver as refusal:
+        invitation = team.find_invitation(token, now=timezone.now())
+    except team.InvitationInvalid as refusal:
         return render(request, "dashboard/invitation_expired.html", {"reason": refusal.message}, status=404)
     if request.user.is_authenticated:
-        return as_member(request, invited, token)
-    return as_newcomer(request, invited, token)
+        return accept_as_user(request, invitation, token)
+    return accept_as_new_user(request, invitation, token)
 
 
-def as_member(request: HttpRequest, invited: Invitation, token: str) -> HttpResponse:
+def accept_as_user(request: HttpRequest, invitation: Invitation, token: str) -> HttpResponse:
     """Accept as a signed-in user."""
     user = cast("User", request.user)
     if request.method == "POST":
@@ -41,39 +41,41 @@ def as_member(request: HttpRequest, invited: Invitation, token: str) -> HttpResp
         except ApiError as refusal:
             messages.error(request, refusal.message)
         else:
-            return welcome(request, invited)
-    return shown(request, invited, "signed_in" if team.is_for(invited, user) else "other_user", status=200)
+            return redirect_to_dashboard(request, invitation)
+    return render_page(
+        request, invitation, "signed_in" if team.is_addressed_to(invitation, user) else "other_user", status=200
+    )
 
 
-def as_newcomer(request: HttpRequest, invited: Invitation, token: str) -> HttpResponse:
+def accept_as_new_user(request: HttpRequest, invitation: Invitation, token: str) -> HttpResponse:
     """Accept as a signed-out user: ask for a password and create the user."""
-    if team.is_known(invited):
-        return shown(request, invited, "has_account", status=200)
-    form = PasswordForm(request.POST or None, user=User(email=invited.email))
+    if team.has_user(invitation):
+        return render_page(request, invitation, "has_account", status=200)
+    form = PasswordForm(request.POST or None, user=User(email=invitation.email))
     if request.method != "POST":
-        return shown(request, invited, "new", form=form, status=200)
+        return render_page(request, invitation, "new", form=form, status=200)
     if not ratelimit.consume(request, action="signup"):
         return cast("HttpResponse", ratelimit.respond_429(request))
     if form.is_valid():
         try:
-            user = team.enlist(token, password=form.cleaned_data["password"], now=timezone.now())
+            user = team.accept_as_new_user(token, password=form.cleaned_data["password"], now=timezone.now())
         except ApiError as refusal:
             form.add_error(None, refusal.message)
         else:
             complete_signup(request, user=user, redirect_url=resolve_url("dashboard"))
-            return welcome(request, invited)
-    return shown(request, invited, "new", form=form, status=400)
+            return redirect_to_dashboard(request, invitation)
+    return render_page(request, invitation, "new", form=form, status=400)
 
 
-def welcome(request: HttpRequest, invited: Invitation) -> HttpResponse:
+def redirect_to_dashboard(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     """Redirect to the dashboard."""
-    messages.success(request, f"You have joined the team of {invited.account.name}.")
+    messages.success(request, f"You have joined the team of {invitation.account.name}.")
     return redirect("dashboard")
 
 
-def shown(
-    request: HttpRequest, invited: Invitation, case: str, *, status: int, form: PasswordForm | None = None
+def render_page(
+    request: HttpRequest, invitation: Invitation, case: str, *, status: int, form: PasswordForm | None = None
 ) -> HttpResponse:
     """Render the page for one of the cases `signed_in`, `other_user`, `has_account` and `new`."""
-    context = {"invited": invited, "case": case, "form": form, "role": Role(invited.role).label.lower()}
+    context = {"invitation": invitation, "case": case, "form": form, "role": Role(invitation.role).label.lower()}
     return render(request, "dashboard/invitation.html", context, status=status)

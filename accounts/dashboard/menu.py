@@ -60,34 +60,34 @@ MENU: tuple[tuple[str, tuple[Entry, ...]], ...] = (
 )
 
 
-def shell(request: HttpRequest) -> dict[str, Any]:
+def layout(request: HttpRequest) -> dict[str, Any]:
     """Context of the dashboard layout, for requests that passed the `page` decorator.
 
     One query, for the other venues, when the template lists them.
     """
-    mine: Access | None = getattr(request, "access", None)
-    if mine is None:
+    access: Access | None = getattr(request, "access", None)
+    if access is None:
         return {}
     return {
-        "access": mine,
-        "venue": mine.venue,
-        "menu_groups": list(groups(mine, getattr(request, "section", ""))),
-        "other_venues": Venue.objects.worked_at_by(mine.user).exclude(pk=mine.venue.pk).by_name()[:50],
+        "access": access,
+        "venue": access.venue,
+        "menu_groups": list(list_groups(access, getattr(request, "section", ""))),
+        "other_venues": Venue.objects.for_member(access.user).exclude(pk=access.venue.pk).by_name()[:50],
     }
 
 
-def groups(mine: Access, section: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def list_groups(access: Access, section: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the menu groups that have an entry for this user."""
     for title, entries in MENU:
-        shown = [
+        allowed = [
             {
                 "label": entry.label,
                 "icon": entry.icon,
-                "url": reverse(entry.name, kwargs={"venue": mine.venue.public_id}),
+                "url": reverse(entry.name, kwargs={"venue": access.venue.public_id}),
                 "is_current": entry.section == section,
             }
             for entry in entries
-            if not entry.rights or any(mine.may(right) for right in entry.rights)
+            if not entry.rights or any(access.may(right) for right in entry.rights)
         ]
-        if shown:
-            yield title, shown
+        if allowed:
+            yield title, allowed

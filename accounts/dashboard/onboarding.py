@@ -19,7 +19,7 @@ BODY = (
 def welcome(request: PageRequest) -> HttpResponse:
     """Show the key if it was not shown yet, otherwise how to create another."""
     key = one_time_secrets.take(request, of=request.access.venue.public_id, now=timezone.now())
-    live = Venue.objects.worked_at_by(request.access.user).filter(account=request.access.account, is_sandbox=False)
+    live = Venue.objects.for_member(request.access.user).filter(account=request.access.account, is_sandbox=False)
     address = public_url("/api/v1/orders")
     return render(
         request,

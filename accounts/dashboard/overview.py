@@ -14,8 +14,8 @@ from django.utils import timezone
 from accounts import onboarding
 from accounts.api_keys import usage
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.models import ApiHour, ApiKey, Event, EventType, User, Venue
-from accounts.onboarding import url_of
+from accounts.models import ApiCallCount, ApiKey, Event, EventType, User, Venue
+from accounts.onboarding import build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.charts import BarChart, Column, Layout, bar_chart
 from framework.public_ids import encode
@@ -58,22 +58,22 @@ class CallCounts:
     label: str
     name: str
     calls: int = 0
-    refused: int = 0
-    broken: int = 0
+    client_errors: int = 0
+    server_errors: int = 0
 
     @property
     def text(self) -> str:
         """The counts in words."""
-        words = f"{self.name}: {self.calls} call{'' if self.calls == 1 else 's'}"
-        if self.refused or self.broken:
-            words += f", {self.refused} refused (4xx), {self.broken} failed (5xx)"
-        return words
+        text = f"{self.name}: {self.calls} call{'' if self.calls == 1 else 's'}"
+        if self.client_errors or self.server_errors:
+            text += f", {self.client_errors} refused (4xx), {self.server_errors} failed (5xx)"
+        return text
 
     @property
     def column(self) -> Column:
         """Answered calls at the bottom, then refused and failed ones."""
-        answered = max(self.calls - self.refused - self.broken, 0)
-        parts = (("a", answered), ("c", self.refused), ("b", self.broken))
+        answered = max(self.calls - self.client_errors - self.server_errors, 0)
+        parts = (("a", answered), ("c", self.client_errors), ("b", self.server_errors))
         return Column(self.text, self.label, [(style, number) for style, number in parts if number])
 
 
@@ -85,15 +85,15 @@ class CallChart:
     counts: Sequence[CallCounts]
     chart: BarChart
     total: int
-    refused: int
-    broken: int
+    client_errors: int
+    server_errors: int
 
 
 @login_required
 def dashboard(request: HttpRequest) -> HttpResponse:
     """Redirect to the overview of the first venue; a user without one gets a page that says what to do."""
-    mine = Venue.objects.worked_at_by(cast("User", request.user)).by_name().first()
-    return redirect("overview", venue=mine.public_id) if mine else render(request, "dashboard/no_venue.html")
+    venue = Venue.objects.for_member(cast("User", request.user)).by_name().first()
+    return redirect("overview", venue=venue.public_id) if venue else render(request, "dashboard/no_venue.html")
 
 
 @page(section="overview")
@@ -102,36 +102,34 @@ def overview(request: PageRequest) -> HttpResponse:
 
     The page fetches the tiles of other apps with htmx.
     """
-    mine, now = request.access, timezone.now()
-    shown: dict[str, Any] = {
-        "steps": [step for find_step in onboarding.STEPS if (step := find_step(mine))],
-        "activities": list(activities(mine)),
-        "sees_orders": mine.may(Right.ORDERS),
-        "sees_reservations": mine.may(Right.RESERVATIONS),
-        "sees_calls": mine.may(Right.DEVELOPERS),
+    access, now = request.access, timezone.now()
+    context: dict[str, Any] = {
+        "steps": [step for find_step in onboarding.STEPS if (step := find_step(access))],
+        "activities": list(list_activities(access)),
+        "sees_orders": access.may(Right.ORDERS),
+        "sees_reservations": access.may(Right.RESERVATIONS),
+        "sees_calls": access.may(Right.DEVELOPERS),
     }
-    if mine.may(Right.DEVELOPERS):
-        day, month = calls(mine.venue, now=now)
-        keys = ApiKey.objects.filter(venue=mine.venue).usable(now).order_by("-created_at", "-pk")
-        shown |= {"charts": [day, month], "usages": sorted(usage.of_families(keys).values(), key=busiest)}
-    return render(request, "accounts/overview.html", shown)
+    if access.may(Right.DEVELOPERS):
+        day, month = chart_calls(access.venue, now=now)
+        keys = ApiKey.objects.filter(venue=access.venue).active(now).order_by("-created_at", "-pk")
+        context |= {
+            "charts": [day, month],
+            "usages": sorted(usage.get_family_usage(keys).values(), key=lambda used: (-(used.calls or 0), used.name)),
+        }
+    return render(request, "accounts/overview.html", context)
 
 
-def busiest(used: usage.FamilyUsage) -> tuple[int, str]:
-    """Sort key: key families with the most calls first."""
-    return -(used.calls or 0), used.name
-
-
-def calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
+def chart_calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
     """Charts of the last 24 hours by hour, and of 30 days by the venue's day. One query of at most 721 rows."""
     zone = ZoneInfo(venue.timezone)
     today = now.astimezone(zone).date()
     first_day = today - timedelta(days=DAYS - 1)
     since = datetime(first_day.year, first_day.month, first_day.day, tzinfo=zone)
     rows = list(
-        ApiHour.objects.filter(venue=venue, hour__gte=since - HOUR)
+        ApiCallCount.objects.filter(venue=venue, hour__gte=since - HOUR)
         .order_by("hour")
-        .values_list("hour", "calls", "refused", "broken")
+        .values_list("hour", "calls", "client_errors", "server_errors")
     )
     this_hour = now.replace(minute=0, second=0, microsecond=0)
     by_hour = {hour: amounts for hour, *amounts in rows}
@@ -142,7 +140,7 @@ def calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
     hours = [this_hour - HOUR * back for back in range(23, -1, -1)]
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     return (
-        call_chart(
+        build_chart(
             "Calls in the last 24 hours",
             [
                 CallCounts(f"{at:%H:%M}", f"{at:%Y-%m-%d %H:%M}", *by_hour.get(hour, ()))
@@ -150,30 +148,30 @@ def calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
                 for at in (hour.astimezone(zone),)
             ],
         ),
-        call_chart(
+        build_chart(
             "Calls in the last 30 days",
             [CallCounts(f"{day:%m-%d}", f"{day:%Y-%m-%d}", *by_day.get(day, ())) for day in days],
         ),
     )
 
 
-def call_chart(title: str, counts: Sequence[CallCounts]) -> CallChart:
+def build_chart(title: str, counts: Sequence[CallCounts]) -> CallChart:
     """Return a chart of these counts, from left to right."""
     return CallChart(
         title,
         counts,
         bar_chart([count.column for count in counts], CHART, whole_numbers=True),
         total=sum(count.calls for count in counts),
-        refused=sum(count.refused for count in counts),
-        broken=sum(count.broken for count in counts),
+        client_errors=sum(count.client_errors for count in counts),
+        server_errors=sum(count.server_errors for count in counts),
     )
 
 
-def activities(mine: Access) -> Iterator[Activity]:
+def list_activities(access: Access) -> Iterator[Activity]:
     """Yield the newest events that the user has the right to see. One query."""
-    types = [kind for kind, (_, right) in DESCRIPTIONS.items() if mine.may(right)]
+    types = [kind for kind, (_, right) in DESCRIPTIONS.items() if access.may(right)]
     rows = (
-        Event.objects.filter(venue=mine.venue, type__in=types)
+        Event.objects.filter(venue=access.venue, type__in=types)
         .order_by("-created_at", "-id")
         .values_list("type", "actor", "created_at", "subject", "record__number", "record__code", "record__party_size")
     )
@@ -181,15 +179,15 @@ def activities(mine: Access) -> Iterator[Activity]:
         subject, url = "", ""
         if kind.startswith("order."):
             subject = f"Order {number}" if number else "An order"
-            url = url_of("order", mine, order=encode("ord", key)) if key else ""
+            url = build_venue_url("order", access, order=encode("ord", key)) if key else ""
         elif kind.startswith("reservation."):
             subject = f"Reservation {code}" if code else "A reservation"
             subject += f" for {party}" if party else ""
-            url = url_of("reservation", mine, reservation=encode("res", key)) if key else ""
-        yield Activity(subject, DESCRIPTIONS[kind][0], by(actor), at, url)
+            url = build_venue_url("reservation", access, reservation=encode("res", key)) if key else ""
+        yield Activity(subject, DESCRIPTIONS[kind][0], format_actor(actor), at, url)
 
 
-def by(actor: str) -> str:
+def format_actor(actor: str) -> str:
     """Return who did it, as text; "" for the system."""
     kind, _, name = actor.partition(":")
     if kind == "key":

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.forms.people import NameForm
+from accounts.forms.people import UserNameForm
 from accounts.lifecycle import closure
 from accounts.models import Membership, User
 from accounts.tenancy import team
@@ -23,57 +23,57 @@ from framework.errors import ApiError
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def person(request: HttpRequest) -> HttpResponse:
+def profile(request: HttpRequest) -> HttpResponse:
     """Show and save the name, and list the teams."""
     user = cast("User", request.user)
-    form = NameForm(request.POST or None, instance=user)
+    form = UserNameForm(request.POST or None, instance=user)
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, "Name saved.")
-        return redirect("person")
+        return redirect("profile")
     status = 400 if request.method == "POST" else 200
     return render(
-        request, "dashboard/profile.html", {"form": form, "memberships": memberships_of(user)}, status=status
+        request, "dashboard/profile.html", {"form": form, "memberships": list_memberships(user)}, status=status
     )
 
 
 @never_cache
 @login_required
 @require_http_methods(["POST"])
-def leave(request: HttpRequest, membership: int) -> HttpResponse:
+def leave_team(request: HttpRequest, membership: int) -> HttpResponse:
     """Leave a team."""
     user = cast("User", request.user)
-    found = memberships_of(user).filter(pk=membership).first()
-    if found:
+    row = list_memberships(user).filter(pk=membership).first()
+    if row:
         try:
-            team.leave(found.account, user, now=timezone.now())
+            team.leave(row.account, user, now=timezone.now())
         except ApiError as refusal:
             messages.error(request, refusal.message)
         else:
-            messages.success(request, f"You have left {found.account.name}.")
-    return redirect("person")
+            messages.success(request, f"You have left {row.account.name}.")
+    return redirect("profile")
 
 
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required  # type: ignore[untyped-decorator]  # allauth has no types
-def forget(request: HttpRequest) -> HttpResponse:
+def delete_user(request: HttpRequest) -> HttpResponse:
     """Delete the user after confirmation."""
     user = cast("User", request.user)
     if request.method != "POST":
-        return render(request, "dashboard/delete_profile.html", {"memberships": memberships_of(user)})
+        return render(request, "dashboard/delete_profile.html", {"memberships": list_memberships(user)})
     try:
-        closure.forget(user, now=timezone.now())
+        closure.delete_user(user, now=timezone.now())
     except ApiError as refusal:
         messages.error(request, refusal.message)
-        return redirect("person")
+        return redirect("profile")
     logout(request)
     messages.success(request, "Your account was deleted.")
     return redirect("account_login")
 
 
-def memberships_of(user: User) -> QuerySet[Membership]:
+def list_memberships(user: User) -> QuerySet[Membership]:
     """The user's memberships in open accounts."""
-    mine = Membership.objects.filter(user=user, account__closed_at=None).select_related("account")
-    return mine.order_by("account__name", "pk")
+    memberships = Membership.objects.filter(user=user, account__closed_at=None).select_related("account")
+    return memberships.order_by("account__name", "pk")

@@ -58,50 +58,50 @@ class FilterForm(forms.Form):
 
     def __init__(self, *args: Any, keys: Sequence[ApiKey], **options: Any) -> None:
         super().__init__(*args, **{"label_suffix": ""} | options)
-        choices = [(key.public_id, f"{key.name} {key.shown}") for key in keys]
+        choices = [(key.public_id, f"{key.name} {key.masked}") for key in keys]
         self.fields["key"] = forms.ChoiceField(choices=[("", "Any"), *choices], required=False)
         self.order_fields(["range", "status", "method", "key", "path", "since", "until"])
 
-    def indexed(self, calls: ApiCalls, *, now: datetime) -> ApiCalls:
+    def apply_indexed_filters(self, calls: ApiCalls, *, now: datetime) -> ApiCalls:
         """Apply the filters that indexes support: key, status class and time."""
-        asked = self.cleaned_data
-        if asked["key"]:
-            calls = calls.filter(key=decode("key", asked["key"]))
-        if asked["status"]:
+        values = self.cleaned_data
+        if values["key"]:
+            calls = calls.filter(key=decode("key", values["key"]))
+        if values["status"]:
             # The partial indexes have these conditions.
-            lowest = int(asked["status"][0]) * 100
+            lowest = int(values["status"][0]) * 100
             calls = calls.filter(status__gte=lowest) if lowest >= 400 else calls
-        if asked["range"]:
-            calls = calls.filter(created_at__gte=now - LENGTHS[asked["range"]])
-        if asked["since"]:
-            calls = calls.filter(created_at__gte=asked["since"])
-        if asked["until"]:
+        if values["range"]:
+            calls = calls.filter(created_at__gte=now - LENGTHS[values["range"]])
+        if values["since"]:
+            calls = calls.filter(created_at__gte=values["since"])
+        if values["until"]:
             # Include the whole minute.
-            calls = calls.filter(created_at__lte=asked["until"].replace(second=59, microsecond=999_999))
+            calls = calls.filter(created_at__lte=values["until"].replace(second=59, microsecond=999_999))
         return calls
 
-    def scanned(self, calls: ApiCalls) -> ApiCalls:
+    def apply_scanned_filters(self, calls: ApiCalls) -> ApiCalls:
         """Apply the filters that have to read each row."""
-        asked = self.cleaned_data
-        if asked["status"]:
-            exact = len(asked["status"]) == 3
-            lowest = int(asked["status"]) if exact else int(asked["status"]) * 100
+        values = self.cleaned_data
+        if values["status"]:
+            exact = len(values["status"]) == 3
+            lowest = int(values["status"]) if exact else int(values["status"]) * 100
             calls = calls.filter(status__range=(lowest, lowest if exact else lowest + 99))
-        if asked["method"]:
-            calls = calls.filter(method=asked["method"])
-        if asked["path"]:
-            calls = calls.filter(path__startswith=asked["path"])
+        if values["method"]:
+            calls = calls.filter(method=values["method"])
+        if values["path"]:
+            calls = calls.filter(path__startswith=values["path"])
         return calls
 
     @property
     def needs_scan(self) -> bool:
         """Whether a filter is set that indexes do not support."""
-        asked = self.cleaned_data
-        return bool(asked["method"] or asked["path"] or asked["status"])
+        values = self.cleaned_data
+        return bool(values["method"] or values["path"] or values["status"])
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CallPage:
     """A page of requests; `next_before` is the id to continue from, None on the last page."""
 
     calls: list[ApiCall]
@@ -109,43 +109,43 @@ class Found:
     is_unfinished: bool = False
 
 
-def listing(venue: Venue, form: FilterForm, *, before: ApiCall | None, now: datetime) -> Found:
+def read_page(venue: Venue, form: FilterForm, *, before: ApiCall | None, now: datetime) -> CallPage:
     """Return the next page, newest first. One query; two if rows have to be scanned."""
-    calls = ApiCall.objects.filter(venue=venue, created_at__gt=now - ApiCall.KEPT)
-    calls = form.indexed(calls.before(before) if before else calls, now=now).newest_first()
+    calls = ApiCall.objects.filter(venue=venue, created_at__gt=now - ApiCall.RETENTION)
+    calls = form.apply_indexed_filters(calls.before(before) if before else calls, now=now).newest_first()
     last: ApiCall | None = None
     if form.needs_scan:
         last = next(iter(calls.only("id", "created_at")[MAX_SCANNED - 1 : MAX_SCANNED]), None)
         if last is not None:
             calls = calls.filter(created_at__gte=last.created_at)
-        calls = form.scanned(calls)
+        calls = form.apply_scanned_filters(calls)
     rows = list(calls.defer("body", "answer", "user_agent")[: PAGE + 1])
     if len(rows) > PAGE:
-        return Found(rows[:PAGE], rows[PAGE - 1].public_id)
-    return Found(rows, last.public_id if last else None, is_unfinished=last is not None)
+        return CallPage(rows[:PAGE], rows[PAGE - 1].public_id)
+    return CallPage(rows, last.public_id if last else None, is_unfinished=last is not None)
 
 
-def named(calls: Sequence[ApiCall], keys: Sequence[ApiKey]) -> list[tuple[ApiCall, ApiKey | None]]:
+def pair_with_keys(calls: Sequence[ApiCall], keys: Sequence[ApiKey]) -> list[tuple[ApiCall, ApiKey | None]]:
     """Pair each call with its key, None if the key was deleted."""
     by_pk = {key.pk: key for key in keys}
     return [(call, by_pk.get(call.key_id)) for call in calls]
 
 
-def call_of(venue: Venue, text: str) -> ApiCall | None:
+def find_call(venue: Venue, text: str) -> ApiCall | None:
     """Return the venue's call with this public id, or None."""
     row = decode("req", text)
     return ApiCall.objects.filter(venue=venue, pk=row).first() if row else None
 
 
 @page(Right.DEVELOPERS, section="requests")
-def listed(request: PageRequest) -> HttpResponse:
+def list_requests(request: PageRequest) -> HttpResponse:
     """List the filtered requests. At most four queries besides those of the layout.
 
     An htmx request gets the list only, or 204 if it has not changed.
     """
     venue, now = request.access.venue, timezone.now()
     if request_id := request.GET.get("id", "").strip():
-        if call := call_of(venue, request_id):
+        if call := find_call(venue, request_id):
             return redirect("request", venue=venue.public_id, call=call.public_id)
         return render(request, "accounts/request_not_found.html", {"request_id": request_id[:100]}, status=404)
     keys = list(ApiKey.objects.filter(venue=venue).order_by("-created_at", "-pk")[:200])
@@ -155,17 +155,17 @@ def listed(request: PageRequest) -> HttpResponse:
     if not is_valid:
         return render(request, "accounts/request_log.html", {"form": form, "rows": []}, status=400)
     cursor = request.GET.get("before", "")
-    before = call_of(venue, cursor) if cursor else None
-    found = listing(venue, form, before=before, now=now)
-    state = sha256(" ".join(call.public_id for call in found.calls).encode()).hexdigest()[:16]
+    before = find_call(venue, cursor) if cursor else None
+    page_of_calls = read_page(venue, form, before=before, now=now)
+    state = sha256(" ".join(call.public_id for call in page_of_calls.calls).encode()).hexdigest()[:16]
     is_live = not cursor and not form.cleaned_data["until"]
-    asked = {name: value for name, value in request.GET.items() if name in form.fields and value}
-    shown = {
+    filters = {name: value for name, value in request.GET.items() if name in form.fields and value}
+    context = {
         "form": form,
-        "rows": named(found.calls, keys),
-        "found": found,
-        "asked": urlencode(asked),
-        "is_filtered": bool(asked),
+        "rows": pair_with_keys(page_of_calls.calls, keys),
+        "found": page_of_calls,
+        "filters": urlencode(filters),
+        "is_filtered": bool(filters),
         "is_later_page": bool(cursor),
         "is_live": is_live,
         "state": state,
@@ -173,39 +173,35 @@ def listed(request: PageRequest) -> HttpResponse:
         "address": public_url("/api/v1/orders"),
     }
     if not request.htmx or "seen" not in request.GET:  # type: ignore[attr-defined]
-        return render(request, "accounts/request_log.html", shown)
+        return render(request, "accounts/request_log.html", context)
     if request.GET["seen"] == state:
         return HttpResponse(status=204)
-    return render(request, "accounts/request_log_rows.html", shown | {"is_update": True})
+    return render(request, "accounts/request_log_rows.html", context | {"is_update": True})
 
 
 @page(Right.DEVELOPERS, section="requests")
-def show(request: PageRequest, call: str) -> HttpResponse:
+def show_request(request: PageRequest, call: str) -> HttpResponse:
     """Show one request; of a failed one (4xx) also the bodies. Two queries."""
     venue = request.access.venue
-    found = call_of(venue, call)
-    if found is None:
+    row = find_call(venue, call)
+    if row is None:
         raise Http404
-    key = ApiKey.objects.filter(venue=venue, pk=found.key_id).first()
-    shown = {"call": found, "key": key, "curl": curl(found)}
-    return render(request, "accounts/request_log_entry.html", shown)
+    key = ApiKey.objects.filter(venue=venue, pk=row.key_id).first()
+    context = {"call": row, "key": key, "curl": build_curl_command(row)}
+    return render(request, "accounts/request_log_entry.html", context)
 
 
-def whole_path(call: ApiCall) -> str:
-    """The path with its query."""
-    return f"{call.path}?{call.query}" if call.query else call.path
-
-
-def curl(call: ApiCall) -> str:
+def build_curl_command(call: ApiCall) -> str:
     """Return the request as a curl command without its API key."""
+    path = f"{call.path}?{call.query}" if call.query else call.path
     words = ["curl", "-X", call.method] if call.method not in ("GET", "HEAD") else ["curl"]
-    line = shlex.join([*words, public_url(whole_path(call))]) + ' \\\n  -H "Authorization: Bearer $API_KEY"'
+    line = shlex.join([*words, public_url(path)]) + ' \\\n  -H "Authorization: Bearer $API_KEY"'
     if call.body:
-        line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(compact(call.body))}"
+        line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(format_one_line(call.body))}"
     return line
 
 
-def compact(body: str) -> str:
+def format_one_line(body: str) -> str:
     """Return JSON on one line, and any other text unchanged."""
     try:
         return json.dumps(json.loads(body), ensure_ascii=False)

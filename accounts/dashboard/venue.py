@@ -89,29 +89,31 @@ SECTIONS: Mapping[str, tuple[str, type[SettingsForm]]] = {
 @page(Right.VENUE, section="venue")
 def show(request: PageRequest) -> HttpResponse:
     """Show all sections, each with its own form."""
-    return answer(request)
+    return render_page(request)
 
 
 @page(Right.VENUE, section="venue", methods=("POST",))
-def store(request: PageRequest, *, part: str) -> HttpResponse:
+def save_section(request: PageRequest, *, part: str) -> HttpResponse:
     """Save one section."""
     if part not in SECTIONS:
         raise Http404
     title, form_class = SECTIONS[part]
     # The layout shows `request.access.venue`; the form gets its own copy, so that invalid input does not show there.
     form = form_class(request.POST, instance=Venue.objects.get(pk=request.access.venue.pk), prefix=part)
-    if form.is_valid() and form.stored():
+    if form.is_valid() and form.try_save():
         messages.success(request, f"{title}: saved." if form.changed_data else f"{title}: no changes.")
         return redirect(f"{reverse('venue-settings', kwargs={'venue': request.access.venue.public_id})}#{part}")
-    return answer(request, {part: form}, status=400)
+    return render_page(request, {part: form}, status=400)
 
 
-def answer(request: PageRequest, refused: Mapping[str, SettingsForm] | None = None, status: int = 200) -> HttpResponse:
+def render_page(
+    request: PageRequest, invalid: Mapping[str, SettingsForm] | None = None, status: int = 200
+) -> HttpResponse:
     """Render the page; a section with errors keeps its input."""
     venue = request.access.venue
     sections: list[dict[str, Any]] = [
-        {"name": name, "title": title, "form": (refused or {}).get(name) or form(instance=venue, prefix=name)}
+        {"name": name, "title": title, "form": (invalid or {}).get(name) or form(instance=venue, prefix=name)}
         for name, (title, form) in SECTIONS.items()
     ]
-    context = {"sections": sections, "zones": sorted(zone_names()), "is_refused": bool(refused)}
+    context = {"sections": sections, "zones": sorted(zone_names()), "is_refused": bool(invalid)}
     return render(request, "accounts/venue.html", context, status=status)

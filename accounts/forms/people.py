@@ -18,7 +18,7 @@ from accounts.api_keys import one_time_secrets
 from accounts.currencies import CURRENCIES
 from accounts.lifecycle import onboarding
 from accounts.models import Role, User, Venue
-from accounts.tenancy.team import Reach
+from accounts.tenancy.team import TeamAuthority
 from framework.errors import ApiError
 from framework.timezones import validate_zone, zone_names
 
@@ -35,11 +35,10 @@ class ZoneInput(forms.TextInput):
     """A text input that suggests time zones."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        """Render the input with a datalist of the time zones."""
-        known = f"zones-of-{name}"
+        list_id = f"zones-of-{name}"
         options = format_html_join("", '<option value="{}">', ((zone,) for zone in sorted(zone_names())))
-        field = super().render(name, value, {"list": known} | (attrs or {}), renderer)
-        return format_html('{}<datalist id="{}">{}</datalist>', field, known, options)
+        field = super().render(name, value, {"list": list_id} | (attrs or {}), renderer)
+        return format_html('{}<datalist id="{}">{}</datalist>', field, list_id, options)
 
 
 class ZoneField(forms.CharField):
@@ -72,11 +71,11 @@ class NewPasswordField(forms.CharField):
         super().__init__(**known | options)
 
 
-class Newcomer(SignupForm):  # type: ignore[misc]  # allauth has no types
+class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
     """The sign-up form. User and account are created in one transaction."""
 
     restaurant = forms.CharField(
-        max_length=onboarding.NAME_LENGTH,
+        max_length=onboarding.MAX_NAME_LENGTH,
         help_text="The restaurant's or your company's name.",
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
     )
@@ -103,11 +102,11 @@ class Newcomer(SignupForm):  # type: ignore[misc]  # allauth has no types
 
     def custom_signup(self, request: HttpRequest, user: User) -> None:
         """Create the account; its first API key stays in the session until the welcome page shows it."""
-        asked = self.cleaned_data
-        issued = onboarding.found(
-            user, name=asked["restaurant"], timezone=asked["timezone"], currency=asked["currency"]
+        values = self.cleaned_data
+        key = onboarding.create_account(
+            user, name=values["restaurant"], timezone=values["timezone"], currency=values["currency"]
         )
-        one_time_secrets.keep(request, issued.text, of=issued.row.venue.public_id, now=timezone.now())
+        one_time_secrets.store(request, key.text, of=key.row.venue.public_id, now=timezone.now())
 
 
 class PasswordForm(forms.Form):
@@ -120,13 +119,12 @@ class PasswordForm(forms.Form):
         self.user = user
 
     def clean_password(self) -> str:
-        """Validate the password strength."""
         password: str = self.cleaned_data["password"]
         validate_password(password, self.user)
         return password
 
 
-class NameForm(forms.ModelForm[User]):
+class UserNameForm(forms.ModelForm[User]):
     """First and last name."""
 
     class Meta:
@@ -134,7 +132,7 @@ class NameForm(forms.ModelForm[User]):
         fields = ("first_name", "last_name")
 
 
-class PartForm(forms.Form):
+class MembershipForm(forms.Form):
     """Role and restaurants of a team member; the choices depend on the user who edits."""
 
     role = forms.ChoiceField(widget=forms.RadioSelect, initial=Role.HOST)
@@ -146,23 +144,22 @@ class PartForm(forms.Form):
         help_text="If none is selected: all restaurants, including ones added later.",
     )
 
-    def __init__(self, *args: Any, reach: Reach, venues: Sequence[Venue], **options: Any) -> None:
+    def __init__(self, *args: Any, authority: TeamAuthority, venues: Sequence[Venue], **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["role"].choices = [(role.value, f"{role.label}: {ROLES[role]}") for role in reach.roles()]  # type: ignore[attr-defined]  # a ChoiceField
-        chosen = self.fields["venues"]
-        chosen.queryset = Venue.objects.filter(pk__in=[venue.pk for venue in venues]).by_name()  # type: ignore[attr-defined]  # a ModelMultipleChoiceField
-        if reach.venues is not None:
-            chosen.required = True
-            chosen.help_text = "The restaurants that you manage."
+        self.fields["role"].choices = [(role.value, f"{role.label}: {ROLES[role]}") for role in authority.roles()]  # type: ignore[attr-defined]  # a ChoiceField
+        field = self.fields["venues"]
+        field.queryset = Venue.objects.filter(pk__in=[venue.pk for venue in venues]).by_name()  # type: ignore[attr-defined]  # a ModelMultipleChoiceField
+        if authority.venues is not None:
+            field.required = True
+            field.help_text = "The restaurants that you manage."
         elif len(venues) < 2:
             del self.fields["venues"]
 
     def clean(self) -> dict[str, Any]:
-        """With a single venue there is no choice: the member gets all venues."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         return {"venues": list[Venue]()} | values
 
-    def blame(self, refusal: ApiError) -> None:
+    def add_refusal(self, refusal: ApiError) -> None:
         """Add the error to the field that it concerns."""
         self.add_error(refusal.param if refusal.param in self.fields else None, refusal.message)
 
@@ -171,7 +168,7 @@ class PartForm(forms.Form):
         return Role(self.cleaned_data["role"]).label.lower()
 
 
-class InviteForm(PartForm):
+class InvitationForm(MembershipForm):
     """Email address, role and restaurants of an invitation."""
 
     email = forms.EmailField(max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"}))
@@ -187,7 +184,7 @@ class AccountForm(forms.Form):
 class VenueForm(forms.Form):
     """A new restaurant."""
 
-    name = forms.CharField(max_length=onboarding.NAME_LENGTH)
+    name = forms.CharField(max_length=onboarding.MAX_NAME_LENGTH)
     timezone = ZoneField()
     currency = CurrencyField()
     is_sandbox = forms.BooleanField(
@@ -197,7 +194,7 @@ class VenueForm(forms.Form):
     )
 
 
-class CloseForm(forms.Form):
+class CloseAccountForm(forms.Form):
     """Confirmation before an account is closed."""
 
     name = forms.CharField(

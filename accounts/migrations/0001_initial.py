@@ -73,7 +73,7 @@ class Migration(migrations.Migration):
                 "abstract": False,
                 "constraints": [
                     models.UniqueConstraint(
-                        models.Func(models.F("email"), function="lower"), name="one_user_per_email_in_any_case"
+                        models.Func(models.F("email"), function="lower"), name="user_email_unique_in_any_case"
                     )
                 ],
             },
@@ -138,7 +138,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("account", "user"), name="one_membership_per_user_and_account")
+                    models.UniqueConstraint(fields=("account", "user"), name="membership_unique_per_user_and_account")
                 ],
                 "triggers": [
                     pgtrigger.compiler.Trigger(
@@ -288,13 +288,13 @@ class Migration(migrations.Migration):
                         models.F("account"),
                         models.Func(models.F("email"), function="lower"),
                         condition=models.Q(("accepted_at__isnull", True), ("withdrawn_at__isnull", True)),
-                        name="one_open_invitation_per_address_and_account",
+                        name="invitation_open_unique_per_address_and_account",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
                             ("accepted_at__isnull", True), ("withdrawn_at__isnull", True), _connector="OR"
                         ),
-                        name="invitation_is_accepted_or_withdrawn",
+                        name="invitation_not_accepted_and_withdrawn",
                     ),
                 ],
             },
@@ -369,7 +369,7 @@ class Migration(migrations.Migration):
                             validators=[
                                 django.core.validators.RegexValidator(
                                     "^[a-z][a-z0-9_-]{0,39}$",
-                                    "A label has small letters, digits, _ and -, and begins with a letter: card.",
+                                    "A label consists of lower-case letters, digits, _ and -, and starts with a letter: card.",
                                 )
                             ],
                         ),
@@ -424,7 +424,7 @@ class Migration(migrations.Migration):
                     models.CheckConstraint(
                         condition=models.Q(("currency__regex", "^[A-Z]{3}$")),
                         name="venue_currency_is_three_capitals",
-                        violation_error_message="The currency is a code of ISO 4217: EUR.",
+                        violation_error_message="The currency is an ISO 4217 code, such as EUR.",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("auto_confirm_max_party__lte", 500)),
@@ -552,7 +552,7 @@ class Migration(migrations.Migration):
                             validators=[
                                 django.core.validators.RegexValidator(
                                     "^[a-z][a-z0-9_-]{0,39}$",
-                                    "A label has small letters, digits, _ and -, and begins with a letter: card.",
+                                    "A label consists of lower-case letters, digits, _ and -, and starts with a letter: card.",
                                 )
                             ],
                         ),
@@ -650,7 +650,7 @@ class Migration(migrations.Migration):
                             ],
                             max_length=20,
                         ),
-                        default=accounts.models.api_keys.every_scope,
+                        default=accounts.models.api_keys.all_scopes,
                         help_text="Permissions: read or write orders and reservations",
                         size=None,
                     ),
@@ -678,7 +678,7 @@ class Migration(migrations.Migration):
                                 ["orders:read", "orders:write", "reservations:read", "reservations:write"],
                             )
                         ),
-                        name="api_key_scopes_are_known",
+                        name="api_key_scopes_known",
                     ),
                 ],
                 "triggers": [
@@ -775,7 +775,7 @@ class Migration(migrations.Migration):
                             ],
                             max_length=20,
                         ),
-                        default=accounts.models.api_keys.every_scope,
+                        default=accounts.models.api_keys.all_scopes,
                         help_text="Permissions: read or write orders and reservations",
                         size=None,
                     ),
@@ -790,17 +790,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="KeyChange",
+            name="ApiKeyChangeCounter",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("number", models.BigIntegerField(default=0)),
             ],
             options={
-                "constraints": [models.CheckConstraint(condition=models.Q(("id", 1)), name="key_changes_are_one_row")],
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("id", 1)), name="api_key_change_counter_one_row")
+                ],
             },
         ),
         migrations.CreateModel(
-            name="Tally",
+            name="RecordCount",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
@@ -813,17 +815,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "noun",
+                    "record_type",
                     models.CharField(choices=[("order", "Order"), ("reservation", "Reservation")], max_length=12),
                 ),
                 ("status", models.CharField(max_length=10)),
                 ("total", models.BigIntegerField()),
             ],
             options={
-                "verbose_name_plural": "tallies",
                 "constraints": [
                     models.UniqueConstraint(
-                        fields=("venue", "noun", "status"), name="one_tally_per_venue_noun_and_status"
+                        fields=("venue", "record_type", "status"), name="record_count_unique_per_venue_type_and_status"
                     )
                 ],
             },
@@ -849,20 +850,20 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [models.Index(fields=["created_at"], name="idempotent_call_by_age")],
                 "constraints": [
-                    models.UniqueConstraint(fields=("scope", "key"), name="idempotency_key_once_in_a_scope"),
+                    models.UniqueConstraint(fields=("scope", "key"), name="idempotency_key_unique_per_scope"),
                     models.CheckConstraint(
                         condition=models.Q(
                             models.Q(("body__isnull", True), ("status__isnull", True)),
                             models.Q(("body__isnull", False), ("status__isnull", False)),
                             _connector="OR",
                         ),
-                        name="idempotent_call_has_a_whole_answer",
+                        name="idempotent_call_has_status_and_body_or_neither",
                     ),
                 ],
             },
         ),
         migrations.CreateModel(
-            name="Letter",
+            name="OutgoingMail",
             fields=[
                 (
                     "id",
@@ -873,11 +874,24 @@ class Migration(migrations.Migration):
                 ("address", models.CharField(max_length=254)),
                 ("subject", models.CharField(max_length=300)),
                 ("text", models.TextField(editable=False, help_text="Encrypted")),
+                (
+                    "topic",
+                    models.CharField(
+                        blank=True, default="", help_text="Public id of what the mail is about", max_length=40
+                    ),
+                ),
                 ("created_at", models.DateTimeField()),
-                ("next_try_at", models.DateTimeField()),
+                ("next_attempt_at", models.DateTimeField()),
             ],
             options={
-                "indexes": [models.Index(fields=["next_try_at"], name="letter_due")],
+                "indexes": [
+                    models.Index(fields=["next_attempt_at"], name="outgoing_mail_due"),
+                    models.Index(
+                        condition=models.Q(("topic", ""), _negated=True),
+                        fields=["topic"],
+                        name="outgoing_mail_by_topic",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -918,7 +932,10 @@ class Migration(migrations.Migration):
                 ("duration_ms", models.PositiveIntegerField()),
                 ("address", models.GenericIPAddressField(blank=True, null=True)),
                 ("user_agent", models.CharField(blank=True, default="", max_length=200)),
-                ("body", models.TextField(blank=True, default="", help_text="Only of failed requests (4xx), masked")),
+                (
+                    "body",
+                    models.TextField(blank=True, default="", help_text="Only of failed requests (4xx), redacted"),
+                ),
                 ("answer", models.TextField(blank=True, default="", help_text="Only of failed requests (4xx)")),
                 ("created_at", models.DateTimeField()),
             ],
@@ -934,7 +951,7 @@ class Migration(migrations.Migration):
                     models.Index(
                         condition=models.Q(("status__gte", 500)),
                         fields=["venue", "-created_at", "-id"],
-                        name="api_call_broken_of_venue",
+                        name="api_call_server_error_of_venue",
                     ),
                     models.Index(fields=["key", "-created_at", "-id"], name="api_call_newest_of_key"),
                     models.Index(fields=["created_at"], name="api_call_by_age"),
@@ -942,7 +959,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="ApiHour",
+            name="ApiCallCount",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
@@ -951,20 +968,20 @@ class Migration(migrations.Migration):
                         db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="api_hours",
+                        related_name="api_call_counts",
                         to="accounts.venue",
                     ),
                 ),
                 ("hour", models.DateTimeField(help_text="Start of the hour, in UTC")),
                 ("calls", models.PositiveIntegerField(default=0)),
-                ("refused", models.PositiveIntegerField(default=0, help_text="Answered with 4xx")),
-                ("broken", models.PositiveIntegerField(default=0, help_text="Answered with 5xx")),
+                ("client_errors", models.PositiveIntegerField(default=0, help_text="Answered with 4xx")),
+                ("server_errors", models.PositiveIntegerField(default=0, help_text="Answered with 5xx")),
             ],
             options={
-                "verbose_name": "API hour",
-                "indexes": [models.Index(fields=["hour"], name="api_hour_by_age")],
+                "verbose_name": "API call count",
+                "indexes": [models.Index(fields=["hour"], name="api_call_count_by_age")],
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "hour"), name="one_api_hour_per_venue_and_hour")
+                    models.UniqueConstraint(fields=("venue", "hour"), name="api_call_count_unique_per_venue_and_hour")
                 ],
             },
         ),
@@ -1051,7 +1068,7 @@ class Migration(migrations.Migration):
                             models.Q(("account__isnull", False), ("venue__isnull", True)),
                             _connector="OR",
                         ),
-                        name="event_is_of_a_venue_or_an_account",
+                        name="event_has_venue_or_account",
                     )
                 ],
             },
@@ -1135,7 +1152,7 @@ class Migration(migrations.Migration):
                             models.Q(("disabled_at__isnull", False), ("disabled_reason__isnull", False)),
                             _connector="OR",
                         ),
-                        name="webhook_endpoint_says_why_it_is_off",
+                        name="webhook_endpoint_disabled_has_reason",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -1143,7 +1160,7 @@ class Migration(migrations.Migration):
                             models.Q(("old_secret__isnull", False), ("old_secret_until__isnull", False)),
                             _connector="OR",
                         ),
-                        name="webhook_old_secret_has_an_end",
+                        name="webhook_old_secret_has_expiry",
                     ),
                 ],
                 "triggers": [
@@ -1293,10 +1310,10 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("tries", models.PositiveSmallIntegerField(default=0)),
-                ("next_try_at", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("next_attempt_at", models.DateTimeField(blank=True, null=True)),
                 ("leased_until", models.DateTimeField(blank=True, null=True)),
-                ("last_try_at", models.DateTimeField(blank=True, null=True)),
+                ("last_attempt_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "last_status",
                     models.PositiveSmallIntegerField(
@@ -1304,7 +1321,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "last_answer",
+                    "last_response",
                     models.CharField(
                         blank=True, default="", help_text="First 1 kB of the last response", max_length=1024
                     ),
@@ -1322,28 +1339,30 @@ class Migration(migrations.Migration):
                 "indexes": [
                     models.Index(fields=["endpoint", "-created_at", "-id"], name="delivery_newest_of_endpoint"),
                     models.Index(
-                        condition=models.Q(("state", "pending")), fields=["next_try_at"], name="delivery_due"
+                        condition=models.Q(("state", "pending")), fields=["next_attempt_at"], name="delivery_due"
                     ),
                     models.Index(
                         condition=models.Q(("state", "pending")),
-                        fields=["endpoint", "next_try_at"],
+                        fields=["endpoint", "next_attempt_at"],
                         name="delivery_due_of_endpoint",
                     ),
                     models.Index(
                         condition=models.Q(("leased_until__isnull", False), ("state", "pending")),
                         fields=["endpoint"],
-                        name="delivery_under_way_of_endpoint",
+                        name="delivery_leased_of_endpoint",
                     ),
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("event", "endpoint"), name="event_is_told_to_an_endpoint_once"),
+                    models.UniqueConstraint(
+                        fields=("event", "endpoint"), name="webhook_delivery_unique_per_event_and_endpoint"
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            models.Q(("next_try_at__isnull", False), ("state", "pending")),
-                            models.Q(models.Q(("state", "pending"), _negated=True), ("next_try_at__isnull", True)),
+                            models.Q(("next_attempt_at__isnull", False), ("state", "pending")),
+                            models.Q(models.Q(("state", "pending"), _negated=True), ("next_attempt_at__isnull", True)),
                             _connector="OR",
                         ),
-                        name="webhook_delivery_has_a_next_try_while_pending",
+                        name="webhook_delivery_pending_has_next_attempt",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -1351,33 +1370,10 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("state", "delivered"), _negated=True), ("delivered_at__isnull", True)),
                             _connector="OR",
                         ),
-                        name="webhook_delivery_says_when_it_arrived",
+                        name="webhook_delivery_delivered_has_time",
                     ),
                 ],
             },
-        ),
-        migrations.CreateModel(
-            name="WebhookLetter",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                (
-                    "endpoint",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="letters",
-                        to="accounts.webhookendpoint",
-                    ),
-                ),
-                ("address", models.CharField(max_length=254)),
-                ("subject", models.CharField(max_length=300)),
-                ("text", models.TextField()),
-                ("created_at", models.DateTimeField()),
-            ],
         ),
         migrations.AddField(
             model_name="account",

@@ -1,54 +1,53 @@
-"""Who calls, and what is theirs: people, accounts, venues, API keys, and what happens at a venue."""
+"""Users, accounts, venues, API keys, the request log, and the events and webhooks of a venue."""
 
 from accounts.models.api_keys import (
     BASE62,
     OVERLAPS,
     ApiKey,
-    CannotProlong,
+    ApiKeyChangeCounter,
+    CannotExtendExpiry,
     CannotRotate,
-    IssuedKey,
-    KeyChange,
+    CreatedApiKey,
     Scope,
+    all_scopes,
     checksum,
     digest,
-    every_scope,
-    looks_like_a_key,
+    is_api_key,
 )
-from accounts.models.counters import Tally
+from accounts.models.counters import RecordCount
 from accounts.models.idempotency import IdempotentCall
-from accounts.models.outgoing_mail import Letter
-from accounts.models.request_log import ApiCall, ApiHour
+from accounts.models.outgoing_mail import OutgoingMail
+from accounts.models.request_log import ApiCall, ApiCallCount
 from accounts.models.users import Account, Invitation, Membership, Role, User
 from accounts.models.venues import Venue
-from accounts.models.webhooks import Event, EventType, WebhookDelivery, WebhookEndpoint, WebhookLetter
+from accounts.models.webhooks import Event, EventType, WebhookDelivery, WebhookEndpoint
 
 __all__ = [
     "BASE62",
     "OVERLAPS",
     "Account",
     "ApiCall",
-    "ApiHour",
+    "ApiCallCount",
     "ApiKey",
-    "CannotProlong",
+    "ApiKeyChangeCounter",
+    "CannotExtendExpiry",
     "CannotRotate",
+    "CreatedApiKey",
     "Event",
     "EventType",
     "IdempotentCall",
     "Invitation",
-    "IssuedKey",
-    "KeyChange",
-    "Letter",
     "Membership",
+    "OutgoingMail",
+    "RecordCount",
     "Role",
     "Scope",
-    "Tally",
     "User",
     "Venue",
     "WebhookDelivery",
     "WebhookEndpoint",
-    "WebhookLetter",
+    "all_scopes",
     "checksum",
     "digest",
-    "every_scope",
-    "looks_like_a_key",
+    "is_api_key",
 ]

@@ -23,36 +23,36 @@ PREFIX = "key"
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SECRET_LENGTH = 40
 CHECKSUM_LENGTH = 6
-# For how long a key that was replaced may still be used: what people are offered.
+# How long a rotated key keeps working: the choices in the interfaces.
 OVERLAPS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 MINUTE = timedelta(minutes=1)
-# In a statement: its commit waits for no synchronous standby. One that is away would hold up whoever only reads.
-UNHURRIED = Func(
+# Makes the commit of a statement wait for no synchronous standby: an absent one would delay calls that only read.
+ASYNCHRONOUS_COMMIT = Func(
     *(Value("synchronous_commit"), Value("off"), Value(True)), function="set_config", output_field=models.TextField()
 )
 LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 class CannotRotate(InvalidRequest):
-    """The key has ended, or another has replaced it."""
+    """The key is inactive, or was already rotated."""
 
 
-class CannotProlong(InvalidRequest):
-    """The key was revoked, or another has replaced it: it ends no later than it does."""
+class CannotExtendExpiry(InvalidRequest):
+    """The key was revoked or rotated, so its expiry cannot be extended."""
 
 
 def checksum(text: str) -> str:
-    """CRC-32 of the text in six base62 letters: tells a mistyped key from an unknown one without a look-up."""
+    """Return the CRC-32 as six base62 characters: it tells a mistyped key from an unknown one without a query."""
     number = zlib.crc32(text.encode())
-    letters = ""
+    characters = ""
     for _ in range(CHECKSUM_LENGTH):
-        number, place = divmod(number, len(BASE62))
-        letters = BASE62[place] + letters
-    return letters
+        number, digit = divmod(number, len(BASE62))
+        characters = BASE62[digit] + characters
+    return characters
 
 
 def digest(key: str) -> bytes:
-    """What is kept of a key.
+    """Return the SHA-256 that is stored.
 
     A fast hash is right here: the key is 238 random bits, not a password (PBKDF2 would cost 344 ms a call).
     """
@@ -60,15 +60,15 @@ def digest(key: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class IssuedKey:
-    """A fresh key: the only moment at which its text is known."""
+class CreatedApiKey:
+    """A new key with its text, which is not stored."""
 
     row: "ApiKey"
     text: str
 
 
 class Scope(models.TextChoices):
-    """What a key may do."""
+    """Permissions of a key."""
 
     ORDERS_READ = "orders:read"
     ORDERS_WRITE = "orders:write"
@@ -76,48 +76,45 @@ class Scope(models.TextChoices):
     RESERVATIONS_WRITE = "reservations:write"
 
 
-def every_scope() -> list[str]:
-    """All scopes: what a key has that was issued without naming any."""
+def all_scopes() -> list[str]:
+    """Return all scopes, the default of a new key."""
     return list(Scope.values)
 
 
 class ApiKeys(models.QuerySet["ApiKey"]):
-    """Questions to the API keys."""
+    """Queries for API keys."""
 
-    def of_text(self, text: str) -> Self:
-        """Keep the key that was issued as this text, and its venue in the same query."""
+    def with_text(self, text: str) -> Self:
+        """Filter to the key with this text, and select its venue."""
         return self.filter(digest=digest(text)).select_related("venue")
 
-    def stamped(self) -> Self:
-        """Add `changes` to each key: the number of KeyChange in the snapshot in which the key is read."""
-        number = Coalesce(Subquery(KeyChange.objects.values("number")[:1]), Value(0))
+    def with_change_number(self) -> Self:
+        """Annotate `changes`: the number of ApiKeyChangeCounter in the snapshot of the query."""
+        number = Coalesce(Subquery(ApiKeyChangeCounter.objects.values("number")[:1]), Value(0))
         return self.annotate(changes=number)
 
-    def named(self, words: str) -> Self:
-        """Keep what people call by these words: the id, the text as it is displayed, or the whole text.
-
-        May be several keys: the letters that are displayed are few.
-        """
-        if looks_like_a_key(words):
-            return self.filter(digest=digest(words))
-        key = decode(PREFIX, words)
+    def matching(self, text: str) -> Self:
+        """Filter by public id, masked text or whole text. Several keys may have the same masked text."""
+        if is_api_key(text):
+            return self.filter(digest=digest(text))
+        key = decode(PREFIX, text)
         if key is not None:
             return self.filter(pk=key)
-        start, _, end = words.partition("…")
+        start, _, end = text.partition("…")
         return self.filter(start=start, end=end) if end else self.filter(start=start)
 
-    def usable(self, now: datetime) -> Self:
-        """Keep the keys that are neither revoked nor expired."""
+    def active(self, now: datetime) -> Self:
+        """Filter to the keys that are neither revoked nor expired."""
         return self.filter(Q(revoked_at=None) | Q(revoked_at__gt=now), Q(expires_at=None) | Q(expires_at__gt=now))
 
     def revoke(self, *, now: datetime) -> int:
-        """Make these keys worthless from now on; return how many were not revoked before."""
+        """Revoke the keys; return how many were not revoked before."""
         return self.filter(revoked_at=None).update(revoked_at=now)
 
 
 @track_history(exclude=("digest", "last_used_at", "last_used_ip"))
 class ApiKey(models.Model):
-    """A Bearer credential of one venue. Only its SHA-256 is kept."""
+    """A Bearer credential of one venue. Only its SHA-256 is stored."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="api_keys")
@@ -128,7 +125,7 @@ class ApiKey(models.Model):
     end = models.CharField(max_length=4, editable=False, help_text="Last characters")
     scopes = ArrayField(
         models.CharField(max_length=20, choices=Scope),
-        default=every_scope,
+        default=all_scopes,
         help_text="Permissions: read or write orders and reservations",
     )
     allowance = models.PositiveIntegerField(default=1000, help_text="Requests an hour")
@@ -145,7 +142,7 @@ class ApiKey(models.Model):
         constraints = [
             models.CheckConstraint(name="api_key_allowance_positive", condition=Q(allowance__gte=1)),
             models.CheckConstraint(
-                name="api_key_scopes_are_known",
+                name="api_key_scopes_known",
                 condition=Q(
                     scopes__contained_by=["orders:read", "orders:write", "reservations:read", "reservations:write"]
                 ),
@@ -153,20 +150,19 @@ class ApiKey(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.shown})"
+        return f"{self.name} ({self.masked})"
 
     @property
     def public_id(self) -> str:
-        """The id by which people name the key; it lets nobody in."""
         return encode(PREFIX, self.pk)
 
     @property
-    def shown(self) -> str:
-        """The letters of the text by which people tell keys apart."""
+    def masked(self) -> str:
+        """The first and last characters of the key."""
         return f"{self.start}…{self.end}"
 
     @classmethod
-    def issue(
+    def create(
         cls,
         venue: Venue,
         *,
@@ -175,10 +171,10 @@ class ApiKey(models.Model):
         scopes: Sequence[str] | None = None,
         expires_at: datetime | None = None,
         family: UUID | None = None,
-    ) -> IssuedKey:
-        """Store a new key of the venue and return it with its text, which cannot be had again.
+    ) -> CreatedApiKey:
+        """Store a new key of the venue; return it with its text.
 
-        Without `scopes` it may do everything; without `family` it begins one.
+        Without `scopes` it has all; without `family` it starts a new family.
         """
         secret = ("rk_test_" if venue.is_sandbox else "rk_live_") + "".join(
             secrets.choice(BASE62) for _ in range(SECRET_LENGTH)
@@ -191,30 +187,28 @@ class ApiKey(models.Model):
             digest=digest(text),
             start=text[:12],
             end=text[-4:],
-            scopes=every_scope() if scopes is None else list(scopes),
+            scopes=all_scopes() if scopes is None else list(scopes),
             allowance=allowance,
             expires_at=expires_at,
         )
-        return IssuedKey(row=row, text=text)
+        return CreatedApiKey(row=row, text=text)
 
-    def rotate(self, *, overlap: timedelta, now: datetime) -> IssuedKey:
-        """Issue the key that replaces this one, which ends after the overlap or when it was to end anyhow.
+    def rotate(self, *, overlap: timedelta, now: datetime) -> CreatedApiKey:
+        """Create the replacement of this key, which expires after the overlap or at its own expiry if that is sooner.
 
-        The new key may do the same, on the same count, and lives as long as this one was made to. A key is replaced
-        once: the UPDATE holds the row, so of two rotations at once the second finds the key of the first.
-        Raises CannotRotate for a key that has ended or was replaced.
+        The new key has the same scopes, rate limit counter and lifetime. A key is rotated once: the UPDATE locks the
+        row, so the second of two concurrent rotations sees the key of the first. Raises CannotRotate.
         """
         until = now + overlap
         with transaction.atomic():
             row = ApiKey.objects.filter(pk=self.pk)
             before = row.values_list("expires_at", flat=True).get()
-            if not row.usable(now).update(expires_at=Least("expires_at", Value(until))):
-                raise CannotRotate(f"The key {self.shown} has ended; issue a new one.")
+            if not row.active(now).update(expires_at=Least("expires_at", Value(until))):
+                raise CannotRotate(f"The key {self.masked} has expired or was revoked; create a new one.")
             old = row.select_related("venue").get()
-            newer = old.successor()
-            if newer is not None:
-                raise CannotRotate(f"The key {self.shown} was replaced before, by {newer.shown}; rotate that one.")
-            return ApiKey.issue(
+            if newer := old.successor():
+                raise CannotRotate(f"The key {self.masked} was already replaced by {newer.masked}; rotate that one.")
+            return ApiKey.create(
                 old.venue,
                 name=old.name,
                 allowance=old.allowance,
@@ -224,42 +218,42 @@ class ApiKey(models.Model):
             )
 
     def successor(self) -> "ApiKey | None":
-        """The key that has replaced this one."""
+        """Return the key that replaced this one, or None."""
         return ApiKey.objects.filter(family=self.family, pk__gt=self.pk).order_by("pk").first()
 
-    def must_not_end_later(self, moment: datetime | None) -> None:
-        """Raise CannotProlong where the key was revoked or replaced and would end later than it does; None is never.
+    def check_expiry_not_extended(self, expires_at: datetime | None) -> None:
+        """Raise CannotExtendExpiry if a revoked or rotated key would get a later expiry; None is never.
 
-        Call inside the transaction that stores the new end: the row is held until then. It is held before the
-        successor is looked for, so that a rotation which is going on is waited for, and seen.
+        Call it in the transaction that stores the expiry. It locks the row before it reads the successor, so that it
+        waits for a concurrent rotation.
         """
         row = ApiKey.objects.select_for_update().get(pk=self.pk)
-        ends_later = row.expires_at is not None and (moment is None or moment > row.expires_at)
-        if ends_later and (row.revoked_at is not None or row.successor() is not None):
-            raise CannotProlong(f"The key {row.shown} was revoked or replaced: it can end sooner, but no later.")
+        is_extended = row.expires_at is not None and (expires_at is None or expires_at > row.expires_at)
+        if is_extended and (row.revoked_at is not None or row.successor() is not None):
+            raise CannotExtendExpiry(f"The key {row.masked} was revoked or rotated: its expiry cannot be extended.")
 
     def revoke(self, *, now: datetime) -> bool:
-        """Make the key worthless from now on; false when it was revoked before."""
+        """Revoke the key; return whether it was not revoked before."""
         return bool(ApiKey.objects.filter(pk=self.pk).revoke(now=now))
 
     def state(self, now: datetime) -> str:
-        """`active`, `expired` or `revoked`."""
+        """Return `active`, `expired` or `revoked`."""
         if self.revoked_at is not None and self.revoked_at <= now:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
 
-    def used(self, *, now: datetime, address: str | None) -> bool:
-        """Write down that the key was used just now, from this IP address; false when that is known of this minute.
+    def record_use(self, *, now: datetime, address: str | None) -> bool:
+        """Store the time and IP address of the last use, at most once a minute; return whether it was stored.
 
-        Call it outside of any transaction, which would not wait for a standby either.
+        Call it outside of a transaction, because the whole transaction would commit asynchronously.
         """
         due = Q(last_used_at=None) | Q(last_used_at__lte=now - MINUTE)
-        rows = ApiKey.objects.alias(unhurried=UNHURRIED).filter(due, pk=self.pk, unhurried="off")
+        rows = ApiKey.objects.alias(synchronous=ASYNCHRONOUS_COMMIT).filter(due, pk=self.pk, synchronous="off")
         return bool(rows.update(last_used_at=now, last_used_ip=address))
 
 
-def looks_like_a_key(text: str) -> bool:
-    """Whether the text has the form and the checksum of a key of ours."""
+def is_api_key(text: str) -> bool:
+    """Whether the text has the format and the checksum of an API key."""
     return (
         len(text) == len("rk_live_") + SECRET_LENGTH + CHECKSUM_LENGTH
         and text.isascii()
@@ -268,17 +262,16 @@ def looks_like_a_key(text: str) -> bool:
     )
 
 
-class KeyChange(models.Model):
-    """One row whose number rises with each change of a key or a venue (accounts/sql/count_api_key_change.sql).
+class ApiKeyChangeCounter(models.Model):
+    """One row whose number a trigger increments on each change of a key or a venue (count_api_key_change.sql).
 
-    Processes remember keys for a while (accounts.api_keys.cache) and look here, twice a second at most, whether
-    what they remember may still be believed.
+    Processes that cache keys read it at most twice a second to invalidate their cache (accounts.api_keys.cache).
     """
 
     number = models.BigIntegerField(default=0)
 
     class Meta:
-        constraints = [models.CheckConstraint(name="key_changes_are_one_row", condition=Q(id=1))]
+        constraints = [models.CheckConstraint(name="api_key_change_counter_one_row", condition=Q(id=1))]
 
     def __str__(self) -> str:
         return str(self.number)

@@ -1,4 +1,4 @@
-"""Calls that have one effect however often they are sent (Idempotency-Key)."""
+"""Stored responses of requests with an Idempotency-Key."""
 
 from datetime import datetime, timedelta
 from typing import ClassVar
@@ -6,36 +6,27 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from framework.db.batched_delete import delete_in_batches
 from framework.public_ids import new_id
-
-PIECE = 5_000
 
 
 class IdempotentCalls(models.QuerySet["IdempotentCall"]):
-    """Questions to the calls."""
+    """Queries for idempotent calls."""
 
     def purge(self, *, now: datetime) -> int:
-        """Delete what is too old to be answered again; return how many calls that were.
-
-        In pieces, each a statement of its own, so that also the calls of a month are deleted within its timeout.
-        """
-        old = self.filter(created_at__lte=now - IdempotentCall.KEPT).order_by("created_at")
-        deleted, piece = 0, PIECE
-        while piece == PIECE:
-            piece, _ = IdempotentCall.objects.filter(pk__in=old.values("pk")[:PIECE]).delete()
-            deleted += piece
-        return deleted
+        """Delete the calls past their retention, in batches; return how many."""
+        return delete_in_batches(self.filter(created_at__lte=now - IdempotentCall.RETENTION).order_by("created_at"))
 
 
 class IdempotentCall(models.Model):
-    """What a call with an Idempotency-Key was answered, stored in the transaction of its effect.
+    """The response to a call with an Idempotency-Key, stored in the transaction of its effect.
 
-    `scope` is whose key it is: the hex of a key family, a wallet, or a hashed address. The answer is null only within
-    the transaction that is making it.
+    `scope` is the owner of the key: the hex of a key family, a wallet, or a hashed address. The response is null only
+    inside the transaction that creates it.
     """
 
-    # Seed 000 names no time; a day is what callers know from others.
-    KEPT: ClassVar[timedelta] = timedelta(hours=24)
+    # Seed 000 names no duration; 24 hours is what other APIs offer.
+    RETENTION: ClassVar[timedelta] = timedelta(hours=24)
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     scope = models.CharField(max_length=64)
@@ -51,9 +42,9 @@ class IdempotentCall(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["scope", "key"], name="idempotency_key_once_in_a_scope"),
+            models.UniqueConstraint(fields=["scope", "key"], name="idempotency_key_unique_per_scope"),
             models.CheckConstraint(
-                name="idempotent_call_has_a_whole_answer",
+                name="idempotent_call_has_status_and_body_or_neither",
                 condition=Q(status__isnull=True, body__isnull=True) | Q(status__isnull=False, body__isnull=False),
             ),
         ]

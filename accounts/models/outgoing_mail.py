@@ -1,25 +1,29 @@
-"""Mail to people who sign in, until it is sent."""
+"""The outbox of mail to users."""
 
 from django.db import models
 
 from framework.public_ids import new_id
 
 
-class Letter(models.Model):
-    """One mail, written in the transaction of what it tells of. A worker claims it through `next_try_at`.
+class OutgoingMail(models.Model):
+    """A mail that is not sent yet (accounts.mail_outbox). A worker leases it by moving `next_attempt_at`.
 
-    Its text is encrypted, as it may hold a link that lets somebody in, and the row is deleted once the mail is sent.
+    The text is encrypted, because it may hold a link that signs a user in. The row is deleted when the mail is sent.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     address = models.CharField(max_length=254)
     subject = models.CharField(max_length=300)
     text = models.TextField(editable=False, help_text="Encrypted")
+    topic = models.CharField(max_length=40, blank=True, default="", help_text="Public id of what the mail is about")
     created_at = models.DateTimeField()
-    next_try_at = models.DateTimeField()
+    next_attempt_at = models.DateTimeField()
 
     class Meta:
-        indexes = [models.Index(fields=["next_try_at"], name="letter_due")]
+        indexes = [
+            models.Index(fields=["next_attempt_at"], name="outgoing_mail_due"),
+            models.Index(fields=["topic"], name="outgoing_mail_by_topic", condition=~models.Q(topic="")),
+        ]
 
     def __str__(self) -> str:
         return f"{self.subject} to {self.address}"

@@ -1,4 +1,4 @@
-"""The request log: what was asked of the management API with a venue's keys, for a month."""
+"""The request log of the management API, and the number of calls per hour."""
 
 from datetime import datetime, timedelta
 from typing import ClassVar, Self
@@ -8,53 +8,41 @@ from django.db.models import Q
 
 from accounts.models.api_keys import ApiKey
 from accounts.models.venues import Venue
+from framework.db.batched_delete import delete_in_batches
 from framework.public_ids import encode
-
-PIECE = 5_000
 
 
 class ApiCalls(models.QuerySet["ApiCall"]):
-    """Questions to the log."""
+    """Queries for the request log."""
 
     def before(self, call: "ApiCall") -> Self:
-        """Keep what comes after this call in `newest_first`."""
+        """Filter to the calls that follow this one in `newest_first`."""
         return self.filter(Q(created_at__lt=call.created_at) | Q(pk__lt=call.pk), created_at__lte=call.created_at)
 
     def newest_first(self) -> Self:
-        """Order as the log is read."""
         return self.order_by("-created_at", "-id")
 
     def purge(self, *, now: datetime) -> int:
-        """Delete what is older than ApiCall.KEPT; return how many calls that were. In pieces, each a statement."""
-        old = self.filter(created_at__lte=now - ApiCall.KEPT).order_by("created_at")
-        deleted, piece = 0, PIECE
-        while piece == PIECE:
-            piece, _ = ApiCall.objects.filter(pk__in=old.values("pk")[:PIECE]).delete()
-            deleted += piece
-        return deleted
+        """Delete the calls past their retention, in batches; return how many."""
+        return delete_in_batches(self.filter(created_at__lte=now - ApiCall.RETENTION).order_by("created_at"))
 
 
-class ApiHours(models.QuerySet["ApiHour"]):
-    """Questions to the counts."""
+class ApiCallCounts(models.QuerySet["ApiCallCount"]):
+    """Queries for the hourly counts."""
 
     def purge(self, *, now: datetime) -> int:
-        """Delete what is older than ApiHour.KEPT; return how many hours that were. In pieces, each a statement."""
-        old = self.filter(hour__lte=now - ApiHour.KEPT).order_by("hour")
-        deleted, piece = 0, PIECE
-        while piece == PIECE:
-            piece, _ = ApiHour.objects.filter(pk__in=old.values("pk")[:PIECE]).delete()
-            deleted += piece
-        return deleted
+        """Delete the counts past their retention, in batches; return how many."""
+        return delete_in_batches(self.filter(hour__lte=now - ApiCallCount.RETENTION).order_by("hour"))
 
 
 class ApiCall(models.Model):
-    """One call: what it asked and what it was answered, without secrets and personal data.
+    """A call with its response, without secrets and personal data.
 
-    Written by the web processes some moments after the call (accounts/request_log/writer.py). No constraint ties it
-    to venue and key: one that is deleted meanwhile must not keep a batch of others from being written.
+    A thread of the web process writes it shortly after the call (accounts/request_log/writer.py). There is no foreign
+    key constraint to venue and key: a deletion in between must not make a whole batch fail.
     """
 
-    KEPT: ClassVar[timedelta] = timedelta(days=30)
+    RETENTION: ClassVar[timedelta] = timedelta(days=30)
 
     id = models.UUIDField(primary_key=True, help_text="The X-Request-Id of the response")
     venue = models.ForeignKey(
@@ -71,7 +59,7 @@ class ApiCall(models.Model):
     duration_ms = models.PositiveIntegerField()
     address = models.GenericIPAddressField(null=True, blank=True)
     user_agent = models.CharField(max_length=200, blank=True, default="")
-    body = models.TextField(blank=True, default="", help_text="Only of failed requests (4xx), masked")
+    body = models.TextField(blank=True, default="", help_text="Only of failed requests (4xx), redacted")
     answer = models.TextField(blank=True, default="", help_text="Only of failed requests (4xx)")
     created_at = models.DateTimeField()
 
@@ -85,7 +73,9 @@ class ApiCall(models.Model):
                 fields=["venue", "-created_at", "-id"], name="api_call_failed_of_venue", condition=Q(status__gte=400)
             ),
             models.Index(
-                fields=["venue", "-created_at", "-id"], name="api_call_broken_of_venue", condition=Q(status__gte=500)
+                fields=["venue", "-created_at", "-id"],
+                name="api_call_server_error_of_venue",
+                condition=Q(status__gte=500),
             ),
             models.Index(fields=["key", "-created_at", "-id"], name="api_call_newest_of_key"),
             models.Index(fields=["created_at"], name="api_call_by_age"),
@@ -96,29 +86,30 @@ class ApiCall(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`req_` and 26 letters, as the caller was told."""
         return encode("req", self.pk)
 
 
-class ApiHour(models.Model):
-    """How many calls a venue's keys made in an hour: what charts read, where counting the log would take long."""
+class ApiCallCount(models.Model):
+    """The number of calls of a venue in an hour. Charts read it, because counting the log would be slow."""
 
-    KEPT: ClassVar[timedelta] = timedelta(days=400)
+    RETENTION: ClassVar[timedelta] = timedelta(days=400)
 
     venue = models.ForeignKey(
-        Venue, on_delete=models.CASCADE, related_name="api_hours", db_index=False, db_constraint=False
+        Venue, on_delete=models.CASCADE, related_name="api_call_counts", db_index=False, db_constraint=False
     )
     hour = models.DateTimeField(help_text="Start of the hour, in UTC")
     calls = models.PositiveIntegerField(default=0)
-    refused = models.PositiveIntegerField(default=0, help_text="Answered with 4xx")
-    broken = models.PositiveIntegerField(default=0, help_text="Answered with 5xx")
+    client_errors = models.PositiveIntegerField(default=0, help_text="Answered with 4xx")
+    server_errors = models.PositiveIntegerField(default=0, help_text="Answered with 5xx")
 
-    objects = ApiHours.as_manager()
+    objects = ApiCallCounts.as_manager()
 
     class Meta:
-        verbose_name = "API hour"
-        constraints = [models.UniqueConstraint(fields=["venue", "hour"], name="one_api_hour_per_venue_and_hour")]
-        indexes = [models.Index(fields=["hour"], name="api_hour_by_age")]
+        verbose_name = "API call count"
+        constraints = [
+            models.UniqueConstraint(fields=["venue", "hour"], name="api_call_count_unique_per_venue_and_hour")
+        ]
+        indexes = [models.Index(fields=["hour"], name="api_call_count_by_age")]
 
     def __str__(self) -> str:
         return f"{self.calls} at {self.hour:%Y-%m-%d %H}"

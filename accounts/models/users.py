@@ -1,4 +1,4 @@
-"""People, and the accounts that they belong to."""
+"""Users, accounts, memberships and invitations."""
 
 from typing import Any, ClassVar
 
@@ -10,44 +10,43 @@ from framework.db.row_history import track_history
 from framework.public_ids import encode, new_id
 
 
-class People(BaseUserManager["User"]):
-    """Makes users, who are known by their mail address."""
+class UserManager(BaseUserManager["User"]):
+    """Creates users, identified by their email address."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """Store a user; without a password nobody can sign in as them."""
+        """Store a user; without a password it cannot sign in."""
         user = self.model(email=email.lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """Store a user who may do everything in the admin."""
+        """Store a user with all permissions."""
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
 
 class User(AbstractUser):
     """A person who signs in, to the dashboard or the admin."""
 
-    username = None  # type: ignore[assignment]  # the mail address is the name
+    username = None  # type: ignore[assignment]  # the email address is the name
     email = models.EmailField("email address", unique=True)
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
-    objects: ClassVar[People] = People()  # type: ignore[assignment]  # the stubs expect a manager with usernames
+    objects: ClassVar[UserManager] = UserManager()  # type: ignore[assignment]  # the stubs expect a manager with usernames
 
     class Meta(AbstractUser.Meta):
         constraints = [
-            models.UniqueConstraint(Func(F("email"), function="lower"), name="one_user_per_email_in_any_case")
+            models.UniqueConstraint(Func(F("email"), function="lower"), name="user_email_unique_in_any_case")
         ]
 
     def clean(self) -> None:
-        """Keep the address in small letters: by them it is found when somebody signs in."""
         super().clean()
         self.email = self.email.lower()
 
 
 class Account(models.Model):
-    """A customer of ours: owns venues."""
+    """A customer; owns venues."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     name = models.CharField(max_length=200)
@@ -62,7 +61,7 @@ class Account(models.Model):
 
 
 class Role(models.TextChoices):
-    """What somebody does for an account (accounts/tenancy/permissions.py says what each may)."""
+    """The role of a member (accounts/tenancy/permissions.py lists the rights of each)."""
 
     OWNER = "owner"
     MANAGER = "manager"
@@ -72,7 +71,7 @@ class Role(models.TextChoices):
 
 @track_history()
 class Membership(models.Model):
-    """A user's part in an account: at all of its venues, or at those that are named."""
+    """A user's role in an account, at all of its venues or at the listed ones."""
 
     Role = Role
 
@@ -85,7 +84,7 @@ class Membership(models.Model):
         related_name="memberships",
         help_text="The venues of a limited membership",
     )
-    # Of its own, so that a part does not grow to all venues when the one that it was limited to is deleted.
+    # A column of its own: without it, deleting the only listed venue would extend the membership to all venues.
     is_limited = models.BooleanField(
         "limited",
         default=False,
@@ -95,14 +94,16 @@ class Membership(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["account", "user"], name="one_membership_per_user_and_account")]
+        constraints = [
+            models.UniqueConstraint(fields=["account", "user"], name="membership_unique_per_user_and_account")
+        ]
 
     def __str__(self) -> str:
         return f"{self.user} of {self.account}"
 
 
 class Invitation(models.Model):
-    """A mail that lets whoever holds its link become a member, once. Only the SHA-256 of the link's token is kept."""
+    """An emailed link that makes its holder a member, once. Only the SHA-256 of its token is stored."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invitations")
@@ -122,11 +123,11 @@ class Invitation(models.Model):
             models.UniqueConstraint(
                 "account",
                 Func(F("email"), function="lower"),
-                name="one_open_invitation_per_address_and_account",
+                name="invitation_open_unique_per_address_and_account",
                 condition=Q(accepted_at__isnull=True, withdrawn_at__isnull=True),
             ),
             models.CheckConstraint(
-                name="invitation_is_accepted_or_withdrawn",
+                name="invitation_not_accepted_and_withdrawn",
                 condition=Q(accepted_at__isnull=True) | Q(withdrawn_at__isnull=True),
             ),
         ]
@@ -136,5 +137,4 @@ class Invitation(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`inv_` and 26 letters."""
         return encode("inv", self.pk)

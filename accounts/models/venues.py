@@ -1,4 +1,4 @@
-"""Venues: the restaurants of accounts, and how each works."""
+"""Venues: the restaurants of accounts, with their settings."""
 
 from typing import Self
 
@@ -12,32 +12,32 @@ from framework.db.row_history import track_history
 from framework.public_ids import encode, new_id
 from framework.timezones import validate_zone
 
-# What a payment method may be called, in the APIs too.
+# The format of payment method labels, in the APIs too.
 PAYMENT_LABEL = r"^[a-z][a-z0-9_-]{0,39}$"
 PREFIX = "ven"
-is_a_payment_label = RegexValidator(
-    PAYMENT_LABEL, "A label has small letters, digits, _ and -, and begins with a letter: card."
+validate_payment_label = RegexValidator(
+    PAYMENT_LABEL, "A label consists of lower-case letters, digits, _ and -, and starts with a letter: card."
 )
 
 
 class Venues(models.QuerySet["Venue"]):
-    """Questions to the venues."""
+    """Queries for venues."""
 
-    def worked_at_by(self, user: User) -> Self:
-        """Keep those where the user works: of open accounts, all of the account's or those that are named."""
-        here = Membership.objects.filter(
+    def for_member(self, user: User) -> Self:
+        """Filter to the venues of open accounts where the user is a member."""
+        memberships = Membership.objects.filter(
             Q(is_limited=False) | Q(venues=OuterRef("pk")), account=OuterRef("account"), user=user
         )
-        return self.filter(Exists(here), account__closed_at=None)
+        return self.filter(Exists(memberships), account__closed_at=None)
 
     def by_name(self) -> Self:
-        """Order as people look for them; what is for trying out comes last."""
+        """Order by name, sandboxes last."""
         return self.order_by("is_sandbox", "name", "id")
 
 
 @track_history()
 class Venue(models.Model):
-    """A restaurant of an account: what an API key stands for, and the owner of orders and reservations."""
+    """A restaurant of an account. API keys, orders and reservations belong to a venue."""
 
     class WhenFull(models.TextChoices):
         REFUSE = "refuse", "Decline, and offer other times"
@@ -68,7 +68,7 @@ class Venue(models.Model):
     )
     prices_include_tax = models.BooleanField(default=True, help_text="Whether menu prices include tax")
     payment_methods = ArrayField(
-        models.CharField(max_length=40, validators=[is_a_payment_label]),
+        models.CharField(max_length=40, validators=[validate_payment_label]),
         default=list,
         blank=True,
         help_text="Allowed payment labels of orders, separated by commas; empty: any",
@@ -98,7 +98,7 @@ class Venue(models.Model):
             models.CheckConstraint(
                 name="venue_currency_is_three_capitals",
                 condition=Q(currency__regex="^[A-Z]{3}$"),
-                violation_error_message="The currency is a code of ISO 4217: EUR.",
+                violation_error_message="The currency is an ISO 4217 code, such as EUR.",
             ),
             models.CheckConstraint(
                 name="venue_confirms_parties_of_0_to_500", condition=Q(auto_confirm_max_party__lte=500)
@@ -110,5 +110,4 @@ class Venue(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`ven_` and 26 letters."""
         return encode(PREFIX, self.pk)

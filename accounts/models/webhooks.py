@@ -1,4 +1,4 @@
-"""The outbox: what has happened at a venue or in an account, and where it is to be told."""
+"""Events of venues and accounts, webhook endpoints, and deliveries."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -11,7 +11,7 @@ from framework.public_ids import encode, new_id
 
 
 class EventType(models.TextChoices):
-    """What can happen."""
+    """Event types: `resource.verb`."""
 
     ORDER_CREATED = "order.created"
     ORDER_UPDATED = "order.updated"
@@ -27,11 +27,10 @@ class EventType(models.TextChoices):
 
 
 class Event(models.Model):
-    """Something that happened at a venue or in an account, written in the transaction in which it happened.
+    """A change at a venue or in an account, stored in the transaction of the change.
 
-    The audit trail, the webhooks and the timeline of the dashboard are this one table. `record` is the whole record as
-    the API answered it at that moment; `actor` is who did it: `key:rk_live_abcd`, `staff:<mail address>`, `guest`,
-    `system`.
+    The audit trail, the webhooks and the activity list of the dashboard read this table. `record` is the whole record
+    as the API returned it at that time. `actor` is `key:rk_live_abcd`, `staff:<email address>`, `guest` or `system`.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -56,7 +55,7 @@ class Event(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                name="event_is_of_a_venue_or_an_account",
+                name="event_has_venue_or_account",
                 condition=Q(venue__isnull=False, account__isnull=True) | Q(venue__isnull=True, account__isnull=False),
             )
         ]
@@ -78,13 +77,12 @@ class Event(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`evt_` and 26 letters: the `webhook-id` of its deliveries."""
         return encode("evt", self.pk)
 
 
 @track_history(exclude=("secret", "old_secret", "is_slow", "failing_since"))
 class WebhookEndpoint(models.Model):
-    """An address of the customer's that is told of events."""
+    """A URL of a customer that receives events."""
 
     class DisabledReason(models.TextChoices):
         STAFF = "staff", "disabled manually"
@@ -112,12 +110,12 @@ class WebhookEndpoint(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                name="webhook_endpoint_says_why_it_is_off",
+                name="webhook_endpoint_disabled_has_reason",
                 condition=Q(disabled_at__isnull=True, disabled_reason__isnull=True)
                 | Q(disabled_at__isnull=False, disabled_reason__isnull=False),
             ),
             models.CheckConstraint(
-                name="webhook_old_secret_has_an_end",
+                name="webhook_old_secret_has_expiry",
                 condition=Q(old_secret__isnull=True, old_secret_until__isnull=True)
                 | Q(old_secret__isnull=False, old_secret_until__isnull=False),
             ),
@@ -128,12 +126,11 @@ class WebhookEndpoint(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`whk_` and 26 letters."""
         return encode("whk", self.pk)
 
 
 class WebhookDelivery(models.Model):
-    """One event on its way to one endpoint. Claimed by a worker through `leased_until`; tried until it arrives."""
+    """The delivery of an event to an endpoint. A worker leases it by `leased_until`; failures are retried."""
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -144,12 +141,12 @@ class WebhookDelivery(models.Model):
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries")
     endpoint = models.ForeignKey(WebhookEndpoint, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
-    tries = models.PositiveSmallIntegerField(default=0)
-    next_try_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(null=True, blank=True)
     leased_until = models.DateTimeField(null=True, blank=True)
-    last_try_at = models.DateTimeField(null=True, blank=True)
+    last_attempt_at = models.DateTimeField(null=True, blank=True)
     last_status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="HTTP status of the last response")
-    last_answer = models.CharField(
+    last_response = models.CharField(
         max_length=1024, blank=True, default="", help_text="First 1 kB of the last response"
     )
     last_error = models.CharField(max_length=300, blank=True, default="", help_text="Why the last attempt failed")
@@ -160,44 +157,32 @@ class WebhookDelivery(models.Model):
     class Meta:
         verbose_name_plural = "webhook deliveries"
         constraints = [
-            models.UniqueConstraint(fields=["event", "endpoint"], name="event_is_told_to_an_endpoint_once"),
-            models.CheckConstraint(
-                name="webhook_delivery_has_a_next_try_while_pending",
-                condition=Q(state="pending", next_try_at__isnull=False)
-                | (~Q(state="pending") & Q(next_try_at__isnull=True)),
+            models.UniqueConstraint(
+                fields=["event", "endpoint"], name="webhook_delivery_unique_per_event_and_endpoint"
             ),
             models.CheckConstraint(
-                name="webhook_delivery_says_when_it_arrived",
+                name="webhook_delivery_pending_has_next_attempt",
+                condition=Q(state="pending", next_attempt_at__isnull=False)
+                | (~Q(state="pending") & Q(next_attempt_at__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="webhook_delivery_delivered_has_time",
                 condition=Q(state="delivered", delivered_at__isnull=False)
                 | (~Q(state="delivered") & Q(delivered_at__isnull=True)),
             ),
         ]
         indexes = [
             models.Index(fields=["endpoint", "-created_at", "-id"], name="delivery_newest_of_endpoint"),
-            models.Index(fields=["next_try_at"], name="delivery_due", condition=Q(state="pending")),
+            models.Index(fields=["next_attempt_at"], name="delivery_due", condition=Q(state="pending")),
             models.Index(
-                fields=["endpoint", "next_try_at"], name="delivery_due_of_endpoint", condition=Q(state="pending")
+                fields=["endpoint", "next_attempt_at"], name="delivery_due_of_endpoint", condition=Q(state="pending")
             ),
             models.Index(
                 fields=["endpoint"],
-                name="delivery_under_way_of_endpoint",
+                name="delivery_leased_of_endpoint",
                 condition=Q(state="pending", leased_until__isnull=False),
             ),
         ]
 
     def __str__(self) -> str:
         return f"{self.event} to {self.endpoint}"
-
-
-class WebhookLetter(models.Model):
-    """A mail to one owner about an endpoint that was switched off, until it is sent."""
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    endpoint = models.ForeignKey(WebhookEndpoint, on_delete=models.CASCADE, related_name="letters")
-    address = models.CharField(max_length=254)
-    subject = models.CharField(max_length=300)
-    text = models.TextField()
-    created_at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"{self.address} about {self.endpoint_id}"

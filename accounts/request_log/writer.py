@@ -1,7 +1,8 @@
-"""Writes down each call that a key of ours made, beside the calls: they wait for nothing, and never fail by it.
+"""The writer of the request log: a thread that writes in batches, so that calls do not wait for it or fail by it.
 
-A line waits in the process for half a second at most. One thread writes what waits, in one statement; what it cannot
-write waits on, up to a limit, and is dropped and counted beyond it. Where no web server runs nothing writes by itself.
+An entry waits in the process for half a second at most. The thread writes the queued entries in one statement.
+Entries that cannot be written stay queued up to a limit; beyond it they are dropped and counted. Outside of a web
+server no thread runs.
 """
 
 import logging
@@ -27,19 +28,19 @@ from framework.public_ids import decode
 
 logger = logging.getLogger("tablewire.api")
 
-EVERY_S = 0.5
+FLUSH_INTERVAL_S = 0.5
 BATCH = 200
 COLUMNS = 14
-# Lines and bytes that may wait while the database is away.
-MOST = 5_000
-MOST_BYTES = 8 * 1024 * 1024
-AWAY_S = 2.0
-# Nothing else bounds how often these are answered to a key: one a second has a line, and the others are counted.
-REFUSED_AT_THE_DOOR = frozenset((401, 429))
-MOST_KEYS = 10_000
+# The queue while the database is unavailable.
+MAX_QUEUED = 5_000
+MAX_QUEUED_BYTES = 8 * 1024 * 1024
+RETRY_INTERVAL_S = 2.0
+# No rate limit bounds these responses. One a second for each key gets an entry; the others are only counted.
+SAMPLED_STATUSES = frozenset((401, 429))
+MAX_SAMPLED_KEYS = 10_000
 
-# One statement, so one transaction: what was written before by a flush that seemed to fail is not counted again. Hours
-# are written in the order of their key, so that two processes never wait for each other in a ring.
+# One statement, so one transaction: after a flush that only seemed to fail, entries are not counted again. Hours are
+# written in the order of their key, so that two processes cannot deadlock.
 WRITE = """
     WITH written AS (
         INSERT INTO accounts_apicall (
@@ -50,7 +51,7 @@ WRITE = """
         FROM unnest(
             %s::uuid[], %s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::text[], %s::int[], %s::text[], %s::int[],
             %s::text[], %s::text[], %s::text[], %s::text[], %s::timestamptz[]
-        ) AS line (id, venue, key, method, path, query, status, code, ms, address, agent, body, answer, at)
+        ) AS entry (id, venue, key, method, path, query, status, code, ms, address, agent, body, answer, at)
         ON CONFLICT (id) DO NOTHING
         RETURNING venue_id, status, created_at
     ), counted AS (
@@ -58,20 +59,20 @@ WRITE = """
         UNION ALL
         SELECT * FROM unnest(%s::uuid[], %s::timestamptz[], %s::int[], %s::int[])
     )
-    INSERT INTO accounts_apihour AS kept (venue_id, hour, calls, refused, broken)
+    INSERT INTO accounts_apicallcount AS stored (venue_id, hour, calls, client_errors, server_errors)
     SELECT
         venue_id, hour, sum(calls), coalesce(sum(calls) FILTER (WHERE status BETWEEN 400 AND 499), 0),
         coalesce(sum(calls) FILTER (WHERE status >= 500), 0)
     FROM counted GROUP BY venue_id, hour ORDER BY venue_id, hour
     ON CONFLICT (venue_id, hour) DO UPDATE
-    SET calls = kept.calls + excluded.calls, refused = kept.refused + excluded.refused,
-        broken = kept.broken + excluded.broken
+    SET calls = stored.calls + excluded.calls, client_errors = stored.client_errors + excluded.client_errors,
+        server_errors = stored.server_errors + excluded.server_errors
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """A call as it was seen at the doorway; not masked yet. `body` is of refused calls, `answer` of failed ones."""
+class LogEntry:
+    """A call as the middleware saw it, not redacted yet. `body` is of 4xx calls, `answer` of failed ones."""
 
     request_id: str
     key: ApiKey
@@ -88,14 +89,18 @@ class Line:
 
     @property
     def size(self) -> int:
-        """About how many bytes it holds."""
+        """The approximate size in bytes."""
         return len(self.body) + len(self.answer) + 600
 
 
-def line_of(request: HttpRequest, response: HttpResponseBase, key: ApiKey, *, duration_s: float, at: datetime) -> Line:
-    """What there is to say of an answered call. Reads nothing more of the request: who refused it may not have."""
+def build_entry(
+    request: HttpRequest, response: HttpResponseBase, key: ApiKey, *, duration_s: float, at: datetime
+) -> LogEntry:
+    """Return the entry of a call. Reads no more of the request body than was read already."""
     status = response.status_code
-    return Line(
+    attributes = vars(request)
+    read: bytes = attributes.get("_body") or attributes.get("body_in_chunks") or b""
+    return LogEntry(
         request_id=request_id_of(request),
         key=key,
         method=(request.method or "")[:10],
@@ -105,190 +110,182 @@ def line_of(request: HttpRequest, response: HttpResponseBase, key: ApiKey, *, du
         duration_ms=round(duration_s * 1000),
         address=client_ip(request),
         agent=request.META.get("HTTP_USER_AGENT", "")[:400],
-        body=read_of(request) if 400 <= status < 500 else b"",
-        answer=getattr(response, "content", b"")[: redaction.LONGEST] if status >= 400 else b"",
+        body=read[: redaction.MAX_INPUT_BYTES + 1] if 400 <= status < 500 else b"",
+        answer=getattr(response, "content", b"")[: redaction.MAX_INPUT_BYTES] if status >= 400 else b"",
         at=at,
     )
 
 
-def read_of(request: HttpRequest) -> bytes:
-    """The body, as far as somebody has read it; of one that is too long to be kept only its beginning."""
-    read = vars(request)
-    body: bytes = read.get("_body") or read.get("body_in_chunks") or b""
-    return body[: redaction.LONGEST + 1]
-
-
 class RequestLog:
-    """The lines that wait in this process, and the thread that writes them."""
+    """The queue of entries in this process, and the thread that writes them."""
 
     def __init__(self) -> None:
-        self.forget()
-        self.writes_itself = False
+        self.reset()
+        self.starts_thread = False
 
-    def forget(self) -> None:
-        """Begin anew: nothing waits, and no thread runs. Also in a process that was forked from another."""
+    def reset(self) -> None:
+        """Start with an empty queue and no thread. A forked process calls it too."""
         self.lock = threading.Lock()
-        self.waiting: list[Line] = []
-        self.held = 0
+        self.queue: list[LogEntry] = []
+        self.queued_bytes = 0
         self.dropped = 0
-        self.refused_in: dict[UUID, int] = {}
-        self.unlined: Counter[tuple[UUID, datetime, int]] = Counter()
-        self.some, self.many, self.over = threading.Event(), threading.Event(), threading.Event()
-        self.writing = threading.Lock()
-        self.writer: threading.Thread | None = None
-        self.process = os.getpid()
+        self.sampled_at: dict[UUID, int] = {}
+        self.counted_only: Counter[tuple[UUID, datetime, int]] = Counter()
+        self.has_entries, self.batch_is_full, self.stopping = threading.Event(), threading.Event(), threading.Event()
+        self.flush_lock = threading.Lock()
+        self.thread: threading.Thread | None = None
+        self.process_id = os.getpid()
 
     def serve(self) -> None:
-        """Write from now on, as web servers do; what waits when the process ends is written then."""
-        self.writes_itself = True
+        """Start the thread with the first entry, as web servers do, and flush when the process ends."""
+        self.starts_thread = True
 
-    def note(
+    def log(
         self, request: HttpRequest, response: HttpResponseBase, key: ApiKey, *, duration_s: float, at: datetime
     ) -> None:
-        """Have the call written down some moments later. Never raises: the answer is on its way."""
+        """Queue an entry for the call. Never raises, because the response must be sent."""
         try:
-            self.add(line_of(request, response, key, duration_s=duration_s, at=at))
+            self.add(build_entry(request, response, key, duration_s=duration_s, at=at))
         except Exception:
-            logger.exception("a call was not written down")
+            logger.exception("a call was not logged")
 
-    def add(self, line: Line) -> None:
-        """Have the line wait, or drop it where too many do."""
-        if self.process != os.getpid():
-            self.forget()
+    def add(self, entry: LogEntry) -> None:
+        """Queue the entry, or drop it if the queue is full."""
+        if self.process_id != os.getpid():
+            self.reset()
         with self.lock:
-            if self.is_one_of_many(line):
-                hour = line.at.replace(minute=0, second=0, microsecond=0)
-                self.unlined[line.key.venue_id, hour, line.status] += 1
-            elif len(self.waiting) >= MOST or self.held > MOST_BYTES:
+            if self._is_sampled_out(entry):
+                hour = entry.at.replace(minute=0, second=0, microsecond=0)
+                self.counted_only[entry.key.venue_id, hour, entry.status] += 1
+            elif len(self.queue) >= MAX_QUEUED or self.queued_bytes > MAX_QUEUED_BYTES:
                 self.dropped += 1
             else:
-                self.waiting.append(line)
-                self.held += line.size
-            number = len(self.waiting)
-        if not self.writes_itself:
+                self.queue.append(entry)
+                self.queued_bytes += entry.size
+            number = len(self.queue)
+        if not self.starts_thread:
             return
-        if not self.some.is_set():
+        if not self.has_entries.is_set():
             self.start()
-            self.some.set()
+            self.has_entries.set()
         if number >= BATCH:
-            self.many.set()
+            self.batch_is_full.set()
 
-    def is_one_of_many(self, line: Line) -> bool:
-        """Whether the key was refused like that in this second before. Call it with the lock."""
-        if line.status not in REFUSED_AT_THE_DOOR:
+    def _is_sampled_out(self, entry: LogEntry) -> bool:
+        """Whether the key already got such a response in this second. Requires the lock."""
+        if entry.status not in SAMPLED_STATUSES:
             return False
-        second = int(line.at.timestamp())
-        if self.refused_in.get(line.key.pk) == second:
+        second = int(entry.at.timestamp())
+        if self.sampled_at.get(entry.key.pk) == second:
             return True
-        if len(self.refused_in) >= MOST_KEYS:
-            self.refused_in.clear()
-        self.refused_in[line.key.pk] = second
+        if len(self.sampled_at) >= MAX_SAMPLED_KEYS:
+            self.sampled_at.clear()
+        self.sampled_at[entry.key.pk] = second
         return False
 
     def start(self) -> None:
-        """See to it that the thread runs."""
-        if self.writer is not None and self.writer.is_alive():
+        """Start the thread if it is not running."""
+        if self.thread is not None and self.thread.is_alive():
             return
         with self.lock:
-            if self.writer is None or not self.writer.is_alive():
-                if self.writer is None:
-                    # At the end of a process that multiprocessing made, like the workers of the web server, only this
-                    # is called, and at that of any other by atexit.
+            if self.thread is None or not self.thread.is_alive():
+                if self.thread is None:
+                    # Processes of multiprocessing, such as the workers of the web server, run only finalizers when
+                    # they end; atexit runs them in any other process.
                     Finalize(None, self.stop, exitpriority=10)
-                self.writer = threading.Thread(target=self.run, name="request log", daemon=True)
-                self.writer.start()
+                self.thread = threading.Thread(target=self.run, name="request log", daemon=True)
+                self.thread.start()
 
     def run(self) -> None:
-        """Write what waits, again and again, until the process ends."""
-        while not self.over.is_set():
-            self.some.wait()
-            self.many.wait(EVERY_S)
-            self.some.clear()
-            self.many.clear()
+        """Flush repeatedly until the process ends."""
+        while not self.stopping.is_set():
+            self.has_entries.wait()
+            self.batch_is_full.wait(FLUSH_INTERVAL_S)
+            self.has_entries.clear()
+            self.batch_is_full.clear()
             close_old_connections()
             if not self.flush():
                 connections.close_all()
-                self.over.wait(AWAY_S)
-                self.some.set()
+                self.stopping.wait(RETRY_INTERVAL_S)
+                self.has_entries.set()
         connections.close_all()
 
     def stop(self) -> None:
-        """Write the last lines: the process ends."""
-        if self.process == os.getpid():
-            self.over.set()
-            self.many.set()
-            self.some.set()
-            if self.writer is not None:
-                self.writer.join(timeout=1.5)
+        """Stop the thread and write the last entries, when the process ends."""
+        if self.process_id == os.getpid():
+            self.stopping.set()
+            self.batch_is_full.set()
+            self.has_entries.set()
+            if self.thread is not None:
+                self.thread.join(timeout=1.5)
             self.flush()
             connections.close_all()
 
     def flush(self) -> bool:
-        """Write what waits; false where the database takes nothing, so that it waits on."""
-        with self.writing:
+        """Write the queue; return False, and keep the entries, if the database is unavailable."""
+        with self.flush_lock:
             while True:
                 with self.lock:
-                    lines, self.waiting = self.waiting[:BATCH], self.waiting[BATCH:]
-                    self.held = sum(line.size for line in self.waiting)
-                    unlined, self.unlined = self.unlined, Counter()
+                    entries, self.queue = self.queue[:BATCH], self.queue[BATCH:]
+                    self.queued_bytes = sum(entry.size for entry in self.queue)
+                    counted_only, self.counted_only = self.counted_only, Counter()
                     dropped, self.dropped = self.dropped, 0
                 if dropped:
-                    logger.warning("%d calls were not written down: too many waited", dropped)
-                if not lines and not unlined:
+                    logger.warning("%d calls were not logged: the queue was full", dropped)
+                if not entries and not counted_only:
                     return True
                 try:
-                    write(lines, unlined)
+                    write(entries, counted_only)
                 except (OperationalError, InterfaceError) as error:
-                    logger.warning("%d calls wait to be written down: %s", len(lines), error)
-                    # Lines have a key by which a second time is known; of mere counts it is not known whether they
-                    # were written.
-                    self.take_back(lines, lost=unlined.total())
+                    logger.warning("%d calls wait to be logged: %s", len(entries), error)
+                    # The statement may have committed. Entries have a key and can be written again; counts cannot.
+                    self._requeue(entries, lost=counted_only.total())
                     return False
                 except Exception:
-                    logger.exception("%d calls were not written down", len(lines))
+                    logger.exception("%d calls were not logged", len(entries))
 
-    def take_back(self, lines: list[Line], *, lost: int) -> None:
-        """Have the lines wait again, before those that have come since, as far as there is room."""
+    def _requeue(self, entries: list[LogEntry], *, lost: int) -> None:
+        """Put the entries back at the front of the queue, as far as there is room."""
         with self.lock:
-            room = max(MOST - len(self.waiting), 0)
-            self.waiting = lines[:room] + self.waiting
-            self.held = sum(line.size for line in self.waiting)
-            self.dropped += max(len(lines) - room, 0) + lost
+            room = max(MAX_QUEUED - len(self.queue), 0)
+            self.queue = entries[:room] + self.queue
+            self.queued_bytes = sum(entry.size for entry in self.queue)
+            self.dropped += max(len(entries) - room, 0) + lost
 
 
-def write(lines: Sequence[Line], unlined: Counter[tuple[UUID, datetime, int]]) -> None:
-    """Store the lines, masked, and count them, and the calls without a line, in their hours. One statement."""
-    rows = [stored(line) for line in lines]
+def write(entries: Sequence[LogEntry], counted_only: Counter[tuple[UUID, datetime, int]]) -> None:
+    """Store the redacted entries, and add them and the calls without an entry to the hourly counts. One statement."""
+    rows = [to_row(entry) for entry in entries]
     columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(COLUMNS)]
-    counts = [(venue, hour, status, number) for (venue, hour, status), number in unlined.items()]
-    more = [list(column) for column in zip(*counts, strict=True)] if counts else [[], [], [], []]
+    counts = [(venue, hour, status, number) for (venue, hour, status), number in counted_only.items()]
+    count_columns = [list(column) for column in zip(*counts, strict=True)] if counts else [[], [], [], []]
     with connection.cursor() as cursor:
-        cursor.execute(WRITE, [*columns, *more])
+        cursor.execute(WRITE, [*columns, *count_columns])
 
 
-def stored(line: Line) -> tuple[Any, ...]:
-    """The line as a row of ApiCall, in the order of WRITE."""
-    body, answer = redaction.exchange(line.body, line.answer) if line.answer else ("", "")
+def to_row(entry: LogEntry) -> tuple[Any, ...]:
+    """Return the redacted columns of ApiCall, in the order of WRITE."""
+    body, answer = redaction.redact_exchange(entry.body, entry.answer) if entry.answer else ("", "")
     return (
-        decode("req", line.request_id),
-        line.key.venue_id,
-        line.key.pk,
-        redaction.text(line.method),
-        redaction.text(line.path)[:500],
-        redaction.query(line.query) if line.query else "",
-        line.status,
-        code_in(line.answer),
-        line.duration_ms,
-        line.address,
-        redaction.program(line.agent)[:200],
-        body if line.status < 500 else "",
-        answer if line.status < 500 else "",
-        line.at,
+        decode("req", entry.request_id),
+        entry.key.venue_id,
+        entry.key.pk,
+        redaction.redact_text(entry.method),
+        redaction.redact_text(entry.path)[:500],
+        redaction.redact_query(entry.query) if entry.query else "",
+        entry.status,
+        parse_error_code(entry.answer),
+        entry.duration_ms,
+        entry.address,
+        redaction.redact_user_agent(entry.agent)[:200],
+        body if entry.status < 500 else "",
+        answer if entry.status < 500 else "",
+        entry.at,
     )
 
 
-def code_in(answer: bytes) -> str:
-    """`error.code` of an answer, "" where it has none."""
+def parse_error_code(answer: bytes) -> str:
+    """Return `error.code` of a response, "" if there is none."""
     try:
         return str(orjson.loads(answer)["error"]["code"])[:40]
     except (orjson.JSONDecodeError, LookupError, TypeError):

@@ -1,4 +1,4 @@
-"""Second factors that people have lost: told of, and taken away so that the password alone signs in again."""
+"""Reset of lost second factors by staff: the user signs in with the password only again."""
 
 from datetime import datetime
 
@@ -9,8 +9,7 @@ from django.db import transaction
 from accounts import mail_outbox
 from accounts.models import User
 
-# The labels of the kinds; the secrets are never shown.
-KINDS = {
+TYPE_LABELS = {
     Authenticator.Type.TOTP: "authenticator app",
     Authenticator.Type.WEBAUTHN: "passkey",
     Authenticator.Type.RECOVERY_CODES: "recovery codes",
@@ -27,18 +26,18 @@ Tablewire, {site}
 """
 
 
-def told(user: User) -> list[str]:
-    """What the user has set up, with the day of each, oldest first. One query."""
+def list_authenticators(user: User) -> list[str]:
+    """Return the types of the user's second factors with their dates, oldest first. One query."""
     rows = Authenticator.objects.filter(user=user).order_by("created_at", "pk").values_list("type", "created_at")
-    return [f"{KINDS.get(kind, kind)}, since {at:%Y-%m-%d}" for kind, at in rows]
+    return [f"{TYPE_LABELS.get(kind, kind)}, since {at:%Y-%m-%d}" for kind, at in rows]
 
 
-def remove(user: User, *, now: datetime) -> bool:
-    """Take all second factors away, and tell the person by mail; whether there was any."""
+def remove_authenticators(user: User, *, now: datetime) -> bool:
+    """Delete all second factors and notify the user by mail; return whether there was any."""
     with transaction.atomic():
-        had_one: bool = Authenticator.objects.filter(user=user).delete()[0] > 0
-        if had_one:
-            mail_outbox.write(
+        had_any: bool = Authenticator.objects.filter(user=user).delete()[0] > 0
+        if had_any:
+            mail_outbox.enqueue(
                 address=user.email, subject=SUBJECT, text=TEXT.format(site=settings.PUBLIC_BASE_URL), now=now
             )
-    return had_one
+    return had_any

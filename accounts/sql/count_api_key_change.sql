@@ -1,9 +1,9 @@
--- Increment the number of accounts_keychange when an API key or its venue changes.
--- Processes cache API keys together with their venues and drop them when the number rises (accounts/models/api_keys.py: KeyChange).
+-- Increment the number of accounts_apikeychangecounter when an API key or its venue changes.
+-- Processes cache API keys together with their venues and drop them when the number rises (accounts/models/api_keys.py: ApiKeyChangeCounter).
 -- Called by the triggers below.
 CREATE OR REPLACE FUNCTION count_api_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO accounts_keychange AS counted (id, number) VALUES (1, 1)
+    INSERT INTO accounts_apikeychangecounter AS counted (id, number) VALUES (1, 1)
     ON CONFLICT (id) DO UPDATE SET number = counted.number + 1;
     RETURN NULL;
 END $$;
@@ -13,6 +13,6 @@ CREATE OR REPLACE TRIGGER api_key_changed
 AFTER UPDATE OF venue_id, family, scopes, allowance, expires_at, revoked_at, digest OR DELETE ON accounts_apikey
 FOR EACH STATEMENT EXECUTE FUNCTION count_api_key_change();
 
--- The cached key holds its venue.
+-- The cached key includes its venue.
 CREATE OR REPLACE TRIGGER venue_changed AFTER UPDATE OR DELETE ON accounts_venue
 FOR EACH STATEMENT EXECUTE FUNCTION count_api_key_change();

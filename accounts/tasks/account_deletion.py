@@ -1,4 +1,4 @@
-"""Accounts that were closed."""
+"""Deletion of closed accounts."""
 
 from typing import Any
 
@@ -10,5 +10,5 @@ from accounts.lifecycle import closure
 
 @shared_task(name="accounts.tasks.delete_closed_accounts")
 def delete_closed_accounts(**_: Any) -> None:
-    """Delete what was closed 30 days ago; the next run goes on where this one is stopped."""
-    closure.sweep(now=timezone.now())
+    """Delete the accounts that were closed 30 days ago; the next run continues an interrupted one."""
+    closure.delete_closed_accounts(now=timezone.now())

@@ -1,4 +1,4 @@
-"""Mail to people who sign in."""
+"""Tasks of the mail outbox."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from framework.tasks.dispatch import enqueue
 SWEEP_S = 30
 
 
-@shared_task(name="accounts.tasks.send_letters")
-def send_letters(**_: Any) -> None:
-    """Send what is due: what was just written, and what is tried again."""
-    mail_outbox.post()
+@shared_task(name="accounts.tasks.send_outgoing_mail")
+def send_outgoing_mail(**_: Any) -> None:
+    """Send the mail that is due: new mail and retries."""
+    mail_outbox.send_due()
 
 
 def enqueue_mail() -> None:
-    """Ask a worker to send what is due; call it after the commit."""
-    enqueue(send_letters, expires_s=SWEEP_S)
+    """Enqueue the task that sends the mail. Call it after the commit."""
+    enqueue(send_outgoing_mail, expires_s=SWEEP_S)

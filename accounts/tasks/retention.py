@@ -1,22 +1,22 @@
-"""Tasks about calls: those with an Idempotency-Key, and the request log."""
+"""Retention tasks: stored responses of idempotent calls, and the request log."""
 
 from typing import Any
 
 from celery import shared_task
 from django.utils import timezone
 
-from accounts.models import ApiCall, ApiHour, IdempotentCall
+from accounts.models import ApiCall, ApiCallCount, IdempotentCall
 
 
-@shared_task(name="accounts.tasks.purge_calls")
-def purge_calls(**_: Any) -> None:
-    """Forget the answers to calls of yesterday."""
+@shared_task(name="accounts.tasks.purge_idempotent_calls")
+def purge_idempotent_calls(**_: Any) -> None:
+    """Delete the stored responses that are older than a day."""
     IdempotentCall.objects.purge(now=timezone.now())
 
 
 @shared_task(name="accounts.tasks.purge_request_log")
 def purge_request_log(**_: Any) -> None:
-    """Delete lines of the request log, and counts of its hours, that were kept for long enough."""
+    """Delete calls of the request log, and hourly counts, past their retention."""
     now = timezone.now()
     ApiCall.objects.purge(now=now)
-    ApiHour.objects.purge(now=now)
+    ApiCallCount.objects.purge(now=now)

@@ -1,4 +1,4 @@
-"""Webhooks on their way, endpoints that fail for days, and events that have been kept for long enough."""
+"""Webhook tasks: delivery, retries, automatic disabling, and retention of events."""
 
 from typing import Any
 
@@ -10,36 +10,36 @@ from framework.tasks.dispatch import enqueue
 
 # How often the sweep runs (config/celery.py).
 SWEEP_S = 10
-# Of their own (config/celery.py): nothing else waits behind them, nor they behind anything.
+# A queue of its own (config/celery.py), so that deliveries and other tasks do not delay each other.
 QUEUE = "webhooks"
 
 
 @shared_task(name="accounts.tasks.deliver_webhooks")
 def deliver_webhooks(**_: Any) -> None:
-    """Deliver what is due, and enqueue another task if one cannot take it all."""
+    """Deliver what is due, and enqueue another task if deliveries remain."""
     if dispatcher.run(clock=timezone.now):
         enqueue_webhook_delivery()
 
 
 @shared_task(name="accounts.tasks.sweep_webhooks")
 def sweep_webhooks(**_: Any) -> None:
-    """Give up deliveries that no attempt is left for, then deliver what is due: retries, and lost messages."""
-    delivery_queue.tidy(now=timezone.now())
+    """Fail abandoned deliveries, then deliver what is due: retries, and deliveries whose task was lost."""
+    delivery_queue.fail_abandoned(now=timezone.now())
     deliver_webhooks()
 
 
-@shared_task(name="accounts.tasks.retire_webhook_endpoints")
-def retire_webhook_endpoints(**_: Any) -> None:
-    """Switch off what has failed for days."""
-    auto_disable.sweep(now=timezone.now())
+@shared_task(name="accounts.tasks.disable_failing_webhook_endpoints")
+def disable_failing_webhook_endpoints(**_: Any) -> None:
+    """Disable the endpoints that have failed for days."""
+    auto_disable.disable_failing_endpoints(now=timezone.now())
 
 
 @shared_task(name="accounts.tasks.purge_events")
 def purge_events(**_: Any) -> None:
-    """Delete events that have been kept for long enough."""
-    retention.sweep(now=timezone.now())
+    """Delete events past their retention."""
+    retention.purge_events(now=timezone.now())
 
 
 def enqueue_webhook_delivery() -> None:
-    """Ask a worker to deliver what is due; call it after the commit."""
+    """Enqueue the delivery task. Call it after the commit."""
     enqueue(deliver_webhooks, queue=QUEUE, expires_s=SWEEP_S)

@@ -1,4 +1,4 @@
-"""What people may do at a venue: members by their role, our own staff by their permissions in the back office."""
+"""Rights at a venue: members have those of their role, our own staff those of their back office permissions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import Account, Membership, Role, User, Venue
-from accounts.tenancy.staff_permissions import holds
+from accounts.tenancy.staff_permissions import has_staff_permission
 
 
 class Right(StrEnum):
-    """One kind of work at a venue, or for its account."""
+    """A right at a venue, or on its account."""
 
     ORDERS = auto()
     SOLD_OUT = auto()
@@ -26,14 +26,14 @@ class Right(StrEnum):
     ACCOUNT = auto()
 
 
-RIGHTS_OF: Mapping[Role, frozenset[Right]] = {
+RIGHTS_BY_ROLE: Mapping[Role, frozenset[Right]] = {
     Role.OWNER: frozenset(Right),
     Role.MANAGER: frozenset(Right) - {Right.ACCOUNT},
     Role.HOST: frozenset({Right.ORDERS, Right.SOLD_OUT, Right.RESERVATIONS, Right.GUESTS}),
     Role.KITCHEN: frozenset({Right.ORDERS, Right.SOLD_OUT}),
 }
-# What our own staff need in the back office for the same.
-PERMISSIONS: Mapping[Right, str] = {
+# The back office permission that gives our own staff the same right.
+STAFF_PERMISSIONS: Mapping[Right, str] = {
     Right.ORDERS: "orders.change_order",
     Right.SOLD_OUT: "orders.change_menuitem",
     Right.MENU: "orders.change_menu",
@@ -47,19 +47,13 @@ PERMISSIONS: Mapping[Right, str] = {
 }
 
 
-# Work for the account as a whole, which a part at some of its venues does not reach.
-OF_ACCOUNT = frozenset({Right.DATA, Right.ACCOUNT})
-
-
-def rights_of(membership: Membership) -> frozenset[Right]:
-    """What this part lets somebody do at its venues."""
-    rights = RIGHTS_OF[Role(membership.role)]
-    return rights - OF_ACCOUNT if membership.is_limited else rights
+# Rights on the account as a whole, which a membership limited to some venues does not have.
+ACCOUNT_RIGHTS = frozenset({Right.DATA, Right.ACCOUNT})
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Somebody at work at a venue. `role` is None for our own staff."""
+    """The rights of a user at a venue. `role` is None for our own staff."""
 
     user: User
     venue: Venue
@@ -68,36 +62,37 @@ class Access:
 
     @property
     def account(self) -> Account:
-        """Whose venue it is."""
         return self.venue.account
 
     @property
     def actor(self) -> str:
-        """Who this is in the audit trail (Event.actor)."""
+        """The actor in the audit trail (Event.actor)."""
         return f"staff:{self.user.email}"
 
     def may(self, right: Right) -> bool:
-        """Whether this is among what they do here."""
         return right in self.rights
 
 
-def access(user: User, venue: UUID) -> Access | None:
-    """The user's part at a venue, None where they have none: then it is as if the venue were not there.
+def get_access(user: User, venue_id: UUID) -> Access | None:
+    """Return the user's rights at a venue; None without any, as if the venue did not exist.
 
     Two queries, and for our own staff those of their permissions.
     """
-    found = Venue.objects.select_related("account").filter(pk=venue, account__closed_at=None).first()
-    if found is None:
+    venue = Venue.objects.select_related("account").filter(pk=venue_id, account__closed_at=None).first()
+    if venue is None:
         return None
     membership = (
-        Membership.objects.filter(Q(is_limited=False) | Q(venues=found), account=found.account_id, user=user)
+        Membership.objects.filter(Q(is_limited=False) | Q(venues=venue), account=venue.account_id, user=user)
         .order_by("pk")
         .first()
     )
     if membership is not None:
         role = Role(membership.role)
-        return Access(user, found, role, rights_of(membership))
+        rights = RIGHTS_BY_ROLE[role]
+        return Access(user, venue, role, rights - ACCOUNT_RIGHTS if membership.is_limited else rights)
     if not user.is_staff:
         return None
-    rights = frozenset(right for right, permission in PERMISSIONS.items() if holds(user, permission))
-    return Access(user, found, None, rights) if rights else None
+    rights = frozenset(
+        right for right, permission in STAFF_PERMISSIONS.items() if has_staff_permission(user, permission)
+    )
+    return Access(user, venue, None, rights) if rights else None

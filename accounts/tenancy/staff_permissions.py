@@ -1,7 +1,7 @@
-"""What our own staff may do in the back office, by the name of their group.
+"""Permissions of our own staff in the back office, by the name of their group.
 
-The groups are rows (a migration made them, superusers put people in); what each may do stands here, in code, so that a
-deployment changes it for everybody and nothing has to be kept equal.
+A migration creates the groups, and superusers assign users to them. The permissions of each group are in code, so that
+a deployment changes them and no rows have to be synchronised.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ DATA_EDITOR, FINANCE, SUPPORT = "Data editor", "Finance", "Support"
 
 VIEW = ("view",)
 EDIT = ("view", "add", "change")
-# Models of an app that have other verbs than the app has.
+# The verbs of models that differ from those of their app.
 Verbs = Mapping[str, tuple[str, ...]]
 
-# By role: app, the verbs of its models, and models that have others.
-ROLES: Mapping[str, Mapping[str, tuple[tuple[str, ...], Verbs]]] = {
+# By group: app, the verbs of its models, and the models with other verbs.
+GROUPS: Mapping[str, Mapping[str, tuple[tuple[str, ...], Verbs]]] = {
     DATA_EDITOR: {
         "catalogue": (
             EDIT,
@@ -43,31 +43,31 @@ ROLES: Mapping[str, Mapping[str, tuple[tuple[str, ...], Verbs]]] = {
 
 
 @cache
-def permissions_of_role(name: str) -> frozenset[str]:
-    """What the group of this name may do; nothing for a name that is no role."""
+def get_group_permissions(name: str) -> frozenset[str]:
+    """Return the permissions of a group; none for an unknown name."""
     return frozenset(
         f"{app}.{verb}_{model.__name__.lower()}"
-        for app, (verbs, others) in ROLES.get(name, {}).items()
+        for app, (verbs, exceptions) in GROUPS.get(name, {}).items()
         for model in apps.get_app_config(app).get_models()
-        for verb in others.get(model.__name__.lower(), verbs)
+        for verb in exceptions.get(model.__name__.lower(), verbs)
     )
 
 
-def permissions_of(user: User) -> frozenset[str]:
-    """What somebody of our staff may do: by their groups' names, and by rows that a superuser gave them.
+def get_staff_permissions(user: User) -> frozenset[str]:
+    """Return the permissions of the user's groups, and those that a superuser assigned; none for non-staff.
 
-    Nothing for who is not of our staff, whatever group they are in. At most three queries, once for each `user`.
+    At most three queries, cached on `user`.
     """
     if not (user.is_active and user.is_staff):
         return frozenset()
-    found: frozenset[str] | None = user.__dict__.get("_staff_permissions")
-    if found is None:
-        roles = user.groups.values_list("name", flat=True)
-        named = frozenset[str]().union(*map(permissions_of_role, roles))
-        found = user.__dict__["_staff_permissions"] = named | ModelBackend().get_all_permissions(user)
-    return found
+    permissions: frozenset[str] | None = user.__dict__.get("_staff_permissions")
+    if permissions is None:
+        groups = user.groups.values_list("name", flat=True)
+        of_groups = frozenset[str]().union(*map(get_group_permissions, groups))
+        permissions = user.__dict__["_staff_permissions"] = of_groups | ModelBackend().get_all_permissions(user)
+    return permissions
 
 
-def holds(user: User, permission: str) -> bool:
-    """Whether the user may do this everywhere: as a superuser, or as one of our staff."""
-    return user.is_active and (user.is_superuser or permission in permissions_of(user))
+def has_staff_permission(user: User, permission: str) -> bool:
+    """Whether the user has this permission at all venues, as a superuser or as our staff."""
+    return user.is_active and (user.is_superuser or permission in get_staff_permissions(user))

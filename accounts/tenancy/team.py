@@ -1,7 +1,7 @@
-"""Who works for an account: invitations, roles, and how people come and go.
+"""Team commands: invite, accept, change and remove members of an account.
 
-Whatever changes the team holds the account's row locked meanwhile, and looks again at what the one who changes it may
-do: of two owners who remove each other at once, one wins.
+Each command locks the account's row and then checks the authority of the acting user again, so that of two owners who
+remove each other concurrently one succeeds.
 """
 
 import hashlib
@@ -17,14 +17,14 @@ from django.db.models import Q
 
 from accounts import mail_outbox
 from accounts.models import Account, Invitation, Membership, Role, User, Venue
-from accounts.tenancy.permissions import RIGHTS_OF, Access, Right
+from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Access, Right
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
 
-KEPT = timedelta(days=7)
-# A mail that was sent again a moment ago is on its way; and nobody sends a stranger hundreds.
-PAUSE = timedelta(minutes=1)
-OPEN_AT_ONCE = 50
+INVITATION_LIFETIME = timedelta(days=7)
+# Prevents a user from sending hundreds of mails to one address.
+MIN_RESEND_INTERVAL = timedelta(minutes=1)
+MAX_OPEN_INVITATIONS = 50
 TOKEN_BYTES = 32
 
 TEXT = """\
@@ -38,72 +38,70 @@ The link works once, for seven days. If you do not expect this invitation, you c
 """
 
 
-class NotYours(InvalidRequest):
-    """What is asked for is beyond what the one who asks may do."""
+class NotPermitted(InvalidRequest):
+    """The acting user may not make this change."""
 
 
 class LastOwner(InvalidRequest):
-    """The account would be nobody's."""
+    """The account would have no owner."""
 
 
-class AlreadyThere(InvalidRequest):
-    """They are members, or an invitation to them is open."""
+class InvitationConflict(InvalidRequest):
+    """The person is already a member or invited, or the limit on open invitations or mails is reached."""
 
 
-class InvitationOver(InvalidRequest):
-    """It was accepted or withdrawn, or its time is up; or it never was."""
+class InvitationInvalid(InvalidRequest):
+    """The invitation was accepted or withdrawn, has expired, or does not exist."""
 
 
-class NotForYou(InvalidRequest):
-    """It was sent to another address than that of the one who follows it."""
+class WrongInvitationAddress(InvalidRequest):
+    """The invitation was sent to another email address than the user's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """How far somebody's word goes in a team. `venues` is None where it goes for all; so it is with our own staff."""
+class TeamAuthority:
+    """The roles and venues that a user may assign. `venues` is None for all venues."""
 
     is_owner: bool
     venues: frozenset[UUID] | None
 
     def roles(self) -> list[Role]:
-        """What they may make others."""
+        """Return the roles that the user may assign."""
         return [role for role in Role if self.is_owner or role != Role.OWNER]
 
     def covers(self, role: str, venues: Collection[UUID]) -> bool:
-        """Whether they may give this part to somebody, or take it away. No venues: all of them."""
+        """Whether the user may assign or remove this role at these venues; no venues means all venues."""
         if role not in self.roles():
             return False
         return self.venues is None or (bool(venues) and self.venues.issuperset(venues))
 
 
-def reach_of(access: Access) -> Reach:
-    """How far the word of the one at work goes now. Two queries. Raises NotYours where they lead nobody."""
+def get_authority(access: Access) -> TeamAuthority:
+    """Return the current authority of the acting user. Two queries. Raises NotPermitted without the right TEAM."""
     if access.role is None:
-        return Reach(is_owner=True, venues=None)
-    mine = Membership.objects.filter(account=access.account, user=access.user).first()
-    if mine is None or Right.TEAM not in RIGHTS_OF[Role(mine.role)]:
-        raise NotYours("You no longer manage this team.")
-    venues = frozenset(mine.venues.values_list("pk", flat=True))
-    return Reach(is_owner=is_owner(mine), venues=venues if mine.is_limited else None)
+        return TeamAuthority(is_owner=True, venues=None)
+    membership = Membership.objects.filter(account=access.account, user=access.user).first()
+    if membership is None or Right.TEAM not in RIGHTS_BY_ROLE[Role(membership.role)]:
+        raise NotPermitted("You no longer manage this team.")
+    venues = frozenset(membership.venues.values_list("pk", flat=True))
+    return TeamAuthority(is_owner=is_owner(membership), venues=venues if membership.is_limited else None)
 
 
 def invite(access: Access, *, email: str, role: str, venues: Iterable[Venue], now: datetime) -> Invitation:
-    """Mail somebody a link that makes them a member. `venues` empty: of all.
-
-    Raises NotYours, AlreadyThere.
-    """
+    """Store an invitation and mail its link. No `venues` means all venues. Raises NotPermitted, InvitationConflict."""
     email, chosen = email.strip().lower(), list(venues)
     with transaction.atomic():
-        account = hold(access.account.pk)
-        check(reach_of(access), account, role, chosen)
+        account = lock_account(access.account.pk)
+        check_authority(get_authority(access), account, role, chosen)
         if Membership.objects.filter(account=account, user__email__iexact=email).exists():
-            raise AlreadyThere(f"{email} is already a member of the team.", param="email")
-        waiting = Invitation.objects.filter(account=account, accepted_at=None, withdrawn_at=None)
-        waiting.filter(expires_at__lte=now).update(withdrawn_at=now)
-        if waiting.filter(email__iexact=email).exists():
-            raise AlreadyThere(f"{email} is already invited. You can resend the invitation.", param="email")
-        if waiting.count() >= OPEN_AT_ONCE:
-            raise AlreadyThere(f"There are {OPEN_AT_ONCE} open invitations. Cancel some first.", param="email")
+            raise InvitationConflict(f"{email} is already a member of the team.", param="email")
+        open_invitations = Invitation.objects.filter(account=account, accepted_at=None, withdrawn_at=None)
+        open_invitations.filter(expires_at__lte=now).update(withdrawn_at=now)
+        if open_invitations.filter(email__iexact=email).exists():
+            raise InvitationConflict(f"{email} is already invited. You can resend the invitation.", param="email")
+        if open_invitations.count() >= MAX_OPEN_INVITATIONS:
+            message = f"There are {MAX_OPEN_INVITATIONS} open invitations. Cancel some first."
+            raise InvitationConflict(message, param="email")
         token = secrets.token_urlsafe(TOKEN_BYTES)
         invitation = Invitation.objects.create(
             account=account,
@@ -113,110 +111,111 @@ def invite(access: Access, *, email: str, role: str, venues: Iterable[Venue], no
             invited_by=access.user,
             digest=digest(token),
             created_at=now,
-            expires_at=now + KEPT,
+            expires_at=now + INVITATION_LIFETIME,
         )
         invitation.venues.set(chosen)
-        mail(invitation, token, by=access.user, now=now)
+        enqueue_invitation_mail(invitation, token, invited_by=access.user, now=now)
         return invitation
 
 
-def resend(access: Access, invitation: UUID, *, now: datetime) -> Invitation:
-    """Mail a new link, with seven days of its own; the former works no more. Raises NotYours, InvitationOver."""
+def resend_invitation(access: Access, invitation_id: UUID, *, now: datetime) -> Invitation:
+    """Mail a new link, which replaces the old one. Raises NotPermitted, InvitationInvalid, InvitationConflict."""
     with transaction.atomic():
-        account = hold(access.account.pk)
-        found = open_invitation(account, invitation)
-        check(reach_of(access), account, found.role, found.venues.all())
-        if found.created_at > now - PAUSE:
-            raise AlreadyThere("The email was sent less than a minute ago. Wait a moment.")
+        invitation = lock_open_invitation(access, invitation_id)
+        if invitation.created_at > now - MIN_RESEND_INTERVAL:
+            raise InvitationConflict("The email was sent less than a minute ago. Wait a moment.")
         token = secrets.token_urlsafe(TOKEN_BYTES)
-        found.digest, found.created_at, found.expires_at = digest(token), now, now + KEPT
-        found.save(update_fields=["digest", "created_at", "expires_at"])
-        mail(found, token, by=access.user, now=now)
-        return found
+        invitation.digest = digest(token)
+        invitation.created_at, invitation.expires_at = now, now + INVITATION_LIFETIME
+        invitation.save(update_fields=["digest", "created_at", "expires_at"])
+        enqueue_invitation_mail(invitation, token, invited_by=access.user, now=now)
+        return invitation
 
 
-def withdraw(access: Access, invitation: UUID, *, now: datetime) -> Invitation:
-    """Make the link worthless. Raises NotYours, InvitationOver."""
+def withdraw_invitation(access: Access, invitation_id: UUID, *, now: datetime) -> Invitation:
+    """Withdraw an invitation, so that its link is invalid. Raises NotPermitted, InvitationInvalid."""
     with transaction.atomic():
-        account = hold(access.account.pk)
-        found = open_invitation(account, invitation)
-        check(reach_of(access), account, found.role, found.venues.all())
-        found.withdrawn_at = now
-        found.save(update_fields=["withdrawn_at"])
-        return found
+        invitation = lock_open_invitation(access, invitation_id)
+        invitation.withdrawn_at = now
+        invitation.save(update_fields=["withdrawn_at"])
+        return invitation
 
 
-def find(token: str, *, now: datetime) -> Invitation:
-    """The invitation of a link that works. Raises InvitationOver."""
-    found = (
-        Invitation.objects.select_related("account", "invited_by")
-        .filter(
-            digest=digest(token),
-            accepted_at=None,
-            withdrawn_at=None,
-            expires_at__gt=now,
-            account__closed_at=None,
-        )
-        .first()
-    )
-    if found is None:
-        raise InvitationOver("The invitation was used or cancelled, or it is older than a week.")
-    return found
+def lock_open_invitation(access: Access, invitation_id: UUID) -> Invitation:
+    """Lock the account; return its open, maybe expired invitation. Raises NotPermitted, InvitationInvalid."""
+    account = lock_account(access.account.pk)
+    rows = Invitation.objects.filter(account=account, accepted_at=None, withdrawn_at=None)
+    invitation = rows.filter(pk=invitation_id).first()
+    if invitation is None:
+        raise InvitationInvalid("This invitation was used or cancelled.")
+    check_authority(get_authority(access), account, invitation.role, invitation.venues.all())
+    return invitation
 
 
-def is_for(invitation: Invitation, user: User) -> bool:
-    """Whether the user has the address that it was sent to; another address counts once it is confirmed."""
-    theirs = EmailAddress.objects.filter(user=user, email__iexact=invitation.email, verified=True)
-    return user.email.lower() == invitation.email.lower() or theirs.exists()
+def find_invitation(token: str, *, now: datetime) -> Invitation:
+    """Return the invitation of a valid link. Raises InvitationInvalid."""
+    valid = Invitation.objects.filter(
+        accepted_at=None, withdrawn_at=None, expires_at__gt=now, account__closed_at=None
+    ).select_related("account", "invited_by")
+    invitation = valid.filter(digest=digest(token)).first()
+    if invitation is None:
+        raise InvitationInvalid("The invitation was used or cancelled, or it is older than a week.")
+    return invitation
 
 
-def is_known(invitation: Invitation) -> bool:
-    """Whether somebody can sign in by the address that it was sent to."""
-    confirmed = Q(emailaddress__email__iexact=invitation.email, emailaddress__verified=True)
-    return User.objects.filter(Q(email__iexact=invitation.email) | confirmed).exists()
+def is_addressed_to(invitation: Invitation, user: User) -> bool:
+    """Whether the invitation was sent to the user's email address, or to a verified one of theirs."""
+    verified = EmailAddress.objects.filter(user=user, email__iexact=invitation.email, verified=True)
+    return user.email.lower() == invitation.email.lower() or verified.exists()
+
+
+def has_user(invitation: Invitation) -> bool:
+    """Whether a user can sign in with the invited email address."""
+    verified = Q(emailaddress__email__iexact=invitation.email, emailaddress__verified=True)
+    return User.objects.filter(Q(email__iexact=invitation.email) | verified).exists()
 
 
 def accept(token: str, user: User, *, now: datetime) -> Membership:
-    """Make the user a member, and believe the address: the link was mailed to it.
+    """Make the user a member, and mark the address as verified, because the link was mailed to it.
 
-    Of two who follow one link at once, one wins. Raises InvitationOver, NotForYou, AlreadyThere.
+    Of two concurrent calls with one link, one succeeds. Raises InvitationInvalid, WrongInvitationAddress,
+    InvitationConflict.
     """
     with transaction.atomic():
-        invitation = find(token, now=now)
-        hold(invitation.account_id)
-        if not is_for(invitation, user):
-            raise NotForYou(f"This invitation was sent to {invitation.email}. You are signed in as {user.email}.")
-        still = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
-        if not still.filter(digest=invitation.digest).update(accepted_at=now):
-            raise InvitationOver("This invitation was just used.")
+        invitation = find_invitation(token, now=now)
+        lock_account(invitation.account_id)
+        if not is_addressed_to(invitation, user):
+            raise WrongInvitationAddress(
+                f"This invitation was sent to {invitation.email}. You are signed in as {user.email}."
+            )
+        unused = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
+        if not unused.filter(digest=invitation.digest).update(accepted_at=now):
+            raise InvitationInvalid("This invitation was just used.")
         try:
             with transaction.atomic():
-                made = Membership.objects.create(
+                membership = Membership.objects.create(
                     account=invitation.account, user=user, role=invitation.role, is_limited=invitation.is_limited
                 )
         except IntegrityError as error:
-            raise AlreadyThere("You are already a member of this team.") from error
-        made.venues.set(invitation.venues.all())
-        prove(user, invitation.email)
-        return made
+            raise InvitationConflict("You are already a member of this team.") from error
+        membership.venues.set(invitation.venues.all())
+        verify_email(user, invitation.email)
+        return membership
 
 
-def enlist(token: str, *, password: str, now: datetime) -> User:
-    """Make the invited a user and a member; they found no account of their own.
-
-    Raises InvitationOver, AlreadyThere.
-    """
+def accept_as_new_user(token: str, *, password: str, now: datetime) -> User:
+    """Create a user who is a member, without an account of their own. Raises InvitationInvalid, InvitationConflict."""
     try:
         with transaction.atomic():
-            user = User.objects.create_user(find(token, now=now).email, password)
+            user = User.objects.create_user(find_invitation(token, now=now).email, password)
             accept(token, user, now=now)
             return user
     except IntegrityError as error:
-        raise AlreadyThere("An account with this address was just created. Sign in instead.") from error
+        raise InvitationConflict("An account with this address was just created. Sign in instead.") from error
 
 
-def prove(user: User, email: str) -> None:
-    """Note that the address is the user's."""
+def verify_email(user: User, email: str) -> None:
+    """Mark the address as a verified one of the user."""
     address, _ = EmailAddress.objects.get_or_create(user=user, email=email.lower())
     if not address.verified and address.can_set_verified():
         address.set_verified(commit=True)
@@ -224,113 +223,105 @@ def prove(user: User, email: str) -> None:
         EmailAddress.objects.filter(pk=address.pk).update(primary=True)
 
 
-def change(access: Access, membership: int, *, role: str, venues: Iterable[Venue]) -> Membership:
-    """Give a member another role, or other venues. Raises NotYours, LastOwner."""
+def change_membership(access: Access, membership_id: int, *, role: str, venues: Iterable[Venue]) -> Membership:
+    """Change the role and the venues of a member. Raises NotPermitted, LastOwner."""
     chosen = list(venues)
     with transaction.atomic():
-        account = hold(access.account.pk)
-        theirs, reach = member(account, membership), reach_of(access)
-        check(reach, account, theirs.role, theirs.venues.all())
-        check(reach, account, role, chosen)
-        if is_owner(theirs) and (role != Role.OWNER or chosen):
-            keep_an_owner(account, without=theirs)
-        theirs.role, theirs.is_limited = role, bool(chosen)
-        theirs.save(update_fields=["role", "is_limited"])
-        theirs.venues.set(chosen)
-        return theirs
+        account = lock_account(access.account.pk)
+        membership, authority = get_member(account, membership_id), get_authority(access)
+        check_authority(authority, account, membership.role, membership.venues.all())
+        check_authority(authority, account, role, chosen)
+        if is_owner(membership) and (role != Role.OWNER or chosen):
+            check_owner_remains(account, without=membership)
+        membership.role, membership.is_limited = role, bool(chosen)
+        membership.save(update_fields=["role", "is_limited"])
+        membership.venues.set(chosen)
+        return membership
 
 
-def remove(access: Access, membership: int, *, now: datetime) -> Membership:
-    """End somebody's part, and the invitations that they sent. Raises NotYours, LastOwner."""
+def remove_member(access: Access, membership_id: int, *, now: datetime) -> Membership:
+    """Delete a membership, and withdraw the invitations that the member sent. Raises NotPermitted, LastOwner."""
     with transaction.atomic():
-        account = hold(access.account.pk)
-        theirs = member(account, membership)
-        check(reach_of(access), account, theirs.role, theirs.venues.all())
-        end(theirs, now=now)
-        return theirs
+        account = lock_account(access.account.pk)
+        membership = get_member(account, membership_id)
+        check_authority(get_authority(access), account, membership.role, membership.venues.all())
+        delete_membership(membership, now=now)
+        return membership
 
 
 def leave(account: Account, user: User, *, now: datetime) -> None:
-    """End one's own part. Raises LastOwner, NotYours where one has none."""
+    """Delete the user's own membership. Raises LastOwner; NotPermitted if there is none."""
     with transaction.atomic():
-        hold(account.pk)
-        mine = Membership.objects.filter(account=account, user=user).first()
-        if mine is None:
-            raise NotYours("You are not a member of this team.")
-        end(mine, now=now)
+        lock_account(account.pk)
+        membership = Membership.objects.filter(account=account, user=user).first()
+        if membership is None:
+            raise NotPermitted("You are not a member of this team.")
+        delete_membership(membership, now=now)
 
 
-def end(membership: Membership, *, now: datetime) -> None:
-    """Delete a membership. Call it while holding the account. Raises LastOwner."""
+def delete_membership(membership: Membership, *, now: datetime) -> None:
+    """Delete a membership; requires the lock on the account. Raises LastOwner."""
     if is_owner(membership):
-        keep_an_owner(membership.account, without=membership)
-    sent = Invitation.objects.filter(
+        check_owner_remains(membership.account, without=membership)
+    Invitation.objects.filter(
         account=membership.account_id, invited_by=membership.user_id, accepted_at=None, withdrawn_at=None
-    )
-    sent.update(withdrawn_at=now)
+    ).update(withdrawn_at=now)
     membership.delete()
 
 
-def hold(account: UUID) -> Account:
-    """The account, locked until the end of the transaction. Raises NotYours where it is closed."""
-    held = Account.objects.select_for_update(no_key=True).filter(pk=account, closed_at=None).first()
-    if held is None:
-        raise NotYours("This account is closed.")
-    return held
+def lock_account(account_id: UUID) -> Account:
+    """Lock the account's row until the end of the transaction. Raises NotPermitted if the account is closed."""
+    account = Account.objects.select_for_update(no_key=True).filter(pk=account_id, closed_at=None).first()
+    if account is None:
+        raise NotPermitted("This account is closed.")
+    return account
 
 
 def is_owner(membership: Membership) -> bool:
-    """Whether this part owns the account, and not some of its venues alone."""
+    """Whether the member owns the whole account, not only some of its venues."""
     return membership.role == Role.OWNER and not membership.is_limited
 
 
-def keep_an_owner(account: Account, *, without: Membership) -> None:
-    """Raise LastOwner where nobody who can sign in would own the account. Call it while holding the account."""
+def check_owner_remains(account: Account, *, without: Membership) -> None:
+    """Raise LastOwner if no other active user owns the account; requires the lock on the account."""
     owners = Membership.objects.filter(account=account, role=Role.OWNER, is_limited=False, user__is_active=True)
     if not owners.exclude(pk=without.pk).exists():
         raise LastOwner("An account needs an owner. Make another member an owner first.")
 
 
-def check(reach: Reach, account: Account, role: str, venues: Iterable[Venue]) -> None:
-    """Raise NotYours where this part is not theirs to give or to take."""
+def check_authority(authority: TeamAuthority, account: Account, role: str, venues: Iterable[Venue]) -> None:
+    """Raise NotPermitted if the acting user may not assign or remove this role at these venues."""
     chosen = list(venues)
     if any(venue.account_id != account.pk for venue in chosen):
-        raise NotYours("This restaurant does not belong to the account.", param="venues")
-    if role not in reach.roles():
-        raise NotYours("Only owners can add, edit or remove owners.", param="role")
-    if not reach.covers(role, {venue.pk for venue in chosen}):
-        raise NotYours("Select only restaurants that you manage.", param="venues")
+        raise NotPermitted("This restaurant does not belong to the account.", param="venues")
+    if role not in authority.roles():
+        raise NotPermitted("Only owners can add, edit or remove owners.", param="role")
+    if not authority.covers(role, {venue.pk for venue in chosen}):
+        raise NotPermitted("Select only restaurants that you manage.", param="venues")
 
 
-def member(account: Account, membership: int) -> Membership:
-    """A membership of the account. Raises NotYours."""
-    found = Membership.objects.select_related("user", "account").filter(account=account, pk=membership).first()
-    if found is None:
-        raise NotYours("This person is no longer a member of the team.")
-    return found
-
-
-def open_invitation(account: Account, invitation: UUID) -> Invitation:
-    """An invitation of the account that nobody has used; its time may be up. Raises InvitationOver."""
-    found = Invitation.objects.filter(account=account, pk=invitation, accepted_at=None, withdrawn_at=None).first()
-    if found is None:
-        raise InvitationOver("This invitation was used or cancelled.")
-    return found
+def get_member(account: Account, membership_id: int) -> Membership:
+    """Return a membership of the account. Raises NotPermitted if there is none."""
+    rows = Membership.objects.select_related("user", "account")
+    membership = rows.filter(account=account, pk=membership_id).first()
+    if membership is None:
+        raise NotPermitted("This person is no longer a member of the team.")
+    return membership
 
 
 def digest(token: str) -> bytes:
-    """What is kept of a link: a fast hash is right for 256 random bits."""
+    """Return the stored hash of a token; a fast hash is right for 256 random bits."""
     return hashlib.sha256(token.encode()).digest()
 
 
-def mail(invitation: Invitation, token: str, *, by: User, now: datetime) -> None:
-    """Write the mail with the link."""
+def enqueue_invitation_mail(invitation: Invitation, token: str, *, invited_by: User, now: datetime) -> None:
+    """Enqueue the mail with the link."""
     account = " ".join(invitation.account.name.split())
-    mail_outbox.write(
+    mail_outbox.enqueue(
         address=invitation.email,
         subject=f"Join the team of {account}",
         text=TEXT.format(
-            who=by.email,
+            who=invited_by.email,
             account=account,
             role=Role(invitation.role).label.lower(),
             link=public_url(f"/dashboard/invitation/{token}"),

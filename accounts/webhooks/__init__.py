@@ -1,6 +1,7 @@
-"""Webhooks: events on their way to addresses that customers name.
+"""Webhooks: deliveries of events to URLs of customers.
 
-`endpoints` keeps the addresses, `deliveries` claims what is due and stores what came of it, `pump` sends side by side,
-`messages` renders and signs, `secrets` keeps the keys, `destinations` decides where a connection may go and opens it,
-`retirement` switches off what fails for days, `documents` describes it all in OpenAPI.
+`outbox` stores events with their deliveries, `endpoints` manages the URLs, `delivery_queue` leases and reschedules
+deliveries, `dispatcher` sends them concurrently, `http_client` renders and signs requests, `signing_secrets` encrypts
+the secrets, `ssrf_guard` restricts the addresses, `auto_disable` disables failing endpoints, `retention` deletes old
+events, `openapi` documents the webhooks.
 """

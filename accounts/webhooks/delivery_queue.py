@@ -1,12 +1,13 @@
-"""Deliveries: claimed by workers, tried by a schedule, and what came of each try.
+"""The delivery queue: workers lease deliveries, record the outcome of each attempt, and retry by a schedule.
 
-Whoever claims or settles locks the endpoint first, then the delivery: in that order nobody waits in a circle. An order
-that is placed meanwhile waits for neither.
+Lock order: the endpoint first, then the delivery, so that two workers cannot deadlock. Placing an order waits for
+neither lock.
 """
 
 import enum
 import random
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -14,20 +15,20 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
-from accounts.webhooks.http_client import LONGEST_WAIT, TIMEOUT_S, Outcome
+from accounts.webhooks.http_client import MAX_RETRY_AFTER, TIMEOUT_S, Outcome
 
 State = WebhookDelivery.State
 Reason = WebhookEndpoint.DisabledReason
 
 
 class Pace(enum.Enum):
-    """How fast an endpoint answers, as far as we know: a slow one was so in its last try, or is in this moment."""
+    """The speed of an endpoint. It is slow if its last attempt was slow, or a current attempt takes long."""
 
     QUICK = "quick"
     SLOW = "slow"
 
 
-# How long after a try the next one comes; the first comes at once.
+# The delay after each attempt until the next one; the first attempt is immediate.
 SCHEDULE = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -39,25 +40,24 @@ SCHEDULE = (
     timedelta(hours=20),
     timedelta(hours=24),
 )
-MOST_TRIES = len(SCHEDULE) + 1
+MAX_ATTEMPTS = len(SCHEDULE) + 1
 JITTER = 0.1
-# A worker that has not settled its try by then is taken for dead. Looking up a name is part of the timeout.
+# A worker that has not recorded an outcome by then has crashed. DNS resolution is part of the timeout.
 LEASE = timedelta(seconds=4 * TIMEOUT_S)
-# A try that takes longer than this may be to a receiver that hangs: the next one comes out of the slots for slow ones.
-QUICK = timedelta(seconds=0.5)
-# So many deliveries of one endpoint are under way at a time, in all workers together: a slow receiver holds no more.
-MOST_AT_A_TIME = 4
-MOST_AT_A_TIME_WHILE_FAILING = 1
+# The receiver of an attempt that takes longer than this may hang: its next attempt uses the slots for slow endpoints.
+SLOW_AFTER = timedelta(seconds=0.5)
+# Concurrent attempts to one endpoint, in all workers together, so that a slow receiver holds no more.
+MAX_IN_FLIGHT = 4
+MAX_IN_FLIGHT_WHILE_FAILING = 1
 
-SWITCHED_OFF = "the endpoint was disabled"
-# So many rows one statement moves: 100,000 would take longer than statements may.
+ENDPOINT_DISABLED = "the endpoint was disabled"
+# Rows of one statement: 100,000 would exceed the statement timeout.
 BATCH = 5_000
 
-# A delivery that is under way has its next try at the end of its lease: what is due is one range of an index, and what
-# is under way is another index. Clocks of workers may differ by what a lease is longer than a try. The endpoints with
-# something to deliver are found by one step of the index for each. Endpoints that another worker looks at in this
-# moment are left to it.
-CHOOSE = """
+# A leased delivery has its next attempt at the end of its lease, so the due ones are one range of an index, and the
+# leased ones are in another index. Clocks of workers may differ by the lease minus the timeout. One index step finds
+# each endpoint with pending deliveries. Endpoints that another worker has locked are skipped.
+SELECT_ENDPOINTS = """
     WITH RECURSIVE waiting AS (
         (SELECT endpoint_id FROM accounts_webhookdelivery WHERE state = 'pending' ORDER BY endpoint_id LIMIT 1)
         UNION ALL
@@ -72,42 +72,43 @@ CHOOSE = """
     FROM waiting
     JOIN accounts_webhookendpoint AS endpoint ON endpoint.id = waiting.endpoint_id
     CROSS JOIN LATERAL (
-        SELECT first.next_try_at FROM accounts_webhookdelivery AS first
-        WHERE first.endpoint_id = endpoint.id AND first.state = 'pending' AND first.next_try_at <= %(now)s
-        ORDER BY first.next_try_at LIMIT 1
+        SELECT first.next_attempt_at FROM accounts_webhookdelivery AS first
+        WHERE first.endpoint_id = endpoint.id AND first.state = 'pending' AND first.next_attempt_at <= %(now)s
+        ORDER BY first.next_attempt_at LIMIT 1
     ) AS due
     WHERE endpoint.disabled_at IS NULL AND {room} AND {pace}
     ORDER BY {order}
-    LIMIT %(most)s
+    LIMIT %(limit)s
     FOR NO KEY UPDATE OF endpoint SKIP LOCKED
 """
 ROOM = """(
-        SELECT count(*) FROM accounts_webhookdelivery AS flying
-        WHERE flying.endpoint_id = endpoint.id AND flying.state = 'pending' AND flying.leased_until > %(now)s
-    ) < CASE WHEN endpoint.failing_since IS NULL THEN %(most_well)s ELSE %(most_failing)s END"""
+        SELECT count(*) FROM accounts_webhookdelivery AS in_flight
+        WHERE in_flight.endpoint_id = endpoint.id AND in_flight.state = 'pending' AND in_flight.leased_until > %(now)s
+    ) < CASE WHEN endpoint.failing_since IS NULL THEN %(max_in_flight)s ELSE %(max_in_flight_failing)s END"""
 SLOW = """(
         endpoint.is_slow OR EXISTS (
-            SELECT FROM accounts_webhookdelivery AS flying
-            WHERE flying.endpoint_id = endpoint.id AND flying.state = 'pending' AND flying.leased_until > %(now)s
-            AND flying.last_try_at < %(quick)s
+            SELECT FROM accounts_webhookdelivery AS in_flight
+            WHERE in_flight.endpoint_id = endpoint.id AND in_flight.state = 'pending'
+            AND in_flight.leased_until > %(now)s AND in_flight.last_attempt_at < %(slow_since)s
         )
     )"""
-# The well before the failing, the longest due first. Among the slow lots are drawn: by age the one with the longest
-# backlog would always be first.
-PACES = {
-    None: {"pace": "TRUE", "order": "endpoint.failing_since IS NOT NULL, due.next_try_at"},
-    Pace.QUICK: {"pace": f"NOT {SLOW}", "order": "endpoint.failing_since IS NOT NULL, due.next_try_at"},
+# Healthy endpoints before failing ones, then the longest due first. Slow endpoints are picked at random: by age, the
+# one with the longest backlog would always be first.
+FILTERS = {
+    None: {"pace": "TRUE", "order": "endpoint.failing_since IS NOT NULL, due.next_attempt_at"},
+    Pace.QUICK: {"pace": f"NOT {SLOW}", "order": "endpoint.failing_since IS NOT NULL, due.next_attempt_at"},
     Pace.SLOW: {"pace": SLOW, "order": "random()"},
 }
-# The room is looked at again under the lock: a worker may have taken it before.
+# The limit is checked again under the lock: another worker may have used it up.
 CLAIM = """
     UPDATE accounts_webhookdelivery AS delivery
-    SET tries = delivery.tries + 1, leased_until = %(until)s, next_try_at = %(until)s, last_try_at = %(now)s
+    SET attempts = delivery.attempts + 1, leased_until = %(until)s, next_attempt_at = %(until)s,
+        last_attempt_at = %(now)s
     FROM accounts_webhookendpoint AS endpoint
     CROSS JOIN LATERAL (
         SELECT first.id FROM accounts_webhookdelivery AS first
-        WHERE first.endpoint_id = endpoint.id AND first.state = 'pending' AND first.next_try_at <= %(now)s
-        ORDER BY first.next_try_at LIMIT 1
+        WHERE first.endpoint_id = endpoint.id AND first.state = 'pending' AND first.next_attempt_at <= %(now)s
+        ORDER BY first.next_attempt_at LIMIT 1
         FOR UPDATE SKIP LOCKED
     ) AS due
     WHERE endpoint.id = ANY(%(endpoints)s) AND {room} AND delivery.id = due.id
@@ -115,134 +116,139 @@ CLAIM = """
 """
 
 
-def claim(*, most: int, now: datetime, pace: Pace | None = None) -> list[WebhookDelivery]:
-    """Take deliveries that are due, at most one of each endpoint, of those of one pace; with event and endpoint.
+def claim_due(*, limit: int, now: datetime, pace: Pace | None = None) -> list[WebhookDelivery]:
+    """Lease due deliveries to endpoints of this pace, at most one per endpoint; return them with event and endpoint.
 
-    Each is the caller's until its `leased_until`. Three statements, and a step of an index for each endpoint with
-    something to deliver.
+    The caller holds each until its `leased_until`. Three statements, and an index step for each endpoint with pending
+    deliveries.
     """
-    limits: dict[str, datetime | int] = {
-        "now": now,
-        "until": now + LEASE,
-        "quick": now - QUICK,
-        "most": most,
-        "most_well": MOST_AT_A_TIME,
-        "most_failing": MOST_AT_A_TIME_WHILE_FAILING,
-    }
+    values = _build_limits(limit=limit, now=now) | {"until": now + LEASE}
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(CHOOSE.format(room=ROOM, **PACES[pace]), limits)
+        cursor.execute(SELECT_ENDPOINTS.format(room=ROOM, **FILTERS[pace]), values)
         endpoints = [row[0] for row in cursor.fetchall()]
         if not endpoints:
             return []
-        cursor.execute(CLAIM.format(room=ROOM), {**limits, "endpoints": endpoints})
+        cursor.execute(CLAIM.format(room=ROOM), {**values, "endpoints": endpoints})
         claimed = [row[0] for row in cursor.fetchall()]
         rows = WebhookDelivery.objects.filter(pk__in=claimed).select_related("event", "endpoint")
         return list(rows.order_by("created_at", "pk"))
 
 
-def is_anything_due(*, now: datetime) -> bool:
-    """Whether a claim would find something."""
+def has_due(*, now: datetime) -> bool:
+    """Whether claim_due would return a delivery."""
     with connection.cursor() as cursor:
-        limits: dict[str, datetime | int] = {"now": now, "most": 1}
-        limits |= {"most_well": MOST_AT_A_TIME, "most_failing": MOST_AT_A_TIME_WHILE_FAILING}
-        cursor.execute(CHOOSE.format(room=ROOM, **PACES[None]), limits)
+        cursor.execute(SELECT_ENDPOINTS.format(room=ROOM, **FILTERS[None]), _build_limits(limit=1, now=now))
         return cursor.fetchone() is not None
 
 
-def settle(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime) -> bool:
-    """Store what came of a claimed try. False where the lease was lost: then nothing is stored."""
+def _build_limits(*, limit: int, now: datetime) -> dict[str, Any]:
+    return {
+        "now": now,
+        "slow_since": now - SLOW_AFTER,
+        "limit": limit,
+        "max_in_flight": MAX_IN_FLIGHT,
+        "max_in_flight_failing": MAX_IN_FLIGHT_WHILE_FAILING,
+    }
+
+
+def record_outcome(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime) -> bool:
+    """Store the outcome of a leased attempt; return False, and store nothing, if the lease was lost."""
     with transaction.atomic():
         endpoint = WebhookEndpoint.objects.select_for_update(no_key=True).filter(pk=delivery.endpoint_id).first()
-        mine = WebhookDelivery.objects.filter(
-            pk=delivery.pk, state=State.PENDING, tries=delivery.tries, leased_until=delivery.leased_until
+        leased = WebhookDelivery.objects.filter(
+            pk=delivery.pk, state=State.PENDING, attempts=delivery.attempts, leased_until=delivery.leased_until
         )
-        said = {"last_status": outcome.status, "last_answer": outcome.answer, "last_error": outcome.error}
-        if outcome.arrived:
-            moved = {"state": State.DELIVERED, "delivered_at": now, "next_try_at": None}
-        elif outcome.gone or delivery.tries >= MOST_TRIES or endpoint is None or endpoint.disabled_at is not None:
-            moved = {"state": State.FAILED, "next_try_at": None, "failed_at": now}
+        response = {"last_status": outcome.status, "last_response": outcome.answer, "last_error": outcome.error}
+        if outcome.is_delivered:
+            change = {"state": State.DELIVERED, "delivered_at": now, "next_attempt_at": None}
+        elif (
+            outcome.is_gone
+            or delivery.attempts >= MAX_ATTEMPTS
+            or endpoint is None
+            or endpoint.disabled_at is not None
+        ):
+            change = {"state": State.FAILED, "next_attempt_at": None, "failed_at": now}
         else:
-            moved = {"next_try_at": now + wait_after(delivery.tries, asked=outcome.wait)}
-        if endpoint is None or not mine.update(leased_until=None, **moved, **said):
+            change = {"next_attempt_at": now + get_retry_delay(delivery.attempts, retry_after=outcome.retry_after)}
+        if endpoint is None or not leased.update(leased_until=None, **change, **response):
             return False
-        if outcome.gone:
-            switch_off(endpoint.pk, reason=Reason.GONE, now=now)
-        if outcome.arrived == (endpoint.failing_since is not None) or outcome.is_slow != endpoint.is_slow:
-            endpoint.failing_since = None if outcome.arrived else endpoint.failing_since or now
+        if outcome.is_gone:
+            disable_endpoint(endpoint.pk, reason=Reason.GONE, now=now)
+        is_failing = endpoint.failing_since is not None
+        if outcome.is_delivered == is_failing or outcome.is_slow != endpoint.is_slow:
+            endpoint.failing_since = None if outcome.is_delivered else endpoint.failing_since or now
             endpoint.is_slow = outcome.is_slow
             endpoint.save(update_fields=["failing_since", "is_slow"])
     return True
 
 
-def wait_after(tries: int, *, asked: timedelta | None = None) -> timedelta:
-    """How long to wait after so many failed tries; no shorter than the receiver asked for, which is a day at most.
+def get_retry_delay(attempts: int, *, retry_after: timedelta | None = None) -> timedelta:
+    """Return the delay after so many failed attempts; at least the receiver's Retry-After, which is capped at a day.
 
-    Up to a tenth longer, so that what failed together does not come again together.
+    Adds up to a tenth, so that deliveries which failed together are not retried together.
     """
-    longer = 1 + random.uniform(0, JITTER)  # noqa: S311  # no secret hangs on it
-    wait = SCHEDULE[min(tries, len(SCHEDULE)) - 1]
-    return max(wait * longer, min((asked or timedelta()) * longer, LONGEST_WAIT))
+    factor = 1 + random.uniform(0, JITTER)  # noqa: S311  # not a secret
+    delay = SCHEDULE[min(attempts, len(SCHEDULE)) - 1]
+    return max(delay * factor, min((retry_after or timedelta()) * factor, MAX_RETRY_AFTER))
 
 
-def switch_off(endpoint: UUID, *, reason: Reason, now: datetime) -> bool:
-    """Switch an endpoint off and give up what waits for it. False where it was off. Call it inside a transaction.
+def disable_endpoint(endpoint: UUID, *, reason: Reason, now: datetime) -> bool:
+    """Disable an endpoint and fail a batch of its pending deliveries; False if it was disabled already.
 
-    Of a long backlog the rest is given up by the sweep.
+    Call it inside a transaction. `fail_abandoned` fails the rest of a long backlog.
     """
     rows = WebhookEndpoint.objects.filter(pk=endpoint, disabled_at__isnull=True)
     if not rows.update(disabled_at=now, disabled_reason=reason):
         return False
-    _give_up(Q(endpoint=endpoint), why=SWITCHED_OFF, now=now)
+    _fail(Q(endpoint=endpoint), error=ENDPOINT_DISABLED, now=now)
     return True
 
 
-def tidy(*, now: datetime) -> int:
-    """Give up what nobody would try any more; return how many, of each kind a batch at most.
+def fail_abandoned(*, now: datetime) -> int:
+    """Fail the deliveries of disabled endpoints, and those whose worker crashed in the last attempt; return how many.
 
-    What waits for an endpoint that is off, and what a worker died on in its last try.
+    A batch of each kind at most.
     """
-    return _give_up(Q(endpoint__disabled_at__isnull=False), why=SWITCHED_OFF, now=now) + _give_up(
-        Q(tries__gte=MOST_TRIES, next_try_at__lte=now), why="our worker stopped in the middle of the last try", now=now
+    return _fail(Q(endpoint__disabled_at__isnull=False), error=ENDPOINT_DISABLED, now=now) + _fail(
+        Q(attempts__gte=MAX_ATTEMPTS, next_attempt_at__lte=now),
+        error="the worker stopped during the last attempt",
+        now=now,
     )
 
 
-def _give_up(which: Q, *, why: str, now: datetime) -> int:
-    # What is under way ends by itself.
-    free = Q(leased_until__isnull=True) | Q(leased_until__lte=now)
-    rows = WebhookDelivery.objects.filter(which, free, state=State.PENDING).order_by()
-    # Beside a sweep or a worker that holds some of them nobody waits.
+def _fail(condition: Q, *, error: str, now: datetime) -> int:
+    rows = WebhookDelivery.objects.filter(condition, _is_not_leased(now), state=State.PENDING).order_by()
+    # Skips rows that a sweep or a worker has locked.
     batch = rows.select_for_update(of=("self",), skip_locked=True).values("pk")[:BATCH]
     with transaction.atomic():
         return WebhookDelivery.objects.filter(pk__in=batch).update(
-            state=State.FAILED, next_try_at=None, leased_until=None, failed_at=now, last_error=why
+            state=State.FAILED, next_attempt_at=None, leased_until=None, failed_at=now, last_error=error
         )
 
 
-def begin_again(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: datetime | None = None) -> int:
-    """Put deliveries of an endpoint back to the beginning of the schedule; return how many, a batch at most.
+def _is_not_leased(now: datetime) -> Q:
+    return Q(leased_until__isnull=True) | Q(leased_until__lte=now)
 
-    One of them, unless it is under way, or those that failed since a moment. Call it while holding the
-    lock of the endpoint.
+
+def requeue(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: datetime | None = None) -> int:
+    """Restart the retry schedule of deliveries of an endpoint; return how many, a batch at most.
+
+    Either of one delivery, unless it is leased, or of those that failed since a time. Requires the lock on the
+    endpoint.
     """
     rows = WebhookDelivery.objects.filter(endpoint=endpoint)
     if only is not None:
-        rows = rows.filter(Q(leased_until__isnull=True) | Q(leased_until__lte=now), pk=only)
+        rows = rows.filter(_is_not_leased(now), pk=only)
     else:
-        # Those of before there was `failed_at`: about then.
-        rows = rows.alias(failed=Coalesce("failed_at", "last_try_at", "created_at"))
+        # Rows from before `failed_at` existed: approximately then.
+        rows = rows.alias(failed=Coalesce("failed_at", "last_attempt_at", "created_at"))
         rows = rows.filter(state=State.FAILED, failed__gte=since)
     return WebhookDelivery.objects.filter(pk__in=rows.order_by("created_at").values("pk")[:BATCH]).update(
         state=State.PENDING,
-        tries=0,
-        next_try_at=now,
+        attempts=0,
+        next_attempt_at=now,
         leased_until=None,
         delivered_at=None,
         failed_at=None,
         last_error="",
     )
-
-
-def recent(endpoint: UUID, *, most: int) -> list[WebhookDelivery]:
-    """The newest deliveries of an endpoint, with their events."""
-    rows = WebhookDelivery.objects.filter(endpoint=endpoint).select_related("event")
-    return list(rows.order_by("-created_at", "-pk")[:most])

@@ -1,4 +1,4 @@
-"""Addresses of customers that are told of events: made, changed, given a new secret, switched on and off, tried."""
+"""Commands on webhook endpoints: create, update, rotate, enable, disable, delete, test and resend."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -6,31 +6,32 @@ from uuid import UUID
 
 from django.db import transaction
 
-from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint, WebhookLetter
+from accounts import mail_outbox
+from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.tasks.webhooks import enqueue_webhook_delivery
 from accounts.webhooks import delivery_queue, signing_secrets, ssrf_guard
 from framework.errors import InvalidRequest
 
-# So long the old secret signs beside the new one.
+# How long deliveries are signed with the previous secret too.
 OVERLAP = timedelta(hours=24)
 
 
-class StillRotating(InvalidRequest):
-    """A third secret would end the first before its day is over."""
+class SecretRotationInProgress(InvalidRequest):
+    """The previous secret is still valid; a third secret would invalidate it early."""
 
 
-class SwitchedOff(InvalidRequest):
-    """Nothing is sent to an endpoint that is switched off."""
+class EndpointDisabled(InvalidRequest):
+    """The endpoint is disabled, so nothing is sent to it."""
 
 
 def create(
     venue: Venue, *, url: str, types: Collection[str] = (), description: str = ""
 ) -> tuple[WebhookEndpoint, str]:
-    """Store an endpoint; return it with its secret, which is shown this once. Raises BadDestination.
+    """Store an endpoint; return it with its secret. Raises InvalidWebhookUrl.
 
-    The address is judged by its looks; where its name leads is judged on each try.
+    Only the syntax of the URL is checked here; the addresses of its host are checked on each attempt.
     """
-    ssrf_guard.read(url)
+    ssrf_guard.parse_url(url)
     secret = signing_secrets.generate()
     endpoint = WebhookEndpoint.objects.create(
         venue=venue, url=url, types=sorted(types), description=description, secret=signing_secrets.encrypt(secret)
@@ -38,22 +39,22 @@ def create(
     return endpoint, secret
 
 
-def change(endpoint: WebhookEndpoint, *, url: str, types: Collection[str], description: str) -> None:
-    """Store what people may change of it. Raises BadDestination.
+def update(endpoint: WebhookEndpoint, *, url: str, types: Collection[str], description: str) -> None:
+    """Update an endpoint; a new URL resets its failures. Raises InvalidWebhookUrl.
 
-    Another address has not failed yet. Events that wait go to where the endpoint leads when they are sent.
+    Pending deliveries go to the URL at the time of the attempt.
     """
-    ssrf_guard.read(url)
+    ssrf_guard.parse_url(url)
     rows = WebhookEndpoint.objects.filter(pk=endpoint.pk)
     rows.exclude(url=url).update(failing_since=None, is_slow=False)
     rows.update(url=url, types=sorted(types), description=description)
     endpoint.refresh_from_db()
 
 
-def rotate(endpoint: WebhookEndpoint, *, now: datetime) -> str:
-    """Give it a new secret, which is returned this once; the old one signs too for a day. Raises StillRotating.
+def rotate_secret(endpoint: WebhookEndpoint, *, now: datetime) -> str:
+    """Replace the secret and return the new one; the previous one stays valid for OVERLAP.
 
-    Where one of the two that sign cannot be read, a rotation mends it at any time.
+    Raises SecretRotationInProgress during the overlap, unless one of the two secrets cannot be decrypted.
     """
     secret = signing_secrets.generate()
     with transaction.atomic():
@@ -65,7 +66,7 @@ def rotate(endpoint: WebhookEndpoint, *, now: datetime) -> str:
             and now < until
             and all(map(signing_secrets.is_readable, (row.secret, row.old_secret)))
         ):
-            raise StillRotating(
+            raise SecretRotationInProgress(
                 f"The previous secret is still valid until {until:%Y-%m-%d %H:%M} UTC: rotate after that. If"
                 " the current one is compromised, create another endpoint and delete this one."
             )
@@ -77,82 +78,82 @@ def rotate(endpoint: WebhookEndpoint, *, now: datetime) -> str:
 
 
 def disable(endpoint: WebhookEndpoint, *, now: datetime) -> bool:
-    """Switch it off; what waits for it is given up. False where it was off already, which keeps its reason."""
+    """Disable the endpoint and fail its pending deliveries; False if it was disabled, which keeps its reason."""
     with transaction.atomic():
-        return delivery_queue.switch_off(endpoint.pk, reason=WebhookEndpoint.DisabledReason.STAFF, now=now)
+        return delivery_queue.disable_endpoint(endpoint.pk, reason=WebhookEndpoint.DisabledReason.STAFF, now=now)
 
 
 def enable(endpoint: WebhookEndpoint) -> bool:
-    """Switch it on, with its failures forgotten. False where it was on. What was given up can be replayed."""
+    """Enable the endpoint and reset its failures; False if it was enabled. Failed deliveries can be resent."""
     with transaction.atomic():
         rows = WebhookEndpoint.objects.filter(pk=endpoint.pk, disabled_at__isnull=False)
         if not rows.update(disabled_at=None, disabled_reason=None, failing_since=None, is_slow=False):
             return False
-        # What they would say is not true any more.
-        WebhookLetter.objects.filter(endpoint=endpoint.pk).delete()
+        # Unsent mail says that the endpoint is disabled.
+        mail_outbox.cancel(endpoint.public_id)
     return True
 
 
-def remove(endpoint: WebhookEndpoint) -> None:
-    """Delete it with its deliveries; the events stay.
+def delete(endpoint: WebhookEndpoint) -> None:
+    """Delete the endpoint with its deliveries; the events stay.
 
-    It is locked first: an order that is placed meanwhile passes it over (accounts/webhooks/outbox.py), and none waits
-    for us.
+    Locks the endpoint first, so that concurrent orders skip it (accounts/webhooks/outbox.py) and do not wait.
     """
     with transaction.atomic():
         WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
         WebhookDelivery.objects.filter(endpoint=endpoint.pk).delete()
         WebhookEndpoint.objects.filter(pk=endpoint.pk).delete()
+        mail_outbox.cancel(endpoint.public_id)
 
 
-def ping(endpoint: WebhookEndpoint, *, actor: str, now: datetime) -> UUID:
-    """Send a test event to this endpoint alone; return the key of its delivery. Raises SwitchedOff."""
+def send_test_event(endpoint: WebhookEndpoint, *, actor: str, now: datetime) -> UUID:
+    """Send `webhook.ping` to this endpoint only; return the id of the delivery. Raises EndpointDisabled."""
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).select_related("venue").get(pk=endpoint.pk)
         if row.disabled_at is not None:
-            raise SwitchedOff("This endpoint is disabled. Enable it before you send a test event.")
+            raise EndpointDisabled("This endpoint is disabled. Enable it before you send a test event.")
         record = {"id": row.public_id, "object": "webhook_endpoint", "url": row.url, "types": row.types}
         event = Event.objects.create(
             venue=row.venue, type=EventType.WEBHOOK_PING, actor=actor, record=record, created_at=now
         )
-        delivery = WebhookDelivery.objects.create(event=event, endpoint=row, next_try_at=now, created_at=now)
+        delivery = WebhookDelivery.objects.create(event=event, endpoint=row, next_attempt_at=now, created_at=now)
         transaction.on_commit(enqueue_webhook_delivery)
     return delivery.pk
 
 
-def replay(delivery: WebhookDelivery, *, now: datetime) -> bool:
-    """Send it once more from the beginning of the schedule, with the same webhook-id, also where it had arrived.
+def resend(delivery: WebhookDelivery, *, now: datetime) -> bool:
+    """Restart the retry schedule of a delivery, with the same webhook-id, also of a delivered one.
 
-    False where a worker has it in hand. Raises SwitchedOff.
+    False while a worker holds its lease. Raises EndpointDisabled.
     """
-    return bool(_replay(delivery.endpoint_id, now=now, only=delivery.pk))
+    return bool(_requeue(delivery.endpoint_id, now=now, only=delivery.pk))
 
 
-def replay_failed(endpoint: WebhookEndpoint, *, since: datetime, now: datetime) -> int:
-    """Send once more all that failed at this moment or later; return how many. Raises SwitchedOff.
+def resend_failed(endpoint: WebhookEndpoint, *, since: datetime, now: datetime) -> int:
+    """Resend the deliveries that failed since this time; return how many. Raises EndpointDisabled.
 
-    In batches, each a transaction: workers wait for none of them.
+    In batches, each a transaction, so that workers do not wait.
     """
-    replayed = begun = _replay(endpoint.pk, now=now, since=since)
-    while begun == delivery_queue.BATCH:
-        begun = _replay(endpoint.pk, now=now, since=since)
-        replayed += begun
-    return replayed
+    total = requeued = _requeue(endpoint.pk, now=now, since=since)
+    while requeued == delivery_queue.BATCH:
+        requeued = _requeue(endpoint.pk, now=now, since=since)
+        total += requeued
+    return total
 
 
-def _replay(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: datetime | None = None) -> int:
+def _requeue(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: datetime | None = None) -> int:
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint)
         if row.disabled_at is not None:
-            raise SwitchedOff("The endpoint is disabled. Enable it before you resend deliveries.")
-        begun = delivery_queue.begin_again(endpoint, now=now, only=only, since=since)
-        if begun:
+            raise EndpointDisabled("The endpoint is disabled. Enable it before you resend deliveries.")
+        requeued = delivery_queue.requeue(endpoint, now=now, only=only, since=since)
+        if requeued:
             transaction.on_commit(enqueue_webhook_delivery)
-    return begun
+    return requeued
 
 
 def reencrypt_secrets() -> int:
-    """Encrypt every secret under SECRET_KEY as it is now; return how many were left, as no key of ours opens them."""
+    """Encrypt every secret with the current SECRET_KEY; return how many cannot be decrypted with any key."""
     unreadable = 0
     for key in WebhookEndpoint.objects.order_by("pk").values_list("pk", flat=True):
         with transaction.atomic():

@@ -1,9 +1,10 @@
-"""What is sent: the body of an event, its signature, and what came back (Standard Webhooks 1.0)."""
+"""The HTTP client of webhooks: renders, signs (Standard Webhooks 1.0) and sends an event, and reads the response."""
 
 import json
 import ssl
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -18,38 +19,36 @@ from framework.errors import InvalidRequest
 from framework.resilience.deadline import Deadline
 
 TIMEOUT_S = 15.0
-MOST_KEPT = 1024
-LONGEST_ERROR = 300
-# Who takes longer than this to answer is slow.
+MAX_RESPONSE_BYTES = 1024
+MAX_ERROR_LENGTH = 300
+# An endpoint is slow if it takes longer than this.
 SLOW_S = 5.0
-# Longer than this no receiver makes us wait.
-LONGEST_WAIT = timedelta(hours=24)
+MAX_RETRY_AFTER = timedelta(hours=24)
 USER_AGENT = "Tablewire-Webhooks/1"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one try: a status with the beginning of the answer, or the error in whose place there is none."""
+    """The outcome of one attempt: a status with the start of the response, or an error."""
 
     status: int | None = None
     answer: str = ""
     error: str = ""
-    wait: timedelta | None = None
+    retry_after: timedelta | None = None
     is_slow: bool = False
 
     @property
-    def arrived(self) -> bool:
-        """Whether the receiver has it."""
+    def is_delivered(self) -> bool:
         return self.status is not None and 200 <= self.status < 300
 
     @property
-    def gone(self) -> bool:
-        """Whether the receiver wants no more."""
+    def is_gone(self) -> bool:
+        """Whether the receiver asks for no more events (410)."""
         return self.status == 410
 
 
-def body_of(event: Event) -> bytes:
-    """The body: the same bytes on each try, as the row of an event never changes."""
+def render_body(event: Event) -> bytes:
+    """Return the request body: the same bytes on each attempt, as events never change."""
     content = {
         "type": event.type,
         "timestamp": event.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -58,27 +57,25 @@ def body_of(event: Event) -> bytes:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
 
 
-def headers_of(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> dict[str, str]:
-    """The headers of a try at this moment. Raises SecretUnreadable where the secret cannot be read."""
+def build_headers(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> dict[str, str]:
+    """Return the headers of an attempt at this time. Raises SecretUnreadable."""
     return {
         "content-type": "application/json",
         "user-agent": USER_AGENT,
         "webhook-id": event.public_id,
         "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": signatures(event, endpoint, now=now),
+        "webhook-signature": sign(event, endpoint, now=now),
     }
 
 
-def signatures(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> str:
-    """By the secret, and for a day after a rotation by the one before it too. Raises SecretUnreadable."""
+def sign(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> str:
+    """Return the signatures by the secret and, after a rotation, by the previous one. Raises SecretUnreadable."""
     keys = [signing_secrets.decrypt(endpoint.secret)]
     if endpoint.old_secret is not None and endpoint.old_secret_until is not None and now < endpoint.old_secret_until:
-        try:
+        # The signature by the current secret is enough if the previous one cannot be decrypted.
+        with suppress(signing_secrets.SecretUnreadable):
             keys.append(signing_secrets.decrypt(endpoint.old_secret))
-        except signing_secrets.SecretUnreadable:
-            # The new one alone says enough.
-            keys = keys[:1]
-    text = body_of(event).decode()
+    text = render_body(event).decode()
     return " ".join(Webhook(key).sign(event.public_id, now.astimezone(UTC), text) for key in keys)
 
 
@@ -88,114 +85,112 @@ def send(
     *,
     now: datetime,
     timeout_s: float = TIMEOUT_S,
-    resolver: ssrf_guard.Resolver = ssrf_guard.look_up,
-    trusts: ssl.SSLContext | None = None,
+    resolver: ssrf_guard.Resolver = ssrf_guard.resolve,
+    ssl_context: ssl.SSLContext | None = None,
 ) -> Outcome:
-    """Send the event once. Never raises for what the receiver or the network does; takes no longer than the timeout.
+    """Send the event once, within the timeout. Errors of the receiver or the network become an outcome.
 
-    Nothing is asked of the database. Redirects are not followed, and no proxy of the environment is used.
+    Does not use the database, follows no redirects, and ignores the proxies of the environment.
     """
-    begun = time.monotonic()
-    outcome = attempt(event, endpoint, now=now, timeout_s=timeout_s, resolver=resolver, trusts=trusts)
-    return replace(outcome, is_slow=time.monotonic() - begun >= min(SLOW_S, timeout_s))
-
-
-def attempt(
-    event: Event,
-    endpoint: WebhookEndpoint,
-    *,
-    now: datetime,
-    timeout_s: float,
-    resolver: ssrf_guard.Resolver,
-    trusts: ssl.SSLContext | None,
-) -> Outcome:
-    """Send the event, and put into words what stands in the way."""
+    started = time.monotonic()
     try:
-        headers = headers_of(event, endpoint, now=now)
-        to = ssrf_guard.read(endpoint.url)
-        return exchange(
-            to,
-            headers,
-            body_of(event),
+        outcome = post(
+            ssrf_guard.parse_url(endpoint.url),
+            build_headers(event, endpoint, now=now),
+            render_body(event),
             now=now,
             timeout_s=timeout_s,
             resolver=resolver,
-            trusts=trusts or authorities(),
+            ssl_context=ssl_context or get_ssl_context(),
         )
-    except TimeoutError:
-        why = f"no answer within {timeout_s:g} s"
-    except InvalidRequest as error:
-        why = error.message
-    except (signing_secrets.SecretUnreadable, ssrf_guard.Forbidden) as error:
-        why = str(error)
-    except ssl.SSLError as error:
-        why = f"TLS: {error.reason or error}"
-    except (OSError, httpcore.NetworkError, httpcore.ProtocolError) as error:
-        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return Outcome(error=printable(why)[:LONGEST_ERROR])
+    except Exception as error:
+        message = describe_error(error, timeout_s=timeout_s)
+        if message is None:
+            raise
+        outcome = Outcome(error=replace_unprintable(message)[:MAX_ERROR_LENGTH])
+    return replace(outcome, is_slow=time.monotonic() - started >= min(SLOW_S, timeout_s))
 
 
-def exchange(
-    to: ssrf_guard.Destination,
+def describe_error(error: Exception, *, timeout_s: float) -> str | None:
+    """Return a message for the customer, or None for an internal error."""
+    match error:
+        case TimeoutError():
+            return f"no answer within {timeout_s:g} s"
+        case InvalidRequest():
+            return error.message
+        case signing_secrets.SecretUnreadable() | ssrf_guard.AddressForbidden():
+            return str(error)
+        case ssl.SSLError():
+            return f"TLS: {error.reason or error}"
+        case OSError() | httpcore.NetworkError() | httpcore.ProtocolError():
+            return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return None
+
+
+def post(
+    destination: ssrf_guard.Destination,
     headers: Mapping[str, str],
     body: bytes,
     *,
     now: datetime,
     timeout_s: float,
     resolver: ssrf_guard.Resolver,
-    trusts: ssl.SSLContext,
+    ssl_context: ssl.SSLContext,
 ) -> Outcome:
-    """Send and read on one connection of its own. Raises Forbidden, OSError and httpcore's errors."""
-    guard = ssrf_guard.Guard(deadline=Deadline.after(timeout_s), resolver=resolver)
-    url = httpcore.URL(scheme=to.scheme, host=to.host, port=to.port, target=to.target)
+    """Send the request on a connection of its own. Raises AddressForbidden, OSError and httpcore's errors."""
+    guard = ssrf_guard.GuardedBackend(deadline=Deadline.after(timeout_s), resolver=resolver)
+    url = httpcore.URL(
+        scheme=destination.scheme, host=destination.host, port=destination.port, target=destination.target
+    )
     with (
-        httpcore.ConnectionPool(ssl_context=trusts, network_backend=guard) as connections,
+        httpcore.ConnectionPool(ssl_context=ssl_context, network_backend=guard) as connections,
         connections.stream("POST", url, headers=list(headers.items()), content=body) as response,
     ):
-        said = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+        response_headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
+        }
+        is_retry_after_valid = response.status in (429, 503)
         return Outcome(
             status=response.status,
-            answer=beginning(response),
-            wait=wait_of(said.get("retry-after"), now=now) if response.status in (429, 503) else None,
+            answer=read_start(response),
+            retry_after=parse_retry_after(response_headers.get("retry-after"), now=now)
+            if is_retry_after_valid
+            else None,
         )
 
 
-def beginning(response: httpcore.Response) -> str:
-    """The first bytes of an answer, as far as they come: the status has said already what became of the event."""
+def read_start(response: httpcore.Response) -> str:
+    """Return the first bytes of the response body; an error while reading ends it, because the status is known."""
     content = b""
-    try:
+    with suppress(OSError, httpcore.NetworkError, httpcore.ProtocolError):
         for chunk in response.iter_stream():
             content += chunk
-            if len(content) >= MOST_KEPT:
+            if len(content) >= MAX_RESPONSE_BYTES:
                 break
-    except (OSError, httpcore.NetworkError, httpcore.ProtocolError):
-        return printable(content[:MOST_KEPT].decode(errors="replace"))
-    return printable(content[:MOST_KEPT].decode(errors="replace"))
+    return replace_unprintable(content[:MAX_RESPONSE_BYTES].decode(errors="replace"))
 
 
-def printable(text: str) -> str:
-    """The text without what would not be seen, or not be stored."""
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
+def replace_unprintable(text: str) -> str:
+    """Replace characters that cannot be displayed or stored."""
+    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
-def wait_of(value: str | None, *, now: datetime) -> timedelta | None:
-    """How long a receiver asks us to wait (Retry-After, RFC 9110): seconds or a date; None for anything else."""
+def parse_retry_after(value: str | None, *, now: datetime) -> timedelta | None:
+    """Parse Retry-After (RFC 9110), seconds or a date, capped at MAX_RETRY_AFTER; None for anything else."""
     if value is None:
         return None
     value = value.strip()
     if value.isascii() and value.isdigit():
-        return min(timedelta(seconds=int(value[:9])), LONGEST_WAIT)
+        return min(timedelta(seconds=int(value[:9])), MAX_RETRY_AFTER)
     try:
-        moment = parsedate_to_datetime(value)
+        at = parsedate_to_datetime(value)
     except (ValueError, OverflowError):
         return None
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    return max(timedelta(), min(moment - now, LONGEST_WAIT))
+    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+    return max(timedelta(), min(at - now, MAX_RETRY_AFTER))
 
 
 @lru_cache(maxsize=1)
-def authorities() -> ssl.SSLContext:
-    """Whose certificates are believed. Reading them takes 20 ms, so once."""
+def get_ssl_context() -> ssl.SSLContext:
+    """Return the context with the trusted certificates. Cached, because reading them takes 20 ms."""
     return httpcore.default_ssl_context()

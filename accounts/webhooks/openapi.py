@@ -1,37 +1,37 @@
-"""Webhooks in the OpenAPI document of the management API: each type of event, with its headers and its body."""
+"""The `webhooks` section of the management API's OpenAPI document: event types with headers and bodies."""
 
 from typing import Any
 
 from accounts.models import EventType
-from accounts.webhooks.delivery_queue import MOST_TRIES
+from accounts.webhooks.delivery_queue import MAX_ATTEMPTS
 from accounts.webhooks.http_client import TIMEOUT_S
 from framework.public_ids import pattern
 
-WORDS = {
+DESCRIPTIONS = {
     EventType.ORDER_CREATED: "An order was placed.",
-    EventType.ORDER_UPDATED: "An order was changed by the staff: its address, for example.",
+    EventType.ORDER_UPDATED: "Staff changed an order, such as its address.",
     EventType.ORDER_COMPLETED: "An order was completed.",
     EventType.ORDER_CANCELLED: "An order was cancelled.",
-    EventType.ORDER_REOPENED: "The staff took back that an order was completed or cancelled.",
+    EventType.ORDER_REOPENED: "Staff reopened an order that was completed.",
     EventType.RESERVATION_CREATED: "A reservation was made; its status says whether it is confirmed.",
     EventType.RESERVATION_UPDATED: "A reservation was changed: its time, its party or its tables.",
     EventType.RESERVATION_CONFIRMED: "A reservation was confirmed: when it was made, or later while it was pending.",
     EventType.RESERVATION_CANCELLED: "A reservation was cancelled.",
     EventType.EXPORT_FINISHED: "An export of a wallet of the account has succeeded, failed or been cancelled.",
-    EventType.WEBHOOK_PING: "A test event, asked for by a person.",
+    EventType.WEBHOOK_PING: "A test event.",
 }
 HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "webhook-id": ("The event, the same on each try.", {"type": "string", "pattern": pattern("evt")}),
-    "webhook-timestamp": ("The moment of this try, in Unix seconds.", {"type": "string", "pattern": "^[0-9]+$"}),
+    "webhook-id": ("The id of the event, the same on each attempt.", {"type": "string", "pattern": pattern("evt")}),
+    "webhook-timestamp": ("The time of this attempt, in Unix seconds.", {"type": "string", "pattern": "^[0-9]+$"}),
     "webhook-signature": (
         "Standard Webhooks 1.0: `v1,` and base64; two, separated by a space, while the secret rotates.",
         {"type": "string"},
     ),
 }
 ANSWERS = {
-    "2XX": f"You have it. Answer within {TIMEOUT_S:g} seconds; what is in the body does not matter.",
-    "410": "You want no more: the endpoint is switched off.",
-    "default": f"It is tried again, {MOST_TRIES} times in all; a redirect is not followed.",
+    "2XX": f"The event was received. Answer within {TIMEOUT_S:g} seconds; the body is ignored.",
+    "410": "The endpoint no longer wants events: it is disabled.",
+    "default": f"The delivery is retried, {MAX_ATTEMPTS} attempts in all. Redirects are not followed.",
 }
 PING = {
     "type": "object",
@@ -44,7 +44,7 @@ PING = {
     },
 }
 
-# Its schema is in the document of the data API, which this one does not refer into.
+# The schema is in the document of the data API, which this document cannot reference.
 EXPORT = {
     "type": "object",
     "description": "ExportRecord of the data API: what `GET /v1/exports/{id}` answers.",
@@ -56,25 +56,25 @@ EXPORT = {
 }
 
 
-def section() -> dict[str, Any]:
-    """The `webhooks` of an OpenAPI 3.1 document that has the schemas OrderRecord and ReservationRecord."""
-    return {kind.value: {"post": operation(kind, words)} for kind, words in WORDS.items()}
+def build_webhooks_section() -> dict[str, Any]:
+    """Return `webhooks` of a document that has the schemas OrderRecord and ReservationRecord."""
+    return {kind.value: {"post": build_operation(kind, description)} for kind, description in DESCRIPTIONS.items()}
 
 
-def operation(kind: EventType, words: str) -> dict[str, Any]:
-    """How one type of event arrives."""
+def build_operation(kind: EventType, description: str) -> dict[str, Any]:
+    """Return the operation of one event type."""
     body = {
         "type": "object",
         "required": ["type", "timestamp", "data"],
         "properties": {
             "type": {"const": kind.value},
-            "timestamp": {"type": "string", "format": "date-time", "description": "When it happened, UTC."},
-            "data": record(kind),
+            "timestamp": {"type": "string", "format": "date-time", "description": "The time of the event, UTC."},
+            "data": get_record_schema(kind),
         },
     }
     return {
         "operationId": f"on_{kind.value.replace('.', '_')}",
-        "summary": words,
+        "summary": description,
         "tags": ["webhooks"],
         "parameters": [
             {"name": name, "in": "header", "required": True, "description": about, "schema": schema}
@@ -85,8 +85,8 @@ def operation(kind: EventType, words: str) -> dict[str, Any]:
     }
 
 
-def record(kind: EventType) -> dict[str, Any]:
-    """The schema of `data`: the whole record, as the API answers it."""
+def get_record_schema(kind: EventType) -> dict[str, Any]:
+    """Return the schema of `data`: the whole record as the API returns it."""
     noun = kind.value.partition(".")[0]
     if noun == "webhook":
         return PING

@@ -1,4 +1,4 @@
-"""Writes down what has happened, in the transaction in which it happens, and for whom it is to be told."""
+"""The transactional outbox: stores an event with its deliveries in the transaction of the change."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,45 +13,47 @@ from accounts.tasks.webhooks import enqueue_webhook_delivery
 from framework.db import prepared_statements
 from framework.public_ids import new_id
 
-# The event, and a delivery for each endpoint that wants to hear of it: of the venue, or of all venues of the account
-# but those for trying out. The key of a delivery begins with the same time as a UUIDv7 of ours: PostgreSQL 18 makes
-# them too. An endpoint stays until the commit (KEY SHARE), and one that is being deleted just then is passed over,
-# lest an order wait for it or fail.
-PARTS = """
+# The event, and a delivery for each endpoint that subscribes to it: of the venue, or of all venues of the account
+# except sandboxes. The ids of deliveries are UUIDv7 of PostgreSQL 18, in the order of ours. KEY SHARE keeps the
+# endpoints until the commit; an endpoint that another transaction is deleting is skipped, so that orders neither wait
+# nor fail.
+CTES = """
     event AS (
         INSERT INTO accounts_event (id, venue_id, account_id, type, subject, actor, record, created_at)
         SELECT %(event)s, %(venue)s, %(account)s, %(type)s, %(subject)s, %(actor)s, {record}, %(now)s {source}
         RETURNING id, type, created_at
     ), endpoint AS (
         SELECT id FROM accounts_webhookendpoint
-        WHERE {hears} AND disabled_at IS NULL AND (types = '{{}}' OR %(type)s = ANY(types))
+        WHERE {subscribers} AND disabled_at IS NULL AND (types = '{{}}' OR %(type)s = ANY(types))
         FOR KEY SHARE SKIP LOCKED
     ), delivery AS (
         INSERT INTO accounts_webhookdelivery
-            (id, event_id, endpoint_id, state, tries, next_try_at, last_answer, last_error, created_at)
+            (id, event_id, endpoint_id, state, attempts, next_attempt_at, last_response, last_error, created_at)
         SELECT uuidv7(), event.id, endpoint.id, 'pending', 0, event.created_at, '', '', event.created_at
         FROM event CROSS JOIN endpoint
         RETURNING id
     )
 """
-HEARS_OF_VENUE = "venue_id = %(venue)s"
-HEARS_OF_ACCOUNT = "venue_id IN (SELECT id FROM accounts_venue WHERE account_id = %(account)s AND NOT is_sandbox)"
-ALONE = "WITH {parts} SELECT count(*) FROM delivery"
-OF_VENUE = ALONE.format(parts=PARTS.format(hears=HEARS_OF_VENUE, record="%(record)s::jsonb", source=""))
-OF_ACCOUNT = ALONE.format(parts=PARTS.format(hears=HEARS_OF_ACCOUNT, record="%(record)s::jsonb", source=""))
+VENUE_SUBSCRIBERS = "venue_id = %(venue)s"
+ACCOUNT_SUBSCRIBERS = "venue_id IN (SELECT id FROM accounts_venue WHERE account_id = %(account)s AND NOT is_sandbox)"
+STATEMENT = "WITH {ctes} SELECT count(*) FROM delivery"
+VENUE_EVENT = STATEMENT.format(ctes=CTES.format(subscribers=VENUE_SUBSCRIBERS, record="%(record)s::jsonb", source=""))
+ACCOUNT_EVENT = STATEMENT.format(
+    ctes=CTES.format(subscribers=ACCOUNT_SUBSCRIBERS, record="%(record)s::jsonb", source="")
+)
 
 
-def parts(*, record: str, source: str) -> str:
-    """What a statement that changes something of a venue takes into its WITH, to write down the event too.
+def build_event_ctes(*, record: str, source: str) -> str:
+    """Return CTEs that store an event of a venue, for the WITH of the statement that makes the change.
 
-    `record` is the SQL of the record, `source` names the part that it reads from: `FROM counted`. Its own parts are
-    `event` and `delivery`, which has a row for each that is to be told. Give it the values of `values`, and hand on
-    how many deliveries there are to `enqueue_deliveries`.
+    `record` is the SQL expression of the record, `source` its FROM clause: `FROM counted`. The CTEs are `event`,
+    `endpoint` and `delivery`. Pass the values of `build_event_values`, and the number of rows of `delivery` to
+    `enqueue_deliveries`.
     """
-    return PARTS.format(hears=HEARS_OF_VENUE, record=record, source=source)
+    return CTES.format(subscribers=VENUE_SUBSCRIBERS, record=record, source=source)
 
 
-def values(
+def build_event_values(
     kind: EventType,
     *,
     venue: UUID | None = None,
@@ -61,7 +63,7 @@ def values(
     actor: str,
     now: datetime,
 ) -> dict[str, Any]:
-    """What `parts` are filled in with. `event` is the key of the event."""
+    """Return the parameters of `build_event_ctes`. `event` is the id of the event."""
     return {
         "event": new_id(),
         "venue": venue,
@@ -80,29 +82,32 @@ def enqueue_deliveries(deliveries: int) -> None:
         transaction.on_commit(enqueue_webhook_delivery)
 
 
-def record(
+def record_event(
     venue: Venue, kind: EventType, *, record: Mapping[str, Any], subject: UUID | None, actor: str, now: datetime
 ) -> UUID:
-    """Store what has happened at a venue, with its deliveries; return the key of the event.
+    """Store an event of a venue with its deliveries; return the id of the event.
 
-    Call it inside the transaction of the change. `record` is the whole record as the API answers it. One statement; a
-    task is enqueued after the commit where an endpoint subscribes to it.
+    Call it inside the transaction of the change. `record` is the whole record as the API returns it. One statement;
+    enqueues the delivery task after the commit if an endpoint subscribes to the event.
     """
-    return _stored(OF_VENUE, values(kind, venue=venue.pk, record=record, subject=subject, actor=actor, now=now))
+    return _store(
+        VENUE_EVENT, build_event_values(kind, venue=venue.pk, record=record, subject=subject, actor=actor, now=now)
+    )
 
 
-def record_of_account(
+def record_account_event(
     account: UUID, kind: EventType, *, record: Mapping[str, Any], subject: UUID | None, actor: str, now: datetime
 ) -> UUID:
-    """Store what has happened in an account and at none of its venues, as `record` does.
+    """Store an event of an account, as `record_event` does.
 
-    One event, so one `webhook-id`, with a delivery for each endpoint of its venues that wants to hear of it.
+    One event, so one `webhook-id`, with a delivery for each subscribed endpoint of its venues.
     """
-    return _stored(OF_ACCOUNT, values(kind, account=account, record=record, subject=subject, actor=actor, now=now))
+    values = build_event_values(kind, account=account, record=record, subject=subject, actor=actor, now=now)
+    return _store(ACCOUNT_EVENT, values)
 
 
-def _stored(statement: str, its_values: Mapping[str, Any]) -> UUID:
-    ((deliveries,),) = prepared_statements.execute_returning(statement, its_values)
+def _store(statement: str, values: Mapping[str, Any]) -> UUID:
+    ((deliveries,),) = prepared_statements.execute_returning(statement, values)
     enqueue_deliveries(deliveries)
-    key: UUID = its_values["event"]
-    return key
+    event: UUID = values["event"]
+    return event

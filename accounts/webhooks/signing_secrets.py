@@ -6,31 +6,31 @@ from secrets import token_bytes
 from framework import encryption
 
 PURPOSE = "secrets of webhook endpoints"
-# Standard Webhooks asks for 24 to 64 bytes.
+# Standard Webhooks requires 24 to 64 bytes.
 BYTES = 32
 
 
 class SecretUnreadable(Exception):
-    """A secret was encrypted under a SECRET_KEY that is not configured any more."""
+    """The secret was encrypted with a SECRET_KEY that is no longer configured."""
 
 
 def generate() -> str:
-    """A new secret as customers get it: `whsec_` and base64."""
+    """Return a new secret: `whsec_` and base64."""
     return "whsec_" + base64.b64encode(token_bytes(BYTES)).decode()
 
 
 def encrypt(secret: str) -> bytes:
-    """The secret as it is stored."""
+    """Encrypt a secret for storage."""
     return encryption.encrypt(secret, purpose=PURPOSE).encode()
 
 
 def decrypt(encrypted: bytes | memoryview) -> str:
-    """The secret of `encrypt`. Raises SecretUnreadable where neither SECRET_KEY nor its fallbacks fit."""
+    """Decrypt a stored secret. Raises SecretUnreadable if no configured key decrypts it."""
     try:
         return encryption.decrypt(bytes(encrypted), purpose=PURPOSE)
     except encryption.CannotDecrypt as error:
         raise SecretUnreadable(
-            "our copy of the secret cannot be read, as the installation's SECRET_KEY was changed: rotate the secret"
+            "the stored secret cannot be decrypted because SECRET_KEY was changed: rotate the secret"
         ) from error
 
 

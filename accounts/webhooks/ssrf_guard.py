@@ -1,8 +1,7 @@
-"""Where a webhook may go: which addresses are taken, and the only way by which a connection is opened.
+"""SSRF protection of webhooks: validates URLs, and opens connections to public addresses only.
 
-A customer names the address, and our workers stand inside a network of ours. So the name is looked up once, all that
-it leads to is judged, and the connection goes to an address that was judged: a name that answers differently a moment
-later changes nothing.
+Customers choose the URLs, and our workers run inside our network. So a host is resolved once, all of its addresses
+are checked, and the connection goes to one of the checked addresses. A later DNS answer (DNS rebinding) has no effect.
 """
 
 import re
@@ -21,12 +20,12 @@ from django.conf import settings
 from framework.errors import InvalidRequest
 from framework.resilience.deadline import Deadline
 
-LONGEST_URL = 500
+MAX_URL_LENGTH = 500
 PORTS = {"http": 80, "https": 443}
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 
-# IANA's registries of special-purpose addresses, and Azure's channel to its machines, which is outside of them.
-NEVER_V4 = [
+# IANA's registries of special-purpose addresses, and the platform address of Azure, which is not in them.
+FORBIDDEN_V4 = [
     IPv4Network(block)
     for block in (
         *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
@@ -35,29 +34,29 @@ NEVER_V4 = [
         "168.63.129.16/32",
     )
 ]
-# Of IPv6 only what is given out to networks: so the mapped, translated (NAT64) and local forms are out, and the two
-# tunnels (Teredo is in 2001::/23, 6to4 is 2002::/16) and the blocks for examples are named.
+# Of IPv6 only global unicast: this excludes the mapped, translated (NAT64) and local forms. The two tunnels (Teredo is
+# in 2001::/23, 6to4 is 2002::/16) and the documentation blocks are listed.
 UNICAST_V6 = IPv6Network("2000::/3")
-NEVER_V6 = [
+FORBIDDEN_V6 = [
     IPv6Network(block) for block in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 ]
 
 Address = IPv4Address | IPv6Address
-# What a name leads to: may raise OSError, and is given up when time is over.
+# Returns the addresses of a host and port. May raise OSError; it is abandoned at the timeout.
 Resolver = Callable[[str, int], Iterable[str]]
 
 
-class BadDestination(InvalidRequest):
-    """An address that no webhook may have."""
+class InvalidWebhookUrl(InvalidRequest):
+    """The URL is malformed or not allowed."""
 
 
-class Forbidden(Exception):
-    """A name leads to where no webhook may go. The message is for the customer: it tells nothing of our network."""
+class AddressForbidden(Exception):
+    """A host resolves to a forbidden address. The message is for the customer and reveals nothing of our network."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """The parts of an address that was judged by its looks. `host` is as it stands in the Host header."""
+    """The parts of a validated URL. `host` is the value of the Host header."""
 
     scheme: str
     host: str
@@ -65,121 +64,121 @@ class Destination:
     target: str
 
 
-def read(url: str) -> Destination:
-    """Take an address apart. Raises BadDestination for what no webhook may go to; asks no network.
+def parse_url(url: str) -> Destination:
+    """Parse and validate a URL, without the network. Raises InvalidWebhookUrl.
 
-    What is read here is what is connected to: the parts are handed on, and no other reader of addresses has a say.
+    The connection uses these parts: no second URL parser could read the URL differently.
     """
-    if len(url) > LONGEST_URL or not re.fullmatch(r"[!-~]+", url) or "\\" in url:
-        raise BadDestination(
-            f"An address has at most {LONGEST_URL} characters, all of ASCII: write other letters of a host as xn--…,"
-            " those of a path with %.",
+    if len(url) > MAX_URL_LENGTH or not re.fullmatch(r"[!-~]+", url) or "\\" in url:
+        raise InvalidWebhookUrl(
+            f"A URL has at most {MAX_URL_LENGTH} ASCII characters: write other characters of a host as xn--…, those of"
+            " a path with %.",
             param="url",
         )
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise BadDestination("This cannot be read as an address.", param="url") from error
+        raise InvalidWebhookUrl("This is not a valid URL.", param="url") from error
     if parts.scheme not in PORTS:
-        raise BadDestination("An address begins with https:// or http://.", param="url")
+        raise InvalidWebhookUrl("A URL starts with https:// or http://.", param="url")
     if "[" in parts.netloc and not re.fullmatch(r"\[[^\]]*\](:[0-9]*)?", parts.netloc):
-        raise BadDestination("Around an IPv6 address in brackets there is a port at most.", param="url")
+        raise InvalidWebhookUrl("Only a port may follow an IPv6 address in brackets.", param="url")
     if "@" in parts.netloc:
-        raise BadDestination("An address has no user and no password: the signature says who we are.", param="url")
+        raise InvalidWebhookUrl(
+            "A URL must not contain a user or password: verify the signature instead.", param="url"
+        )
     port = PORTS[parts.scheme] if port is None else port
     if port not in PORTS.values() and port < 1024:
-        raise BadDestination("The port is 80, 443 or above 1023.", param="url")
-    judge_host(host, bracketed="[" in parts.netloc)
+        raise InvalidWebhookUrl("The port must be 80, 443 or above 1023.", param="url")
+    check_host(host, bracketed="[" in parts.netloc)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Destination(parts.scheme, f"[{host}]" if ":" in host else host, port, target)
 
 
-def judge_host(host: str, *, bracketed: bool) -> None:
-    """Judge a host by its looks. Raises BadDestination."""
+def check_host(host: str, *, bracketed: bool) -> None:
+    """Check the syntax of a host, and a literal address. Raises InvalidWebhookUrl."""
     labels = host.split(".")
-    # Numbers in other forms (octal, hexadecimal, fewer than four) are an address to some readers and a name to others.
+    # Some parsers read other number forms (octal, hexadecimal, fewer than four parts) as an address, others as a name.
     if bracketed or re.fullmatch(r"[0-9]+|0x[0-9a-f]*", labels[-1]):
         try:
             address = ip_address(host)
         except ValueError as error:
-            raise BadDestination("A host is a name, or an IP address in its usual form.", param="url") from error
+            raise InvalidWebhookUrl("A host is a name, or an IP address in its usual form.", param="url") from error
         if not is_allowed(address):
-            raise BadDestination("This IP address is not on the public internet.", param="url")
+            raise InvalidWebhookUrl("This IP address is not on the public internet.", param="url")
         return
     if len(host) > 253 or not all(LABEL.fullmatch(label) for label in labels):
-        raise BadDestination(
-            "The host is no name that could be looked up; write it without a dot at its end.", param="url"
-        )
+        raise InvalidWebhookUrl("The host is not a valid DNS name; write it without a trailing dot.", param="url")
     if host == "localhost" and settings.WEBHOOKS_TO_LOOPBACK:
         return
     if len(labels) == 1 or labels[-1] in ("localhost", "localdomain", "local", "internal"):
-        raise BadDestination("The host is a name of the public internet: hooks.example.com.", param="url")
+        raise InvalidWebhookUrl("The host must be a public DNS name, such as hooks.example.com.", param="url")
 
 
 def is_allowed(address: Address) -> bool:
-    """Whether a webhook may go there: it is given out on the public internet, or loopback in development."""
+    """Whether the address is public, or loopback in development."""
     if isinstance(address, IPv6Address):
         if address == IPv6Address("::1"):
             return bool(settings.WEBHOOKS_TO_LOOPBACK)
-        # A zone names an interface of our machine.
-        return address.scope_id is None and address in UNICAST_V6 and not any(address in block for block in NEVER_V6)
+        # A zone id names an interface of this machine.
+        return (
+            address.scope_id is None and address in UNICAST_V6 and not any(address in block for block in FORBIDDEN_V6)
+        )
     if address.is_loopback:
         return bool(settings.WEBHOOKS_TO_LOOPBACK)
-    return not any(address in block for block in NEVER_V4)
+    return not any(address in block for block in FORBIDDEN_V4)
 
 
-def look_up(host: str, port: int) -> list[str]:
-    """What the system's resolver says. Raises OSError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(where[0]) for *_, where in found))
+def resolve(host: str, port: int) -> list[str]:
+    """Return the addresses from the system's resolver. Raises OSError."""
+    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in infos))
 
 
-def judged(host: str, port: int, *, resolver: Resolver, timeout_s: float) -> list[Address]:
-    """The addresses that a host leads to, all of which are allowed. Raises Forbidden, OSError and TimeoutError.
+def resolve_allowed(host: str, port: int, *, resolver: Resolver, timeout_s: float) -> list[Address]:
+    """Return the addresses of a host, all of them allowed. Raises AddressForbidden, OSError and TimeoutError.
 
-    One that is not allowed spoils them all: a name of the public internet has no reason to lead to one.
+    One forbidden address rejects the host: a public name has no reason to resolve to one.
     """
     answers: SimpleQueue[list[str] | OSError] = SimpleQueue()
 
-    def ask() -> None:
+    def put_answer() -> None:
         try:
             answers.put(list(resolver(host, port)))
         except OSError as error:
             answers.put(error)
         except UnicodeError:
-            answers.put(OSError("this is no name"))
+            answers.put(OSError("this is not a valid name"))
 
-    # The resolver of the system knows no timeout: who waits goes on, and the thread ends when it has its answer.
-    threading.Thread(target=ask, daemon=True).start()
+    # The system's resolver has no timeout. The caller stops waiting, and the thread ends with the answer.
+    threading.Thread(target=put_answer, daemon=True).start()
     try:
-        found = answers.get(timeout=max(0.0, timeout_s))
+        answer = answers.get(timeout=max(0.0, timeout_s))
     except Empty:
         raise TimeoutError from None
-    if isinstance(found, OSError):
-        raise found
-    addresses = [ip_address(one) for one in found]
+    if isinstance(answer, OSError):
+        raise answer
+    addresses = [ip_address(text) for text in answer]
     if not addresses:
-        raise OSError("the name leads nowhere")
+        raise OSError("the name has no address")
     if not all(is_allowed(address) for address in addresses):
-        raise Forbidden(f"{host} leads to an address that is not on the public internet")
+        raise AddressForbidden(f"{host} resolves to an address that is not on the public internet")
     return addresses
 
 
-class Stream(httpcore.NetworkStream):
-    """A connection that ends at its deadline, however few bytes come at a time."""
+class DeadlineStream(httpcore.NetworkStream):
+    """A connection that ends at its deadline, even if single bytes keep arriving."""
 
     def __init__(self, connection: socket.socket, *, deadline: Deadline) -> None:
         self.connection = connection
         self.deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Some bytes, or none at the end."""
         self.connection.settimeout(self.deadline.timeout_s())
         return self.connection.recv(max_bytes)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """All of them."""
         try:
             while buffer:
                 self.connection.settimeout(self.deadline.timeout_s())
@@ -187,32 +186,29 @@ class Stream(httpcore.NetworkStream):
         except TimeoutError:
             raise
         except OSError as error:
-            # So httpcore still reads what was answered by a server that did not want the rest.
+            # With this error httpcore still reads the response of a server that closed the connection early.
             raise httpcore.WriteError(str(error)) from error
 
     def close(self) -> None:
-        """End it."""
         self.connection.close()
 
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """Speak TLS from here on, with the name that was asked for."""
         self.connection.settimeout(self.deadline.timeout_s())
-        return Stream(
+        return DeadlineStream(
             ssl_context.wrap_socket(self.connection, server_hostname=(server_hostname or "").strip("[]")),
             deadline=self.deadline,
         )
 
     def get_extra_info(self, info: str) -> Any:
-        """httpcore asks whether HTTP/2 was agreed on: never."""
-        return None
+        return None  # httpcore asks for the protocol: never HTTP/2
 
 
-class Guard(httpcore.NetworkBackend):
-    """Opens the connections of webhooks: looks a name up, judges what it leads to, and goes there and nowhere else."""
+class GuardedBackend(httpcore.NetworkBackend):
+    """Opens connections to checked addresses only."""
 
-    def __init__(self, *, deadline: Deadline, resolver: Resolver = look_up) -> None:
+    def __init__(self, *, deadline: Deadline, resolver: Resolver = resolve) -> None:
         self.deadline = deadline
         self.resolver = resolver
 
@@ -224,9 +220,9 @@ class Guard(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        """A connection to the first of the addresses that takes it. Raises Forbidden and OSError."""
+        """Connect to the first address that accepts. Raises AddressForbidden and OSError."""
         host = host.strip("[]")
-        addresses = judged(host, port, resolver=self.resolver, timeout_s=self.deadline.timeout_s())
+        addresses = resolve_allowed(host, port, resolver=self.resolver, timeout_s=self.deadline.timeout_s())
         for position, address in enumerate(addresses):
             share = self.deadline.timeout_s() / (len(addresses) - position)
             try:
@@ -236,9 +232,8 @@ class Guard(httpcore.NetworkBackend):
                     raise
             else:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                return Stream(connection, deadline=self.deadline)
-        raise OSError("the name leads nowhere")
+                return DeadlineStream(connection, deadline=self.deadline)
+        raise OSError("the name has no address")
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        """Nothing of ours is reached by a path."""
-        raise Forbidden("no webhook goes to a socket of the machine")
+        raise AddressForbidden("webhooks do not use Unix sockets")

@@ -54,13 +54,13 @@ WITH written AS (
     ON CONFLICT (id) DO NOTHING
     RETURNING venue_id, status, created_at
 )
-INSERT INTO accounts_apihour AS kept (venue_id, hour, calls, refused, broken)
+INSERT INTO accounts_apicallcount AS kept (venue_id, hour, calls, client_errors, server_errors)
 SELECT venue_id, date_trunc('hour', created_at, 'UTC') AS hour, count(*),
     count(*) FILTER (WHERE status BETWEEN 400 AND 499), count(*) FILTER (WHERE status >= 500)
 FROM written GROUP BY venue_id, hour ORDER BY venue_id, hour
 ON CONFLICT (venue_id, hour) DO UPDATE
-SET calls = kept.calls + excluded.calls, refused = kept.refused + excluded.refused,
-    broken = kept.broken + excluded.broken
+SET calls = kept.calls + excluded.calls, client_errors = kept.client_errors + excluded.client_errors,
+    server_errors = kept.server_errors + excluded.server_errors
 """
 
 

@@ -73,13 +73,13 @@ WITH counted AS (
     FOR KEY SHARE SKIP LOCKED
 ), delivery AS (
     INSERT INTO accounts_webhookdelivery
-        (id, event_id, endpoint_id, state, tries, next_try_at, last_answer, last_error, created_at)
+        (id, event_id, endpoint_id, state, attempts, next_attempt_at, last_response, last_error, created_at)
     SELECT uuidv7(), event.id, endpoint.id, 'pending', 0, event.created_at, '', '', event.created_at
     FROM event CROSS JOIN endpoint
 )
 SELECT last FROM counted
 """
-TOTAL = "SELECT coalesce(sum(total), 0)::int8 FROM accounts_tally WHERE venue_id = $1 AND noun = 'order'"
+TOTAL = "SELECT coalesce(sum(total), 0)::int8 FROM accounts_recordcount WHERE venue_id = $1 AND record_type = 'order'"
 PAGE = """
 SELECT id, number, business_date, status, customer_id, delivery_address, payment_method, currency, subtotal, tax,
     total, metadata::text, version, created_at, updated_at, completed_at, cancelled_at, (

@@ -123,7 +123,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         form = serializers.NewFlowBooking(data=json_body(request))
         form.is_valid(raise_exception=True)
         wish = Wish(at=id, guest=form.validated_data)
-        return idempotency.once(
+        return idempotency.respond_once(
             request, scope=wish.scope, effect=lambda: created(idempotent_booking.book(wish, now=timezone.now()))
         )
 

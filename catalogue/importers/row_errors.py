@@ -42,7 +42,7 @@ class Reject:
 
 
 @dataclass(slots=True)
-class Tally:
+class RecordCount:
     """What became of rows, each counted once; and beside them the pairs for staff, and what was closed as absent."""
 
     created: int = 0

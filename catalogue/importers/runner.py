@@ -14,7 +14,7 @@ from django.db import DataError, IntegrityError, OperationalError, connection, t
 from django.db.models.functions import Now
 from psycopg.errors import DeadlockDetected
 
-from catalogue.importers.row_errors import MovedError, Reject, Row, Tally, UnreadableFileError
+from catalogue.importers.row_errors import MovedError, RecordCount, Reject, Row, UnreadableFileError
 from catalogue.models import ImportRun, Market
 from framework.db.locks import AdvisoryLock
 
@@ -67,7 +67,7 @@ Written = TypeVar("Written", bound=OfARow, contravariant=True)
 class Writer(Protocol[Written]):
     """What stores rows that are read."""
 
-    def write(self, found: Sequence[Written]) -> Tally: ...
+    def write(self, found: Sequence[Written]) -> RecordCount: ...
 
 
 class Import(Protocol[Found]):
@@ -78,9 +78,9 @@ class Import(Protocol[Found]):
 
     def rows(self, stream: BinaryIO) -> Iterator[Any]: ...
 
-    def read(self, rows: Sequence[Row]) -> tuple[list[Found], Tally]: ...
+    def read(self, rows: Sequence[Row]) -> tuple[list[Found], RecordCount]: ...
 
-    def write(self, found: Sequence[Found]) -> Tally: ...
+    def write(self, found: Sequence[Found]) -> RecordCount: ...
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class Totals:
     refused: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def add(self, rows: int, *tallies: Tally) -> None:
+    def add(self, rows: int, *tallies: RecordCount) -> None:
         self.read += rows
         for tally in tallies:
             for name in COUNTED:
@@ -239,7 +239,7 @@ def _bury_the_dead() -> None:
                 )
 
 
-def store(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:
+def store(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> RecordCount:
     """Write a batch; when the database refuses it, write its rows one by one, so that only broken ones are left."""
     for _ in range(TRIES):
         try:
@@ -251,7 +251,7 @@ def store(importer: Writer[Found], found: Sequence[Found], *, market: Market | N
                 raise
         except DataError:
             break
-    tally = Tally()
+    tally = RecordCount()
     for each in found:
         try:
             written = _write_one(importer, each, market=market, dry_run=dry_run)
@@ -263,7 +263,7 @@ def store(importer: Writer[Found], found: Sequence[Found], *, market: Market | N
     return tally
 
 
-def _write_one(importer: Writer[Found], each: Found, *, market: Market | None, dry_run: bool) -> Tally:
+def _write_one(importer: Writer[Found], each: Found, *, market: Market | None, dry_run: bool) -> RecordCount:
     for _ in range(TRIES_OF_A_ROW):
         try:
             return _write(importer, [each], market=market, dry_run=dry_run)
@@ -280,9 +280,9 @@ def _gave_way(error: OperationalError) -> bool:
     return isinstance(error.__cause__, DeadlockDetected)
 
 
-def _write(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:
+def _write(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> RecordCount:
     if not found:
-        return Tally()
+        return RecordCount()
     with turn(market, dry_run=dry_run):
         return importer.write(found)
 

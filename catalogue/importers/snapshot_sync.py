@@ -8,7 +8,7 @@ from uuid import UUID
 
 from catalogue.history import publish
 from catalogue.importers.field_provenance import ABSENT
-from catalogue.importers.row_errors import Tally, UnreadableFileError
+from catalogue.importers.row_errors import RecordCount, UnreadableFileError
 from catalogue.importers.runner import (
     BATCH,
     Log,
@@ -71,12 +71,12 @@ class _Run:
     def fold(self) -> None:
         """Leave one row of each record."""
         if self.importer.reader.IS_GROUPED:
-            self.totals.add(0, Tally(unchanged=self.staging.group()))
+            self.totals.add(0, RecordCount(unchanged=self.staging.group()))
             return
         same, rejects = self.staging.repeated()
-        self.totals.add(0, Tally(unchanged=same))
+        self.totals.add(0, RecordCount(unchanged=same))
         for file, reject in rejects:
-            self.totals.add(0, Tally(rejects=[reject]))
+            self.totals.add(0, RecordCount(rejects=[reject]))
             self.rejects.add([reject], source=self.paths[file])
 
     def guard(self) -> None:
@@ -117,7 +117,7 @@ class _Run:
             seen += len(page)
             self.save()
             self.on_step(Step("written", seen, total, self.totals))
-        self.totals.add(0, Tally(unchanged=rest))
+        self.totals.add(0, RecordCount(unchanged=rest))
 
     def close(self) -> None:
         """What the release has no more, a batch in a transaction."""
@@ -126,7 +126,7 @@ class _Run:
             after = page[-1][0]
             with turn(self.market, dry_run=self.dry_run):
                 closed = close_absent(page, source=self.importer.source, clock=self.importer.clock)
-            self.totals.add(0, Tally(closed=closed))
+            self.totals.add(0, RecordCount(closed=closed))
             self.save()
 
 

@@ -13,7 +13,7 @@ from catalogue.importers import deduplication, reviews_and_offers
 from catalogue.importers.field_provenance import Claim, as_field, stated
 from catalogue.importers.parsing.market_lookup import Atlas, OutsideError, neighborhoods
 from catalogue.importers.parsing.parsed_place import COLUMNS, Place, Sketch
-from catalogue.importers.row_errors import MovedError, Reject, RejectedError, Row, Tally
+from catalogue.importers.row_errors import MovedError, RecordCount, Reject, RejectedError, Row
 from catalogue.matching.scoring import Likeness
 from catalogue.models import Cuisine, Market, MatchCandidate, Restaurant, SourceRecord
 from catalogue.places import slugs
@@ -79,9 +79,9 @@ class RestaurantImport:
     def rows(self, stream: BinaryIO) -> Iterator[Any]:
         return self.reader.rows(stream)
 
-    def sketch(self, rows: Sequence[Row]) -> tuple[list[Sketched], Tally]:
+    def sketch(self, rows: Sequence[Row]) -> tuple[list[Sketched], RecordCount]:
         """Tell which rows are places to eat, and count what is not. No query."""
-        tally = Tally()
+        tally = RecordCount()
         found: list[Sketched] = []
         for row in rows:
             try:
@@ -100,9 +100,9 @@ class RestaurantImport:
                 tally.rejects.append(Reject(row, str(error)))
         return found, tally
 
-    def read(self, sketched: Sequence[Sketched]) -> tuple[list[ReadPlace], Tally]:
+    def read(self, sketched: Sequence[Sketched]) -> tuple[list[ReadPlace], RecordCount]:
         """Read whole what is new or changed. One query; call it outside of a transaction."""
-        tally = Tally()
+        tally = RecordCount()
         found: list[ReadPlace] = []
         markets = {market.slug: market for market in self.atlas.markets}
         for each in sketched:
@@ -114,7 +114,7 @@ class RestaurantImport:
                 tally.rejects.append(Reject(each.row, str(error)))
         return _with_neighborhoods(found), tally
 
-    def write(self, found: Sequence[ReadPlace]) -> Tally:
+    def write(self, found: Sequence[ReadPlace]) -> RecordCount:
         """Store what was read. Call it in a transaction that holds the import's lock.
 
         A new record of a restaurant that other sources name is joined to it; where that is not certain a restaurant
@@ -165,7 +165,7 @@ class RestaurantImport:
         _store(changed, now=now)
         queued = self._queue(judged.pairs, created=created, now=now)
         differing = sum(mine[place.record].restaurant_id in changed for place in known)
-        return Tally(
+        return RecordCount(
             created=len(created),
             merged=len(judged.same),
             changed=differing,

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from accounts.api_keys.authentication import MissingCredentials
-from accounts.idempotency import Reused
+from accounts.idempotency import IdempotencyKeyReused
 from catalogue import paywall
 from catalogue.exports.requests.commands import TooManyExports
 from catalogue.exports.requests.representation import NoSuchExport
@@ -54,7 +54,7 @@ INSTEAD: Mapping[type[ApiError], str] = {
         "An export is a wallet's: your person has to connect this client with `Authorization: Bearer`, and the session"
         " (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
     ),
-    Reused: (
+    IdempotencyKeyReused: (
         "This `idempotency_key` has booked a table already, with other arguments. Nothing more was booked: call with a"
         " new one only for one more table."
     ),

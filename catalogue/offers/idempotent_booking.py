@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from accounts import idempotency
-from accounts.idempotency import Answer
+from accounts.idempotency import StoredResponse
 from catalogue import places
 from catalogue.models import FlowBooking
 from catalogue.offers import best_offer, booking
@@ -95,21 +95,21 @@ def book_once(wish: Wish, *, key: str | None, caller: str, address: str, operati
     one the same wish of the same caller is no second booking; once it is cancelled the wish is a new one, and for
     all callers the guest has one table at a time. `caller` is empty for nobody: those share their keys, as their
     addresses may change, and without a key it is `address` that tells them apart, for the record holds the guest's
-    secret. `operation` is what is called, in a word. Raises what `book` raises, idempotency.Reused and InProgress, and
-    NoSuchBooking where it was erased since.
+    secret. `operation` is what is called, in a word. Raises what `book` raises, IdempotencyKeyReused and
+    IdempotencyInProgress of idempotency, and NoSuchBooking where it was erased since.
     """
     whose = f"key of {caller}" if key is not None else f"{caller or address} {wish.scope}"
-    call = idempotency.Call(
+    call = idempotency.IdempotentRequest(
         scope=hashlib.sha256(whose.encode()).hexdigest(),
         key=key if key is not None else wish.digest.hex(),
         operation=operation,
         body_sha256=wish.digest,
-        named="idempotency_key",
+        key_name="idempotency_key",
     )
-    stands = idempotency.always if key is not None else is_held
+    is_valid = idempotency.is_always_valid if key is not None else is_held
     # Its id is all that is kept: the record is told as it stands.
-    answered = idempotency.carried_out(
-        call, lambda: Answer(body=book(wish, now=now, is_only=key is None).id.encode()), stands=stands
+    answered = idempotency.run_once(
+        call, lambda: StoredResponse(body=book(wish, now=now, is_only=key is None).id.encode()), is_valid=is_valid
     )
     found = booking_of(answered)
     if found is None:
@@ -117,14 +117,14 @@ def book_once(wish: Wish, *, key: str | None, caller: str, address: str, operati
     return booking.shown(found)
 
 
-def booking_of(answered: Answer) -> FlowBooking | None:
+def booking_of(answered: StoredResponse) -> FlowBooking | None:
     """The booking whose id was kept. One query."""
     rows = FlowBooking.objects.select_related("slot__restaurant", "reservation__venue")
     key = decode("fb", answered.body.decode())
     return rows.filter(pk=key).first() if key else None
 
 
-def is_held(answered: Answer) -> bool:
+def is_held(answered: StoredResponse) -> bool:
     """Whether the table of an earlier answer is still booked."""
     found = booking_of(answered)
     return found is not None and found.reservation.status != Reservation.Status.CANCELLED

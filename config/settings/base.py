@@ -42,7 +42,7 @@ CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
 CSRF_FAILURE_VIEW = "reservations.self_service.views.csrf_failed"
 
 INSTALLED_APPS = [
-    "accounts.apps.BackOfficeConfig",
+    "accounts.apps.AdminSiteConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",
@@ -90,7 +90,7 @@ MIDDLEWARE = [
     "allauth.usersessions.middleware.UserSessionsMiddleware",
     "framework.admin.nul_byte_middleware.NulByteMiddleware",
     "framework.admin.db_error_middleware.DatabaseErrorMiddleware",
-    "accounts.sign_in.outage_middleware.ClosedDoors",
+    "accounts.sign_in.outage_middleware.RedisOutageMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -105,14 +105,17 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "accounts.dashboard.menu.shell",
+                "accounts.dashboard.menu.layout",
             ],
         },
     },
 ]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["accounts.tenancy.auth_backends.Staff", "accounts.tenancy.auth_backends.Members"]
+AUTHENTICATION_BACKENDS = [
+    "accounts.tenancy.auth_backends.StaffBackend",
+    "accounts.tenancy.auth_backends.MemberBackend",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -120,19 +123,19 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # Sign-in by email address and password, or by passkey; a second factor is optional
 LOGIN_URL, LOGIN_REDIRECT_URL, ACCOUNT_LOGOUT_REDIRECT_URL = "account_login", "dashboard", "home"
-ACCOUNT_ADAPTER = "accounts.sign_in.allauth_adapters.Entrance"
+ACCOUNT_ADAPTER = "accounts.sign_in.allauth_adapters.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_FORMS = {"signup": "accounts.forms.people.Newcomer"}
+ACCOUNT_FORMS = {"signup": "accounts.forms.people.SignUpForm"}
 # The first API call must not wait for a mail. Invitations require a verified address.
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = PUBLIC_BASE_URL.partition(":")[0]
-MFA_ADAPTER = "accounts.sign_in.allauth_adapters.SecondFactor"
-MFA_FORMS = {"add_webauthn": "accounts.sign_in.forms.AddPasskey"}
+MFA_ADAPTER = "accounts.sign_in.allauth_adapters.MFAAdapter"
+MFA_FORMS = {"add_webauthn": "accounts.sign_in.forms.AddPasskeyForm"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Tablewire"

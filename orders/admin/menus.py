@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from accounts.admin.venue_scoping import OfVenues
+from accounts.admin.venue_scoping import VenueScopedAdmin
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from orders import pricing
@@ -36,7 +36,7 @@ class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
 
 
 @admin.register(Menu)
-class MenuAdmin(OfVenues, ChangedFieldsAdmin):
+class MenuAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     """Menus with their categories; dishes have their own list."""
 
     list_display = ["venue", "is_published", "dishes"]
@@ -53,7 +53,6 @@ class MenuAdmin(OfVenues, ChangedFieldsAdmin):
     list_per_page = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Menu]:
-        """Annotate the number of dishes and the user's permissions on them."""
         menus: QuerySet[Menu] = super().get_queryset(request)
         return menus.annotate(
             number_of_items=Count("items"),
@@ -62,20 +61,17 @@ class MenuAdmin(OfVenues, ChangedFieldsAdmin):
         )
 
     def get_fields(self, request: HttpRequest, obj: Menu | None = None) -> list[Any]:
-        """A new menu has no dishes field yet."""
         return ["venue", "is_published", "dishes"] if obj else ["venue", "is_published"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Menu | None = None) -> list[str]:
-        """The venue is fixed."""
         return ["venue", "dishes"] if obj else []
 
     @admin.display(description="Dishes and drinks")
     def dishes(self, menu: Any) -> SafeString:
-        """Links to the dishes and to the form that adds one."""
         number = f"{menu.number_of_items} on the menu"
         of_menu = f"{reverse('admin:orders_menuitem_changelist')}?{OF_MENU}={menu.pk}"
         shown = format_html('<a href="{}">{}</a>', of_menu, number) if menu.shows_items else number
-        add = format_html(' · <a href="{}">Add one</a>', add_to(menu.pk)) if menu.adds_items else ""
+        add = format_html(' · <a href="{}">Add one</a>', build_add_url(menu.pk)) if menu.adds_items else ""
         return format_html("{}{}", shown, add)
 
     @admin.action(description="Publish: limit orders to the menu and use its prices", permissions=["change"])
@@ -104,12 +100,12 @@ class MenuItemForm(ValidatesUniqueness, ChangedFieldsForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         if self.instance.menu_id:
-            self.initial["price"] = pricing.written(self.instance.price, self.instance.menu.venue.currency)
+            self.initial["price"] = pricing.format_amount(self.instance.price, self.instance.menu.venue.currency)
             self.initial["tax_percent"] = f"{self.instance.tax_percent.normalize():f}"
 
 
 @admin.register(MenuItem)
-class MenuItemAdmin(OfVenues, ChangedFieldsAdmin):
+class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     """Dishes and drinks. New ones are added from the page of their menu."""
 
     venue_path = "menu__venue"
@@ -122,7 +118,7 @@ class MenuItemAdmin(OfVenues, ChangedFieldsAdmin):
     ordering = ["menu_id", "category__position", "position", "name", "id"]
     show_full_result_count = False
     list_per_page = 50
-    actions = ["sell_out", "bring_back"]
+    actions = ["sell_out", "make_available"]
     fields = [
         "menu",
         "category",
@@ -134,43 +130,38 @@ class MenuItemAdmin(OfVenues, ChangedFieldsAdmin):
     ]
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        """Omit the venue in the list of one menu."""
         return [name for name in self.list_display if name != "venue" or OF_MENU not in request.GET]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MenuItem]:
-        """Load the venue, for currency and time zone."""
         return super().get_queryset(request).select_related("menu__venue", "category")
 
     def get_readonly_fields(self, request: HttpRequest, obj: MenuItem | None = None) -> list[str]:
-        """A dish stays on its menu."""
         return ["menu"] if obj else []
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Add to the menu that the address names; without one, show the menus."""
-        if self.has_add_permission(request) and menu_of(request) == NO_MENU:
+        if self.has_add_permission(request) and get_menu_id(request) == NO_MENU:
             self.message_user(request, "Choose the menu that the dish is to be on.", messages.INFO)
             return HttpResponseRedirect(reverse("admin:orders_menu_changelist"))
         return super().add_view(request, form_url, extra_context)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """The menu that the address names."""
-        return super().get_changeform_initial_data(request) | {"menu": menu_of(request)}
+        return super().get_changeform_initial_data(request) | {"menu": get_menu_id(request)}
 
     def response_add(self, request: HttpRequest, obj: MenuItem, post_url_continue: str | None = None) -> HttpResponse:
-        """The next dish goes on the same menu."""
-        answer = super().response_add(request, obj, post_url_continue)
-        return next_on_menu(request, obj) or answer
+        response = super().response_add(request, obj, post_url_continue)
+        return redirect_to_next(request, obj) or response
 
     def response_change(self, request: HttpRequest, obj: MenuItem) -> HttpResponse:
-        """The next dish goes on the same menu."""
-        answer = super().response_change(request, obj)
-        return next_on_menu(request, obj) or answer
+        response = super().response_change(request, obj)
+        return redirect_to_next(request, obj) or response
 
     def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any) -> Any:
-        """Limit the choices to this menu and its categories."""
-        menu = self.within(request, Menu.objects.filter(id=menu_of(request)), "add", "change", path="venue")
+        menu = self.filter_permitted(
+            request, Menu.objects.filter(id=get_menu_id(request)), "add", "change", path="venue"
+        )
         if db_field.name == "menu":
             options |= {"queryset": menu.select_related("venue"), "empty_label": None}
         else:
@@ -179,22 +170,18 @@ class MenuItemAdmin(OfVenues, ChangedFieldsAdmin):
 
     @admin.display(description="Venue", ordering="menu__venue__name")
     def venue(self, item: MenuItem) -> str:
-        """The venue of the menu."""
         return item.menu.venue.name
 
     @admin.display(description="")
     def currency(self, item: MenuItem) -> str:
-        """The currency of the price."""
         return item.menu.venue.currency
 
     @admin.display(description="Tax", ordering="tax_percent")
     def tax(self, item: MenuItem) -> str:
-        """In percent."""
         return f"{item.tax_percent.normalize():f}\N{NO-BREAK SPACE}%"
 
     @admin.display(description="Sold out today", boolean=True)
     def is_sold_out(self, item: MenuItem) -> bool:
-        """Whether the dish is sold out on the venue's current day."""
         return item.sold_out_on == timezone.now().astimezone(ZoneInfo(item.menu.venue.timezone)).date()
 
     def has_sell_out_permission(self, request: HttpRequest) -> bool:
@@ -207,32 +194,32 @@ class MenuItemAdmin(OfVenues, ChangedFieldsAdmin):
         self.message_user(request, f"{queryset.sell_out(now=timezone.now())} sold out today.", messages.SUCCESS)
 
     @admin.action(description="Available again", permissions=["sell_out"])
-    def bring_back(self, request: HttpRequest, queryset: MenuItems) -> None:
+    def make_available(self, request: HttpRequest, queryset: MenuItems) -> None:
         """Make sold-out dishes available again."""
-        self.message_user(request, f"{queryset.bring_back()} available again.", messages.SUCCESS)
+        self.message_user(request, f"{queryset.make_available()} available again.", messages.SUCCESS)
 
 
-def menu_of(request: HttpRequest) -> UUID:
+def get_menu_id(request: HttpRequest) -> UUID:
     """Return the menu from the URL: of the dish, of the parameter, or of the list filter."""
     item = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
     if item:
-        return MenuItem.objects.filter(id=as_key(item)).values_list("menu_id", flat=True).first() or NO_MENU
+        return MenuItem.objects.filter(id=parse_uuid(item)).values_list("menu_id", flat=True).first() or NO_MENU
     came_from = parse_qs(request.GET.get("_changelist_filters", ""))
     named = request.GET.get("menu") or came_from.get(OF_MENU, [""])[0]
-    return as_key(named)
+    return parse_uuid(named)
 
 
-def add_to(menu: UUID) -> str:
+def build_add_url(menu: UUID) -> str:
     """Return the URL that adds a dish to this menu."""
     return f"{reverse('admin:orders_menuitem_add')}?menu={menu}"
 
 
-def next_on_menu(request: HttpRequest, item: MenuItem) -> HttpResponse | None:
+def redirect_to_next(request: HttpRequest, item: MenuItem) -> HttpResponse | None:
     """Redirect to the form for another dish after “Save and add another”; otherwise None."""
-    return HttpResponseRedirect(add_to(item.menu_id)) if "_addanother" in request.POST else None
+    return HttpResponseRedirect(build_add_url(item.menu_id)) if "_addanother" in request.POST else None
 
 
-def as_key(text: str) -> UUID:
+def parse_uuid(text: str) -> UUID:
     """Parse a UUID; return NO_MENU for invalid text."""
     try:
         return UUID(text)

@@ -12,28 +12,27 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from accounts.admin.venue_scoping import OfVenues
-from accounts.api_keys.authentication import staff
-from accounts.models import Event, Tally
+from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.api_keys.authentication import get_staff_actor
+from accounts.models import Event, RecordCount
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
 from framework.forms.optimistic_concurrency import ChangedFieldsForm
 from orders import commands, pricing
-from orders.models import IllegalMove, Order, OrderItem, OrderNumber, Orders
+from orders.models import InvalidTransition, Order, OrderItem, OrderNumber, Orders
 
 
-def amount(row: Order | OrderItem, name: str) -> str | None:
+def format_amount(row: Order | OrderItem, name: str) -> str | None:
     """Return a formatted amount of the row; None for an order without prices."""
     value = getattr(row, name)
-    return None if value is None else pricing.written(value, row.currency)
+    return None if value is None else pricing.format_amount(value, row.currency)
 
 
 class Lines(CharField):
     """Multi-line text; browsers send CR LF line endings."""
 
     def to_python(self, value: Any) -> Any:
-        """Convert to LF."""
         return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
 
 
@@ -76,26 +75,22 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
 
     @admin.display(description="Unit price")
     def unit_price_shown(self, line: OrderItem) -> str | None:
-        """The price at the time of the order."""
-        return amount(line, "unit_price")
+        return format_amount(line, "unit_price")
 
     @admin.display(description="Tax")
     def tax(self, line: OrderItem) -> str | None:
-        """In percent."""
         return None if line.tax_percent is None else f"{line.tax_percent.normalize():f} %"
 
     @admin.display(description="Line total")
     def line_total_shown(self, line: OrderItem) -> str | None:
-        """The total of the line."""
-        return amount(line, "line_total")
+        return format_amount(line, "line_total")
 
     def has_add_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
-        """The lines of an order are fixed."""
         return False
 
 
 @admin.register(Order)
-class OrderAdmin(OfVenues, LargeTableAdmin):
+class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
     """Orders. List actions change the status by the same rules as the API."""
 
     form = OrderForm
@@ -132,45 +127,42 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
     ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Order | None = None) -> list[str]:
-        """Only the delivery address is editable."""
         named = [name for row in self.fields or () for name in ([row] if isinstance(row, str) else row)]
         return [name for name in named if name != "delivery_address"]
 
     def save_model(self, request: HttpRequest, obj: Order, form: OrderForm, change: bool) -> None:
-        """Save the address only: the loaded row may be older than a status change."""
         if "delivery_address" in form.changed_data:
-            commands.deliver_to(obj, obj.delivery_address, now=timezone.now(), actor=staff(request))
+            commands.change_delivery_address(
+                obj, obj.delivery_address, now=timezone.now(), actor=get_staff_actor(request)
+            )
 
     @admin.display(description="Subtotal")
     def before_tax(self, order: Order) -> str | None:
-        """The total without tax."""
-        return amount(order, "subtotal")
+        return format_amount(order, "subtotal")
 
     @admin.display(description="Tax")
     def of_tax(self, order: Order) -> str | None:
-        """The tax of all lines."""
-        return amount(order, "tax")
+        return format_amount(order, "tax")
 
     @admin.display(description="Total", ordering="total")
     def in_total(self, order: Order) -> str | None:
-        """What the customer pays."""
-        return amount(order, "total")
+        return format_amount(order, "total")
 
     @admin.display(description="History")
     def events(self, order: Order) -> SafeString:
-        """The events of the order, oldest first."""
         found = Event.objects.filter(subject=order.pk, venue_id=order.venue_id).order_by("created_at", "id")
         return render_to_string("admin/orders/order/events.html", {"events": found})
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
-        """Pending orders, counted by the tallies: there are many orders, and few are pending."""
-        pending = Tally.objects.filter(noun=Tally.Noun.ORDER, status=Order.Status.PENDING)
-        number = self.within(request, pending, "change", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
+        """Pending orders, counted by the record counts: there are many orders, and few are pending."""
+        pending = RecordCount.objects.filter(record_type=RecordCount.RecordType.ORDER, status=Order.Status.PENDING)
+        number = (
+            self.filter_permitted(request, pending, "change", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
+        )
         address = f"{reverse('admin:orders_order_changelist')}?status__exact={Order.Status.PENDING}"
         return [PendingCount("pending orders", int(number), address)]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Orders come through the API."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
@@ -183,8 +175,8 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
         if "confirmed" not in request.POST:
             question: dict[str, Any] = {"action": "complete", "title": "Complete orders?", "confirm_label": "Complete"}
             message = "These pending orders will be completed, and webhooks are sent. Other orders do not change."
-            return render_rows_confirmation(self, request, still_pending(queryset), message=message, **question)
-        self.move(request, queryset, Order.Status.COMPLETED)
+            return render_rows_confirmation(self, request, filter_pending(queryset), message=message, **question)
+        self.change_status(request, queryset, Order.Status.COMPLETED)
         return None
 
     @admin.action(description="Cancel the selected orders", permissions=["change"])
@@ -201,9 +193,9 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
             message = (
                 "These pending orders will be cancelled permanently, and webhooks are sent. Others do not change."
             )
-            rows, status = still_pending(queryset), 400 if is_confirmed else 200
+            rows, status = filter_pending(queryset), 400 if is_confirmed else 200
             return render_rows_confirmation(self, request, rows, message=message, form=form, status=status, **question)
-        self.move(request, queryset, Order.Status.CANCELLED, because=form.cleaned_data["reason"])
+        self.change_status(request, queryset, Order.Status.CANCELLED, because=form.cleaned_data["reason"])
         return None
 
     @admin.action(description="Reopen the selected orders that were completed by mistake", permissions=["change"])
@@ -223,31 +215,35 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
             return render_rows_confirmation(self, request, completed, message=message, **question)
         for order in queryset.with_items():
             try:
-                commands.reopen(order, now=timezone.now(), actor=staff(request))
-            except IllegalMove as refusal:
+                commands.reopen_order(order, now=timezone.now(), actor=get_staff_actor(request))
+            except InvalidTransition as refusal:
                 self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
             else:
                 self.message_user(request, f"{order} was reopened.", messages.SUCCESS)
         return None
 
-    def move(self, request: HttpRequest, queryset: Orders, status: Order.Status, *, because: str = "") -> None:
+    def change_status(
+        self, request: HttpRequest, queryset: Orders, status: Order.Status, *, because: str = ""
+    ) -> None:
         """Change the status of each pending order, and report the others."""
         for order in queryset.with_items():
             try:
-                commands.move(order, status, now=timezone.now(), actor=staff(request), because=because)
-            except IllegalMove as refusal:
+                commands.change_status(
+                    order, status, now=timezone.now(), actor=get_staff_actor(request), because=because
+                )
+            except InvalidTransition as refusal:
                 self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
             else:
                 self.message_user(request, f"{order} was {status.value}.", messages.SUCCESS)
 
 
-def still_pending(orders: Orders) -> Orders:
+def filter_pending(orders: Orders) -> Orders:
     """The pending orders, with their venues."""
     return orders.filter(status=Order.Status.PENDING).select_related("venue")
 
 
 @admin.register(OrderNumber)
-class OrderNumberAdmin(OfVenues, admin.ModelAdmin[OrderNumber]):
+class OrderNumberAdmin(VenueScopedAdmin, admin.ModelAdmin[OrderNumber]):
     """The last order number of each day, read-only."""
 
     list_display = ["venue", "business_date", "last"]
@@ -255,11 +251,9 @@ class OrderNumberAdmin(OfVenues, admin.ModelAdmin[OrderNumber]):
     ordering = ["-business_date", "venue_id"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Only the order commands write this counter."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Only the order commands write this counter."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -7,7 +7,7 @@ from orders.models import Order
 
 
 class OrderFilter(filters.FilterSet):
-    """`status` keeps one of the three."""
+    """Filter by status."""
 
     status = StrictChoiceFilter(choices=Order.Status.choices, label="Only orders of this status")
 

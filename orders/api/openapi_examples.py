@@ -1,4 +1,4 @@
-"""Examples of orders for the OpenAPI document; tests send each and compare the answers."""
+"""Examples of orders for the OpenAPI document; tests send each request and compare the responses."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ CREATE = [
     OpenApiExample("A pending order", value=PENDING, response_only=True, status_codes=["201"]),
 ]
 RETRIEVE = [OpenApiExample("A pending order", value=PENDING, response_only=True, status_codes=["200"])]
-MOVE = [
-    OpenApiExample("It was handed over", value={"status": "completed"}, request_only=True),
+SET_STATUS = [
+    OpenApiExample("Complete the order", value={"status": "completed"}, request_only=True),
     OpenApiExample("A completed order", value=COMPLETED, response_only=True, status_codes=["200"]),
 ]

@@ -1,4 +1,4 @@
-"""Orders over HTTP."""
+"""The orders endpoints."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import idempotency
-from accounts.api_keys.authentication import KeyAuthentication, actor_of, family_of, venue_of
-from accounts.api_keys.permissions import Scoped
+from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
+from accounts.api_keys.permissions import HasScope
 from framework.api import conditional_requests
 from framework.api.filters import parse_choice
 from framework.api.json_parser import json_body
@@ -34,10 +34,10 @@ STATUSES = tuple(Order.Status.values)
 
 
 class OrderViewSet(StrictViewSet[Order]):
-    """Create, list, retrieve and move orders of the venue that the key belongs to."""
+    """Create, list, retrieve, complete and cancel orders of the key's venue."""
 
-    authentication_classes = [KeyAuthentication]
-    permission_classes = [Scoped]
+    authentication_classes = [ApiKeyAuthentication]
+    permission_classes = [HasScope]
     scope = "orders"
     filterset_class = OrderFilter
     page_parameters = ("limit", "page")
@@ -46,16 +46,15 @@ class OrderViewSet(StrictViewSet[Order]):
     lookup_url_kwarg = "id"
 
     def get_queryset(self) -> Orders:
-        """The orders of the caller's venue."""
-        return Order.objects.of(venue_of(self.request))
+        return Order.objects.of(get_request_venue(self.request))
 
-    def order(self, public_id: str) -> Order:
-        """The order of this id. Raises NotFound for an unknown, a malformed and another venue's id alike."""
-        order = self.get_queryset().known_as(public_id).with_items().first()
+    def get_order(self, public_id: str) -> Order:
+        """Return the order with its lines. Raises NotFound for an unknown, malformed or another venue's id."""
+        order = self.get_queryset().with_public_id(public_id).with_items().first()
         if order is None:
             raise NotFound("There is no such order.")
-        # Who moves it asks for its venue.
-        order.venue = venue_of(self.request)
+        # Saves the query for the venue.
+        order.venue = get_request_venue(self.request)
         return order
 
     @extend_schema(
@@ -68,11 +67,11 @@ class OrderViewSet(StrictViewSet[Order]):
     )
     def list(self, request: Request) -> HttpResponse:
         """A page past the end is empty. `pagination.total` counts all orders that match."""
-        asked = parser.parse_query(request, ("status", *self.page_parameters))
-        page = page_number.parse_page(asked)
-        state = parse_choice(asked, "status", STATUSES)
-        total, shown = order_json.page_of(venue_of(request), page, status=state)
-        return page_number.page_response(request, shown, params=asked, page=page, total=total)
+        params = parser.parse_query(request, ("status", *self.page_parameters))
+        page = page_number.parse_page(params)
+        state = parse_choice(params, "status", STATUSES)
+        total, records = order_json.read_page(get_request_venue(request), page, status=state)
+        return page_number.page_response(request, records, params=params, page=page, total=total)
 
     @extend_schema(
         operation_id="create_order",
@@ -84,19 +83,21 @@ class OrderViewSet(StrictViewSet[Order]):
         examples=openapi_examples.CREATE,
     )
     def create(self, request: Request) -> HttpResponse:
-        """The order is pending, and has a number that is called out at the counter. Where the venue publishes a menu,
-        each item must be on it and sold now, and the answer has names and prices. With an Idempotency-Key it can be
-        sent again: it is placed once.
+        """The order is pending and gets a number for the counter. If the venue has a published menu, each item must be
+        on it and available now, and the response has names and prices. A request with an Idempotency-Key can be
+        repeated: the order is placed once.
         """
-        return idempotency.once(request, scope=family_of(request), effect=partial(self.place, request))
+        return idempotency.respond_once(request, scope=get_key_family(request), effect=partial(self.place, request))
 
     def place(self, request: Request) -> HttpResponse:
-        """Place the order that the body describes."""
-        wanted = serializers.NewOrder.read(json_body(request))
-        told = commands.place(venue_of(request), now=timezone.now(), actor=actor_of(request), **wanted)
-        answer = self.answer(told, status.HTTP_201_CREATED)
-        answer["Location"] = public_url(f"/api/v1/orders/{told['id']}")
-        return answer
+        """Place the order of the body."""
+        body = serializers.NewOrder.read(json_body(request))
+        record = commands.place_order(
+            get_request_venue(request), now=timezone.now(), actor=get_key_actor(request), **body
+        )
+        response = self.respond(record, status.HTTP_201_CREATED)
+        response["Location"] = public_url(f"/api/v1/orders/{record['id']}")
+        return response
 
     @extend_schema(
         operation_id="get_order",
@@ -107,15 +108,14 @@ class OrderViewSet(StrictViewSet[Order]):
         examples=openapi_examples.RETRIEVE,
     )
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
-        """The order as it is now; 304 where If-None-Match names its version."""
-        told = order_json.known_as(id, venue=venue_of(request))
-        if told is None:
+        """The current order; 304 if If-None-Match has its version."""
+        record = order_json.find_record(id, venue=get_request_venue(request))
+        if record is None:
             raise NotFound("There is no such order.")
-        if conditional_requests.matches_if_none_match(request, told["version"]):
-            return Response(
-                status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": conditional_requests.etag(told["version"])}
-            )
-        return self.answer(told)
+        if conditional_requests.matches_if_none_match(request, record["version"]):
+            headers = {"ETag": conditional_requests.etag(record["version"])}
+            return Response(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
+        return self.respond(record)
 
     @extend_schema(
         operation_id="set_order_status",
@@ -124,24 +124,24 @@ class OrderViewSet(StrictViewSet[Order]):
         request=serializers.NewStatus,
         responses={200: serializers.OrderRecord},
         extensions=schema.error_codes(ErrorCode.INVALID_TRANSITION, ErrorCode.NOT_FOUND, ErrorCode.VERSION_CONFLICT),
-        examples=openapi_examples.MOVE,
+        examples=openapi_examples.SET_STATUS,
     )
     @action(detail=True, methods=["put"], url_path="status")
-    def move(self, request: Request, id: str) -> HttpResponse:  # noqa: A002
-        """A pending order can be completed or cancelled, and that is final. The status that it has already changes
-        nothing and is no error. With If-Match the order moves only from the version that it names.
+    def set_status(self, request: Request, id: str) -> HttpResponse:  # noqa: A002
+        """A pending order can be completed or cancelled; both are final. Setting the current status changes nothing
+        and is not an error. With If-Match the status changes only if the order has that version.
         """
-        order = self.order(id)
-        wanted = serializers.NewStatus.read(json_body(request))
-        commands.move(
+        order = self.get_order(id)
+        body = serializers.NewStatus.read(json_body(request))
+        commands.change_status(
             order,
-            wanted["status"],
+            body["status"],
             now=timezone.now(),
-            actor=actor_of(request),
+            actor=get_key_actor(request),
             versions=conditional_requests.if_match_versions(request),
         )
-        return self.answer(order_json.of(order))
+        return self.respond(order_json.serialize_order(order))
 
-    def answer(self, told: Mapping[str, Any], code: int = status.HTTP_200_OK) -> HttpResponse:
-        """The record with its version as an entity tag."""
-        return json_response(told, code, headers={"ETag": conditional_requests.etag(told["version"])})
+    def respond(self, record: Mapping[str, Any], code: int = status.HTTP_200_OK) -> HttpResponse:
+        """Return the record with its version as ETag."""
+        return json_response(record, code, headers={"ETag": conditional_requests.etag(record["version"])})

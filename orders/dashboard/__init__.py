@@ -1,1 +1,1 @@
-"""The dashboard's pages of orders: the board, the list, an order, and orders by phone."""
+"""Dashboard pages of orders and menus."""

@@ -14,17 +14,17 @@ from django.views.decorators.cache import never_cache
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event
 from accounts.models.venues import PREFIX
-from accounts.tenancy.permissions import RIGHTS_OF, Right
+from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Right
 from framework.public_ids import decode
 from orders import board, commands, pricing
-from orders.dashboard.cancellation_form import REASONS, ReasonForm
-from orders.models import IllegalMove, Order
+from orders.dashboard.cancellation_form import REASONS, CancellationForm
+from orders.models import InvalidTransition, Order
 
 # Minutes after which a pending order changes its colour.
 LATE_MIN, VERY_LATE_MIN = 10, 20
 UNCHANGED = 204
 SIGNED_OUT = 401
-ROLES = tuple(role.value for role, rights in RIGHTS_OF.items() if Right.ORDERS in rights)
+ROLES = tuple(role.value for role, rights in RIGHTS_BY_ROLE.items() if Right.ORDERS in rights)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,52 +58,52 @@ class Card:
     @property
     def total(self) -> str | None:
         """The total with currency, None for an order without prices."""
-        return money(self.order.total, self.order.currency)
+        return format_money(self.order.total, self.order.currency)
 
 
-def money(amount: Any, currency: str) -> str | None:
+def format_money(amount: Any, currency: str) -> str | None:
     """Format an amount: `19.00 EUR`."""
-    return None if amount is None else f"{pricing.written(amount, currency)} {currency}"
+    return None if amount is None else f"{pricing.format_amount(amount, currency)} {currency}"
 
 
-def cards(orders: Iterable[Order], *, now: datetime) -> list[Card]:
+def build_cards(orders: Iterable[Order], *, now: datetime) -> list[Card]:
     """Wrap the orders as cards."""
     return [Card(order=order, waited=now - order.created_at) for order in orders]
 
 
-def columns(request: PageRequest) -> dict[str, Any]:
+def build_context(request: PageRequest) -> dict[str, Any]:
     """Return the context of the three columns."""
     now = timezone.now()
     venue = request.access.venue
-    found = board.board(venue, now=now)
+    day = board.read_board(venue, now=now)
     return {
-        "board": found,
-        "waiting": cards(found.waiting.orders, now=now),
-        "completed": cards(found.completed.orders, now=now),
-        "cancelled": cards(found.cancelled.orders, now=now),
-        "today": board.midnight(venue.timezone, now=now).date(),
+        "board": day,
+        "pending": build_cards(day.pending.orders, now=now),
+        "completed": build_cards(day.completed.orders, now=now),
+        "cancelled": build_cards(day.cancelled.orders, now=now),
+        "today": board.get_midnight(venue.timezone, now=now).date(),
         "venue": venue,
     }
 
 
 @page(Right.ORDERS, section="board")
-def show(request: PageRequest) -> HttpResponse:
+def show_board(request: PageRequest) -> HttpResponse:
     """Render the page."""
     return render(
         request,
         "orders/board.html",
-        columns(request)
+        build_context(request)
         | {
             "reasons": REASONS,
             "late_min": LATE_MIN,
             "very_late_min": VERY_LATE_MIN,
-            "max_waiting": board.MOST_WAITING,
+            "max_pending": board.MAX_PENDING,
         },
     )
 
 
 @never_cache
-def poll(request: HttpRequest, *, venue: str) -> HttpResponse:
+def poll_columns(request: HttpRequest, *, venue: str) -> HttpResponse:
     """Return the columns, or 204 if they have not changed since the stamp `seen`.
 
     Every board polls this every two seconds. An unchanged board costs three queries: the session, the user, and one
@@ -114,22 +114,22 @@ def poll(request: HttpRequest, *, venue: str) -> HttpResponse:
         return HttpResponse(status=SIGNED_OUT)
     key = decode(PREFIX, venue)
     seen = request.GET.get("seen")
-    if key and seen and seen == board.stamp_for(request.user.pk, key, roles=ROLES, now=timezone.now()):
+    if key and seen and seen == board.read_member_stamp(request.user.pk, key, roles=ROLES, now=timezone.now()):
         return HttpResponse(status=UNCHANGED)
-    return refresh(request, venue=venue)
+    return render_columns(request, venue=venue)
 
 
 @page(Right.ORDERS, section="board")
-def refresh(request: PageRequest) -> HttpResponse:
+def render_columns(request: PageRequest) -> HttpResponse:
     """Render the current columns; 204 if they have not changed, also for our own staff."""
     seen = request.GET.get("seen")
-    if seen and seen == board.stamp(request.access.venue, now=timezone.now()):
+    if seen and seen == board.read_stamp(request.access.venue, now=timezone.now()):
         return HttpResponse(status=UNCHANGED)
-    return render(request, "orders/board_columns.html", columns(request))
+    return render(request, "orders/board_columns.html", build_context(request))
 
 
 @page(Right.ORDERS, section="board", methods=("POST",))
-def move(request: PageRequest) -> HttpResponse:
+def change_status(request: PageRequest) -> HttpResponse:
     """Complete, cancel or reopen one order; the parameter `complete`, `cancel` or `reopen` is its id.
 
     An htmx request gets the columns and a toast; other requests are redirected to the board.
@@ -139,43 +139,45 @@ def move(request: PageRequest) -> HttpResponse:
             break
     else:
         raise Http404
-    found = Order.objects.of(request.access.venue).known_as(request.POST[verb]).with_items().first()
-    if found is None:
+    order = Order.objects.of(request.access.venue).with_public_id(request.POST[verb]).with_items().first()
+    if order is None:
         raise Http404
-    form = ReasonForm(request.POST)
+    form = CancellationForm(request.POST)
     if verb == "cancel" and not form.is_valid():
         text = " ".join(str(message) for errors in form.errors.values() for message in errors)
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
-    found.venue = request.access.venue
-    is_done, message = carry_out(
-        found, verb, actor=request.access.actor, because=form.because if verb == "cancel" else ""
+    order.venue = request.access.venue
+    is_done, message = apply_action(
+        order, verb, actor=request.access.actor, because=form.because if verb == "cancel" else ""
     )
     if getattr(request, "htmx", None):
-        undo = found if is_done and verb == "complete" else None
-        context = columns(request) | {"message": message, "is_done": is_done, "undo": undo}
+        undo = order if is_done and verb == "complete" else None
+        context = build_context(request) | {"message": message, "is_done": is_done, "undo": undo}
         return render(request, "orders/board_moved.html", context)
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
     return redirect("order-board", venue=request.access.venue.public_id)
 
 
-def carry_out(order: Order, verb: str, *, actor: str, because: str = "") -> tuple[bool, str]:
+def apply_action(order: Order, verb: str, *, actor: str, because: str = "") -> tuple[bool, str]:
     """Complete, cancel or reopen the order. Return whether that changed it, and a message for the user."""
     now = timezone.now()
     try:
         if verb == "reopen":
-            commands.reopen(order, now=now, actor=actor)
+            commands.reopen_order(order, now=now, actor=actor)
             return True, f"Order {order.number} was reopened."
         to = Order.Status.COMPLETED if verb == "complete" else Order.Status.CANCELLED
-        if commands.move(order, to, now=now, actor=actor, because=because):
+        if commands.change_status(order, to, now=now, actor=actor, because=because):
             return True, f"Order {order.number} was {to.value}."
-    except IllegalMove:
+    except InvalidTransition:
         pass
-    by = who(Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("-created_at", "-id").first())
+    by = format_actor(
+        Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("-created_at", "-id").first()
+    )
     state = "to do" if order.status == Order.Status.PENDING else order.status
     return False, f"Order {order.number} is already {state}{by}."
 
 
-def who(event: Event | None) -> str:
+def format_actor(event: Event | None) -> str:
     """Return `, by NAME` for a message; "" for the system."""
     if event is None or event.actor == "system":
         return ""

@@ -9,7 +9,7 @@ REASONS = ("Customer request", "Sold out", "Too busy", "Not picked up", "Mistake
 MAX_DETAILS_LENGTH = 200
 
 
-class ReasonForm(forms.Form):
+class CancellationForm(forms.Form):
     """A reason, with optional details; for `Other` the details are required."""
 
     reason = forms.ChoiceField(
@@ -27,7 +27,6 @@ class ReasonForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Require details for `Other`."""
         values = self.cleaned_data
         if values.get("reason") == OTHER and not values.get("details") and "details" not in self.errors:
             self.add_error("details", "Enter the reason.")

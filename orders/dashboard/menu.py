@@ -18,7 +18,7 @@ from orders.menu import editing
 from orders.models import Menu, MenuCategory, MenuItem
 
 
-def context_of(request: PageRequest, message: str = "") -> dict[str, Any]:
+def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
     """Return the context of the menu templates. Three queries."""
     venue = request.access.venue
     today = timezone.now().astimezone(ZoneInfo(venue.timezone)).date()
@@ -29,51 +29,52 @@ def context_of(request: PageRequest, message: str = "") -> dict[str, Any]:
         if menu
         else []
     )
-    shown = [
-        (category, [line_of(item, venue.currency, today) for item in category.items.all()]) for category in categories
+    rows = [
+        (category, [format_item(item, venue.currency, today) for item in category.items.all()])
+        for category in categories
     ]
     return {
         "venue": venue,
         "access": request.access,
         "menu": menu,
-        "categories": shown,
-        "dish_count": sum(len(items) for _, items in shown),
-        "sold_out": sum(line["is_sold_out"] for _, items in shown for line in items),
+        "categories": rows,
+        "dish_count": sum(len(items) for _, items in rows),
+        "sold_out": sum(line["is_sold_out"] for _, items in rows for line in items),
         "can_edit": request.access.may(Right.MENU),
         "can_sell_out": request.access.may(Right.SOLD_OUT),
         "message": message,
     }
 
 
-def line_of(item: MenuItem, currency: str, today: Any) -> dict[str, Any]:
+def format_item(item: MenuItem, currency: str, today: Any) -> dict[str, Any]:
     """A dish with its formatted price."""
     return {
         "item": item,
-        "price": pricing.written(item.price, currency),
+        "price": pricing.format_amount(item.price, currency),
         "tax": f"{item.tax_percent.normalize():f}",
         "is_sold_out": item.sold_out_on == today,
     }
 
 
 @page(Right.MENU, Right.SOLD_OUT, section="menu")
-def show(request: PageRequest) -> HttpResponse:
+def show_menu(request: PageRequest) -> HttpResponse:
     """Render the menu."""
-    return render(request, "orders/menu.html", context_of(request))
+    return render(request, "orders/menu.html", build_context(request))
 
 
 @page(Right.MENU, section="menu")
-def preview(request: PageRequest) -> HttpResponse:
+def preview_menu(request: PageRequest) -> HttpResponse:
     """Render the menu as API clients see it: ids, prices and availability."""
-    return render(request, "orders/menu_preview.html", context_of(request))
+    return render(request, "orders/menu_preview.html", build_context(request))
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
-def publish(request: PageRequest) -> HttpResponse:
+def set_published(request: PageRequest) -> HttpResponse:
     """Publish or unpublish the menu."""
     venue = request.access.venue
     is_published = request.POST.get("to") == "published"
     try:
-        editing.publish(venue, is_published=is_published)
+        editing.set_published(venue, is_published=is_published)
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:
@@ -83,50 +84,50 @@ def publish(request: PageRequest) -> HttpResponse:
     return redirect("menu", venue=venue.public_id)
 
 
-def item_of(request: PageRequest, key: UUID) -> MenuItem:
+def get_item(request: PageRequest, key: UUID) -> MenuItem:
     """Return the venue's dish. Raises Http404, also for a dish of another venue."""
     return get_object_or_404(MenuItem.objects.select_related("menu"), menu__venue=request.access.venue, pk=key)
 
 
-def updated(request: PageRequest, message: str) -> HttpResponse:
+def respond_updated(request: PageRequest, message: str) -> HttpResponse:
     """Render the updated list for htmx; otherwise redirect to the menu page."""
     if request.headers.get("HX-Request") == "true":
-        return render(request, "orders/menu_list.html", context_of(request, message))
+        return render(request, "orders/menu_list.html", build_context(request, message))
     messages.success(request, message)
     return redirect("menu", venue=request.access.venue.public_id)
 
 
 @page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
-def sell_out(request: PageRequest, *, key: UUID) -> HttpResponse:
+def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
     """Mark a dish as sold out for the venue's day, or as available again. A hidden dish stays hidden."""
-    item = item_of(request, key)
-    mine = MenuItem.objects.filter(pk=item.pk)
+    item = get_item(request, key)
+    row = MenuItem.objects.filter(pk=item.pk)
     if request.POST.get("to") == "back":
-        mine.update(sold_out_on=None)
-        return updated(request, f"{item.name} is available again.")
-    mine.sell_out(now=timezone.now())
-    return updated(request, f"{item.name} is sold out today.")
+        row.update(sold_out_on=None)
+        return respond_updated(request, f"{item.name} is available again.")
+    row.sell_out(now=timezone.now())
+    return respond_updated(request, f"{item.name} is sold out today.")
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
-def switch(request: PageRequest, *, key: UUID) -> HttpResponse:
+def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
     """Show or hide a dish."""
-    item = item_of(request, key)
+    item = get_item(request, key)
     is_on = request.POST.get("to") == "on"
     MenuItem.objects.filter(pk=item.pk).update(is_available=is_on)
-    return updated(request, f"{item.name} is now {'available' if is_on else 'hidden'}.")
+    return respond_updated(request, f"{item.name} is now {'available' if is_on else 'hidden'}.")
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
-def move(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
+def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
     """Move a dish or a category one position up or down."""
-    row = item_of(request, key) if kind == "item" else category_of(request, key)
+    row = get_item(request, key) if kind == "item" else get_category(request, key)
     up = request.POST.get("to") == "up"
     if editing.move(row, up=up):
-        return updated(request, f"{row.name} was moved {'up' if up else 'down'}.")
-    return updated(request, f"{row.name} is already {'first' if up else 'last'}.")
+        return respond_updated(request, f"{row.name} was moved {'up' if up else 'down'}.")
+    return respond_updated(request, f"{row.name} is already {'first' if up else 'last'}.")
 
 
-def category_of(request: PageRequest, key: UUID) -> MenuCategory:
+def get_category(request: PageRequest, key: UUID) -> MenuCategory:
     """Return the venue's category. Raises Http404, also for a category of another venue."""
     return get_object_or_404(MenuCategory, menu__venue=request.access.venue, pk=key)

@@ -30,10 +30,9 @@ class UploadForm(forms.Form):
     name = "menu.csv"
 
     def clean_file(self) -> bytes:
-        """Return the content, and set `name` to the file name. Rejects files that are too large."""
         file = self.cleaned_data["file"]
         self.name = file.name
-        if file.size > csv_format.MOST_BYTES:
+        if file.size > csv_format.MAX_BYTES:
             raise forms.ValidationError("This file is larger than 1 MB.")
         content: bytes = file.read()
         return content
@@ -45,7 +44,7 @@ def upload(request: PageRequest) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
         try:
-            made = import_file.keep(
+            upload_row = import_file.store_upload(
                 request.access.venue,
                 content=form.cleaned_data["file"],
                 file_name=form.name,
@@ -54,12 +53,12 @@ def upload(request: PageRequest) -> HttpResponse:
         except ApiError as refusal:
             form.add_error("file", refusal.message)
         else:
-            return redirect("menu-upload-preview", venue=request.access.venue.public_id, key=made.pk)
+            return redirect("menu-upload-preview", venue=request.access.venue.public_id, key=upload_row.pk)
     status = 400 if request.method == "POST" else 200
     return render(
         request,
         "orders/menu_upload.html",
-        {"form": form, "columns": csv_format.COLUMNS, "required": csv_format.NEEDED},
+        {"form": form, "columns": csv_format.COLUMNS, "required": csv_format.REQUIRED},
         status=status,
     )
 
@@ -72,12 +71,12 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
     if request.method == "POST":
         removes = request.POST.get("removes_missing") == "on"
         try:
-            applied = import_file.apply(
+            applied = import_file.apply_upload(
                 row, version=request.POST.get("version", ""), removes_missing=removes, now=timezone.now()
             )
         except ApiError as refusal:
             messages.error(request, refusal.message)
-            return shown(request, row, status=400)
+            return render_preview(request, row, status=400)
         if applied is None:
             messages.info(request, "This file was already applied. It was not applied again.")
         else:
@@ -86,12 +85,12 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
                 request, f"Applied: {len(applied.added)} added, {len(applied.changed)} changed, {deleted} deleted."
             )
         return redirect("menu", venue=venue.public_id)
-    return shown(request, row)
+    return render_preview(request, row)
 
 
-def shown(request: PageRequest, row: MenuUpload, status: int = 200) -> HttpResponse:
+def render_preview(request: PageRequest, row: MenuUpload, status: int = 200) -> HttpResponse:
     """Render the preview against the current menu."""
-    plan = import_file.plan(request.access.venue, csv_format.Sheet.restored(row.content))
+    plan = import_file.plan_import(request.access.venue, csv_format.Sheet.from_json(row.content))
     context = {
         "upload": row,
         "plan": plan,
@@ -108,8 +107,8 @@ def shown(request: PageRequest, row: MenuUpload, status: int = 200) -> HttpRespo
 def download(request: PageRequest) -> HttpResponse:
     """Download the current menu. Two queries besides those of the `page` decorator."""
     venue = request.access.venue
-    items = import_file.in_order(Menu.objects.filter(venue=venue).first())
-    return csv_file(csv_format.write(import_file.cells_of(item, venue.currency) for item in items), "menu.csv")
+    items = import_file.list_items(Menu.objects.filter(venue=venue).first())
+    return csv_file(csv_format.write(import_file.format_item(item, venue.currency) for item in items), "menu.csv")
 
 
 @page(Right.MENU, section="menu")

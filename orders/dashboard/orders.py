@@ -1,7 +1,6 @@
 """The order list, and the page of one order."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any, cast
 
 from django import forms
@@ -15,8 +14,8 @@ from accounts.models import Event, EventType
 from accounts.tenancy.permissions import Right
 from framework.csv_export import csv_lines
 from orders import board, commands, search
-from orders.dashboard.board import carry_out, money
-from orders.dashboard.cancellation_form import ReasonForm
+from orders.dashboard.board import apply_action, format_money
+from orders.dashboard.cancellation_form import CancellationForm
 from orders.models import Order
 from orders.search import FilterForm
 
@@ -41,31 +40,34 @@ class AddressForm(forms.Form):
     )
 
     def clean_delivery_address(self) -> str | None:
-        """Normalise line endings; an empty address becomes None (pick-up)."""
         return str(self.cleaned_data["delivery_address"]).replace("\r\n", "\n").strip() or None
 
 
 @page(Right.ORDERS, section="orders")
-def index(request: PageRequest) -> HttpResponse:
+def list_orders(request: PageRequest) -> HttpResponse:
     """List orders with filters; totals for a range of few days."""
     venue = request.access.venue
     form = FilterForm(request.GET)
     is_valid = form.is_valid()
-    mine = Order.objects.of(venue)
-    found = form.narrowed(mine) if is_valid else mine.none()
-    found_page = search.page_of(venue, found, before=request.GET.get("before", ""), after=request.GET.get("after", ""))
-    sums = board.sums(found) if is_valid and form.has_few_days else None
+    venue_orders = Order.objects.of(venue)
+    orders = form.apply(venue_orders) if is_valid else venue_orders.none()
+    page_of_orders = search.read_page(
+        venue, orders, before=request.GET.get("before", ""), after=request.GET.get("after", "")
+    )
+    sums = board.sum_orders(orders) if is_valid and form.has_few_days else None
     query = request.GET.copy()
     for name in ("before", "after"):
         query.pop(name, None)
     context = {
         "form": form,
-        "page": found_page,
-        "rows": [(order, money(order.total, order.currency), BADGES[order.status]) for order in found_page.orders],
+        "page": page_of_orders,
+        "rows": [
+            (order, format_money(order.total, order.currency), BADGES[order.status]) for order in page_of_orders.orders
+        ],
         "sums": sums,
-        "revenue": money(sums.revenue, venue.currency) if sums else None,
+        "revenue": format_money(sums.revenue, venue.currency) if sums else None,
         "max_days": search.MAX_DAYS,
-        "today": board.midnight(venue.timezone, now=timezone.now()).date(),
+        "today": board.get_midnight(venue.timezone, now=timezone.now()).date(),
         "query": query.urlencode(),
         "is_filtered": any(query.values()),
     }
@@ -77,24 +79,24 @@ def download(request: PageRequest) -> HttpResponse:
     """Stream the filtered orders as CSV."""
     form = FilterForm(request.GET)
     if not form.is_valid():
-        return index(request, venue=request.access.venue.public_id)
-    found = form.narrowed(Order.objects.of(request.access.venue))
-    lines: Iterator[str] = csv_lines(search.table(found))
+        return list_orders(request, venue=request.access.venue.public_id)
+    orders = form.apply(Order.objects.of(request.access.venue))
+    lines: Iterator[str] = csv_lines(search.list_csv_rows(orders))
     answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = 'attachment; filename="orders.csv"'
     return cast("HttpResponse", answer)
 
 
-def order_of(request: PageRequest, public_id: str) -> Order:
+def get_order(request: PageRequest, public_id: str) -> Order:
     """Return the venue's order with this id. Raises Http404, also for an order of another venue."""
-    found = Order.objects.of(request.access.venue).known_as(public_id).with_items().first()
-    if found is None:
+    order = Order.objects.of(request.access.venue).with_public_id(public_id).with_items().first()
+    if order is None:
         raise Http404
-    found.venue = request.access.venue
-    return found
+    order.venue = request.access.venue
+    return order
 
 
-def history_line(event: Event) -> dict[str, Any]:
+def format_history_line(event: Event) -> dict[str, Any]:
     """Return a line of the order history."""
     kind, _, name = event.actor.partition(":")
     actor = {"staff": name, "key": f"API key {name}", "guest": "the guest"}.get(kind, "Tablewire")
@@ -102,7 +104,7 @@ def history_line(event: Event) -> dict[str, Any]:
     return {"at": event.created_at, "label": label, "actor": actor}
 
 
-def shown(
+def render_order(
     request: PageRequest, order: Order, *, address: AddressForm | None = None, status: int = 200
 ) -> HttpResponse:
     """Render the page of one order."""
@@ -113,81 +115,77 @@ def shown(
         "order": order,
         "id": order.public_id,
         "badge": BADGES[order.status],
-        "timeline": [history_line(event) for event in events[:200]],
+        "timeline": [format_history_line(event) for event in events[:200]],
         "address": address,
-        **amounts(order),
+        **format_amounts(order),
     }
     return render(request, "orders/order.html", context, status=status)
 
 
-def amounts(order: Order) -> dict[str, Any]:
+def format_amounts(order: Order) -> dict[str, Any]:
     """Return the formatted amounts of an order."""
     return {
-        "subtotal": money(order.subtotal, order.currency),
-        "tax": money(order.tax, order.currency),
-        "total": money(order.total, order.currency),
+        "subtotal": format_money(order.subtotal, order.currency),
+        "tax": format_money(order.tax, order.currency),
+        "total": format_money(order.total, order.currency),
         "lines": [
-            (line, money(line.unit_price, order.currency), money(line.line_total, order.currency))
+            (line, format_money(line.unit_price, order.currency), format_money(line.line_total, order.currency))
             for line in order.items.all()
         ],
     }
 
 
 @page(Right.ORDERS, section="orders")
-def detail(request: PageRequest, *, order: str) -> HttpResponse:
+def show_order(request: PageRequest, *, order: str) -> HttpResponse:
     """Show one order."""
-    return shown(request, order_of(request, order))
+    return render_order(request, get_order(request, order))
 
 
 @page(Right.ORDERS, section="orders")
-def ticket(request: PageRequest, *, order: str) -> HttpResponse:
+def show_ticket(request: PageRequest, *, order: str) -> HttpResponse:
     """Render the kitchen ticket for 80 mm paper."""
-    found = order_of(request, order)
-    return render(request, "orders/ticket.html", {"order": found, "id": found.public_id, **amounts(found)})
+    found = get_order(request, order)
+    return render(request, "orders/ticket.html", {"order": found, "id": found.public_id, **format_amounts(found)})
 
 
 @page(Right.ORDERS, section="orders", methods=("POST",))
-def move(request: PageRequest, *, order: str) -> HttpResponse:
+def change_status(request: PageRequest, *, order: str) -> HttpResponse:
     """Complete or reopen an order."""
-    found = order_of(request, order)
+    found = get_order(request, order)
     verb = request.POST.get("to", "")
     if verb not in ("complete", "reopen"):
         raise Http404
-    say(request, *carry_out(found, verb, actor=request.access.actor))
+    add_message(request, *apply_action(found, verb, actor=request.access.actor))
     return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
 
 
 @page(Right.ORDERS, section="orders", methods=("GET", "HEAD", "POST"))
-def cancel(request: PageRequest, *, order: str) -> HttpResponse:
+def cancel_order(request: PageRequest, *, order: str) -> HttpResponse:
     """Ask for the reason, then cancel the order."""
-    found = order_of(request, order)
-    form = ReasonForm(request.POST if request.method == "POST" else None)
+    found = get_order(request, order)
+    form = CancellationForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
-        context = {"order": found, "id": found.public_id, "form": form, **amounts(found)}
+        context = {"order": found, "id": found.public_id, "form": form, **format_amounts(found)}
         return render(request, "orders/order_cancel.html", context, status=400 if form.is_bound else 200)
-    say(request, *carry_out(found, "cancel", actor=request.access.actor, because=form.because))
+    add_message(request, *apply_action(found, "cancel", actor=request.access.actor, because=form.because))
     return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
 
 
 @page(Right.ORDERS, section="orders", methods=("POST",))
-def readdress(request: PageRequest, *, order: str) -> HttpResponse:
+def change_address(request: PageRequest, *, order: str) -> HttpResponse:
     """Change the delivery address."""
-    found = order_of(request, order)
+    found = get_order(request, order)
     form = AddressForm(request.POST)
     if not form.is_valid():
-        return shown(request, found, address=form, status=400)
-    change(found, form.cleaned_data["delivery_address"], now=timezone.now(), actor=request.access.actor)
+        return render_order(request, found, address=form, status=400)
+    address = form.cleaned_data["delivery_address"]
+    if address != found.delivery_address:
+        commands.change_delivery_address(found, address, now=timezone.now(), actor=request.access.actor)
     pick_up = f"Order {found.number} is now for pick-up."
-    say(request, True, "Delivery address saved." if found.delivery_address else pick_up)
+    add_message(request, True, "Delivery address saved." if found.delivery_address else pick_up)
     return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
 
 
-def change(order: Order, address: str | None, *, now: datetime, actor: str) -> None:
-    """Save the address if it has changed."""
-    if address != order.delivery_address:
-        commands.deliver_to(order, address, now=now, actor=actor)
-
-
-def say(request: PageRequest, is_done: bool, message: str) -> None:
+def add_message(request: PageRequest, is_done: bool, message: str) -> None:
     """Add a message for the next page."""
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
@@ -15,7 +16,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import InvalidRequest
 from orders import phone_orders
-from orders.dashboard.board import money
+from orders.dashboard.board import format_money
 from orders.models import Menu, Order
 
 MAX_LINES = 100
@@ -40,7 +41,7 @@ class Line:
         is_number = self.quantity.isascii() and self.quantity.isdigit() and len(self.quantity) < 10
         return int(self.quantity) if is_number else self.quantity
 
-    def changed_by(self, step: int) -> "Line":
+    def change_quantity(self, step: int) -> "Line":
         """Return the line with the quantity changed, from 1 to 999."""
         count = self.count if isinstance(self.count, int) else 1
         return replace(self, quantity=str(min(MAX_QUANTITY, max(1, count + step))))
@@ -87,13 +88,13 @@ class OrderDraft:
         if verb == "remove":
             del self.lines[index]
         elif verb in ("increase", "decrease"):
-            self.lines[index] = self.lines[index].changed_by(1 if verb == "increase" else -1)
+            self.lines[index] = self.lines[index].change_quantity(1 if verb == "increase" else -1)
 
     def add(self, ref: str) -> None:
         """Add one of the dish to its line, or a new line. A line with notes does not change."""
         for index, line in enumerate(self.lines):
             if line.ref == ref and not line.notes:
-                self.lines[index] = line.changed_by(1)
+                self.lines[index] = line.change_quantity(1)
                 return
         if ref and len(self.lines) < MAX_LINES:
             self.lines.append(Line(ref=ref[:64]))
@@ -114,8 +115,8 @@ def new_order(request: PageRequest) -> HttpResponse:
     """The form; `do` is the pressed button: `add:margherita`, `increase:0`, `remove:0`, `place`."""
     venue = request.access.venue
     if request.method != "POST":
-        labels = venue.payment_methods or phone_orders.WELL_KNOWN
-        return shown(request, OrderDraft(token=uuid4().hex, payment=labels[0]))
+        labels = venue.payment_methods or phone_orders.DEFAULT_PAYMENT_LABELS
+        return render_form(request, OrderDraft(token=uuid4().hex, payment=labels[0]))
     draft = OrderDraft.of(request.POST)
     verb, _, target = request.POST.get("do", "").partition(":")
     if verb != "place":
@@ -123,28 +124,28 @@ def new_order(request: PageRequest) -> HttpResponse:
         draft.change(verb, target or draft.search.strip() if verb == "add" else target)
         if verb == "add" and not target:
             draft.search = ""
-        return shown(request, draft)
+        return render_form(request, draft)
     if draft.fulfilment == "delivery" and not draft.address.strip():
-        return shown(request, draft, problems={"delivery_address": ["Enter the delivery address."]}, status=400)
+        return render_form(request, draft, problems={"delivery_address": ["Enter the delivery address."]}, status=400)
     try:
-        public_id = phone_orders.place(
-            venue, now=timezone.now(), actor=request.access.actor, token=draft.token, wanted=draft.body
+        public_id = phone_orders.place_order(
+            venue, now=timezone.now(), actor=request.access.actor, token=draft.token, body=draft.body
         )
     except InvalidRequest as refusal:
-        found: dict[str, list[str]] = {}
+        by_param: dict[str, list[str]] = {}
         for problem in refusal.details:
-            found.setdefault(problem.param or "", []).append(problem.message)
-        return shown(request, draft, problems=found, status=400)
-    except idempotency.Reused:
-        earlier = phone_orders.placed_by(venue, draft.token)
+            by_param.setdefault(problem.param or "", []).append(problem.message)
+        return render_form(request, draft, problems=by_param, status=400)
+    except idempotency.IdempotencyKeyReused:
+        earlier = phone_orders.find_placed_order(venue, draft.token)
         draft.token = uuid4().hex
-        return shown(request, draft, earlier=earlier, status=400)
-    order = Order.objects.of(venue).known_as(public_id).get()
+        return render_form(request, draft, earlier=earlier, status=400)
+    order = Order.objects.of(venue).with_public_id(public_id).get()
     messages.success(request, f"Order {order.number} was placed.")
     return redirect("order", venue=venue.public_id, order=public_id)
 
 
-def shown(
+def render_form(
     request: PageRequest,
     draft: OrderDraft,
     *,
@@ -154,25 +155,25 @@ def shown(
 ) -> HttpResponse:
     """Render the form with its content and errors, or only the part that htmx requested."""
     venue = request.access.venue
-    now = phone_orders.clock(venue, now=timezone.now())
-    menu = phone_orders.menu_of(venue)
-    found, total = phone_orders.dishes(menu, sought=draft.search.strip(), at=now) if menu else ([], 0)
+    now = timezone.now().astimezone(ZoneInfo(venue.timezone))
+    menu = Menu.objects.published_by(venue).first()
+    dishes, total = phone_orders.search_dishes(menu, query=draft.search.strip(), at=now) if menu else ([], 0)
     context = {
         "draft": draft,
         "menu": menu,
-        "dishes": [(dish, money(dish.item.price, venue.currency)) for dish in found],
-        "more_dishes": total - len(found),
-        "labels": venue.payment_methods or phone_orders.WELL_KNOWN,
+        "dishes": [(dish, format_money(dish.item.price, venue.currency)) for dish in dishes],
+        "more_dishes": total - len(dishes),
+        "labels": venue.payment_methods or phone_orders.DEFAULT_PAYMENT_LABELS,
         "earlier": earlier,
         "now": now,
-        **priced(request, draft, problems or {}, menu),
+        **price_lines(request, draft, problems or {}, menu),
     }
     htmx = getattr(request, "htmx", None)
     part = PARTS.get(htmx.target or "") if htmx else None
     return render(request, part or "orders/phone.html", context, status=status)
 
 
-def priced(
+def price_lines(
     request: PageRequest, draft: OrderDraft, problems: dict[str, list[str]], menu: Menu | None
 ) -> dict[str, Any]:
     """Return the lines with prices and errors, and the totals."""
@@ -196,14 +197,14 @@ def priced(
                 "index": index,
                 "line": line,
                 "name": row.name,
-                "total": money(row.line_total, quote.currency) if countable else None,
+                "total": format_money(row.line_total, quote.currency) if countable else None,
                 "problems": at_line.get(index, []),
             }
             for index, (line, row) in enumerate(zip(draft.lines, quote.items.all(), strict=True))
         ],
-        "subtotal": money(quote.subtotal, quote.currency),
-        "tax": money(quote.tax, quote.currency),
-        "total": money(quote.total, quote.currency) if countable else None,
+        "subtotal": format_money(quote.subtotal, quote.currency),
+        "tax": format_money(quote.tax, quote.currency),
+        "total": format_money(quote.total, quote.currency) if countable else None,
         "problems": elsewhere,
         "has_problems": bool(problems),
     }

@@ -1,1 +1,1 @@
-"""Menus: selection, editing, import of files."""
+"""Menus: item selection for orders, editing, and import of files."""

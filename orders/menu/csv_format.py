@@ -1,6 +1,6 @@
-"""Menus as CSV files: read with the line of everything that is wrong, and written so that reading brings them back.
+"""The CSV format of menus. Reading reports errors with their line; a written file reads back unchanged.
 
-Parsed by Python's own csv module, which tablib wraps: it alone tells the line that a row began on.
+Uses the csv module of Python, which tablib wraps, because only it knows the line on which a row starts.
 """
 
 import csv
@@ -14,11 +14,11 @@ from typing import Any
 from framework.errors import InvalidRequest
 
 COLUMNS = ("id", "name", "category", "price", "tax_percent", "description", "available")
-NEEDED = COLUMNS[:4]
-MOST_ROWS = 2_000
-MOST_BYTES = 1024 * 1024
+REQUIRED = COLUMNS[:4]
+MAX_ROWS = 2_000
+MAX_BYTES = 1024 * 1024
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-# What a spreadsheet would run as a formula, in the wide forms too; and what already has our mark before it.
+# Text that a spreadsheet would run as a formula, also in full-width characters, and text with our apostrophe.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 EXAMPLE = {
@@ -32,8 +32,8 @@ EXAMPLE = {
 }
 
 
-class BadFile(InvalidRequest):
-    """A file that is no menu at all, and why."""
+class UnreadableFile(InvalidRequest):
+    """The file cannot be read as a menu."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, param="file")
@@ -41,15 +41,15 @@ class BadFile(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the file: what it says in each column that the file has."""
+    """A row of the file: the values by column."""
 
     line: int
     values: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong in a line, and in which column; empty: in the line as a whole."""
+class RowError:
+    """An error in a line; `column` is empty if it concerns the whole line."""
 
     line: int
     column: str
@@ -58,111 +58,112 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A file as it was read: its columns, its rows, and lines that are none."""
+    """A parsed file: its columns, its rows, and the lines with errors."""
 
     columns: tuple[str, ...]
     delimiter: str
     rows: tuple[Row, ...]
-    faults: tuple[Fault, ...] = field(default=())
+    errors: tuple[RowError, ...] = field(default=())
 
-    def stored(self) -> dict[str, Any]:
-        """As JSON."""
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def restored(cls, content: Mapping[str, Any]) -> "Sheet":
-        """From what `stored` made."""
+    def from_json(cls, content: Mapping[str, Any]) -> "Sheet":
         return cls(
             columns=tuple(content["columns"]),
             delimiter=content["delimiter"],
             rows=tuple(Row(row["line"], row["values"]) for row in content["rows"]),
-            faults=tuple(Fault(**fault) for fault in content["faults"]),
+            errors=tuple(RowError(**error) for error in content["errors"]),
         )
 
 
 def read(content: bytes) -> Sheet:
-    """Read a file. Raises BadFile where no line of it can be told from the next."""
-    text = text_of(content)
+    """Parse a file. Raises UnreadableFile."""
+    text = decode_text(content)
     header, _, _ = text.partition("\n")
     delimiter = max(DELIMITERS, key=header.count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[Row] = []
-    faults: list[Fault] = []
+    errors: list[RowError] = []
     columns: tuple[str, ...] = ()
     line = 1
     try:
         for cells in reader:
-            began, line = line, reader.line_num + 1
+            first_line, line = line, reader.line_num + 1
             if not any(cell.strip() for cell in cells):
                 continue
             if not columns:
-                columns = columns_of(cells)
+                columns = parse_header(cells)
                 continue
-            if len(rows) + len(faults) >= MOST_ROWS:
-                raise BadFile(f"A menu can have at most {MOST_ROWS:,} lines. This file has more.")
+            if len(rows) + len(errors) >= MAX_ROWS:
+                raise UnreadableFile(f"A menu can have at most {MAX_ROWS:,} lines. This file has more.")
             if len(cells) != len(columns):
-                faults.append(Fault(began, "", f"The line has {len(cells)} cells, the first line has {len(columns)}."))
+                message = f"The line has {len(cells)} cells, the first line has {len(columns)}."
+                errors.append(RowError(first_line, "", message))
                 continue
-            rows.append(Row(began, {name: plain(cell) for name, cell in zip(columns, cells, strict=True)}))
+            rows.append(
+                Row(first_line, {name: unescape_cell(cell) for name, cell in zip(columns, cells, strict=True)})
+            )
     except csv.Error as error:
-        raise BadFile(
-            f"Line {line} cannot be read: a quotation mark in it has no other, or a cell is too long."
+        raise UnreadableFile(
+            f"Line {line} cannot be read: a quotation mark is not closed, or a cell is too long."
         ) from error
     if not columns:
-        raise BadFile("This file is empty.")
-    return Sheet(columns, delimiter, tuple(rows), tuple(faults))
+        raise UnreadableFile("This file is empty.")
+    return Sheet(columns, delimiter, tuple(rows), tuple(errors))
 
 
-def text_of(content: bytes) -> str:
-    """The text of the file. Raises BadFile for what is not text in UTF-8."""
-    if len(content) > MOST_BYTES:
-        raise BadFile("This file is larger than 1 MB.")
+def decode_text(content: bytes) -> str:
+    """Decode the file. Raises UnreadableFile unless it is UTF-8 text."""
+    if len(content) > MAX_BYTES:
+        raise UnreadableFile("This file is larger than 1 MB.")
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise BadFile("This is a workbook. In your spreadsheet, save it as “CSV UTF-8” and upload that file.")
+        raise UnreadableFile("This is a workbook. In your spreadsheet, save it as “CSV UTF-8” and upload that file.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadFile(
+        raise UnreadableFile(
             "This file is not UTF-8. In your spreadsheet, save it as “CSV UTF-8” and upload that file."
         ) from error
     if "\0" in text:
-        raise BadFile("This is not a text file: it contains the character NUL.")
-    # Old Macs end lines so.
+        raise UnreadableFile("This is not a text file: it contains the character NUL.")
+    # CR line endings of old Macs.
     return text if "\n" in text else text.replace("\r", "\n")
 
 
-def columns_of(cells: Sequence[str]) -> tuple[str, ...]:
-    """The columns that the first line names. Raises BadFile."""
+def parse_header(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of the first line. Raises UnreadableFile."""
     if len(cells) > len(COLUMNS):
-        raise BadFile(f"The first line names {len(cells):,} columns; a menu has these: {', '.join(COLUMNS)}.")
+        raise UnreadableFile(f"The first line names {len(cells):,} columns; a menu has these: {', '.join(COLUMNS)}.")
     names = tuple(cell.strip().lower() for cell in cells)
     for name in names:
         if name not in COLUMNS:
             near = get_close_matches(name[:40], COLUMNS, n=1, cutoff=0.6)
             hint = f" Did you mean “{near[0]}”?" if near else ""
-            raise BadFile(f"There is no column “{name[:40]}”.{hint} The columns are: {', '.join(COLUMNS)}.")
+            raise UnreadableFile(f"There is no column “{name[:40]}”.{hint} The columns are: {', '.join(COLUMNS)}.")
         if names.count(name) > 1:
-            raise BadFile(f"The column “{name}” is duplicated.")
-    if missing := [name for name in NEEDED if name not in names]:
-        raise BadFile(f"Columns missing in the first line: {', '.join(missing)}.")
+            raise UnreadableFile(f"The column “{name}” is duplicated.")
+    if missing := [name for name in REQUIRED if name not in names]:
+        raise UnreadableFile(f"Columns missing in the first line: {', '.join(missing)}.")
     return names
 
 
-def plain(cell: str) -> str:
-    """The text of a cell without our mark, and without blanks around it."""
+def unescape_cell(cell: str) -> str:
+    """Return the text of a cell without our apostrophe and surrounding spaces."""
     cell = cell.replace("\r\n", "\n")
     return (cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell).strip()
 
 
-def harmless(text: str) -> str:
-    """The text as a spreadsheet shows it and never runs it: what looks like a formula gets an apostrophe before it."""
+def escape_formula(text: str) -> str:
+    """Prefix an apostrophe to text that a spreadsheet would run as a formula."""
     return f"'{text}" if FORMULA.match(text) else text
 
 
 def write(rows: Iterable[Mapping[str, str]]) -> str:
-    """A file of these rows, which `read` brings back as they are."""
+    """Return a file with these rows."""
     out = StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
-    writer.writerows([harmless(row[name]) for name in COLUMNS] for row in rows)
+    writer.writerows([escape_formula(row[name]) for name in COLUMNS] for row in rows)
     return out.getvalue()

@@ -15,7 +15,7 @@ from orders.models import Menu, MenuCategory, MenuItem
 CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 
 
-class OnMenu(ValidatesUniqueness, ConflictCheckForm):
+class MenuRowForm(ValidatesUniqueness, ConflictCheckForm):
     """Base form for rows of one menu."""
 
     # Ids and names are unique on a menu.
@@ -27,7 +27,7 @@ class OnMenu(ValidatesUniqueness, ConflictCheckForm):
         self.instance.menu = menu
 
 
-class CategoryForm(OnMenu):
+class CategoryForm(MenuRowForm):
     """A part of the menu."""
 
     class Meta:
@@ -42,7 +42,7 @@ class CategoryForm(OnMenu):
         }
 
 
-class ItemForm(OnMenu):
+class ItemForm(MenuRowForm):
     """A dish or a drink."""
 
     class Meta:
@@ -65,16 +65,16 @@ class ItemForm(OnMenu):
         categories: Any = self.fields["category"]
         categories.queryset = MenuCategory.objects.filter(menu=menu).order_by("position", "name")
         categories.empty_label = None
-        self.fields["price"].help_text = f"In {currency}, with at most {pricing.digits(currency)} decimals"
+        self.fields["price"].help_text = f"In {currency}, with at most {pricing.get_decimals(currency)} decimals"
         if not self.instance._state.adding:
             # Decimals: strings would not equal the parsed values, and every save would count as a change.
-            self.initial["price"] = pricing.rounded(self.instance.price, currency)
+            self.initial["price"] = pricing.round_amount(self.instance.price, currency)
             self.initial["tax_percent"] = Decimal(f"{self.instance.tax_percent.normalize():f}")
         elif not self.is_bound:
             self.initial["tax_percent"] = "0"
 
 
-def last_of(rows: Any) -> int:
-    """The next position after these rows."""
+def get_next_position(rows: Any) -> int:
+    """Return the position after these rows."""
     last = rows.aggregate(last=Max("position"))["last"]
     return 0 if last is None else min(last + 1, 32_767)

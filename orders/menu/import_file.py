@@ -1,4 +1,4 @@
-"""Menus from files: what a file would change is shown first, and then applied as a whole to that very menu."""
+"""Import of menu files: a preview of the changes, then their application, all or nothing, to the previewed menu."""
 
 import json
 import re
@@ -17,32 +17,32 @@ from django.db.models import Max
 from accounts.models import Venue
 from framework.errors import InvalidRequest
 from orders.menu import csv_format
-from orders.menu.csv_format import COLUMNS, CONTROL, Fault, Row, Sheet
+from orders.menu.csv_format import COLUMNS, CONTROL, Row, RowError, Sheet
 from orders.models import Menu, MenuCategory, MenuItem, MenuUpload
-from orders.pricing import written
+from orders.pricing import format_amount
 
-# So long a file waits to be applied, and so many of one venue do.
-KEPT = timedelta(days=1)
-MOST_KEPT = 20
+# Uploads are deleted after this time, and beyond this number per venue.
+UPLOAD_LIFETIME = timedelta(days=1)
+MAX_UPLOADS = 20
 NUMBER = re.compile(r"[0-9]{1,7}(\.[0-9]{1,3})?")
-# Where cells are not separated by commas, a comma in a number can only be that of its decimals; with three digits
-# behind it, it may stand between thousands.
+# If cells are not separated by commas, a comma in a number is a decimal comma, unless three digits follow it: then it
+# may be a thousands separator.
 WITH_COMMA = re.compile(r"[0-9]{1,7},[0-9]{1,2}")
 YES, NO = ("yes", "true", "1"), ("no", "false", "0")
 DEFAULTS = {"tax_percent": "0", "description": "", "available": "yes"}
 
 
 class MenuChanged(InvalidRequest):
-    """The menu is not the one any more that the preview spoke of."""
+    """The menu was changed after the preview."""
 
 
-class Faulty(InvalidRequest):
-    """Some lines cannot be applied, so none is."""
+class FileHasErrors(InvalidRequest):
+    """Some lines have errors, so none is applied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A dish that is on the menu and in the file, with what would change: column, old, new."""
+    """A dish of the menu that the file changes. `cells` are (column, old, new)."""
 
     line: int
     ref: str
@@ -52,80 +52,74 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What applying a file would do to the menu as it is. `version` names that menu; `notes` say how it was read."""
+    """The changes that a file makes to the current menu, which `version` identifies. `notes` are for the user."""
 
     added: tuple[Row, ...]
     changed: tuple[Difference, ...]
     unchanged: int
     missing: tuple[MenuItem, ...]
-    faults: tuple[Fault, ...]
+    errors: tuple[RowError, ...]
     notes: tuple[str, ...]
     version: str
 
     @property
-    def does_something(self) -> bool:
-        """Whether anything would change, with or without removing what is missing."""
+    def has_changes(self) -> bool:
+        """Whether the file changes anything, with or without deleting missing dishes."""
         return bool(self.added or self.changed or self.missing)
 
 
-def keep(venue: Venue, *, content: bytes, file_name: str, now: datetime) -> MenuUpload:
-    """Read a file and keep it for its preview. Raises BadFile. Older ones of the venue go."""
+def store_upload(venue: Venue, *, content: bytes, file_name: str, now: datetime) -> MenuUpload:
+    """Parse and store a file, and delete older uploads of the venue. Raises UnreadableFile."""
     sheet = csv_format.read(content)
-    mine = MenuUpload.objects.filter(venue=venue)
+    uploads = MenuUpload.objects.filter(venue=venue)
     with transaction.atomic():
-        mine.filter(created_at__lt=now - KEPT).delete()
-        newest = mine.order_by("-created_at", "-pk").values("pk")[: MOST_KEPT - 1]
-        mine.exclude(pk__in=list(newest.values_list("pk", flat=True))).delete()
+        uploads.filter(created_at__lt=now - UPLOAD_LIFETIME).delete()
+        newest = uploads.order_by("-created_at", "-pk").values("pk")[: MAX_UPLOADS - 1]
+        uploads.exclude(pk__in=list(newest.values_list("pk", flat=True))).delete()
         return MenuUpload.objects.create(
-            venue=venue, file_name=CONTROL.sub("", file_name)[-200:], content=sheet.stored(), created_at=now
+            venue=venue, file_name=CONTROL.sub("", file_name)[-200:], content=sheet.to_json(), created_at=now
         )
 
 
-def in_order(menu: Menu | None) -> list[MenuItem]:
-    """What is on the menu, as it is shown. One query."""
+def list_items(menu: Menu | None) -> list[MenuItem]:
+    """Return the dishes in the order of the menu. One query."""
     items = MenuItem.objects.filter(menu=menu).select_related("category")
     return list(items.order_by("category__position", "category__name", "position", "name", "id")) if menu else []
 
 
-def cells_of(item: MenuItem, currency: str) -> dict[str, str]:
-    """A dish as a file has it."""
+def format_item(item: MenuItem, currency: str) -> dict[str, str]:
+    """Return the cells of a dish."""
     return {
         "id": item.ref,
         "name": item.name,
         "category": item.category.name,
-        "price": written(item.price, currency),
-        "tax_percent": short(item.tax_percent),
+        "price": format_amount(item.price, currency),
+        "tax_percent": format_percent(item.tax_percent),
         "description": item.description,
         "available": "yes" if item.is_available else "no",
     }
 
 
-def tidy(text: str) -> str:
-    """A text as it would be read from a file."""
-    return text.replace("\r\n", "\n").strip()
-
-
-def short(number: Decimal) -> str:
-    """10 for 10.000."""
+def format_percent(number: Decimal) -> str:
+    """Format without trailing zeros: 10 for 10.000."""
     return f"{number.normalize():f}"
 
 
-def version_of(items: Sequence[MenuItem], venue: Venue) -> str:
-    """A name for the menu as far as files speak of it; whether a dish is sold out today is not among that."""
-    known = sorted([str(item.pk), *cells_of(item, venue.currency).values()] for item in items)
-    return sha256(json.dumps([venue.currency, known]).encode()).hexdigest()
+def compute_version(items: Sequence[MenuItem], venue: Venue) -> str:
+    """Return a hash of the menu's columns in files, which do not include sold-out dishes."""
+    rows = sorted([str(item.pk), *format_item(item, venue.currency).values()] for item in items)
+    return sha256(json.dumps([venue.currency, rows]).encode()).hexdigest()
 
 
-def plan(venue: Venue, sheet: Sheet) -> Plan:
-    """What applying the file would do. Two queries."""
-    menu = Menu.objects.filter(venue=venue).first()
-    return compare(venue, sheet, in_order(menu))
+def plan_import(venue: Venue, sheet: Sheet) -> Plan:
+    """Compare the file with the current menu. Two queries."""
+    return compare(venue, sheet, list_items(Menu.objects.filter(venue=venue).first()))
 
 
 def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem]) -> Plan:
-    """Hold the file against what is on the menu; no query."""
+    """Compare the file with the dishes of the menu. No query."""
     known = {item.ref: item for item in items}
-    faults = list(sheet.faults)
+    errors = list(sheet.errors)
     added, changed, unchanged = [], [], 0
     seen: dict[str, int] = {}
     commas = 0
@@ -136,19 +130,21 @@ def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem]) -> Plan:
                 if WITH_COMMA.fullmatch(values.get(column, "")):
                     values[column] = values[column].replace(",", ".")
                     commas += 1
-        wrong = list(faults_of(venue, row.line, values))
+        row_errors = list(find_errors(venue, row.line, values))
         if (first := seen.setdefault(values["id"], row.line)) != row.line and values["id"]:
-            wrong.append(Fault(row.line, "id", f"“{values['id'][:64]}” is already in line {first}."))
-        if wrong:
-            faults += wrong
+            row_errors.append(RowError(row.line, "id", f"“{values['id'][:64]}” is already in line {first}."))
+        if row_errors:
+            errors += row_errors
             continue
         item = known.get(values["id"])
         if item is None:
-            added.append(Row(row.line, normal(DEFAULTS | values, venue.currency)))
+            added.append(Row(row.line, normalise(DEFAULTS | values, venue.currency)))
             continue
-        old = cells_of(item, venue.currency)
-        new = old | normal(values, venue.currency)
-        cells = tuple((name, old[name], new[name]) for name in COLUMNS if tidy(old[name]) != new[name])
+        old = format_item(item, venue.currency)
+        new = old | normalise(values, venue.currency)
+        cells = tuple(
+            (name, old[name], new[name]) for name in COLUMNS if old[name].replace("\r\n", "\n").strip() != new[name]
+        )
         if cells:
             changed.append(Difference(row.line, item.ref, item.name, cells))
         else:
@@ -159,136 +155,137 @@ def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem]) -> Plan:
         changed=tuple(changed),
         unchanged=unchanged,
         missing=tuple(item for item in items if item.ref not in seen),
-        faults=tuple(sorted(faults, key=lambda fault: fault.line)),
+        errors=tuple(sorted(errors, key=lambda error: error.line)),
         notes=tuple(notes),
-        version=version_of(items, venue),
+        version=compute_version(items, venue),
     )
 
 
-def normal(values: Mapping[str, str], currency: str) -> dict[str, str]:
-    """The cells of a faultless row as `cells_of` would write them."""
-    written_so = dict(values)
-    written_so["price"] = written(Decimal(values["price"]), currency)
+def normalise(values: Mapping[str, str], currency: str) -> dict[str, str]:
+    """Return the cells of a valid row in the format of `format_item`."""
+    cells = dict(values)
+    cells["price"] = format_amount(Decimal(values["price"]), currency)
     if "tax_percent" in values:
-        written_so["tax_percent"] = short(Decimal(values["tax_percent"]))
+        cells["tax_percent"] = format_percent(Decimal(values["tax_percent"]))
     if "available" in values:
-        written_so["available"] = "yes" if values["available"].lower() in YES else "no"
-    return written_so
+        cells["available"] = "yes" if values["available"].lower() in YES else "no"
+    return cells
 
 
-def faults_of(venue: Venue, line: int, values: Mapping[str, str]) -> Iterator[Fault]:
-    """What is wrong with a row, by the rules of the model."""
+def find_errors(venue: Venue, line: int, values: Mapping[str, str]) -> Iterator[RowError]:
+    """Yield the errors of a row, including those of the model's validation."""
     is_readable = True
     for column, text in values.items():
         if column != "description" and not text:
             is_readable = False
-            yield Fault(line, column, "The value is missing.")
+            yield RowError(line, column, "The value is missing.")
         elif CONTROL.search(text) or (column != "description" and re.search(r"[\t\r\n]", text)):
             is_readable = False
-            yield Fault(line, column, "The value contains a control character.")
+            yield RowError(line, column, "The value contains a control character.")
         elif column in ("price", "tax_percent") and not NUMBER.fullmatch(text):
             is_readable = False
-            yield Fault(line, column, f"“{text[:40]}” is not a valid number. Use the format 9.50.")
+            yield RowError(line, column, f"“{text[:40]}” is not a valid number. Use the format 9.50.")
         elif column == "available" and text.lower() not in (*YES, *NO):
-            yield Fault(line, column, f"“{text[:40]}” is not yes or no.")
+            yield RowError(line, column, f"“{text[:40]}” is not yes or no.")
     if not is_readable:
         return
     if Decimal(values.get("tax_percent", "0")) > 100:
-        yield Fault(line, "tax_percent", "A tax is 0 to 100 percent.")
+        yield RowError(line, "tax_percent", "A tax is 0 to 100 percent.")
     if len(values["category"]) > 100:
-        yield Fault(line, "category", "A name can have at most 100 characters.")
+        yield RowError(line, "category", "A name can have at most 100 characters.")
     try:
-        item = dish(Menu(venue=venue), values)
+        item = build_item(Menu(venue=venue), values)
         item.clean_fields(exclude=["menu", "category"])
         item.clean()
     except ValidationError as error:
         columns = {"ref": "id"}
         for name, messages in error.message_dict.items():
-            yield Fault(line, columns.get(name, name), " ".join(messages))
+            yield RowError(line, columns.get(name, name), " ".join(messages))
 
 
-def dish(menu: Menu, values: Mapping[str, str]) -> MenuItem:
-    """A dish with these cells, in no category yet."""
+def build_item(menu: Menu, values: Mapping[str, str]) -> MenuItem:
+    """Return an unsaved dish with these cells, without a category."""
     item = MenuItem(menu=menu, ref=values["id"])
-    fill(item, values)
+    set_cells(item, values)
     return item
 
 
-def fill(item: MenuItem, values: Mapping[str, str]) -> None:
-    """Write the cells into the dish, but for its category."""
+def set_cells(item: MenuItem, values: Mapping[str, str]) -> None:
+    """Set the attributes of the dish, except its category."""
     item.name, item.price = values["name"], Decimal(values["price"])
     item.tax_percent = Decimal(values.get("tax_percent", "0"))
     item.description = values.get("description", "")
     item.is_available = values.get("available", "yes").lower() in YES
 
 
-def apply(upload: MenuUpload, *, version: str, removes_missing: bool, now: datetime) -> Plan | None:
-    """Apply a file to the menu that `version` names, whole; None where it has been applied before.
+def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, now: datetime) -> Plan | None:
+    """Apply a file to the previewed version of the menu, all or nothing; None if it was already applied.
 
-    The dishes are locked while they are held against the file, so that of two who apply at once the second is told
-    of the first. Raises MenuChanged and Faulty, and then nothing is written.
+    Locks the dishes, so that the second of two concurrent calls sees the changes of the first. Raises MenuChanged,
+    FileHasErrors.
     """
     with transaction.atomic():
         if not MenuUpload.objects.filter(pk=upload.pk, applied_at=None).update(applied_at=now):
             return None
         Menu.objects.get_or_create(venue_id=upload.venue_id)
         menu = Menu.objects.select_for_update().get(venue=upload.venue_id)
-        # Read only now: the currency stays while the menu is held.
+        # Read after the lock on the menu, which prevents a change of the currency.
         venue = menu.venue
-        # In the order of their keys, as everybody takes them.
+        # In the order of their ids, the lock order of dishes.
         list(MenuItem.objects.select_for_update().filter(menu=menu).order_by("pk").values_list("pk"))
-        items = in_order(menu)
-        wanted = compare(venue, Sheet.restored(upload.content), items)
-        if wanted.version != version:
+        items = list_items(menu)
+        plan = compare(venue, Sheet.from_json(upload.content), items)
+        if plan.version != version:
             raise MenuChanged(
-                "The menu was changed after this preview was made. Nothing was applied: look at what the file would"
-                " do now."
+                "The menu was changed after this preview was made. Nothing was applied: check the new preview."
             )
-        if wanted.faults:
-            raise Faulty("Nothing was applied: some lines have errors. Correct the file and upload it again.")
-        write(menu, wanted, {item.ref: item for item in items}, removes_missing=removes_missing)
-    return wanted
+        if plan.errors:
+            raise FileHasErrors("Nothing was applied: some lines have errors. Correct the file and upload it again.")
+        write_plan(menu, plan, {item.ref: item for item in items}, removes_missing=removes_missing)
+    return plan
 
 
-def write(menu: Menu, wanted: Plan, known: Mapping[str, MenuItem], *, removes_missing: bool) -> None:
-    """Store what is wanted. Call it while holding the menu and its dishes."""
-    # New categories come last, in the order in which the file names them; so do dishes in theirs.
-    named = [(row.line, row.values["category"]) for row in wanted.added]
-    named += [(one.line, new) for one in wanted.changed for column, _, new in one.cells if column == "category"]
-    places = places_of(menu, [name for _, name in sorted(named)])
-    ends: dict[UUID, int] = dict(
+def write_plan(menu: Menu, plan: Plan, current: Mapping[str, MenuItem], *, removes_missing: bool) -> None:
+    """Store the changes of the plan. Requires the locks on the menu and its dishes."""
+    # New categories are appended in the order of the file, and so are dishes in their category.
+    used = [(row.line, row.values["category"]) for row in plan.added]
+    used += [
+        (changed.line, new) for changed in plan.changed for column, _, new in changed.cells if column == "category"
+    ]
+    categories = get_or_create_categories(menu, [name for _, name in sorted(used)])
+    last_positions: dict[UUID, int] = dict(
         MenuItem.objects.filter(menu=menu).values_list("category").annotate(last=Max("position"))
     )
 
-    def put(item: MenuItem, category: str) -> None:
-        item.category = places[category]
-        item.position = ends[item.category.pk] = ends.get(item.category.pk, -1) + 1
+    def append(item: MenuItem, category: str) -> None:
+        item.category = categories[category]
+        item.position = last_positions[item.category.pk] = last_positions.get(item.category.pk, -1) + 1
 
-    fresh = []
-    for row in wanted.added:
-        item = dish(menu, row.values)
-        put(item, row.values["category"])
-        fresh.append(item)
-    MenuItem.objects.bulk_create(fresh, batch_size=500)
-    touched = []
-    for one in wanted.changed:
-        item = known[one.ref]
-        cells: dict[str, Any] = {column: new for column, _, new in one.cells}
-        fill(item, cells_of(item, menu.venue.currency) | cells)
+    new_items = []
+    for row in plan.added:
+        item = build_item(menu, row.values)
+        append(item, row.values["category"])
+        new_items.append(item)
+    MenuItem.objects.bulk_create(new_items, batch_size=500)
+    changed_items = []
+    for changed in plan.changed:
+        item = current[changed.ref]
+        cells: dict[str, Any] = {column: new for column, _, new in changed.cells}
+        set_cells(item, format_item(item, menu.venue.currency) | cells)
         if "category" in cells:
-            put(item, cells["category"])
-        touched.append(item)
+            append(item, cells["category"])
+        changed_items.append(item)
     columns = ["name", "price", "tax_percent", "description", "is_available", "category", "position"]
-    MenuItem.objects.bulk_update(touched, columns, batch_size=250)
+    MenuItem.objects.bulk_update(changed_items, columns, batch_size=250)
     if removes_missing:
-        MenuItem.objects.filter(pk__in=[item.pk for item in wanted.missing]).delete()
+        MenuItem.objects.filter(pk__in=[item.pk for item in plan.missing]).delete()
 
 
-def places_of(menu: Menu, names: Sequence[str]) -> dict[str, MenuCategory]:
-    """The categories of the menu by name; those of these names that are missing are made."""
-    places = {category.name: category for category in menu.categories.all()}
-    last = max((category.position for category in places.values()), default=-1)
-    fresh = [name for name in dict.fromkeys(names) if name not in places]
-    for position, name in enumerate(fresh, last + 1):
-        places[name] = menu.categories.create(name=name, position=min(position, 32_767))
-    return places
+def get_or_create_categories(menu: Menu, names: Sequence[str]) -> dict[str, MenuCategory]:
+    """Return the categories of the menu by name, after creating the missing ones."""
+    categories = {category.name: category for category in menu.categories.all()}
+    last = max((category.position for category in categories.values()), default=-1)
+    missing = [name for name in dict.fromkeys(names) if name not in categories]
+    for position, name in enumerate(missing, last + 1):
+        categories[name] = menu.categories.create(name=name, position=min(position, 32_767))
+    return categories

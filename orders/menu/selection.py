@@ -1,4 +1,4 @@
-"""Finds what a caller has chosen from the venue's menu, or says why it cannot be had."""
+"""Resolves the menu_item_ids of an order against the venue's menu."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
@@ -15,11 +15,11 @@ from framework.db import prepared_statements
 from framework.errors import Problem
 from orders.models import MenuCategory, MenuItem
 
-# A body may hold a hundred unknown ids, and a menu ten thousand that all look like them.
-MOST_HINTS = 3
-MOST_NEAR = 5
-# The published menu, alone or with those of its items that are asked for.
-ASKED = """
+# Bounds the cost of a body with 100 unknown ids on a menu of 10,000 similar ones.
+MAX_HINTS = 3
+MAX_CANDIDATES = 5
+# The published menu with the requested items; one row without an item if there are none.
+SELECT_ITEMS = """
 SELECT menu.id, item.ref, item.name, item.price, item.tax_percent, item.is_available, item.sold_out_on,
     category.served_from, category.served_until
 FROM orders_menu AS menu
@@ -27,24 +27,24 @@ LEFT JOIN orders_menuitem AS item ON item.menu_id = menu.id AND item.ref = ANY(%
 LEFT JOIN orders_menucategory AS category ON category.id = item.category_id
 WHERE menu.venue_id = %(venue)s AND menu.is_published
 """
-NEAR = """
-SELECT stranger, array(
-    SELECT ref FROM orders_menuitem WHERE menu_id = %(menu)s ORDER BY similarity(ref, stranger) DESC, ref
-    LIMIT %(most)s
+SELECT_SIMILAR = """
+SELECT unknown, array(
+    SELECT ref FROM orders_menuitem WHERE menu_id = %(menu)s ORDER BY similarity(ref, unknown) DESC, ref
+    LIMIT %(limit)s
 )
-FROM unnest(%(strangers)s::text[]) AS stranger
+FROM unnest(%(unknown)s::text[]) AS unknown
 """
 
 
-def choose(venue: Venue, *, refs: Sequence[str], payment_method: str, now: datetime) -> list[MenuItem] | None:
-    """The items of these `menu_item_id`s, in their order; None where the venue has no published menu.
+def choose_items(venue: Venue, *, refs: Sequence[str], payment_method: str, now: datetime) -> list[MenuItem] | None:
+    """Return the items with these ids, in their order; None if the venue has no published menu.
 
-    Raises InvalidRequest with every item that is not sold now, and with a payment label that the venue does not take.
-    One query, and another one for the names that come near to an unknown one.
+    Raises InvalidRequest with every unavailable item, and with a payment label that the venue does not accept. One
+    query, and another for suggestions if an id is unknown.
     """
-    rows = prepared_statements.fetch_all(ASKED, {"venue": venue.pk, "refs": list(dict.fromkeys(refs))})
-    found = {ref: _item(ref, *rest) for _, ref, *rest in rows if ref is not None}
-    problems = list(problems_of(rows[0][0], found, refs, now.astimezone(ZoneInfo(venue.timezone)))) if rows else []
+    rows = prepared_statements.fetch_all(SELECT_ITEMS, {"venue": venue.pk, "refs": list(dict.fromkeys(refs))})
+    items = {ref: _build_item(ref, *rest) for _, ref, *rest in rows if ref is not None}
+    problems = list(find_problems(rows[0][0], items, refs, now.astimezone(ZoneInfo(venue.timezone)))) if rows else []
     if venue.payment_methods and payment_method not in venue.payment_methods:
         allowed = ", ".join(venue.payment_methods)
         problems.append(
@@ -52,11 +52,11 @@ def choose(venue: Venue, *, refs: Sequence[str], payment_method: str, now: datet
         )
     if problems:
         raise invalid_request(problems)
-    return [found[ref] for ref in refs] if rows else None
+    return [items[ref] for ref in refs] if rows else None
 
 
 @lru_cache(maxsize=4_096)
-def _item(
+def _build_item(
     ref: str,
     name: str,
     price: Decimal,
@@ -66,7 +66,7 @@ def _item(
     served_from: time | None,
     served_until: time | None,
 ) -> MenuItem:
-    # Who reads the same again is given the same one, which nobody changes: a model takes long to make.
+    # Cached, because creating a model instance is slow. Callers must not change it.
     return MenuItem(
         ref=ref,
         name=name,
@@ -78,27 +78,28 @@ def _item(
     )
 
 
-def problems_of(menu: UUID, found: dict[str, MenuItem], refs: Sequence[str], at: datetime) -> Iterator[Problem]:
-    """What is wrong with which line; `at` is now by the venue's clock."""
-    strangers = dict.fromkeys(ref for ref in refs if ref not in found)
-    hints = {ref: f" Did you mean `{near}`?" for ref, near in nearest(menu, list(islice(strangers, MOST_HINTS)))}
+def find_problems(menu: UUID, items: dict[str, MenuItem], refs: Sequence[str], at: datetime) -> Iterator[Problem]:
+    """Yield the problem of each line whose item is unknown or unavailable; `at` is the current time at the venue."""
+    unknown = dict.fromkeys(ref for ref in refs if ref not in items)
+    hints = {ref: f" Did you mean `{match}`?" for ref, match in suggest(menu, list(islice(unknown, MAX_HINTS)))}
     for position, ref in enumerate(refs):
-        unknown = f"There is no `{ref}` on the menu.{hints.get(ref, '')}"
-        problem = found[ref].why_not(at) if ref in found else unknown
-        if problem:
-            yield Problem(f"items[{position}].menu_item_id", problem)
+        if ref not in items:
+            message: str | None = f"There is no `{ref}` on the menu.{hints.get(ref, '')}"
+        else:
+            message = items[ref].get_unavailable_message(at)
+        if message:
+            yield Problem(f"items[{position}].menu_item_id", message)
 
 
-def nearest(menu: UUID, strangers: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each of these ids to which one on the menu comes near, and that one.
+def suggest(menu: UUID, unknown: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each unknown id that is similar to an id on the menu, with that id.
 
-    One statement: PostgreSQL names the few that share most trigrams with each of them. On a menu of 10,000 random ids
-    of 64 letters that takes 0.08 s for each.
+    One statement: PostgreSQL returns the ids that share the most trigrams. On a menu of 10,000 random ids of 64
+    characters that takes 0.08 s for each.
     """
-    if not strangers:
+    if not unknown:
         return
-    for ref, near in prepared_statements.fetch_all(
-        NEAR, {"menu": menu, "most": MOST_NEAR, "strangers": list(strangers)}
-    ):
-        for best in get_close_matches(ref, near, n=1, cutoff=0.6):
-            yield ref, best
+    values = {"menu": menu, "limit": MAX_CANDIDATES, "unknown": list(unknown)}
+    for ref, candidates in prepared_statements.fetch_all(SELECT_SIMILAR, values):
+        for match in get_close_matches(ref, candidates, n=1, cutoff=0.6):
+            yield ref, match

@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("file_name", models.CharField(max_length=200)),
-                ("content", models.JSONField(help_text="What orders.menu.csv_format read")),
+                ("content", models.JSONField(help_text="Parsed by orders.menu.csv_format")),
                 ("created_at", models.DateTimeField()),
                 ("applied_at", models.DateTimeField(blank=True, null=True)),
             ],
@@ -188,7 +188,7 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "menu categories",
                 "constraints": [
-                    models.UniqueConstraint(fields=("menu", "name"), name="menu_category_named_once"),
+                    models.UniqueConstraint(fields=("menu", "name"), name="menu_category_name_unique_per_menu"),
                     models.UniqueConstraint(fields=("id", "menu"), name="menu_category_of_a_menu"),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -200,8 +200,8 @@ class Migration(migrations.Migration):
                             ),
                             _connector="OR",
                         ),
-                        name="menu_category_is_served_from_and_until",
-                        violation_error_message="Give both times, and not the same, or neither.",
+                        name="menu_category_has_both_serving_times_or_none",
+                        violation_error_message="Enter two different times, or none.",
                     ),
                 ],
                 "triggers": [
@@ -334,7 +334,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("menu", "ref"), name="menu_item_id_once_on_a_menu"),
+                    models.UniqueConstraint(fields=("menu", "ref"), name="menu_item_id_unique_per_menu"),
                     models.CheckConstraint(condition=models.Q(("price__gte", 0)), name="menu_item_price_not_negative"),
                     models.CheckConstraint(
                         condition=models.Q(("tax_percent__gte", 0), ("tax_percent__lte", 100)),
@@ -518,7 +518,7 @@ class Migration(migrations.Migration):
                 ],
                 "constraints": [
                     models.UniqueConstraint(
-                        fields=("venue", "business_date", "number"), name="order_number_once_a_day"
+                        fields=("venue", "business_date", "number"), name="order_number_unique_per_venue_and_day"
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -537,11 +537,11 @@ class Migration(migrations.Migration):
                             ),
                             _connector="OR",
                         ),
-                        name="order_moments_tell_its_status",
+                        name="order_times_match_status",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("status", "cancelled"), ("cancelled_because", ""), _connector="OR"),
-                        name="order_tells_why_it_is_cancelled_only_then",
+                        name="order_cancellation_reason_only_if_cancelled",
                     ),
                 ],
             },
@@ -570,7 +570,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("order", "position"), name="order_has_a_line_at_a_position_once"),
+                    models.UniqueConstraint(fields=("order", "position"), name="order_item_position_unique_per_order"),
                     models.CheckConstraint(
                         condition=models.Q(("quantity__range", (1, 999))), name="order_item_quantity_in_1_to_999"
                     ),
@@ -595,7 +595,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "business_date"), name="one_count_per_venue_and_day")
+                    models.UniqueConstraint(
+                        fields=("venue", "business_date"), name="order_number_counter_unique_per_venue_and_day"
+                    )
                 ],
             },
         ),

@@ -1,9 +1,9 @@
-"""Orders of a venue, and the menu that they are chosen from."""
+"""Orders, menus and menu uploads."""
 
 from orders.models.menu_uploads import MenuUpload
 from orders.models.menus import Menu, MenuCategory, MenuItem
 from orders.models.orders import (
-    IllegalMove,
+    InvalidTransition,
     Order,
     OrderItem,
     OrderNumber,
@@ -13,7 +13,7 @@ from orders.models.orders import (
 )
 
 __all__ = [
-    "IllegalMove",
+    "InvalidTransition",
     "Menu",
     "MenuCategory",
     "MenuItem",

@@ -1,4 +1,4 @@
-"""Files of menus that were uploaded and are looked at before they count."""
+"""Uploaded menu files, which are previewed before they are applied."""
 
 from django.db import models
 
@@ -7,12 +7,12 @@ from framework.public_ids import new_id
 
 
 class MenuUpload(models.Model):
-    """A file of dishes as it was read; it changes nothing until it is applied, once."""
+    """A parsed file of dishes. It can be applied once."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="menu_uploads", db_index=False)
     file_name = models.CharField(max_length=200)
-    content = models.JSONField(help_text="What orders.menu.csv_format read")
+    content = models.JSONField(help_text="Parsed by orders.menu.csv_format")
     created_at = models.DateTimeField()
     applied_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,6 +1,5 @@
-"""A venue's menu: what can be ordered, for how much, and when."""
+"""The menu of a venue: items with prices and serving times."""
 
-from collections.abc import Collection
 from datetime import datetime, time
 from decimal import Decimal
 from typing import Self
@@ -13,25 +12,20 @@ from django.db.models import F, Q
 from accounts.models import Venue
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
-from orders.pricing import digits, rounded
+from orders.pricing import get_decimals, round_amount
 
 
 class Menus(models.QuerySet["Menu"]):
-    """Questions to the menus."""
+    """Queries for menus."""
 
     def published_by(self, venue: Venue) -> Self:
-        """Keep the venue's menu if orders must follow it."""
+        """Filter to the venue's menu if it is published."""
         return self.filter(venue=venue, is_published=True)
-
-    def with_items(self, refs: Collection[str]) -> Self:
-        """Fetch those items that are called so, with their categories, in one more query."""
-        named = MenuItem.objects.filter(ref__in=refs).select_related("category")
-        return self.prefetch_related(models.Prefetch("items", named))
 
 
 @track_history()
 class Menu(models.Model):
-    """What a venue sells. While it is published, orders hold nothing else, and the server prices them."""
+    """The menu of a venue. While it is published, orders contain only its items, at its prices."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.OneToOneField(Venue, on_delete=models.CASCADE, related_name="menu")
@@ -64,14 +58,14 @@ class MenuCategory(models.Model):
     class Meta:
         verbose_name_plural = "menu categories"
         constraints = [
-            models.UniqueConstraint(fields=["menu", "name"], name="menu_category_named_once"),
-            # The foreign key of orders/sql/menu_item_and_its_category_on_one_menu.sql refers to it.
+            models.UniqueConstraint(fields=["menu", "name"], name="menu_category_name_unique_per_menu"),
+            # Referenced by the foreign key of orders/sql/menu_item_and_its_category_on_one_menu.sql.
             models.UniqueConstraint(fields=["id", "menu"], name="menu_category_of_a_menu"),
             models.CheckConstraint(
-                name="menu_category_is_served_from_and_until",
+                name="menu_category_has_both_serving_times_or_none",
                 condition=Q(served_from__isnull=True, served_until__isnull=True)
                 | Q(served_from__isnull=False, served_until__isnull=False) & ~Q(served_from=F("served_until")),
-                violation_error_message="Give both times, and not the same, or neither.",
+                violation_error_message="Enter two different times, or none.",
             ),
         ]
 
@@ -79,7 +73,7 @@ class MenuCategory(models.Model):
         return self.name
 
     def is_served_at(self, at: time) -> bool:
-        """Whether its dishes can be ordered at this time of the venue's day."""
+        """Whether the category is served at this time of day at the venue."""
         if self.served_from is None or self.served_until is None:
             return True
         if self.served_from < self.served_until:
@@ -88,21 +82,18 @@ class MenuCategory(models.Model):
 
 
 class MenuItems(models.QuerySet["MenuItem"]):
-    """What is done to many items at once."""
+    """Bulk changes of menu items."""
 
     def sell_out(self, *, now: datetime) -> int:
-        """Mark them as sold out for the day that it is at each one's venue; return how many.
-
-        A statement for each time zone.
-        """
+        """Mark the items as sold out on the current day of their venue; return how many. A statement per time zone."""
         zones = list(self.order_by().values_list("menu__venue__timezone", flat=True).distinct())
         return sum(
             self.filter(menu__venue__timezone=zone).update(sold_out_on=now.astimezone(ZoneInfo(zone)).date())
             for zone in zones
         )
 
-    def bring_back(self) -> int:
-        """Sell them again, whether they were sold out or not available; return how many."""
+    def make_available(self) -> int:
+        """Make the items available again, sold out or hidden; return how many."""
         return self.update(sold_out_on=None, is_available=True)
 
 
@@ -113,12 +104,12 @@ class MenuItem(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="items", db_index=False)
     # On the same menu (orders/sql/menu_item_and_its_category_on_one_menu.sql).
-    # Restricted: a menu goes with all that is on it.
+    # RESTRICT allows deleting the whole menu, unlike PROTECT.
     category = models.ForeignKey(MenuCategory, on_delete=models.RESTRICT, related_name="items")
     ref = models.CharField("menu item id", max_length=64)
     name = models.CharField(max_length=200)
     description = models.CharField(max_length=500, blank=True, default="")
-    # Ten million of 999 a hundred times still fit the order's columns.
+    # 100 lines of 999 items at this price fit the columns of the order.
     price = models.DecimalField(max_digits=10, decimal_places=3, help_text="In the venue's currency")
     tax_percent = models.DecimalField(max_digits=6, decimal_places=3, default=Decimal(0))
     is_available = models.BooleanField("available", default=True, help_text="If off, the dish cannot be ordered")
@@ -129,7 +120,7 @@ class MenuItem(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["menu", "ref"], name="menu_item_id_once_on_a_menu"),
+            models.UniqueConstraint(fields=["menu", "ref"], name="menu_item_id_unique_per_menu"),
             models.CheckConstraint(name="menu_item_price_not_negative", condition=Q(price__gte=0)),
             models.CheckConstraint(
                 name="menu_item_tax_from_0_to_100_percent", condition=Q(tax_percent__gte=0, tax_percent__lte=100)
@@ -141,16 +132,17 @@ class MenuItem(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Refuse a category of another menu, and a price that cannot be paid in the venue's currency."""
         if self.category_id and self.category.menu_id != self.menu_id:
             raise ValidationError({"category": "This category is on another menu."})
         if self.price is not None and self.menu_id:
             currency = self.menu.venue.currency
-            if self.price != rounded(self.price, currency):
-                raise ValidationError({"price": f"A price in {currency} has at most {digits(currency)} decimals."})
+            if self.price != round_amount(self.price, currency):
+                raise ValidationError(
+                    {"price": f"A price in {currency} has at most {get_decimals(currency)} decimals."}
+                )
 
-    def why_not(self, at: datetime) -> str | None:
-        """Why it cannot be ordered at this moment, given by the venue's clock; None when it can."""
+    def get_unavailable_message(self, at: datetime) -> str | None:
+        """Return why the item cannot be ordered at this time at the venue, or None."""
         if not self.is_available:
             return f"`{self.ref}` is not available."
         if self.sold_out_on == at.date():

@@ -14,58 +14,57 @@ from framework.public_ids import decode, encode, new_id
 PREFIX = "ord"
 
 
-class IllegalMove(ApiError):
-    """The order has reached a final status, and that is not the one asked for."""
+class InvalidTransition(ApiError):
+    """The order has a final status, which is not the requested one."""
 
     code = ErrorCode.INVALID_TRANSITION
 
 
 class VersionConflict(ApiError):
-    """The order is not of the version that the caller has seen."""
+    """The order has another version than the caller expects."""
 
     code = ErrorCode.VERSION_CONFLICT
 
 
 def lines_in_order() -> models.Prefetch[Any]:
-    """The lines of orders as they were ordered, for prefetch_related."""
+    """Return the prefetch of an order's lines in their order."""
     return models.Prefetch("items", OrderItem.objects.order_by("position"))
 
 
 class Orders(models.QuerySet["Order"]):
-    """Questions to the orders."""
+    """Queries for orders."""
 
     def of(self, venue: Venue) -> Self:
-        """Keep the orders of one venue."""
         return self.filter(venue=venue)
 
     def with_items(self) -> Self:
-        """Fetch the lines too, in one more query for all orders."""
+        """Prefetch the lines: one more query."""
         return self.prefetch_related(lines_in_order())
 
     def newest_first(self) -> Self:
-        """Order by the moment of creation, which UUIDv7 keys are ordered by too."""
+        """Order by the time of creation, then by the UUIDv7 id."""
         return self.order_by("-created_at", "-id")
 
-    def waiting(self) -> Self:
-        """Keep those that are to be made, the oldest first."""
+    def pending(self) -> Self:
+        """Filter to the pending orders, oldest first."""
         return self.filter(status=Order.Status.PENDING).order_by("created_at", "id")
 
     def completed_since(self, moment: datetime) -> Self:
-        """Keep those that were completed then or later, the last first."""
+        """Filter to the orders completed since this time, newest first."""
         return self.filter(completed_at__gte=moment).order_by("-completed_at", "-id")
 
     def cancelled_since(self, moment: datetime) -> Self:
-        """Keep those that were cancelled then or later, the last first."""
+        """Filter to the orders cancelled since this time, newest first."""
         return self.filter(cancelled_at__gte=moment).order_by("-cancelled_at", "-id")
 
-    def known_as(self, public_id: str) -> Self:
-        """Keep the order of this public id; none for an id that is malformed."""
+    def with_public_id(self, public_id: str) -> Self:
+        """Filter to the order with this public id; none if it is malformed."""
         key = decode(PREFIX, public_id)
         return self.filter(pk=key) if key else self.none()
 
 
 class Order(models.Model):
-    """What a customer of a venue wants to eat, and what has become of it."""
+    """An order of a venue."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -98,22 +97,24 @@ class Order(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["venue", "business_date", "number"], name="order_number_once_a_day"),
+            models.UniqueConstraint(
+                fields=["venue", "business_date", "number"], name="order_number_unique_per_venue_and_day"
+            ),
             models.CheckConstraint(
-                name="order_moments_tell_its_status",
+                name="order_times_match_status",
                 condition=Q(status="pending", completed_at__isnull=True, cancelled_at__isnull=True)
                 | Q(status="completed", completed_at__isnull=False, cancelled_at__isnull=True)
                 | Q(status="cancelled", completed_at__isnull=True, cancelled_at__isnull=False),
             ),
             models.CheckConstraint(
-                name="order_tells_why_it_is_cancelled_only_then",
+                name="order_cancellation_reason_only_if_cancelled",
                 condition=Q(status="cancelled") | Q(cancelled_because=""),
             ),
         ]
         indexes = [
             models.Index(fields=["venue", "-created_at", "-id"], name="order_newest_of_venue"),
             models.Index(fields=["venue", "status", "-created_at", "-id"], name="order_newest_of_status"),
-            # The board asks for those of today; an order that is placed touches neither.
+            # For the board's orders of today. New orders are in neither index.
             models.Index(
                 fields=["venue", "-completed_at", "-id"],
                 name="order_last_completed",
@@ -131,24 +132,22 @@ class Order(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`ord_` and 26 letters."""
         return encode(PREFIX, self.pk)
 
-    def move_to(
+    def change_status(
         self, status: str, *, now: datetime, versions: Collection[int] | None = None, because: str = ""
     ) -> bool:
-        """Leave `pending` for `status`, and say whether that changed it; to stay where it is changes nothing.
+        """Change a pending order to `status`; return whether that changed it. The current status changes nothing.
 
-        Orders are moved by orders.commands.move, which writes the event too.
-
-        One conditional UPDATE, so of two concurrent moves exactly one wins. `versions` are those that the order may
-        have, None for any; `because` is why it is cancelled, which the venue's people alone see. Raises
-        VersionConflict when it has another, IllegalMove when it is not pending any more.
+        Called by orders.commands.change_status, which stores the event too. One conditional UPDATE, so of two
+        concurrent changes exactly one succeeds. `versions` are the accepted versions, None for any; `because` is the
+        reason of a cancellation, visible to the venue's team only. Raises VersionConflict for another version,
+        InvalidTransition if the order is not pending.
         """
-        moved = 0
+        changed = 0
         if status != self.Status.PENDING:
             order = Order.objects.filter(pk=self.pk, status=self.Status.PENDING)
-            moved = (order if versions is None else order.filter(version__in=versions)).update(
+            changed = (order if versions is None else order.filter(version__in=versions)).update(
                 status=status,
                 version=F("version") + 1,
                 updated_at=now,
@@ -158,28 +157,30 @@ class Order(models.Model):
         self.refresh_from_db(
             fields=["status", "version", "updated_at", "completed_at", "cancelled_at", "cancelled_because"]
         )
-        if not moved and versions is not None and self.version not in versions:
-            raise VersionConflict(f"This order is of version {self.version}.")
-        if not moved and self.status != status:
-            raise IllegalMove(f"This order is {self.status}, which is final.", param="status")
-        return bool(moved)
+        if not changed and versions is not None and self.version not in versions:
+            raise VersionConflict(f"This order has version {self.version}.")
+        if not changed and self.status != status:
+            raise InvalidTransition(f"This order is {self.status}, which is final.", param="status")
+        return bool(changed)
 
     def reopen(self, *, now: datetime) -> None:
-        """Take a completion back. Orders are reopened by orders.commands.reopen, which writes the event too.
+        """Make a completed order pending. Called by orders.commands.reopen_order, which stores the event too.
 
-        One conditional UPDATE. Raises IllegalMove when the order is not completed: what is cancelled stays so.
+        One conditional UPDATE. Raises InvalidTransition if the order is not completed.
         """
         reopened = Order.objects.filter(pk=self.pk, status=self.Status.COMPLETED).update(
             status=self.Status.PENDING, completed_at=None, version=F("version") + 1, updated_at=now
         )
         self.refresh_from_db(fields=["status", "version", "updated_at", "completed_at", "cancelled_at"])
         if not reopened:
-            raise IllegalMove(f"This order is {self.status}; only a completed one is reopened.", param="status")
+            raise InvalidTransition(
+                f"This order is {self.status}; only a completed order can be reopened.", param="status"
+            )
 
-    def deliver_to(self, address: str | None, *, now: datetime) -> None:
-        """Change where the order goes, None for pick-up; what else has changed meanwhile stays as it is.
+    def change_delivery_address(self, address: str | None, *, now: datetime) -> None:
+        """Change the delivery address, None for pick-up, and no other column.
 
-        Called by orders.commands.deliver_to, which writes the event too.
+        Called by orders.commands.change_delivery_address, which stores the event too.
         """
         Order.objects.filter(pk=self.pk).update(delivery_address=address, version=F("version") + 1, updated_at=now)
         self.refresh_from_db(fields=["delivery_address", "version", "updated_at"])
@@ -200,7 +201,7 @@ class OrderItem(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["order", "position"], name="order_has_a_line_at_a_position_once"),
+            models.UniqueConstraint(fields=["order", "position"], name="order_item_position_unique_per_order"),
             models.CheckConstraint(name="order_item_quantity_in_1_to_999", condition=Q(quantity__range=(1, 999))),
         ]
 
@@ -209,19 +210,23 @@ class OrderItem(models.Model):
 
     @property
     def currency(self) -> str:
-        """That of the order. No query for a line that was fetched with its order."""
+        """The currency of the order. No query if the line was fetched with its order."""
         return self.order.currency
 
 
 class OrderNumber(models.Model):
-    """The last number that was given on a business day of a venue; orders.commands.place counts it up."""
+    """The last order number of a venue's business day; orders.commands.place_order increments it."""
 
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="+", db_index=False)
     business_date = models.DateField()
     last = models.PositiveIntegerField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["venue", "business_date"], name="one_count_per_venue_and_day")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["venue", "business_date"], name="order_number_counter_unique_per_venue_and_day"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.last} on {self.business_date}"

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
-from accounts.api_keys.authentication import staff
+from accounts.api_keys.authentication import get_staff_actor
 from framework import public_ids
 from framework.admin.action_confirmation import render_confirmation
 from framework.admin.pending_counts import PendingCount, count_bounded
@@ -246,7 +246,7 @@ class PaymentAdmin(AddressSearchAdmin):
         for payment in chosen:
             try:
                 marked += refunds.mark_refund_due(
-                    payment, reason=reason, words=message, by=staff(request), now=timezone.now()
+                    payment, reason=reason, words=message, by=get_staff_actor(request), now=timezone.now()
                 )
             except refunds.PaymentNotOnChain as refusal:
                 errors.append(f"{public_ids.encode(PREFIX, payment)} was not changed. {refusal.message}")
@@ -276,7 +276,7 @@ class PaymentAdmin(AddressSearchAdmin):
             return self.ask_of(request, due, form, template, "Record refund?", "mark_refunded", **context)
         keys = list(queryset.values_list("pk", flat=True))
         try:
-            noted = refunds.record(keys, tx_hash=tx_hash, by=staff(request), now=timezone.now())
+            noted = refunds.record(keys, tx_hash=tx_hash, by=get_staff_actor(request), now=timezone.now())
         except ApiError as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
             return None

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from accounts.api_keys.authentication import staff
+from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.errors import ApiError
@@ -176,7 +176,11 @@ class ProductAdmin(DomainErrorAdmin):
         formset.save(commit=False)
         if isinstance(formset, PriceForms):
             formset.new_objects = price_changes.change(
-                form.instance, formset.wanted(), by=staff(request), now=formset.now, is_sure=formset.is_sure()
+                form.instance,
+                formset.wanted(),
+                by=get_staff_actor(request),
+                now=formset.now,
+                is_sure=formset.is_sure(),
             )
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from accounts.api_keys.authentication import staff
+from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.action_confirmation import render_confirmation
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin.formats import AddressSearchAdmin, breakable, id_in_short, in_short
@@ -124,7 +124,7 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
                 self, request, "payments/confirm_delete_refund_record.html", title=title, action="take_back", **context
             )
         chosen = list(queryset.values_list("payment_id", flat=True))
-        deleted = sum(transitions.withdraw_refund(payment, by=staff(request)) for payment in chosen)
+        deleted = sum(transitions.withdraw_refund(payment, by=get_staff_actor(request)) for payment in chosen)
         self.message_user(
             request, f"{deleted} refunds are due again.", messages.SUCCESS if deleted else messages.ERROR
         )

@@ -179,8 +179,8 @@ def of_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) 
 
     A wallet that has signed for this request counts as one of them. Raises Unauthorized.
     """
-    key = authentication.identify(request, now=now, find=api_key_cache.look)
-    api_key_cache.used(key, now=now, address=partial(client_ip, request))
+    key = authentication.authenticate_request(request, now=now, find=api_key_cache.find_shared)
+    api_key_cache.record_use(key, now=now, address=partial(client_ip, request))
     if sign_in is not None:
         return of_account(key, proven=challenge_verification.prove(sign_in), now=now)
     with callers_lock:

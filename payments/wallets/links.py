@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from accounts.api_keys.authentication import MissingCredentials
 from accounts.api_keys.permissions import InsufficientScope
-from accounts.models import Account, every_scope
+from accounts.models import Account, all_scopes
 from framework.errors import InvalidRequest, NotFound
 from payments.chain.rpc import RpcUnavailable
 from payments.identity.caller import Caller
@@ -54,7 +54,7 @@ def account_of(caller: Caller) -> UUID:
     """
     if caller.key is None:
         raise MissingCredentials("Send an API key of the account: `Authorization: Bearer <API_KEY>`.")
-    for scope in every_scope():
+    for scope in all_scopes():
         if scope not in caller.key.scopes:
             raise InsufficientScope(scope)
     return caller.key.venue.account_id

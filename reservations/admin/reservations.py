@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 
-from accounts.admin.venue_scoping import OfVenues
-from accounts.api_keys.authentication import staff
-from accounts.models import Event, Tally
+from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.api_keys.authentication import get_staff_actor
+from accounts.models import Event, RecordCount
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.large_tables import LargeTableAdmin
@@ -55,7 +55,7 @@ def day_at(now: datetime, ahead: int) -> Func:
 
 
 @admin.register(Reservation)
-class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
+class ReservationAdmin(VenueScopedAdmin, DomainErrorAdmin, LargeTableAdmin):
     """Reservations: latest first; with a day filter, earliest first."""
 
     form = ReservationForm
@@ -159,7 +159,7 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
         return form
 
     def save_model(self, request: HttpRequest, obj: Reservation, form: Any, change: bool) -> None:
-        now, actor = timezone.now(), staff(request)
+        now, actor = timezone.now(), get_staff_actor(request)
         if not change:
             status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
             commands.create_by_staff(obj, status=status, now=now, actor=actor)
@@ -194,7 +194,7 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
     @admin.action(description="Offer a table to the selected waiting parties", permissions=["change"])
     def offer_table(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
         def offer(reservation: Reservation, now: datetime) -> str:
-            expires_at = waitlist.offer_table(reservation, actor=staff(request), now=now)
+            expires_at = waitlist.offer_table(reservation, actor=get_staff_actor(request), now=now)
             until = format_moment(expires_at, reservation.venue.timezone)
             is_emailed = can_email(reservation, GuestMail.Kind.OFFERED, now=now)
             notice = "The guest is emailed." if is_emailed else "Call the guest."
@@ -231,8 +231,8 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         page = reverse("admin:reservations_reservation_changelist")
-        pending = Tally.objects.filter(noun=Tally.Noun.RESERVATION, status=Status.PENDING)
-        number = self.within(request, pending, "view", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
+        pending = RecordCount.objects.filter(record_type=RecordCount.RecordType.RESERVATION, status=Status.PENDING)
+        number = self.filter_permitted(request, pending, "view", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
         pending_count = PendingCount("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")
         if self.venues(request, "view") is None:
             return [pending_count]
@@ -240,13 +240,13 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
         expected = Reservation.objects.filter(
             date__gte=day_at(now, 0), date__lt=day_at(now, 1), status=Status.CONFIRMED, arrival__isnull=True
         )
-        today = count_bounded(self.within(request, expected, "view"))
+        today = count_bounded(self.filter_permitted(request, expected, "view"))
         return [pending_count, PendingCount("arrivals expected today", today, f"{page}?day=today")]
 
     def set_status(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
 
         def set_status(reservation: Reservation, now: datetime) -> str:
-            commands.set_status(reservation, status, now=now, actor=staff(request))
+            commands.set_status(reservation, status, now=now, actor=get_staff_actor(request))
             return f"{reservation} was {status.value}."
 
         self.run_on_each(request, queryset, set_status)
@@ -257,7 +257,7 @@ class ReservationAdmin(OfVenues, DomainErrorAdmin, LargeTableAdmin):
 
         def record(reservation: Reservation, now: datetime) -> str:
             was_no_show = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED
-            check_in.record_arrival(reservation, arrival, actor=staff(request), now=now)
+            check_in.record_arrival(reservation, arrival, actor=get_staff_actor(request), now=now)
             return f"{reservation} was marked as {arrival.label.lower()}.{f' {TABLE_RELEASED}' if was_no_show else ''}"
 
         self.run_on_each(request, queryset, record)

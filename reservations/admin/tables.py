@@ -6,14 +6,14 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.admin.venue_scoping import OfVenues
-from accounts.api_keys.authentication import staff
+from accounts.admin.venue_scoping import VenueScopedAdmin
+from accounts.api_keys.authentication import get_staff_actor
 from reservations.floor import rename_table
 from reservations.forms.setup import CombinationForm, TableForm
 from reservations.models import Area, Combination, Table
 
 
-class VenueRowAdmin(OfVenues, admin.ModelAdmin[Any]):
+class VenueRowAdmin(VenueScopedAdmin, admin.ModelAdmin[Any]):
     """Rows of venues. The venue of an existing row is fixed, because reservations reference the row."""
 
     list_select_related: ClassVar[Any] = ["venue"]
@@ -55,7 +55,7 @@ class TableAdmin(VenueRowAdmin):
 
     def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
         if change and "name" in form.changed_data:
-            rename_table.rename(obj, now=timezone.now(), actor=staff(request))
+            rename_table.rename(obj, now=timezone.now(), actor=get_staff_actor(request))
             return
         super().save_model(request, obj, form, change)
 

@@ -9,8 +9,8 @@ from rest_framework import status
 from rest_framework.request import Request
 
 from accounts import idempotency
-from accounts.api_keys.authentication import KeyAuthentication, actor_of, family_of, venue_of
-from accounts.api_keys.permissions import Scoped
+from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
+from accounts.api_keys.permissions import HasScope
 from framework.api.filters import parse_choice
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
@@ -33,8 +33,8 @@ MAX_LIMIT = 1000
 class ReservationViewSet(StrictViewSet[Reservation]):
     """Create and list reservations of the API key's venue."""
 
-    authentication_classes = [KeyAuthentication]
-    permission_classes = [Scoped]
+    authentication_classes = [ApiKeyAuthentication]
+    permission_classes = [HasScope]
     scope = "reservations"
     filterset_class = ReservationFilter
     page_parameters = ("limit", "page")
@@ -42,7 +42,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     serializer_class = serializers.ReservationRecord
 
     def get_queryset(self) -> ReservationQuerySet:
-        return Reservation.objects.of(venue_of(self.request))
+        return Reservation.objects.of(get_request_venue(self.request))
 
     @extend_schema(
         operation_id="list_reservations",
@@ -58,7 +58,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         state = parse_choice(params, "status", STATUSES)
         day = parse_day(params.get("date"), param="date")
         page = page_number.parse_page(params, default_limit=MAX_LIMIT)
-        total, records = serializers.list_page(venue_of(request), page, status=state, day=day)
+        total, records = serializers.list_page(get_request_venue(request), page, status=state, day=day)
         return page_number.page_response(request, records, params=params, page=page, total=total)
 
     @extend_schema(
@@ -78,14 +78,14 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         `pending_reason` says why. A time at which nobody is served, or nothing is free, is refused, and
         `error.alternatives` names others of that day. With an Idempotency-Key it can be sent again: it is taken once.
         """
-        return idempotency.once(request, scope=family_of(request), effect=partial(self.book, request))
+        return idempotency.respond_once(request, scope=get_key_family(request), effect=partial(self.book, request))
 
     def book(self, request: Request) -> HttpResponse:
         values = serializers.NewReservation.read(json_body(request))
         reservation = commands.book(
-            venue_of(request),
+            get_request_venue(request),
             now=timezone.now(),
-            actor=actor_of(request),
+            actor=get_key_actor(request),
             day=values.pop("date"),
             at=values.pop("time"),
             **values,

@@ -1,6 +1,6 @@
 """What a new venue has yet to do about its tables, for the overview."""
 
-from accounts.onboarding import Step, url_of
+from accounts.onboarding import Step, build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from reservations.models import Table
 
@@ -12,5 +12,5 @@ def tables(mine: Access) -> Step | None:
     return Step(
         "Add your tables",
         "Reservations are then confirmed automatically if a table is free.",
-        url_of("setup-tables", mine),
+        build_venue_url("setup-tables", mine),
     )

@@ -76,7 +76,7 @@ def erase_reservations(rows: Sequence[Reservation], *, guest: Guest, now: dateti
     # 2. Events, and the answers of webhook receivers, which may repeat them.
     with connection.cursor() as cursor:
         cursor.execute(ERASE_EVENTS, {"erased": json.dumps(ERASED), "keys": keys})
-    WebhookDelivery.objects.filter(event__in=Event.objects.filter(subject__in=keys)).update(last_answer="")
+    WebhookDelivery.objects.filter(event__in=Event.objects.filter(subject__in=keys)).update(last_response="")
     # 3. Mail: queued mail is dropped.
     mails = GuestMail.objects.filter(reservation__in=keys)
     mails.filter(state=GuestMail.State.PENDING).update(state=GuestMail.State.DROPPED, leased_until=None)

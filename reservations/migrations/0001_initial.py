@@ -132,13 +132,7 @@ class Migration(migrations.Migration):
                         null=True,
                     ),
                 ),
-                (
-                    "offer_count",
-                    models.PositiveSmallIntegerField(
-                        default=0,
-                        editable=False,
-                    ),
-                ),
+                ("offer_count", models.PositiveSmallIntegerField(default=0, editable=False)),
                 (
                     "is_walk_in",
                     models.BooleanField(

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Tally, Venue
+from accounts.models import RecordCount, Venue
 from orders import commands as orders_commands
 from orders.models import Order, OrderItem
 from reservations.booking import commands as booking_commands
@@ -26,7 +26,7 @@ STATUSES = ("pending", "completed", "cancelled")
 
 def tallied(venue: Venue, noun: str) -> dict[str, int]:
     """What the tallies say, but for those at zero."""
-    found = Tally.objects.filter(venue=venue, noun=noun).exclude(total=0)
+    found = RecordCount.objects.filter(venue=venue, record_type=noun).exclude(total=0)
     return dict(found.values_list("status", "total"))
 
 
@@ -59,7 +59,7 @@ def test_an_order_is_tallied_when_it_is_placed_and_when_it_moves(venue: Venue, o
     order = builders.order(venue)
     builders.order(other_venue, status="cancelled")
     assert tallied(venue, "order") == {"pending": 1}
-    orders_commands.move(order, "completed", now=timezone.now(), actor="system")
+    orders_commands.change_status(order, "completed", now=timezone.now(), actor="system")
     assert tallied(venue, "order") == {"completed": 1}
     assert tallied(other_venue, "order") == {"cancelled": 1}
 
@@ -112,7 +112,7 @@ def test_what_is_done_by_sql_is_tallied(venue: Venue) -> None:
 def test_a_change_that_is_rolled_back_is_not_tallied(venue: Venue) -> None:
     order = builders.order(venue)
     with transaction.atomic():
-        orders_commands.move(order, "completed", now=timezone.now(), actor="system")
+        orders_commands.change_status(order, "completed", now=timezone.now(), actor="system")
         builders.order(venue)
         assert tallied(venue, "order") == {"pending": 1, "completed": 1}
         transaction.set_rollback(True)
@@ -205,6 +205,6 @@ def test_a_total_is_exact_whether_it_is_counted_or_tallied(
 def test_a_list_of_one_day_is_never_told_by_the_tally(api: Client, venue: Venue) -> None:
     for _ in range(4):
         builders.reservation(venue)
-    Tally.objects.filter(venue=venue).update(total=99)
+    RecordCount.objects.filter(venue=venue).update(total=99)
     assert api.get(RESERVATIONS, {"date": "2031-05-03"}).json()["pagination"]["total"] == 4
     assert api.get(RESERVATIONS).json()["pagination"]["total"] == 99

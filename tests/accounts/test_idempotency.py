@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.idempotency import CLAIM
 from accounts.models import ApiKey, Event, IdempotentCall, Venue
-from accounts.tasks import purge_calls
+from accounts.tasks import purge_idempotent_calls
 from framework.public_ids import new_id
 from orders.models import Order
 from reservations.models import Reservation
@@ -157,7 +157,7 @@ def test_another_path_is_refused(api: Client) -> None:
     other = post(api, builders.reservation_body(), path=RESERVATIONS)
     assert refusal_of(other) == (400, "idempotency_key_reused", "Idempotency-Key")
     assert other.json()["error"]["message"] == (
-        "This `Idempotency-Key` came with `POST /api/v1/orders` before. Use a new one."
+        "This `Idempotency-Key` was used with `POST /api/v1/orders` before. Use a new one."
     )
     assert Reservation.objects.count() == 0
 
@@ -234,7 +234,7 @@ def test_the_purge_takes_what_is_a_day_old(api: Client) -> None:
         clock.move_to(NOON + timedelta(seconds=1))
         post(api, builders.order_body(), key="young")
         clock.move_to(NOON + timedelta(hours=24))
-        purge_calls(another_argument="of a later version")
+        purge_idempotent_calls(another_argument="of a later version")
     assert list(IdempotentCall.objects.values_list("key", flat=True)) == ["young"]
 
 
@@ -242,7 +242,7 @@ def test_the_purge_goes_piece_by_piece(api: Client, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("accounts.models.idempotency.PIECE", 2)
     for number in range(5):
         post(api, builders.order_body(), key=str(number))
-    later = datetime.now(UTC) + IdempotentCall.KEPT
+    later = datetime.now(UTC) + IdempotentCall.RETENTION
     assert [IdempotentCall.objects.purge(now=later) for _ in range(2)] == [5, 0]
     assert Order.objects.count() == 5
 

@@ -12,7 +12,7 @@ from django.db import IntegrityError, connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts.models import BASE62, ApiKey, CannotRotate, User, Venue, checksum, digest, looks_like_a_key
+from accounts.models import BASE62, ApiKey, CannotRotate, User, Venue, checksum, digest, is_api_key
 from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -21,7 +21,7 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 @pytest.mark.parametrize(("is_sandbox", "prefix"), [(False, "rk_live_"), (True, "rk_test_")])
 @pytest.mark.django_db
 def test_a_key_is_prefix_secret_and_checksum(is_sandbox: bool, prefix: str) -> None:
-    text = ApiKey.issue(builders.venue(is_sandbox=is_sandbox), name="test").text
+    text = ApiKey.create(builders.venue(is_sandbox=is_sandbox), name="test").text
     assert re.fullmatch(rf"{prefix}[0-9A-Za-z]{{46}}", text)
     assert text[-6:] == checksum(text[:-6])
 
@@ -37,12 +37,12 @@ def test_a_checksum_is_crc_32_in_six_letters() -> None:
 
 @given(st.text())
 def test_hardly_a_text_looks_like_a_key(text: str) -> None:
-    assert not looks_like_a_key(text)
-    assert not looks_like_a_key(f"rk_live_{text}")
+    assert not is_api_key(text)
+    assert not is_api_key(f"rk_live_{text}")
 
 
 def test_only_the_hash_and_ten_or_so_letters_of_a_key_are_kept(venue: Venue) -> None:
-    key = ApiKey.issue(venue, name="test")
+    key = ApiKey.create(venue, name="test")
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_jsonb(kept)::text, digest FROM accounts_apikey AS kept")
         row, kept = cursor.fetchone()
@@ -53,11 +53,11 @@ def test_only_the_hash_and_ten_or_so_letters_of_a_key_are_kept(venue: Venue) -> 
 
 
 def test_no_two_keys_are_alike(venue: Venue) -> None:
-    assert len({ApiKey.issue(venue, name="test").text for _ in range(50)}) == 50
+    assert len({ApiKey.create(venue, name="test").text for _ in range(50)}) == 50
 
 
 def test_a_key_is_revoked_once(venue: Venue) -> None:
-    row = ApiKey.issue(venue, name="test").row
+    row = ApiKey.create(venue, name="test").row
     assert row.revoke(now=NOON) is True
     assert row.revoke(now=NOON.replace(hour=13)) is False
     row.refresh_from_db()
@@ -66,12 +66,12 @@ def test_a_key_is_revoked_once(venue: Venue) -> None:
 
 def test_a_key_allows_at_least_one_call(venue: Venue) -> None:
     with pytest.raises(IntegrityError, match="api_key_allowance_positive"):
-        ApiKey.issue(venue, name="test", allowance=0)
+        ApiKey.create(venue, name="test", allowance=0)
 
 
 # Rotation
 def test_a_new_key_takes_over_what_the_old_one_may(venue: Venue) -> None:
-    old = ApiKey.issue(venue, name="Till", allowance=7, scopes=["orders:read"]).row
+    old = ApiKey.create(venue, name="Till", allowance=7, scopes=["orders:read"]).row
     new = old.rotate(overlap=timedelta(hours=1), now=NOON).row
     assert (new.venue, new.family, new.name, new.allowance, new.scopes, new.expires_at) == (
         *(venue, old.family, "Till", 7),
@@ -84,14 +84,14 @@ def test_a_new_key_takes_over_what_the_old_one_may(venue: Venue) -> None:
 
 @pytest.mark.parametrize(("left", "overlap", "ends"), [(2, 24, 2), (24, 24, 24), (30, 24, 24), (30, 0, 0)])
 def test_an_overlap_lengthens_no_life(venue: Venue, left: int, overlap: int, ends: int) -> None:
-    old = ApiKey.issue(venue, name="Till", expires_at=NOON + timedelta(hours=left)).row
+    old = ApiKey.create(venue, name="Till", expires_at=NOON + timedelta(hours=left)).row
     old.rotate(overlap=timedelta(hours=overlap), now=NOON)
     old.refresh_from_db()
     assert old.expires_at == NOON + timedelta(hours=ends)
 
 
 def test_a_new_key_lives_as_long_as_the_old_one_was_made_to(venue: Venue) -> None:
-    old = ApiKey.issue(venue, name="Till", expires_at=NOON).row
+    old = ApiKey.create(venue, name="Till", expires_at=NOON).row
     ApiKey.objects.filter(pk=old.pk).update(created_at=NOON - timedelta(days=90))
     now = NOON - timedelta(days=3)
     assert old.rotate(overlap=timedelta(0), now=now).row.expires_at == now + timedelta(days=90)
@@ -99,18 +99,18 @@ def test_a_new_key_lives_as_long_as_the_old_one_was_made_to(venue: Venue) -> Non
 
 @pytest.mark.parametrize("end", ["revoked_at", "expires_at"])
 def test_a_key_that_has_ended_is_not_replaced(venue: Venue, end: str) -> None:
-    old = ApiKey.issue(venue, name="Till").row
+    old = ApiKey.create(venue, name="Till").row
     ApiKey.objects.filter(pk=old.pk).update(**{end: NOON})
-    with pytest.raises(CannotRotate, match="has ended; issue a new one"):
+    with pytest.raises(CannotRotate, match="has expired or was revoked; create a new one"):
         old.rotate(overlap=timedelta(0), now=NOON)
     assert ApiKey.objects.count() == 1
 
 
 def test_a_key_is_replaced_once_and_then_its_successor(venue: Venue) -> None:
-    first = ApiKey.issue(venue, name="Till").row
+    first = ApiKey.create(venue, name="Till").row
     second = first.rotate(overlap=timedelta(days=7), now=NOON).row
     before = ApiKey.objects.get(pk=first.pk).expires_at
-    with pytest.raises(CannotRotate, match=f"was replaced before, by {re.escape(second.shown)}; rotate that one"):
+    with pytest.raises(CannotRotate, match=f"was already replaced by {re.escape(second.masked)}; rotate that one"):
         first.rotate(overlap=timedelta(0), now=NOON)
     assert ApiKey.objects.get(pk=first.pk).expires_at == before
     third = second.rotate(overlap=timedelta(0), now=NOON).row
@@ -122,7 +122,7 @@ def test_a_key_is_replaced_once_and_then_its_successor(venue: Venue) -> None:
 def test_of_two_rotations_at_once_exactly_one_makes_a_key(venue: Venue, expires_at: datetime | None) -> None:
     """Also of a key that ends before the overlap, whose row both leave as it is."""
     together = threading.Barrier(4)
-    old = ApiKey.issue(venue, name="Till", expires_at=expires_at).row
+    old = ApiKey.create(venue, name="Till", expires_at=expires_at).row
 
     def rotate(_: int) -> str:
         together.wait(10)
@@ -140,10 +140,10 @@ def test_of_two_rotations_at_once_exactly_one_makes_a_key(venue: Venue, expires_
 
 # Last use
 def test_the_last_use_is_written_once_a_minute(venue: Venue) -> None:
-    row = ApiKey.issue(venue, name="Till").row
+    row = ApiKey.create(venue, name="Till").row
     steps = [(0, True), (59, False), (60, True), (61, False)]
     for seconds, written in steps:
-        assert row.used(now=NOON + timedelta(seconds=seconds), address=f"203.0.113.{seconds}") is written
+        assert row.record_use(now=NOON + timedelta(seconds=seconds), address=f"203.0.113.{seconds}") is written
     row.refresh_from_db()
     assert (row.last_used_at, row.last_used_ip) == (NOON + timedelta(seconds=60), "203.0.113.60")
 
@@ -151,7 +151,7 @@ def test_the_last_use_is_written_once_a_minute(venue: Venue) -> None:
 @pytest.mark.django_db
 def test_a_mail_address_is_one_person_in_any_case() -> None:
     assert User.objects.create_user("Ada@example.com").email == "ada@example.com"
-    with pytest.raises(IntegrityError, match="one_user_per_email_in_any_case"):
+    with pytest.raises(IntegrityError, match="user_email_unique_in_any_case"):
         User.objects.create(email="aDA@EXAMPLE.com")
 
 
@@ -164,7 +164,7 @@ def test_a_user_without_a_password_cannot_sign_in() -> None:
 
 def test_a_key_that_ends_with_the_calendar_is_replaced_by_one_that_does(venue: Venue) -> None:
     with time_machine.travel(NOON, tick=False):
-        old = ApiKey.issue(venue, name="Till", expires_at=datetime(9999, 12, 31, tzinfo=UTC)).row
+        old = ApiKey.create(venue, name="Till", expires_at=datetime(9999, 12, 31, tzinfo=UTC)).row
     new = old.rotate(overlap=timedelta(0), now=NOON + timedelta(days=3)).row
     assert new.expires_at == datetime(9999, 12, 31, tzinfo=UTC)
 

@@ -33,7 +33,7 @@ def test_sixteen_callers_share_two_connections_and_none_of_them_notices(
     pooled: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     venue = making.venue()
-    key = ApiKey.issue(venue, name="test", allowance=1_000_000).text
+    key = ApiKey.create(venue, name="test", allowance=1_000_000).text
     for number in range(5):
         builders.restaurant(slug=f"noma-{number}", name=f"Noma {number}")
     calls = [

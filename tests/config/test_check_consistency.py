@@ -25,9 +25,9 @@ pytestmark = pytest.mark.django_db
 
 CHECKS = [
     "unanswered_call",
-    *("order_numbers", "order_totals", "order_tally", "order_event", "order_replay"),
+    *("order_numbers", "order_totals", "order_counts", "order_event", "order_replay"),
     *("reservation_table_overlap", "reservation_seating", "reservation_table_names"),
-    *("reservation_tally", "reservation_event", "reservation_replay"),
+    *("reservation_counts", "reservation_event", "reservation_replay"),
     *("payment_event", "payment_refund", "offer_seats", "export_parts"),
 ]
 MEANT = {
@@ -126,14 +126,17 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
         "it names T9 and holds T1",
     ),
     "a reservation that is not tallied": (
-        "reservation_tally",
-        ["UPDATE accounts_tally SET total = total + 1 WHERE noun = 'reservation' AND status = 'confirmed'"],
-        "confirmed: the tally says 3, there are 2",
+        "reservation_counts",
+        [
+            "UPDATE accounts_recordcount SET total = total + 1"
+            " WHERE record_type = 'reservation' AND status = 'confirmed'"
+        ],
+        "confirmed: the count is 3, there are 2",
     ),
     "a reservation of another status than was told": (
         "reservation_event",
         ["DELETE FROM accounts_event WHERE subject = AT_TABLE AND type = 'reservation.created'"],
-        "no event tells of it",
+        "it has no creation event",
     ),
     "an answer of a reservation that is not there": (
         "reservation_replay",
@@ -141,22 +144,22 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
             "UPDATE accounts_idempotentcall SET body = convert_to(jsonb_build_object("
             "'id', 'res_' || repeat('0', 26))::text, 'UTF8') WHERE operation LIKE '%reservations'"
         ],
-        "tells of no row",
+        " has no row",
     ),
     "a number that is missing": (
         "order_numbers",
         ["UPDATE orders_order SET number = 7 WHERE number = 4"],
-        ": 4 orders, the highest number is 7, 4 were given",
+        ": 4 orders, the highest number is 7, 4 were assigned",
     ),
     "numbers that are counted wrong": (
         "order_numbers",
         ["UPDATE orders_ordernumber SET last = 3"],
-        ": 4 orders, the highest number is 4, 3 were given",
+        ": 4 orders, the highest number is 4, 3 were assigned",
     ),
     "a total that is not the sum": (
         "order_totals",
         ["UPDATE orders_order SET total = total + 1, subtotal = subtotal + 1 WHERE id = FIRST_ORDER"],
-        "its lines come to 19.000, it says 18.270 and 20.000",
+        "its lines sum up to 19.000, subtotal 18.270, total 20.000",
     ),
     "a tax that is not the rest": (
         "order_totals",
@@ -174,9 +177,9 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
         "it has no lines",
     ),
     "a tally of no order": (
-        "order_tally",
-        ["DELETE FROM accounts_tally WHERE noun = 'order' AND status = 'completed'"],
-        "completed: the tally says 0, there are 1",
+        "order_counts",
+        ["DELETE FROM accounts_recordcount WHERE record_type = 'order' AND status = 'completed'"],
+        "completed: the count is 0, there are 1",
     ),
     "an event of an order that is not there": (
         "order_event",
@@ -185,12 +188,12 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
             " SELECT gen_random_uuid(), venue_id, type, gen_random_uuid(), actor, record, created_at"
             " FROM accounts_event WHERE type = 'order.completed'"
         ],
-        "tells of no row",
+        " has no row",
     ),
     "an order whose end was not told": (
         "order_event",
         ["DELETE FROM accounts_event WHERE type = 'order.completed'"],
-        "it is completed and of version 2, its last event says pending and 1",
+        "it is completed with version 2, its last event is pending with version 1",
     ),
     "an answer of an order that is not there": (
         "order_replay",
@@ -198,12 +201,12 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
             "UPDATE accounts_idempotentcall SET body = convert_to(jsonb_build_object("
             "'id', 'ord_' || repeat('0', 26))::text, 'UTF8') WHERE operation LIKE '%orders'"
         ],
-        "tells of no row",
+        " has no row",
     ),
     "a call without its answer": (
         "unanswered_call",
         ["UPDATE accounts_idempotentcall SET status = NULL, body = NULL WHERE operation LIKE '%orders'"],
-        "is kept without its answer",
+        "has no stored response",
     ),
     "a seat that nobody holds": (
         "offer_seats",

@@ -33,7 +33,7 @@ def web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture
 def bearer(venue: Venue) -> dict[str, str]:
     """The headers of a caller of the venue."""
-    return {"Authorization": f"Bearer {ApiKey.issue(venue, name='test').text}"}
+    return {"Authorization": f"Bearer {ApiKey.create(venue, name='test').text}"}
 
 
 @pytest.fixture(params=openapi_operations.WITH_BODY, ids=lambda operation: operation.name)
@@ -181,7 +181,7 @@ def test_two_authorization_headers_are_no_credentials(web: str, bearer: dict[str
 def test_of_160_calls_by_16_threads_to_two_processes_exactly_the_allowance_of_100_passes(
     web: str, venue: Venue, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    key = ApiKey.issue(venue, name="test", allowance=100).text
+    key = ApiKey.create(venue, name="test", allowance=100).text
     with ExitStack() as held:
         second = held.enter_context(served(tmp_path_factory.mktemp("second") / "web.log"))
         api = held.enter_context(httpx.Client(headers={"Authorization": f"Bearer {key}"}))
@@ -197,7 +197,7 @@ def test_of_160_calls_by_16_threads_to_two_processes_exactly_the_allowance_of_10
 def test_without_the_counters_calls_are_served_and_limited_by_the_process(
     venue: Venue, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    key = ApiKey.issue(venue, name="test", allowance=5).text
+    key = ApiKey.create(venue, name="test", allowance=5).text
     log = tmp_path_factory.mktemp("storeless") / "web.log"
     with (
         served(log, REDIS_URL=f"redis://{NOWHERE}") as web,

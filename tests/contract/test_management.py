@@ -333,7 +333,7 @@ def test_no_operation_answers_with_a_status_that_the_contract_does_not_list() ->
 
 # Limits
 def test_a_key_has_1000_requests_an_hour_exactly(venue: Venue) -> None:
-    assert ApiKey.issue(venue, name="test").row.allowance == 1000
+    assert ApiKey.create(venue, name="test").row.allowance == 1000
     with time_machine.travel(NOON, tick=False):
         api, sibling = builders.client(venue), builders.client(venue)
         statuses = [api.get(f"{ORDERS}/x").status_code for _ in range(1001)]

@@ -28,22 +28,22 @@ def named(operation: Operation) -> str:
 
 
 def revoked(venue: Venue, other: Venue) -> Client:
-    key = ApiKey.issue(venue, name="test")
+    key = ApiKey.create(venue, name="test")
     key.row.revoke(now=timezone.now())
     return builders.client_with(key.text)
 
 
 def expired(venue: Venue, other: Venue) -> Client:
     yesterday = timezone.now() - timedelta(days=1)
-    return builders.client_with(ApiKey.issue(venue, name="test", expires_at=yesterday).text)
+    return builders.client_with(ApiKey.create(venue, name="test", expires_at=yesterday).text)
 
 
 def reader(venue: Venue, other: Venue) -> Client:
-    return builders.client_with(ApiKey.issue(venue, name="test", scopes=READING).text)
+    return builders.client_with(ApiKey.create(venue, name="test", scopes=READING).text)
 
 
 def scopeless(venue: Venue, other: Venue) -> Client:
-    return builders.client_with(ApiKey.issue(venue, name="test", scopes=[]).text)
+    return builders.client_with(ApiKey.create(venue, name="test", scopes=[]).text)
 
 
 CALLERS: Mapping[str, Callable[[Venue, Venue], Client]] = {

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Event, Venue
 from orders import commands
-from orders.models import IllegalMove, Order, OrderItem, OrderNumber
+from orders.models import InvalidTransition, Order, OrderItem, OrderNumber
 from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -54,7 +54,7 @@ def test_an_order_is_placed_by_one_statement_after_the_menu_was_asked_for(
 ) -> None:
     items = [{"menu_item_id": str(number), "quantity": 1} for number in range(100)]
     with django_assert_num_queries(2):
-        commands.place(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
+        commands.place_order(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
 
 
 def test_lines_keep_their_order(venue: Venue) -> None:
@@ -68,7 +68,7 @@ def test_an_event_has_the_lines_in_their_order_however_the_order_was_read(venue:
     made = builders.order(venue, items=[{"menu_item_id": name, "quantity": 1} for name in names])
     # A line that is written again moves to the end of its table.
     OrderItem.objects.filter(order=made, position=0).update(notes="no basil")
-    commands.move(Order.objects.get(pk=made.pk), "completed", now=LATER, actor="system")
+    commands.change_status(Order.objects.get(pk=made.pk), "completed", now=LATER, actor="system")
     record = Event.objects.get(type="order.completed").record
     assert [line["menu_item_id"] for line in record["items"]] == names
 
@@ -91,10 +91,10 @@ def test_a_move(venue: Venue, status: str, to: str, allowed: bool) -> None:
     order = builders.order(venue, status=status, now=NOON)
     before = Order.objects.values().get(pk=order.pk)
     if allowed:
-        order.move_to(to, now=LATER)
+        order.change_status(to, now=LATER)
     else:
-        with pytest.raises(IllegalMove) as refused:
-            order.move_to(to, now=LATER)
+        with pytest.raises(InvalidTransition) as refused:
+            order.change_status(to, now=LATER)
         assert refused.value.message == f"This order is {status}, which is final."
         assert refused.value.param == "status"
     moved = {"status": to, f"{to}_at": LATER, "updated_at": LATER, "version": 2} if status != to and allowed else {}
@@ -105,15 +105,15 @@ def test_a_move(venue: Venue, status: str, to: str, allowed: bool) -> None:
 def test_an_order_that_was_read_before_moves_by_what_is_stored(venue: Venue) -> None:
     order = builders.order(venue, now=NOON)
     stale = Order.objects.get(pk=order.pk)
-    order.move_to("cancelled", now=NOON)
-    with pytest.raises(IllegalMove):
-        stale.move_to("completed", now=LATER)
+    order.change_status("cancelled", now=NOON)
+    with pytest.raises(InvalidTransition):
+        stale.change_status("completed", now=LATER)
     assert (stale.status, stale.cancelled_at, stale.completed_at) == ("cancelled", NOON, None)
 
 
 def test_the_database_holds_status_and_moments_together(venue: Venue) -> None:
     order = builders.order(venue)
-    with pytest.raises(IntegrityError, match="order_moments_tell_its_status"):
+    with pytest.raises(IntegrityError, match="order_times_match_status"):
         Order.objects.filter(pk=order.pk).update(status="completed")
 
 
@@ -144,8 +144,8 @@ def test_of_two_concurrent_moves_exactly_one_wins() -> None:
         order, status = job
         try:
             start.wait(timeout=10)
-            order.move_to(status, now=LATER)
-        except IllegalMove:
+            order.change_status(status, now=LATER)
+        except InvalidTransition:
             return None
         else:
             return status

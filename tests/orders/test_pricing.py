@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orders.pricing import Bill, Line, bill, digits, written
+from orders.pricing import Bill, Line, calculate_bill, format_amount, get_decimals
 
 CURRENCIES = st.sampled_from(["EUR", "USD", "JPY", "KWD"])
 LINES = st.lists(
@@ -24,18 +24,22 @@ LINES = st.lists(
 def of(*lines: tuple[str, int, str], currency: str = "EUR", includes_tax: bool = True) -> Bill:
     """The bill of (price, quantity, tax in percent)."""
     each = [Line(unit_price=Decimal(price), quantity=number, tax_percent=Decimal(tax)) for price, number, tax in lines]
-    return bill(each, currency=currency, prices_include_tax=includes_tax)
+    return calculate_bill(each, currency=currency, prices_include_tax=includes_tax)
 
 
 def sums(found: Bill, currency: str = "EUR") -> tuple[str, str, str]:
     """Subtotal, tax and total as they are written."""
-    return written(found.subtotal, currency), written(found.tax, currency), written(found.total, currency)
+    return (
+        format_amount(found.subtotal, currency),
+        format_amount(found.tax, currency),
+        format_amount(found.total, currency),
+    )
 
 
 def test_two_pizzas_at_9_50_with_10_percent_inside() -> None:
     found = of(("9.50", 2, "10"))
     assert sums(found) == ("17.27", "1.73", "19.00")
-    assert [written(line.total, "EUR") for line in found.lines] == ["19.00"]
+    assert [format_amount(line.total, "EUR") for line in found.lines] == ["19.00"]
 
 
 @pytest.mark.parametrize(
@@ -66,12 +70,12 @@ def test_what_an_order_comes_to(
     ("currency", "number"), [("EUR", 2), ("USD", 2), ("JPY", 0), ("KRW", 0), ("XOF", 0), ("KWD", 3), ("TND", 3)]
 )
 def test_a_currency_has_the_digits_of_iso_4217(currency: str, number: int) -> None:
-    assert digits(currency) == number
+    assert get_decimals(currency) == number
 
 
 def test_an_amount_is_written_with_its_digits_and_half_a_cent_goes_up() -> None:
     amounts = [("9.5", "EUR"), ("0.005", "EUR"), ("0.004", "EUR"), ("950.000", "JPY"), ("1", "KWD"), ("1E+3", "EUR")]
-    assert [written(Decimal(amount), currency) for amount, currency in amounts] == [
+    assert [format_amount(Decimal(amount), currency) for amount, currency in amounts] == [
         "9.50",
         "0.01",
         "0.00",
@@ -90,15 +94,15 @@ def test_a_price_of_more_digits_than_its_currency_is_rounded_before_it_is_multip
 @settings(deadline=None)
 @given(LINES, CURRENCIES, st.booleans())
 def test_a_bill_adds_up_whatever_is_ordered(lines: list[Line], currency: str, includes_tax: bool) -> None:
-    found = bill(lines, currency=currency, prices_include_tax=includes_tax)
+    found = calculate_bill(lines, currency=currency, prices_include_tax=includes_tax)
     assert found.subtotal + found.tax == found.total
     assert sum(line.total for line in found.lines) == (found.total if includes_tax else found.subtotal)
     assert sum(line.tax for line in found.lines) == found.tax
     for line, priced in zip(lines, found.lines, strict=True):
         assert priced.total == priced.unit_price * line.quantity
-        assert abs(priced.unit_price - line.unit_price) * 2 <= Decimal(1).scaleb(-digits(currency))
+        assert abs(priced.unit_price - line.unit_price) * 2 <= Decimal(1).scaleb(-get_decimals(currency))
         assert 0 <= priced.tax <= priced.total
     for amount in (found.subtotal, found.tax, found.total, *(line.total for line in found.lines)):
         assert amount >= 0
-        assert Decimal(written(amount, currency)) == amount
-        assert -int(amount.as_tuple().exponent) == digits(currency)
+        assert Decimal(format_amount(amount, currency)) == amount
+        assert -int(amount.as_tuple().exponent) == get_decimals(currency)

@@ -56,7 +56,7 @@ def key(venue: Venue) -> str:
     builders.order(venue)
     builders.reservation(venue)
     places.restaurant(slug="noma")
-    return ApiKey.issue(venue, name="test", allowance=100_000).text
+    return ApiKey.create(venue, name="test", allowance=100_000).text
 
 
 def planted(body: Mapping[str, Any] | None, **more: Any) -> dict[str, Any]:

@@ -48,13 +48,13 @@ AUDIT = """
     SELECT format('%s on %s: number %s to %s of %s', venue_id, business_date, min(number), max(number), count(*))
     FROM orders_order GROUP BY venue_id, business_date HAVING min(number) <> 1 OR max(number) <> count(*)
     UNION ALL
-    SELECT format('%s %ss of %s, tally %s', counted.total, noun, venue_id, tally.total)
+    SELECT format('%s %ss of %s, tally %s', counted.total, record_type, venue_id, tally.total)
     FROM (
-        SELECT venue_id, 'order' AS noun, status, count(*) AS total FROM orders_order GROUP BY venue_id, status
+        SELECT venue_id, 'order' AS record_type, status, count(*) AS total FROM orders_order GROUP BY venue_id, status
         UNION ALL
         SELECT venue_id, 'reservation', status, count(*) FROM reservations_reservation GROUP BY venue_id, status
     ) AS counted
-    FULL JOIN accounts_tally AS tally USING (venue_id, noun, status)
+    FULL JOIN accounts_recordcount AS tally USING (venue_id, record_type, status)
     WHERE coalesce(counted.total, 0) <> coalesce(tally.total, 0)
     UNION ALL
     SELECT format('table %s is taken twice at %s', one.table_id, one.during * other.during)
@@ -218,10 +218,10 @@ class ProductMachine(RuleBasedStateMachine):
     @rule(order=orders, status=statuses)
     def staff_move(self, order: tuple[int, str], status: str) -> None:
         venue, name = order
-        row = Order.objects.known_as(name).get()
+        row = Order.objects.with_public_id(name).get()
         self.touched.add((venue, ORDERS))
         agree(
-            lambda: orders_commands.move(row, status, now=self.now, actor=STAFF),
+            lambda: orders_commands.change_status(row, status, now=self.now, actor=STAFF),
             lambda: self.models[venue].move_order(name, status, now=self.now),
         )
 

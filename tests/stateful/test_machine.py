@@ -26,7 +26,7 @@ SHORT = settings(
     suppress_health_check=list(HealthCheck),
 )
 
-MOVE_ORDER = Order.move_to
+MOVE_ORDER = Order.change_status
 MOVE_RESERVATION = Reservation.move_to
 
 

@@ -10,7 +10,7 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account, ApiKey, EventType, IssuedKey, User, Venue
+from accounts.models import Account, ApiKey, CreatedApiKey, EventType, User, Venue
 from accounts.webhooks import outbox
 from orders import commands as orders_commands
 from orders.models import Menu, MenuItem, Order
@@ -28,10 +28,10 @@ def client(venue: Venue, *, allowance: int = 1000, **options: Any) -> Client:
     return client_with(key(venue, allowance=allowance).text, **options)
 
 
-def key(venue: Venue, **fields: Any) -> IssuedKey:
+def key(venue: Venue, **fields: Any) -> CreatedApiKey:
     """A key of the venue that was used a moment ago, so that the next call does not write that down."""
-    issued = ApiKey.issue(venue, **({"name": "test"} | fields))
-    issued.row.used(now=timezone.now(), address="127.0.0.1")
+    issued = ApiKey.create(venue, **({"name": "test"} | fields))
+    issued.row.record_use(now=timezone.now(), address="127.0.0.1")
     return issued
 
 
@@ -100,12 +100,12 @@ def order(
 ) -> Order:
     """An order of the venue that has come to this status."""
     now = now or timezone.now()
-    payload = orders_commands.place(
+    payload = orders_commands.place_order(
         venue, now=now, actor="system", items=items, **({"customer_id": "cust_123", "payment_method": "card"} | fields)
     )
-    order = Order.objects.with_items().known_as(payload["id"]).get()
+    order = Order.objects.with_items().with_public_id(payload["id"]).get()
     order.venue = venue
-    orders_commands.move(order, status, now=now, actor="system")
+    orders_commands.change_status(order, status, now=now, actor="system")
     return order
 
 
@@ -180,7 +180,7 @@ def problems_of(response: Any) -> list[tuple[str, str]]:
 def event(venue: Venue, *, times: int = 1, now: datetime | None = None) -> None:
     """Something happens at the venue."""
     for _ in range(times):
-        outbox.record(
+        outbox.record_event(
             venue,
             EventType.ORDER_CREATED,
             record={"id": "ord_1"},

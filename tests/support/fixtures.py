@@ -48,7 +48,7 @@ def _fresh_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _fresh_log() -> None:
     """No test writes down the calls of another."""
-    request_log.forget()
+    request_log.reset()
 
 
 @pytest.fixture(autouse=True)

@@ -15,14 +15,13 @@ from django.utils import timezone
 
 from accounts.api_keys import one_time_secrets
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.dashboard.webhooks.endpoints import delivery_of, found, since_week
+from accounts.dashboard.webhooks.endpoints import build_since_form, get_delivery, get_endpoint
 from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
-from accounts.webhooks import endpoints
-from accounts.webhooks import http_client as sending
+from accounts.webhooks import endpoints, http_client
 from framework.errors import ApiError
 
-A_PAGE = 25
+PAGE_SIZE = 25
 # Filters search only so many of the newest deliveries: among millions, matches may be far apart.
 MAX_SEARCHED = 10_000
 State = WebhookDelivery.State
@@ -36,42 +35,42 @@ class FilterForm(forms.Form):
         label="Event", choices=[("", "All"), *[(kind.value, kind.value) for kind in EventType]], required=False
     )
 
-    def asked(self) -> dict[str, str]:
+    def get_filters(self) -> dict[str, str]:
         """Return the filters by model column."""
         self.is_valid()
-        named = {"state": "state", "type": "event__type"}
-        return {column: self.cleaned_data[name] for name, column in named.items() if self.cleaned_data.get(name)}
+        columns = {"state": "state", "type": "event__type"}
+        return {column: self.cleaned_data[name] for name, column in columns.items() if self.cleaned_data.get(name)}
 
 
-def page_of(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
+def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
     """Return the context of a page, newest first, after the delivery `before`. One or two queries."""
     form = FilterForm(query)
-    asked = form.asked()
+    conditions = form.get_filters()
     rows = WebhookDelivery.objects.filter(endpoint=endpoint).order_by("-created_at", "-pk")
     if before := query.get("before"):
-        last = row_of(rows, before)
+        last = get_last_row(rows, before)
         # The index serves the first condition.
         rows = rows.filter(created_at__lte=last.created_at)
         rows = rows.filter(Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk))
-    if asked:
-        rows = rows.filter(pk__in=rows.values("pk")[:MAX_SEARCHED]).filter(**asked)
-    shown = list(rows.select_related("event")[: A_PAGE + 1])
+    if conditions:
+        rows = rows.filter(pk__in=rows.values("pk")[:MAX_SEARCHED]).filter(**conditions)
+    page_rows = list(rows.select_related("event")[: PAGE_SIZE + 1])
     filters = {name: value for name, value in query.items() if name in form.fields and value}
-    more = filters | {"before": str(shown[A_PAGE - 1].pk)} if len(shown) > A_PAGE else {}
+    more = filters | {"before": str(page_rows[PAGE_SIZE - 1].pk)} if len(page_rows) > PAGE_SIZE else {}
     return {
         "filters": form,
-        "is_filtered": bool(asked),
-        "deliveries": shown[:A_PAGE],
+        "is_filtered": bool(conditions),
+        "deliveries": page_rows[:PAGE_SIZE],
         "more": urlencode(more),
         "current": urlencode(filters | ({"before": before} if before else {})),
         "newest": urlencode(filters),
         "is_first": not before,
-        "poll_s": poll_s(shown[:A_PAGE], timezone.now()),
+        "poll_s": get_poll_interval_s(page_rows[:PAGE_SIZE], timezone.now()),
         "max_searched": MAX_SEARCHED,
     }
 
 
-def row_of(rows: QuerySet[WebhookDelivery], key: str) -> WebhookDelivery:
+def get_last_row(rows: QuerySet[WebhookDelivery], key: str) -> WebhookDelivery:
     """Return the last delivery of the previous page."""
     try:
         row = rows.filter(pk=UUID(key)).first()
@@ -82,38 +81,38 @@ def row_of(rows: QuerySet[WebhookDelivery], key: str) -> WebhookDelivery:
     return row
 
 
-def poll_s(rows: list[WebhookDelivery], now: datetime) -> int:
+def get_poll_interval_s(rows: list[WebhookDelivery], now: datetime) -> int:
     """Return the polling interval in seconds, 0 if no delivery is pending."""
     soon = now + timedelta(minutes=1)
-    waits = [row.next_try_at for row in rows if row.state == State.PENDING and row.next_try_at]
+    waits = [row.next_attempt_at for row in rows if row.state == State.PENDING and row.next_attempt_at]
     if not waits:
         return 0
     return 2 if min(waits) < soon else 30
 
 
 @page(Right.DEVELOPERS, section="webhooks")
-def show(request: PageRequest, *, endpoint: str) -> HttpResponse:
+def show_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Show the endpoint with its deliveries; an htmx request gets the deliveries only."""
-    row = found(request, endpoint)
-    context = page_of(row, request.GET) | {"endpoint": row}
+    row = get_endpoint(request, endpoint)
+    context = build_page(row, request.GET) | {"endpoint": row}
     if request.headers.get("HX-Request") == "true":
         return render(request, "accounts/webhook_rows.html", context | {"is_partial": True})
     now = timezone.now()
     secret = one_time_secrets.take(request, of=row.public_id, now=now)
     is_rotating = bool(row.old_secret_until and row.old_secret_until > now)
-    context |= {"secret": secret, "resend_form": since_week(now, request), "is_rotating": is_rotating}
+    context |= {"secret": secret, "resend_form": build_since_form(now, request), "is_rotating": is_rotating}
     return render(request, "accounts/webhook.html", context)
 
 
 @page(Right.DEVELOPERS, section="webhooks")
-def detail(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
+def show_delivery(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
     """Show one delivery: body, attempts and last response."""
-    row = delivery_of(request, endpoint, delivery)
+    row = get_delivery(request, endpoint, delivery)
     context = {
         "delivery": row,
         "endpoint": row.endpoint,
-        "body": json.dumps(json.loads(sending.body_of(row.event)), indent=2, ensure_ascii=False),
-        "poll_s": poll_s([row], timezone.now()),
+        "body": json.dumps(json.loads(http_client.render_body(row.event)), indent=2, ensure_ascii=False),
+        "poll_s": get_poll_interval_s([row], timezone.now()),
     }
     if request.headers.get("HX-Request") == "true":
         return render(request, "accounts/webhook_delivery_facts.html", context | {"is_partial": True})
@@ -121,11 +120,11 @@ def detail(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpRespon
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
-def replay(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
+def resend(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
     """Resend one delivery."""
-    row = delivery_of(request, endpoint, delivery)
+    row = get_delivery(request, endpoint, delivery)
     try:
-        if endpoints.replay(row, now=timezone.now()):
+        if endpoints.resend(row, now=timezone.now()):
             messages.success(request, f"{row.event.public_id} is being resent.")
         else:
             messages.error(request, f"{row.event.public_id} is being sent right now.")

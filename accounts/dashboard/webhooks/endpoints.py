@@ -9,7 +9,7 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, Subquery
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
@@ -18,7 +18,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints, ssrf_guard
-from accounts.webhooks.openapi import WORDS
+from accounts.webhooks.openapi import DESCRIPTIONS
 from framework.errors import ApiError
 from framework.public_ids import decode
 
@@ -32,25 +32,24 @@ class EndpointForm(forms.Form):
 
     url = forms.CharField(
         label="URL",
-        max_length=ssrf_guard.LONGEST_URL,
+        max_length=ssrf_guard.MAX_URL_LENGTH,
         help_text="Example: https://hooks.example.com/tablewire",
         widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
     )
     description = forms.CharField(max_length=200, required=False, help_text="For your reference: POS, kitchen printer")
     types = forms.MultipleChoiceField(
         label="Events",
-        choices=[(kind.value, f"{kind.value}: {WORDS[kind]}") for kind in TYPES],
+        choices=[(kind.value, f"{kind.value}: {DESCRIPTIONS[kind]}") for kind in TYPES],
         widget=forms.CheckboxSelectMultiple,
         required=False,
         help_text="If none is selected: all events, including types added later",
     )
 
     def clean_url(self) -> str:
-        """Validate the URL."""
         url: str = self.cleaned_data["url"]
         try:
-            ssrf_guard.read(url)
-        except ssrf_guard.BadDestination as refusal:
+            ssrf_guard.parse_url(url)
+        except ssrf_guard.InvalidWebhookUrl as refusal:
             raise ValidationError(refusal.message) from refusal
         return url
 
@@ -65,18 +64,18 @@ class SinceForm(forms.Form):
     )
 
 
-def found(request: PageRequest, endpoint: str) -> WebhookEndpoint:
+def get_endpoint(request: PageRequest, endpoint: str) -> WebhookEndpoint:
     """Return the venue's endpoint with this public id. Raises Http404, also for one of another venue."""
     return get_object_or_404(WebhookEndpoint, venue=request.access.venue, pk=decode("whk", endpoint))
 
 
-def back(endpoint: WebhookEndpoint, request: PageRequest) -> HttpResponse:
+def redirect_to_endpoint(endpoint: WebhookEndpoint, request: PageRequest) -> HttpResponse:
     """Redirect to the endpoint's page."""
     return redirect("webhook", venue=request.access.venue.public_id, endpoint=endpoint.public_id)
 
 
 @page(Right.DEVELOPERS, section="webhooks")
-def listed(request: PageRequest) -> HttpResponse:
+def list_endpoints(request: PageRequest) -> HttpResponse:
     """List the endpoints, with the last delivery of each. One query besides those of the layout."""
     newest = WebhookDelivery.objects.filter(endpoint=OuterRef("pk")).order_by("-created_at", "-pk")
     rows = (
@@ -88,28 +87,28 @@ def listed(request: PageRequest) -> HttpResponse:
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
-def add(request: PageRequest) -> HttpResponse:
+def create_endpoint(request: PageRequest) -> HttpResponse:
     """Create an endpoint; the next page shows its secret once."""
     form = EndpointForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        made, secret = endpoints.create(request.access.venue, **form.cleaned_data)
-        one_time_secrets.keep(request, secret, of=made.public_id, now=timezone.now())
-        return back(made, request)
+        created, secret = endpoints.create(request.access.venue, **form.cleaned_data)
+        one_time_secrets.store(request, secret, of=created.public_id, now=timezone.now())
+        return redirect_to_endpoint(created, request)
     return render(
         request, "accounts/webhook_form.html", {"form": form}, status=400 if request.method == "POST" else 200
     )
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
-def edit(request: PageRequest, *, endpoint: str) -> HttpResponse:
+def edit_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Edit an endpoint."""
-    row = found(request, endpoint)
-    shown = {"url": row.url, "description": row.description, "types": row.types}
-    form = EndpointForm(request.POST if request.method == "POST" else None, initial=shown)
+    row = get_endpoint(request, endpoint)
+    initial = {"url": row.url, "description": row.description, "types": row.types}
+    form = EndpointForm(request.POST if request.method == "POST" else None, initial=initial)
     if form.is_valid():
-        endpoints.change(row, **form.cleaned_data)
+        endpoints.update(row, **form.cleaned_data)
         messages.success(request, "Saved.")
-        return back(row, request)
+        return redirect_to_endpoint(row, request)
     return render(
         request,
         "accounts/webhook_form.html",
@@ -118,31 +117,33 @@ def edit(request: PageRequest, *, endpoint: str) -> HttpResponse:
     )
 
 
-def act(request: PageRequest, endpoint: str, action: Callable[[WebhookEndpoint, datetime], str]) -> HttpResponse:
+def run_action(
+    request: PageRequest, endpoint: str, action: Callable[[WebhookEndpoint, datetime], str]
+) -> HttpResponse:
     """Run the action, add its message or its error, and redirect to the endpoint's page."""
-    row = found(request, endpoint)
+    row = get_endpoint(request, endpoint)
     try:
         messages.success(request, action(row, timezone.now()))
     except ApiError as refusal:
         messages.error(request, refusal.message)
-    return back(row, request)
+    return redirect_to_endpoint(row, request)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
-def rotate(request: PageRequest, *, endpoint: str) -> HttpResponse:
+def rotate_secret(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Rotate the secret; the endpoint's page shows the new one once."""
 
     def action(row: WebhookEndpoint, now: datetime) -> str:
-        one_time_secrets.keep(request, endpoints.rotate(row, now=now), of=row.public_id, now=now)
+        one_time_secrets.store(request, endpoints.rotate_secret(row, now=now), of=row.public_id, now=now)
         return (
             "The secret was rotated. Deliveries are signed with both secrets for 24 hours: update your server by then."
         )
 
-    return act(request, endpoint, action)
+    return run_action(request, endpoint, action)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
-def switch(request: PageRequest, *, endpoint: str) -> HttpResponse:
+def set_enabled(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Enable or disable the endpoint."""
 
     def action(row: WebhookEndpoint, now: datetime) -> str:
@@ -152,58 +153,55 @@ def switch(request: PageRequest, *, endpoint: str) -> HttpResponse:
             return "The endpoint is disabled. Pending deliveries are marked as failed; you can resend them."
         return "The endpoint was already disabled."
 
-    return act(request, endpoint, action)
+    return run_action(request, endpoint, action)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
-def ping(request: PageRequest, *, endpoint: str) -> HttpResponse:
+def send_test_event(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Send a test event."""
 
     def action(row: WebhookEndpoint, now: datetime) -> str:
-        endpoints.ping(row, actor=request.access.actor, now=now)
+        endpoints.send_test_event(row, actor=request.access.actor, now=now)
         return "A test event is being sent."
 
-    return act(request, endpoint, action)
+    return run_action(request, endpoint, action)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
-def replay_failed(request: PageRequest, *, endpoint: str) -> HttpResponse:
+def resend_failed(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Resend the deliveries that failed since a time in the venue's time zone."""
     with timezone.override(ZoneInfo(request.access.venue.timezone)):
         form = SinceForm(request.POST)
         is_valid = form.is_valid()
 
     def action(row: WebhookEndpoint, now: datetime) -> str:
-        number = endpoints.replay_failed(row, since=form.cleaned_data["since"], now=now)
+        number = endpoints.resend_failed(row, since=form.cleaned_data["since"], now=now)
         return f"{number} deliveries are being resent." if number != 1 else "1 delivery is being resent."
 
     if not is_valid:
         messages.error(request, "Enter a date and a time. Nothing was resent.")
-        return back(found(request, endpoint), request)
-    return act(request, endpoint, action)
+        return redirect_to_endpoint(get_endpoint(request, endpoint), request)
+    return run_action(request, endpoint, action)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
-def remove(request: PageRequest, *, endpoint: str) -> HttpResponse:
+def delete_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Ask for confirmation, then delete the endpoint with its deliveries."""
-    row = found(request, endpoint)
+    row = get_endpoint(request, endpoint)
     if request.method == "POST":
-        endpoints.remove(row)
+        endpoints.delete(row)
         messages.success(request, f"Deleted: {row.url}")
         return redirect("webhooks", venue=request.access.venue.public_id)
     return render(request, "accounts/webhook_remove.html", {"endpoint": row})
 
 
-def since_week(now: datetime, request: PageRequest) -> SinceForm:
+def build_since_form(now: datetime, request: PageRequest) -> SinceForm:
     """Return the form with a week ago as the default."""
     week_ago = (now - timedelta(days=7)).astimezone(ZoneInfo(request.access.venue.timezone))
     return SinceForm(initial={"since": week_ago.replace(tzinfo=None)})
 
 
-def delivery_of(request: PageRequest, endpoint: str, delivery: UUID) -> WebhookDelivery:
+def get_delivery(request: PageRequest, endpoint: str, delivery: UUID) -> WebhookDelivery:
     """Return the delivery of this endpoint and venue with its event. Raises Http404."""
     rows = WebhookDelivery.objects.select_related("event", "endpoint")
-    row = rows.filter(endpoint=found(request, endpoint), pk=delivery).first()
-    if row is None:
-        raise Http404
-    return row
+    return get_object_or_404(rows, endpoint=get_endpoint(request, endpoint), pk=delivery)

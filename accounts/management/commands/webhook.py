@@ -13,14 +13,12 @@ class Command(BaseCommand):
     help = "Encrypt the secrets of webhook endpoints under SECRET_KEY as it is now (reseal)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the verb."""
         verbs = parser.add_subparsers(dest="verb", required=True)
         verbs.add_parser(
             "reseal", help="run it after SECRET_KEY changed, before its former value leaves the fallbacks"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Reseal, and fail where a secret could not be opened."""
         unreadable = endpoints.reencrypt_secrets()
         if unreadable:
             raise CommandError(

@@ -27,6 +27,6 @@ def tell(export: Export, *, actor: str, now: datetime) -> None:
         return
     export.refresh_from_db()
     shown = JSONRenderer().render(ExportRecord(representation.show(export, now=now)).data)
-    outbox.record_of_account(
+    outbox.record_account_event(
         account, EventType.EXPORT_FINISHED, record=orjson.loads(shown), subject=export.pk, actor=actor, now=now
     )

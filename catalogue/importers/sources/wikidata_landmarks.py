@@ -13,10 +13,10 @@ from django.db import connection
 from catalogue.importers.parsing.market_lookup import Atlas
 from catalogue.importers.parsing.parsed_place import read_location
 from catalogue.importers.row_errors import (
+    RecordCount,
     Reject,
     RejectedError,
     Row,
-    Tally,
     UnreadableFileError,
     check_line,
     check_storable,
@@ -99,9 +99,9 @@ class LandmarkImport:
         finally:
             text.detach()
 
-    def read(self, rows: Sequence[Row]) -> tuple[list[ReadLandmark], Tally]:
+    def read(self, rows: Sequence[Row]) -> tuple[list[ReadLandmark], RecordCount]:
         """Tell what has to be written, and count what has not. No query."""
-        tally = Tally()
+        tally = RecordCount()
         found: list[ReadLandmark] = []
         for row in rows:
             try:
@@ -117,7 +117,7 @@ class LandmarkImport:
                 found.append(landmark)
         return found, tally
 
-    def write(self, found: Sequence[ReadLandmark]) -> Tally:
+    def write(self, found: Sequence[ReadLandmark]) -> RecordCount:
         """Store what was read. Call it in a transaction that holds the import's lock."""
         items = {each.wikidata: each for each in found}
         held = {
@@ -141,7 +141,7 @@ class LandmarkImport:
         pks = own | {wikidata: each.pk for wikidata, each in (held | fresh).items()}
         named = _add_names([(pks[wikidata], each.name) for wikidata, each in items.items()])
         changed = named.union(landmark.pk for landmark in moved) - {landmark.pk for landmark in fresh.values()}
-        return Tally(created=len(fresh), changed=len(changed), unchanged=len(found) - len(fresh) - len(changed))
+        return RecordCount(created=len(fresh), changed=len(changed), unchanged=len(found) - len(fresh) - len(changed))
 
     def _read(self, row: Row) -> ReadLandmark:
         if isinstance(row.content, csv.Error):

@@ -19,7 +19,7 @@ FEWEST_COMMON = 2
 
 
 @dataclass(slots=True)
-class Tally:
+class RecordCount:
     """Who mentions a thing, newest first, and with which mood."""
 
     moods: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -44,11 +44,11 @@ class Findings:
     languages: Counter[str] = field(default_factory=Counter)
     wordless: int = 0
     strange: int = 0
-    dishes: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    dishes: dict[str, RecordCount] = field(default_factory=lambda: defaultdict(RecordCount))
     spellings: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    aspects: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
-    watch_outs: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
-    times: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    aspects: dict[str, RecordCount] = field(default_factory=lambda: defaultdict(RecordCount))
+    watch_outs: dict[str, RecordCount] = field(default_factory=lambda: defaultdict(RecordCount))
+    times: dict[str, RecordCount] = field(default_factory=lambda: defaultdict(RecordCount))
 
     @property
     def read(self) -> int:

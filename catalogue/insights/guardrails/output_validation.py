@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 
 from catalogue.insights.analysis import dish_names, review_analysis, sentiment
 from catalogue.insights.analysis.aspect_lexicon import ENGLISH, common, cues
-from catalogue.insights.analysis.review_analysis import Tally
+from catalogue.insights.analysis.review_analysis import RecordCount
 from catalogue.insights.guardrails import citation_support, prompt_injection
 from catalogue.insights.guardrails.citation_support import STRONG, Voice
 from catalogue.insights.providers.base import LONGEST, MOST_CITED, Claim, Context, InsightDraft, Opinion, Sentence
@@ -238,7 +238,7 @@ def _dish(part: Part, *, question: Question, context: Context) -> Claim | None:
     # The name as it is shown stands somewhere, letter by letter.
     if not any(key in text for text in named):
         return None
-    tally = Tally()
+    tally = RecordCount()
     for review, mood in _mentions(key, context.reviews):
         tally.add(review, mood)
     claim = tally.claim(name)

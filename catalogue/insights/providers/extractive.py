@@ -7,7 +7,7 @@ from catalogue.insights.analysis import best_time as analysis_best_time
 from catalogue.insights.analysis import dish_names, review_analysis, summary_text
 from catalogue.insights.analysis.aspect_lexicon import READ
 from catalogue.insights.analysis.best_time import listed
-from catalogue.insights.analysis.review_analysis import Findings, Tally
+from catalogue.insights.analysis.review_analysis import Findings, RecordCount
 from catalogue.insights.providers.base import Claim, Context, InsightDraft, WatchOut
 
 # One guest is an anecdote; so are a few among hundreds. Of the sides of a place everybody speaks: that takes more.
@@ -59,7 +59,7 @@ class Extractive:
         )
 
 
-def _claims(tallies: Mapping[str, Tally], *, fewest: float) -> tuple[Claim, ...]:
+def _claims(tallies: Mapping[str, RecordCount], *, fewest: float) -> tuple[Claim, ...]:
     """What so many reviews mention, the most mentioned first."""
     claims = (tally.claim(name) for name, tally in tallies.items() if len(tally.moods) >= fewest)
     return tuple(sorted(claims, key=lambda claim: (-claim.mentions, claim.name)))

@@ -142,7 +142,7 @@ class Wished(NewFlowBooking):
     customer_name = TextField(min_length=1, max_length=200, required=False)
     idempotency_key = TextField(
         required=False,
-        pattern=idempotency.VISIBLE,
+        pattern=idempotency.KEY_PATTERN,
         hint="This must be 1 to 255 visible ASCII characters.",
     )
 

@@ -34,7 +34,7 @@ class Command(BaseCommand):
         for name, (title, description, patterns) in DOCUMENTS.items():
             document = schema.generate(title, description, patterns)
             if name == "management":
-                document["webhooks"] = webhooks_openapi.section()
+                document["webhooks"] = webhooks_openapi.build_webhooks_section()
             text = schema.render_document(document)
             file = schema.FOLDER / f"{name}.json"
             if not options["check"]:

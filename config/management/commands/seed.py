@@ -39,8 +39,8 @@ class Command(BaseCommand):
         holidays.add(now=timezone.now())
         products.load()
         made = seed.load(earlier)
-        menu.load(seed.furnished())
-        tables.load(seed.furnished())
+        menu.load(seed.get_furnished_venue())
+        tables.load(seed.get_furnished_venue())
         if options["json"]:
             self.stdout.write(json.dumps(made))
             return

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Account, ApiKey, CannotProlong, Membership, User, Venue, every_scope
+from accounts.models import Account, ApiKey, CannotExtendExpiry, Membership, User, Venue, all_scopes
 from tests.support import builders
 from tests.support.html import form_of
 
@@ -31,7 +31,7 @@ def staff(db: None) -> Client:
 
 def key_fields(venue: Venue, **changes: Any) -> dict[str, Any]:
     """What the form of a key sends."""
-    return {"venue": str(venue.pk), "name": "Till", "allowance": "1000", "scopes": every_scope()} | changes
+    return {"venue": str(venue.pk), "name": "Till", "allowance": "1000", "scopes": all_scopes()} | changes
 
 
 @pytest.mark.parametrize("model", ["user", "account", "venue", "apikey"])
@@ -39,7 +39,7 @@ def test_the_pages_of_a_model_open(
     staff: Client, venue: Venue, model: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     """The session, the user and what the page shows."""
-    key = ApiKey.issue(venue, name="test").row
+    key = ApiKey.create(venue, name="test").row
     user = User.objects.create_user("ada@example.com")
     Membership.objects.create(account=venue.account, user=user, role="owner")
     row = {"user": user, "account": venue.account, "venue": venue, "apikey": key}[model]
@@ -59,7 +59,7 @@ def test_a_list_of_keys_costs_the_same_for_one_and_for_forty(
 ) -> None:
     for number in (1, 39):
         for _ in range(number):
-            ApiKey.issue(builders.venue(), name="test")
+            ApiKey.create(builders.venue(), name="test")
         # Session, user, two counts, rows.
         with django_assert_num_queries(5):
             staff.get(KEYS)
@@ -81,10 +81,10 @@ def test_a_new_key_is_shown_once_and_works(staff: Client, venue: Venue) -> None:
 
 
 def test_saving_a_key_again_leaves_its_secret_and_its_venue(staff: Client, venue: Venue, other_venue: Venue) -> None:
-    issued = ApiKey.issue(venue, name="old")
+    issued = ApiKey.create(venue, name="old")
     response = staff.post(f"{KEYS}{issued.row.pk}/change/", key_fields(other_venue, name="new", allowance="7"))
     assert response.status_code == 302
-    row = ApiKey.objects.of_text(issued.text).get()
+    row = ApiKey.objects.with_text(issued.text).get()
     assert (row.name, row.allowance, row.venue) == ("new", 7, venue)
 
 
@@ -106,7 +106,7 @@ def test_a_zone_that_does_not_exist_is_refused_in_the_form(staff: Client, venue:
 
 
 def test_revoking_is_at_once_and_counts_only_those_that_worked(staff: Client, venue: Venue) -> None:
-    first, second = ApiKey.issue(venue, name="first"), ApiKey.issue(venue, name="second")
+    first, second = ApiKey.create(venue, name="first"), ApiKey.create(venue, name="second")
     for selected, said in (([first], "1 revoked."), ([first, second], "1 revoked.")):
         chosen = {"action": "revoke", "_selected_action": [str(issued.row.pk) for issued in selected]}
         assert "1 API key:" in staff.post(KEYS, chosen).content.decode()
@@ -116,7 +116,7 @@ def test_revoking_is_at_once_and_counts_only_those_that_worked(staff: Client, ve
 
 
 def test_a_family_is_revoked_whole(staff: Client, venue: Venue) -> None:
-    old, other = (ApiKey.issue(venue, name="Till").row for _ in range(2))
+    old, other = (ApiKey.create(venue, name="Till").row for _ in range(2))
     old.rotate(overlap=timedelta(days=1), now=datetime.now(UTC))
     chosen = {"action": "revoke_families", "_selected_action": [str(old.pk)]}
     assert "2 API keys:" in staff.post(KEYS, chosen).content.decode()
@@ -140,7 +140,7 @@ def test_a_key_is_limited_to_scopes_by_boxes(staff: Client, venue: Venue) -> Non
 
 
 def test_an_end_is_set_and_taken_back(staff: Client, venue: Venue) -> None:
-    row = ApiKey.issue(venue, name="Till").row
+    row = ApiKey.create(venue, name="Till").row
     day = {"expires_at_0": "2031-01-31", "expires_at_1": "12:00:00"}
     for fields, end in ((day, datetime(2031, 1, 31, 12, 0, tzinfo=UTC)), ({}, None)):
         staff.post(f"{KEYS}{row.pk}/change/", key_fields(venue, **fields))
@@ -149,7 +149,7 @@ def test_an_end_is_set_and_taken_back(staff: Client, venue: Venue) -> None:
 
 
 def test_saving_a_form_that_was_opened_before_does_not_undo_a_rotation(staff: Client, venue: Venue) -> None:
-    issued = ApiKey.issue(venue, name="Till")
+    issued = ApiKey.create(venue, name="Till")
     path = f"{KEYS}{issued.row.pk}/change/"
     form = form_of(staff.get(path), "apikey_form")
     issued.row.rotate(overlap=timedelta(0), now=NOON)
@@ -161,7 +161,7 @@ def test_saving_a_form_that_was_opened_before_does_not_undo_a_rotation(staff: Cl
 
 
 def test_what_was_shown_is_remembered_when_a_form_is_refused(staff: Client, venue: Venue) -> None:
-    row = ApiKey.issue(venue, name="Till", scopes=[]).row
+    row = ApiKey.create(venue, name="Till", scopes=[]).row
     path = f"{KEYS}{row.pk}/change/"
     form = form_of(staff.get(path), "apikey_form")
     end = {"expires_at_0": "2031-01-31", "expires_at_1": "12:00:00"}
@@ -183,7 +183,7 @@ def test_what_was_shown_is_remembered_when_a_form_is_refused(staff: Client, venu
 @pytest.mark.parametrize("day", ["", "2031-02-01"])
 def test_a_key_that_was_replaced_or_revoked_ends_no_later(staff: Client, venue: Venue, ends: str, day: str) -> None:
     end = datetime(2031, 1, 31, tzinfo=UTC)
-    row = ApiKey.issue(venue, name="Till", expires_at=end).row
+    row = ApiKey.create(venue, name="Till", expires_at=end).row
     if ends == "rotated":
         row.rotate(overlap=timedelta(days=9999), now=NOON)
     else:
@@ -194,7 +194,7 @@ def test_a_key_that_was_replaced_or_revoked_ends_no_later(staff: Client, venue: 
     refused = staff.post(path, form | later)
     assert refused.status_code == 200
     assert refused.context["adminform"].errors == {
-        "expires_at": [f"The key {row.shown} was revoked or replaced: it can end sooner, but no later."]
+        "expires_at": [f"The key {row.masked} was revoked or replaced: it can end sooner, but no later."]
     }
     row.refresh_from_db()
     assert row.expires_at == end
@@ -206,7 +206,7 @@ def test_a_key_that_was_replaced_or_revoked_ends_no_later(staff: Client, venue: 
 @pytest.mark.django_db(transaction=True)
 def test_a_key_is_not_prolonged_beside_its_rotation() -> None:
     # Ends so soon that the rotation leaves its end as it is.
-    row = ApiKey.issue(builders.venue(), name="Till", expires_at=NOON + timedelta(hours=1)).row
+    row = ApiKey.create(builders.venue(), name="Till", expires_at=NOON + timedelta(hours=1)).row
     held, seen = Event(), Event()
 
     def rotate() -> None:
@@ -221,8 +221,8 @@ def test_a_key_is_not_prolonged_beside_its_rotation() -> None:
     with ThreadPoolExecutor(1) as threads:
         rotated = threads.submit(rotate)
         assert held.wait(timeout=10)
-        with transaction.atomic(), pytest.raises(CannotProlong):
-            row.must_not_end_later(None)
+        with transaction.atomic(), pytest.raises(CannotExtendExpiry):
+            row.check_expiry_not_extended(None)
         rotated.result()
 
 
@@ -238,7 +238,7 @@ def test_a_key_is_not_made_that_has_ended_already(staff: Client, venue: Venue) -
 
 @time_machine.travel(NOON, tick=False)
 def test_rotating_asks_for_the_overlap_and_shows_the_new_key_once(staff: Client, venue: Venue) -> None:
-    old = ApiKey.issue(venue, name="Till").row
+    old = ApiKey.create(venue, name="Till").row
     selected = {"action": "rotate", "_selected_action": [str(old.pk)]}
     asked = staff.post(KEYS, selected)
     assert (asked.status_code, ApiKey.objects.count()) == (200, 1)
@@ -248,31 +248,31 @@ def test_rotating_asks_for_the_overlap_and_shows_the_new_key_once(staff: Client,
     assert key is not None
     assert builders.messages_of(response)[-1] == f"Replacement of {old} (shown only once): {key[0]}"
     old.refresh_from_db()
-    new = ApiKey.objects.of_text(key[0]).get()
+    new = ApiKey.objects.with_text(key[0]).get()
     assert (old.expires_at, new.family) == (NOON + timedelta(hours=1), old.family)
     assert LogEntry.objects.get().object_id == str(new.pk)
     assert key[0] not in LogEntry.objects.get().change_message
     again = staff.post(KEYS, selected | {"confirmed": "Rotate keys", "overlap": "0"})
     assert builders.messages_of(again)[-1] == (
-        f"The key {old.shown} was replaced before, by {new.shown}; rotate that one."
+        f"The key {old.masked} was already replaced by {new.masked}; rotate that one."
     )
     assert ApiKey.objects.count() == 2
 
 
 def test_all_keys_that_were_selected_are_rotated_not_those_of_one_page(staff: Client, venue: Venue) -> None:
-    keys = [ApiKey.issue(venue, name="Till").row for _ in range(101)]
+    keys = [ApiKey.create(venue, name="Till").row for _ in range(101)]
     asked = staff.post(KEYS, {"action": "rotate", "_selected_action": [str(keys[0].pk)], "select_across": "1"})
     page = asked.content.decode()
     assert (page.count("<li>Till"), "… and 81 more" in page) == (20, True)
     sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
     response = staff.post(KEYS, sent | {"confirmed": "Rotate keys", "overlap": "0"})
     assert len(builders.messages_of(response)) == 101
-    assert ApiKey.objects.usable(datetime.now(UTC)).count() == 101
+    assert ApiKey.objects.active(datetime.now(UTC)).count() == 101
     assert ApiKey.objects.count() == 202
 
 
 def test_an_overlap_that_is_not_offered_rotates_nothing(staff: Client, venue: Venue) -> None:
-    old = ApiKey.issue(venue, name="Till").row
+    old = ApiKey.create(venue, name="Till").row
     for overlap in ("4", "", "-1"):
         asked = staff.post(
             KEYS, {"action": "rotate", "_selected_action": [str(old.pk)], "confirmed": "Yes", "overlap": overlap}
@@ -282,14 +282,14 @@ def test_an_overlap_that_is_not_offered_rotates_nothing(staff: Client, venue: Ve
 
 
 def test_a_key_cannot_be_deleted(staff: Client, venue: Venue) -> None:
-    row = ApiKey.issue(venue, name="test").row
+    row = ApiKey.create(venue, name="test").row
     assert staff.post(f"{KEYS}{row.pk}/delete/", {"post": "yes"}).status_code == 403
     assert staff.post(KEYS, {"action": "delete_selected", "_selected_action": [str(row.pk)]}).status_code == 302
     assert ApiKey.objects.filter(pk=row.pk, revoked_at=None).exists()
 
 
 def test_staff_who_may_only_look_cannot_revoke(venue: Venue) -> None:
-    row = ApiKey.issue(venue, name="test").row
+    row = ApiKey.create(venue, name="test").row
     user = User.objects.create_user("host@example.com", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename="view_apikey"))
     host = Client()
@@ -303,7 +303,7 @@ def test_staff_who_may_only_look_cannot_revoke(venue: Venue) -> None:
 
 
 def test_who_may_not_add_keys_cannot_rotate_any(venue: Venue) -> None:
-    row = ApiKey.issue(venue, name="test").row
+    row = ApiKey.create(venue, name="test").row
     user = User.objects.create_user("host@example.com", is_staff=True)
     host = Client()
     host.force_login(user)

@@ -103,7 +103,7 @@ def test_who_may_not_see_payments_is_not_told_what_is_owed() -> None:
 def test_more_rows_than_one_request_can_act_on_are_refused_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BoundedActions, "MAX_SELECTED", 2)
     venue, browser = builders.venue(), builders.staff()
-    keys = [ApiKey.issue(venue, name="till").row for _ in range(3)]
+    keys = [ApiKey.create(venue, name="till").row for _ in range(3)]
     chosen = {"action": "revoke", "_selected_action": [str(keys[0].pk)], "select_across": "1"}
     for more in ({}, {"confirmed": "yes"}):
         answer = browser.post("/admin/accounts/apikey/?q=till", {**chosen, **more})

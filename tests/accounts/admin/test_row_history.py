@@ -47,8 +47,8 @@ def test_a_change_that_changes_nothing_is_none() -> None:
 
 
 def test_the_use_of_a_key_is_no_change_of_it_and_its_digest_is_not_kept() -> None:
-    key = ApiKey.issue(builders.venue(), name="till").row
-    assert key.used(now=timezone.now(), address="192.0.2.1")
+    key = ApiKey.create(builders.venue(), name="till").row
+    assert key.record_use(now=timezone.now(), address="192.0.2.1")
     assert changes(ApiKey) == [("added", None)]
     assert key.revoke(now=timezone.now())
     assert changes(ApiKey) == [("added", None), ("changed", None)]

@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Letter, User
+from accounts.models import OutgoingMail, User
 from tests.support import builders, users
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +70,7 @@ def test_a_lost_second_factor_is_removed_after_a_question_and_its_person_told() 
     done = removing(browser, person, confirmed="yes")
     assert builders.messages_of(done) == ["Two-factor authentication removed for 1 user."]
     assert not Authenticator.objects.filter(user=person).exists()
-    assert list(Letter.objects.values_list("address", "subject")) == [
+    assert list(OutgoingMail.objects.values_list("address", "subject")) == [
         ("ada@example.com", "Two-factor authentication was removed")
     ]
     entry = LogEntry.objects.get()
@@ -78,7 +78,7 @@ def test_a_lost_second_factor_is_removed_after_a_question_and_its_person_told() 
     for each in (person, other):
         again = removing(browser, each, confirmed="yes")
         assert builders.messages_of(again)[-1] == "None of these users has a second factor."
-    assert (Letter.objects.count(), LogEntry.objects.count()) == (1, 1)
+    assert (OutgoingMail.objects.count(), LogEntry.objects.count()) == (1, 1)
 
 
 def test_who_may_only_look_at_people_removes_no_second_factor() -> None:

@@ -36,7 +36,7 @@ def endpoint(venue: Venue) -> WebhookEndpoint:
 def happens(venue: Venue, *, name: str = "Ada") -> None:
     """Something happens at the venue."""
     record = {"id": "ord_1", "customer_name": name}
-    outbox.record(
+    outbox.record_event(
         venue, EventType.ORDER_CREATED, record=record, subject=None, actor="key:rk_live_abcd", now=timezone.now()
     )
 
@@ -137,8 +137,8 @@ def test_the_list_tells_what_fails_and_how_much_arrived(staff: Client, endpoint:
     now = timezone.now()
     for arrived in (True, True, True, False):
         happens(endpoint.venue)
-        (delivery,) = delivery_queue.claim(most=1, now=timezone.now())
-        delivery_queue.settle(delivery, Outcome(status=200 if arrived else 410), now=now)
+        (delivery,) = delivery_queue.claim_due(limit=1, now=timezone.now())
+        delivery_queue.record_outcome(delivery, Outcome(status=200 if arrived else 410), now=now)
     page = staff.get(ENDPOINTS).content.decode()
     assert '<meter max="100" value="75">75 %</meter> 75 % of 4' in page
     assert "the server answered 410" in page
@@ -149,14 +149,14 @@ def test_the_list_tells_what_fails_and_how_much_arrived(staff: Client, endpoint:
 def test_a_failed_delivery_is_sent_again(staff: Client, endpoint: WebhookEndpoint) -> None:
     happens(endpoint.venue)
     delivery = WebhookDelivery.objects.get()
-    WebhookDelivery.objects.update(state="failed", next_try_at=None, tries=10)
+    WebhookDelivery.objects.update(state="failed", next_attempt_at=None, attempts=10)
     name = delivery.event.public_id
     assert act(staff, DELIVERIES, "replay", delivery.pk) == f"{name} is being resent."
     delivery.refresh_from_db()
-    assert (delivery.state, delivery.tries) == ("pending", 0)
-    delivery_queue.claim(most=1, now=timezone.now())
+    assert (delivery.state, delivery.attempts) == ("pending", 0)
+    delivery_queue.claim_due(limit=1, now=timezone.now())
     assert act(staff, DELIVERIES, "replay", delivery.pk) == f"{name} is being sent right now."
-    WebhookDelivery.objects.update(state="failed", next_try_at=None, leased_until=None)
+    WebhookDelivery.objects.update(state="failed", next_attempt_at=None, leased_until=None)
     assert act(staff, ENDPOINTS, "replay_failed", endpoint.pk) == f"1 deliveries are being resent to {URL}."
 
 
@@ -164,7 +164,7 @@ def test_a_delivery_shows_what_is_sent_and_what_came_back_and_runs_none_of_it(
     staff: Client, endpoint: WebhookEndpoint, settings: Settings
 ) -> None:
     happens(endpoint.venue, name="<script>alert(1)</script>")
-    WebhookDelivery.objects.update(last_answer="<b>no</b>", last_status=500)
+    WebhookDelivery.objects.update(last_response="<b>no</b>", last_status=500)
     page = f"{DELIVERIES}{WebhookDelivery.objects.get().pk}/change/"
     shown = staff.get(page).content.decode()
     assert f"webhook-id: {Event.objects.get().public_id}" in shown
@@ -215,7 +215,7 @@ def test_who_may_only_look_cannot_act(endpoint: WebhookEndpoint) -> None:
 
 def test_an_event_of_an_account_says_so_and_is_found_by_the_export_it_is_about(staff: Client, venue: Venue) -> None:
     subject = new_id()
-    outbox.record_of_account(
+    outbox.record_account_event(
         venue.account_id,
         EventType.EXPORT_FINISHED,
         record={"id": "ex_1"},

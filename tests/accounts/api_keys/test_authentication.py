@@ -30,7 +30,7 @@ def refusal_of(response: Any) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "Bearer  "])
 def test_the_scheme_is_read_in_any_case(venue: Venue, scheme: str) -> None:
-    assert get(f"{scheme} {ApiKey.issue(venue, name='test').text}").status_code == 200
+    assert get(f"{scheme} {ApiKey.create(venue, name='test').text}").status_code == 200
 
 
 @pytest.mark.parametrize("header", [None, "", "  "])
@@ -51,7 +51,7 @@ def test_a_call_without_the_header_is_told_to_send_it(
 def test_another_scheme_is_refused_without_a_query(
     venue: Venue, form: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    key = ApiKey.issue(venue, name="test").text
+    key = ApiKey.create(venue, name="test").text
     with django_assert_num_queries(0):
         response = get(form.format(key=key))
     assert refusal_of(response) == (
@@ -64,7 +64,7 @@ def test_another_scheme_is_refused_without_a_query(
 def test_a_mistyped_key_is_told_apart_without_a_query(
     venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    key = ApiKey.issue(venue, name="test").text
+    key = ApiKey.create(venue, name="test").text
     other = "a" if key[20] != "a" else "b"
     mistyped = [
         key[:20] + other + key[21:],
@@ -79,7 +79,7 @@ def test_a_mistyped_key_is_told_apart_without_a_query(
     with django_assert_num_queries(0):
         answers = [get(f"Bearer {text}") for text in mistyped]
     assert {refusal_of(response) for response in answers} == {
-        (401, "invalid_credentials", "This is not an API key: a letter is missing or mistyped.")
+        (401, "invalid_credentials", "This is not an API key: a character is missing or mistyped.")
     }
 
 
@@ -97,7 +97,7 @@ def test_a_known_key_costs_one_query(venue: Venue, django_assert_num_queries: Dj
 
 
 def test_a_revoked_key_is_refused_from_that_moment(venue: Venue) -> None:
-    key = ApiKey.issue(venue, name="test")
+    key = ApiKey.create(venue, name="test")
     with time_machine.travel(NOON, tick=False) as clock:
         key.row.revoke(now=NOON)
         assert refusal_of(get(f"Bearer {key.text}")) == (401, "revoked_api_key", "This API key was revoked.")
@@ -106,7 +106,7 @@ def test_a_revoked_key_is_refused_from_that_moment(venue: Venue) -> None:
 
 
 def test_an_expired_key_is_refused_from_that_moment(venue: Venue) -> None:
-    key = ApiKey.issue(venue, name="test", expires_at=NOON)
+    key = ApiKey.create(venue, name="test", expires_at=NOON)
     with time_machine.travel(NOON, tick=False) as clock:
         assert refusal_of(get(f"Bearer {key.text}")) == (401, "expired_api_key", "This API key has expired.")
         clock.shift(timedelta(seconds=-1))
@@ -121,7 +121,7 @@ def test_a_key_sees_its_own_venue_only(api: Client, other_api: Client, venue: Ve
 
 
 def test_refused_credentials_are_not_repeated(venue: Venue) -> None:
-    key = ApiKey.issue(venue, name="test")
+    key = ApiKey.create(venue, name="test")
     key.row.revoke(now=NOON)
     for text in (key.text, f"{key.text}x"):
         assert key.text not in get(f"Bearer {text}").content.decode()

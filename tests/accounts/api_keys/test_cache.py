@@ -12,7 +12,7 @@ from django.test import Client, RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.api_keys.cache import ApiKeyCache, api_key_cache
-from accounts.models import ApiKey, KeyChange, Venue
+from accounts.models import ApiKey, ApiKeyChangeCounter, Venue
 from framework.api.rate_limits.client_ip import client_ip
 from tests.support import builders
 
@@ -122,9 +122,9 @@ def test_a_change_that_is_seen_while_another_key_is_read_is_a_change_of_all(
 
 def test_the_use_of_a_key_is_no_change(venue: Venue) -> None:
     key = builders.key(venue)
-    before = KeyChange.objects.values_list("number", flat=True).first()
-    key.row.used(now=datetime.now(UTC) + timedelta(hours=1), address=None)
-    assert KeyChange.objects.values_list("number", flat=True).first() == before
+    before = ApiKeyChangeCounter.objects.values_list("number", flat=True).first()
+    key.row.record_use(now=datetime.now(UTC) + timedelta(hours=1), address=None)
+    assert ApiKeyChangeCounter.objects.values_list("number", flat=True).first() == before
 
 
 @pytest.mark.django_db(transaction=True)
@@ -133,14 +133,14 @@ def test_a_key_that_changes_while_it_is_read_is_not_believed_for_half_a_minute(
 ) -> None:
     """The change is committed between the reading and the remembering: the number that was read is the older one."""
     key = builders.key(venue)
-    note_changes = ApiKeyCache.note_changes
+    apply_change_number = ApiKeyCache.apply_change_number
 
     def late(self: ApiKeyCache, changes: int, now: float) -> None:
-        monkeypatch.setattr(ApiKeyCache, "note_changes", note_changes)
+        monkeypatch.setattr(ApiKeyCache, "apply_change_number", apply_change_number)
         key.row.revoke(now=NOON)
-        note_changes(self, changes, now)
+        apply_change_number(self, changes, now)
 
-    monkeypatch.setattr(ApiKeyCache, "note_changes", late)
+    monkeypatch.setattr(ApiKeyCache, "apply_change_number", late)
     first = api_key_cache.find(key.text)
     assert first is not None
     assert first.revoked_at is None
@@ -156,13 +156,13 @@ def test_what_was_read_before_a_change_is_not_kept_after_it(
 ) -> None:
     """Another thread has seen the change by the time at which this one wants to remember what it read before."""
     key = builders.key(venue)
-    note_changes = ApiKeyCache.note_changes
+    apply_change_number = ApiKeyCache.apply_change_number
 
     def overtaken(self: ApiKeyCache, changes: int, now: float) -> None:
-        note_changes(self, changes, now)
-        note_changes(self, changes + 1, now)
+        apply_change_number(self, changes, now)
+        apply_change_number(self, changes + 1, now)
 
-    monkeypatch.setattr(ApiKeyCache, "note_changes", overtaken)
+    monkeypatch.setattr(ApiKeyCache, "apply_change_number", overtaken)
     assert api_key_cache.find(key.text) == key.row
     assert len(api_key_cache.keys) == 0
 
@@ -234,7 +234,7 @@ def test_without_the_database_nobody_is_let_in_on_what_cannot_be_checked(
     def away(*_: object, **__: object) -> None:
         raise DatabaseError
 
-    monkeypatch.setattr("accounts.models.KeyChange.objects.values_list", away)
+    monkeypatch.setattr("accounts.models.ApiKeyChangeCounter.objects.values_list", away)
     assert api.get(NOTHING).status_code == 404
     clock[0] += 0.5
     refused = api.get(NOTHING)
@@ -245,7 +245,7 @@ def test_without_the_database_nobody_is_let_in_on_what_cannot_be_checked(
 def test_the_last_use_is_written_down_once_a_minute_and_costs_other_calls_nothing(
     venue: Venue, clock: list[float], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    api = builders.client_with(ApiKey.issue(venue, name="Till").text)
+    api = builders.client_with(ApiKey.create(venue, name="Till").text)
     with time_machine.travel(NOON, tick=False) as travel:
         for seconds, address, queries in ((0, 1, 2), (1, 2, 0), (59, 3, 0), (60, 4, 1), (61, 5, 0)):
             travel.move_to(NOON + timedelta(seconds=seconds))
@@ -259,15 +259,15 @@ def test_the_last_use_is_written_down_once_a_minute_and_costs_other_calls_nothin
 def test_a_use_that_another_process_wrote_down_is_not_written_again(
     venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    key = ApiKey.issue(venue, name="Till")
+    key = ApiKey.create(venue, name="Till")
     api_key_cache.find(key.text)
-    key.row.used(now=NOON - timedelta(seconds=1), address="203.0.113.1")
+    key.row.record_use(now=NOON - timedelta(seconds=1), address="203.0.113.1")
     builders.client_with(key.text).get(NOTHING, REMOTE_ADDR="203.0.113.2")
     assert ApiKey.objects.get().last_used_ip == "203.0.113.1"
 
 
 def test_a_key_that_is_refused_was_not_used(venue: Venue) -> None:
-    key = ApiKey.issue(venue, name="Till")
+    key = ApiKey.create(venue, name="Till")
     key.row.revoke(now=NOON)
     assert builders.client_with(key.text).get(NOTHING).status_code == 401
     assert ApiKey.objects.get().last_used_at is None
@@ -277,7 +277,7 @@ def test_a_key_that_is_refused_was_not_used(venue: Venue) -> None:
 def test_a_database_that_takes_no_writes_costs_nobody_an_answer(
     venue: Venue, caplog: pytest.LogCaptureFixture
 ) -> None:
-    key = ApiKey.issue(venue, name="Till")
+    key = ApiKey.create(venue, name="Till")
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")
     try:
@@ -286,7 +286,7 @@ def test_a_database_that_takes_no_writes_costs_nobody_an_answer(
         with connection.cursor() as cursor:
             cursor.execute("RESET default_transaction_read_only")
     assert response.status_code == 404
-    assert f"the last use of the key {key.row.shown} was not stored" in caplog.text
+    assert f"the last use of the key {key.row.masked} was not stored" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_the_address_of_the_last_use_is_the_callers_own(
     settings.TRUSTED_PROXIES = 1
     request = RequestFactory().get("/", REMOTE_ADDR="10.0.0.1", headers={"x-forwarded-for": forwarded})
     assert client_ip(request) == expected
-    key = ApiKey.issue(venue, name="Till")
+    key = ApiKey.create(venue, name="Till")
     Client(headers={"authorization": f"Bearer {key.text}", "x-forwarded-for": forwarded}).get(NOTHING)
     row = ApiKey.objects.get()
     assert (row.last_used_ip, row.last_used_at is None) == (expected, False)

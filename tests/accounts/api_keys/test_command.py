@@ -10,7 +10,7 @@ import pytest
 import time_machine
 from django.core.management import CommandError, call_command
 
-from accounts.models import ApiKey, Venue, every_scope
+from accounts.models import ApiKey, Venue, all_scopes
 from tests.support import builders
 
 ORDERS = "/api/v1/orders"
@@ -49,7 +49,7 @@ def test_a_key_is_printed_once_and_works(venue: Venue) -> None:
         "It may orders:read, orders:write, reservations:read, reservations:write.",
         "Keep the key now: it is not shown again.",
     ]
-    assert (row.venue, row.name, row.allowance, row.scopes, row.expires_at) == (venue, "Till", 5, every_scope(), None)
+    assert (row.venue, row.name, row.allowance, row.scopes, row.expires_at) == (venue, "Till", 5, all_scopes(), None)
     assert builders.client_with(printed.strip()).get(ORDERS)["X-RateLimit-Limit"] == "5"
 
 
@@ -66,10 +66,10 @@ def test_a_key_is_printed_as_json(venue: Venue) -> None:
     )
     row = ApiKey.objects.get()
     made = json.loads(printed)
-    assert ApiKey.objects.of_text(made.pop("text")).get() == row
+    assert ApiKey.objects.with_text(made.pop("text")).get() == row
     assert made == {
         "id": row.public_id,
-        "key": row.shown,
+        "key": row.masked,
         "state": "active",
         "venue": "Trattoria",
         "venue_id": str(venue.pk),
@@ -120,7 +120,7 @@ def test_a_key_may_be_made_to_end(venue: Venue, words: str, end: datetime) -> No
         (["--expires", "0d"], "--expires must read like 90d, 12h or 2027-01-31."),
         (["--expires", "2026-02-30"], "--expires must read like 90d, 12h or 2027-01-31."),
         (["--expires", "tomorrow"], "--expires must read like 90d, 12h or 2027-01-31."),
-        (["--expires", "2026-11-21"], "--expires: 2026-11-21 is over."),
+        (["--expires", "2026-11-21"], "--expires: 2026-11-21 is in the past."),
     ],
 )
 def test_what_cannot_be_made_is_told(changes: list[str], complaint: str) -> None:
@@ -154,54 +154,54 @@ def test_of_venues_that_are_called_alike_the_ids_are_told(venue: Venue) -> None:
 )
 @pytest.mark.usefixtures("_noon")
 def test_a_key_is_replaced_and_ends_after_the_overlap(venue: Venue, words: list[str], overlap: timedelta) -> None:
-    old = ApiKey.issue(venue, name="Till", allowance=5, scopes=["orders:read"]).row
+    old = ApiKey.create(venue, name="Till", allowance=5, scopes=["orders:read"]).row
     printed, beside = apikey("rotate", old.public_id, *words)
-    new = ApiKey.objects.of_text(printed.strip()).get()
+    new = ApiKey.objects.with_text(printed.strip()).get()
     old.refresh_from_db()
     assert (old.expires_at, old.revoked_at) == (NOON + overlap, None)
     assert (new.family, new.scopes, new.allowance, new.name) == (old.family, ["orders:read"], 5, "Till")
     assert beside == [
         f"{new.public_id}, for Trattoria: 5 requests an hour.",
         "It may orders:read.",
-        f"It replaces {old.shown}, which ends at {NOON + overlap:%Y-%m-%dT%H:%M:%SZ}.",
+        f"It replaces {old.masked}, which ends at {NOON + overlap:%Y-%m-%dT%H:%M:%SZ}.",
         "Keep the key now: it is not shown again.",
     ]
 
 
 def test_a_key_that_was_replaced_is_not_replaced_again(venue: Venue) -> None:
-    old = ApiKey.issue(venue, name="Till").row
-    new = ApiKey.objects.of_text(apikey("rotate", old.public_id)[0].strip()).get()
+    old = ApiKey.create(venue, name="Till").row
+    new = ApiKey.objects.with_text(apikey("rotate", old.public_id)[0].strip()).get()
     assert complaint_of("rotate", old.public_id) == (
-        f"The key {old.shown} was replaced before, by {new.shown}; rotate that one."
+        f"The key {old.masked} was already replaced by {new.masked}; rotate that one."
     )
 
 
 # revoke
 def test_a_key_is_revoked_once(venue: Venue) -> None:
-    key = ApiKey.issue(venue, name="Till")
-    assert apikey("revoke", key.row.public_id)[0] == f"{key.row.shown} revoked.\n"
+    key = ApiKey.create(venue, name="Till")
+    assert apikey("revoke", key.row.public_id)[0] == f"{key.row.masked} revoked.\n"
     assert builders.client_with(key.text).get(ORDERS).json()["error"]["code"] == "revoked_api_key"
-    assert apikey("revoke", key.row.public_id)[0] == f"{key.row.shown} was already revoked.\n"
+    assert apikey("revoke", key.row.public_id)[0] == f"{key.row.masked} was already revoked.\n"
     assert json.loads(apikey("revoke", key.row.public_id, "--json")[0]) == {"revoked": 0}
 
 
 def test_a_family_is_revoked_whole_and_no_other(venue: Venue) -> None:
-    old, other = (ApiKey.issue(venue, name="Till").row for _ in range(2))
+    old, other = (ApiKey.create(venue, name="Till").row for _ in range(2))
     apikey("rotate", old.public_id)
-    assert apikey("revoke", old.public_id, "--family")[0] == f"{old.shown} and its family: 2 revoked.\n"
+    assert apikey("revoke", old.public_id, "--family")[0] == f"{old.masked} and its family: 2 revoked.\n"
     assert list(ApiKey.objects.filter(revoked_at=None)) == [other]
 
 
-@pytest.mark.parametrize("form", ["{row.public_id}", "{row.start}", "{row.shown}", "{text}"])
+@pytest.mark.parametrize("form", ["{row.public_id}", "{row.start}", "{row.masked}", "{text}"])
 def test_a_key_is_named_by_its_id_by_what_is_displayed_or_by_its_text(venue: Venue, form: str) -> None:
-    key = ApiKey.issue(venue, name="Till")
-    ApiKey.issue(builders.venue(), name="another")
+    key = ApiKey.create(venue, name="Till")
+    ApiKey.create(builders.venue(), name="another")
     apikey("revoke", form.format(row=key.row, text=key.text))
     assert ApiKey.objects.get(revoked_at=None).name == "another"
 
 
 def test_a_key_that_does_not_exist_is_told(venue: Venue) -> None:
-    ApiKey.issue(venue, name="Till")
+    ApiKey.create(venue, name="Till")
     said = {
         complaint_of("revoke", words) for words in ("", "key_", "rk_live_", "rk_live_0000…", "Till", "key_" + "0" * 26)
     }
@@ -209,7 +209,7 @@ def test_a_key_that_does_not_exist_is_told(venue: Venue) -> None:
 
 
 def test_letters_that_two_keys_share_are_told(venue: Venue) -> None:
-    first, second = (ApiKey.issue(venue, name="Till").row for _ in range(2))
+    first, second = (ApiKey.create(venue, name="Till").row for _ in range(2))
     ApiKey.objects.update(start="rk_live_same")
     assert complaint_of("revoke", "rk_live_same") == (
         f"Several keys begin so. Give one of: {first.public_id}, {second.public_id}."
@@ -221,16 +221,16 @@ def test_letters_that_two_keys_share_are_told(venue: Venue) -> None:
 # list
 @pytest.mark.usefixtures("_noon")
 def test_keys_are_listed_without_their_text(venue: Venue, other_venue: Venue) -> None:
-    first = ApiKey.issue(venue, name="Till", scopes=["orders:read"], expires_at=NOON)
-    second = ApiKey.issue(other_venue, name="Web", allowance=7)
-    second.row.used(now=NOON, address="203.0.113.7")
+    first = ApiKey.create(venue, name="Till", scopes=["orders:read"], expires_at=NOON)
+    second = ApiKey.create(other_venue, name="Web", allowance=7)
+    second.row.record_use(now=NOON, address="203.0.113.7")
     printed, _ = apikey("list")
     lines = [re.split(r"  +", line) for line in printed.splitlines()]
     assert lines == [
         ["id", "key", "state", "venue", "name", "allowance", "scopes", "expires_at", "last_used_at"],
-        [second.row.public_id, second.row.shown, "active", "Bistro", "Web", "7", "all", "-", "2026-11-21T12:00:00Z"],
+        [second.row.public_id, second.row.masked, "active", "Bistro", "Web", "7", "all", "-", "2026-11-21T12:00:00Z"],
         [
-            *(first.row.public_id, first.row.shown, "expired", "Trattoria", "Till", "1000", "orders:read"),
+            *(first.row.public_id, first.row.masked, "expired", "Trattoria", "Till", "1000", "orders:read"),
             *("2026-11-21T12:00:00Z", "-"),
         ],
     ]
@@ -239,7 +239,7 @@ def test_keys_are_listed_without_their_text(venue: Venue, other_venue: Venue) ->
 
 
 def test_the_keys_of_one_venue_are_listed_as_json(venue: Venue, other_venue: Venue) -> None:
-    keys = [ApiKey.issue(owner, name="Till").row for owner in (venue, other_venue)]
+    keys = [ApiKey.create(owner, name="Till").row for owner in (venue, other_venue)]
     listed = json.loads(apikey("list", "--venue", "Bistro", "--json")[0])
     assert [key["id"] for key in listed["data"]] == [keys[1].public_id]
     assert "text" not in listed["data"][0]

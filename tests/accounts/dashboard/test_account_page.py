@@ -124,14 +124,14 @@ def test_an_account_with_a_contract_says_why_it_stays(venue: Venue) -> None:
 
 def test_staff_can_undo_it_for_30_days(venue: Venue) -> None:
     now = timezone.now()
-    closure.close(venue.account, name="Trattoria Ltd", now=now)
+    closure.close_account(venue.account, name="Trattoria Ltd", now=now)
     staff = builders.staff()
     chosen = {"action": "reopen", "_selected_action": [str(venue.account_id)]}
     staff.post("/admin/accounts/account/", chosen)
     assert Account.objects.get(pk=venue.account_id).closed_at is None
     Account.objects.update(closed_at=now - timedelta(days=30))
     with pytest.raises(closure.CannotReopen):
-        closure.reopen(venue.account, now=now)
+        closure.reopen_account(venue.account, now=now)
 
 
 def test_30_days_later_all_of_it_is_gone_and_nothing_else(
@@ -146,9 +146,9 @@ def test_30_days_later_all_of_it_is_gone_and_nothing_else(
     builders.order(other_venue)
     person = users.membership(venue).user
     now = timezone.now()
-    closure.close(venue.account, name="Trattoria Ltd", now=now)
-    assert closure.sweep(now=now + timedelta(days=29)) == 0
-    assert closure.sweep(now=now + timedelta(days=30)) == 1
+    closure.close_account(venue.account, name="Trattoria Ltd", now=now)
+    assert closure.delete_closed_accounts(now=now + timedelta(days=29)) == 0
+    assert closure.delete_closed_accounts(now=now + timedelta(days=30)) == 1
     assert list(Venue.objects.all()) == [other_venue]
     assert [order.venue for order in Order.objects.all()] == [other_venue]
     assert not Reservation.objects.exists()
@@ -161,8 +161,8 @@ def test_30_days_later_all_of_it_is_gone_and_nothing_else(
 def test_a_wallet_outlives_its_account(venue: Venue) -> None:
     Wallet.objects.create(address="0x" + "a" * 40, account=venue.account)
     now = timezone.now()
-    closure.close(venue.account, name="Trattoria Ltd", now=now)
-    closure.sweep(now=now + closure.KEPT)
+    closure.close_account(venue.account, name="Trattoria Ltd", now=now)
+    closure.delete_closed_accounts(now=now + closure.DELETION_DELAY)
     assert Wallet.objects.get().account is None
 
 

@@ -53,7 +53,7 @@ def test_the_list_of_keys_costs_two_queries(venue: Venue, owner: Client) -> None
 
 
 def test_a_key_is_shown_once_and_lets_programs_in(venue: Venue, owner: Client) -> None:
-    answer = owner.post(at(venue, "keys/new"), {"name": "Till", "scopes": ["orders:read"], "ends": "90"})
+    answer = owner.post(at(venue, "keys/new"), {"name": "Till", "scopes": ["orders:read"], "expires": "90"})
     key = ApiKey.objects.get()
     assert answer.headers["Location"] == at(venue, f"keys/{key.public_id}")
     assert (key.name, key.scopes, key.allowance, key.venue) == ("Till", ["orders:read"], 1000, venue)
@@ -95,11 +95,11 @@ def test_customers_do_not_raise_their_allowance(venue: Venue, owner: Client) -> 
         ({"name": "a\x00b"}, "Null characters are not allowed."),
         ({"scopes": []}, "Select at least one scope."),
         ({"scopes": ["everything"]}, "Select a valid choice. everything is not one of the available choices."),
-        ({"ends": "1e400"}, "Select a valid choice. 1e400 is not one of the available choices."),
-        ({"ends": "day"}, "Enter the last day."),
-        ({"ends": "day", "end_date": "2020-01-01"}, "This day is in the past: choose a later one."),
-        ({"ends": "day", "end_date": "9999-12-31"}, "Choose an earlier day."),
-        ({"ends": "day", "end_date": "soon"}, "Enter a valid date."),
+        ({"expires": "1e400"}, "Select a valid choice. 1e400 is not one of the available choices."),
+        ({"expires": "day"}, "Enter the last day."),
+        ({"expires": "day", "end_date": "2020-01-01"}, "This day is in the past: choose a later one."),
+        ({"expires": "day", "end_date": "9999-12-31"}, "Choose an earlier day."),
+        ({"expires": "day", "end_date": "soon"}, "Enter a valid date."),
     ],
     ids=range(10),
 )
@@ -115,7 +115,7 @@ def test_what_is_wrong_is_said_at_its_field_and_no_key_is_made(
 
 
 def test_a_venue_has_twenty_keys_at_most(venue: Venue, owner: Client) -> None:
-    for _ in range(create.MOST):
+    for _ in range(create.MAX_KEYS):
         builders.key(venue)
     answer = owner.post(at(venue, "keys/new"), {"name": "One more", "scopes": EVERYTHING})
     assert "A restaurant can have at most 20 active API keys." in answer.content.decode()

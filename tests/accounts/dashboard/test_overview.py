@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from django.test import Client
 from django.utils import timezone
 
-from accounts.dashboard.overview import CallCounts, call_chart, calls
-from accounts.models import ApiHour, Venue
+from accounts.dashboard.overview import CallCounts, build_chart, chart_calls
+from accounts.models import ApiCallCount, Venue
 from orders import commands
 from tests.support import builders, users
 from tests.support.query_counts import costing
@@ -35,14 +35,14 @@ def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:
         (datetime(2026, 10, 23, 22, tzinfo=UTC), (3, 0, 0)),
         (datetime(2026, 10, 23, 21, tzinfo=UTC), (9, 0, 0)),
     ):
-        counted = dict(zip(("calls", "refused", "broken"), amounts, strict=True))
-        ApiHour.objects.create(venue=venue, hour=hour, **counted)
-    day, month = calls(venue, now=now)
+        counted = dict(zip(("calls", "client_errors", "server_errors"), amounts, strict=True))
+        ApiCallCount.objects.create(venue=venue, hour=hour, **counted)
+    day, month = chart_calls(venue, now=now)
     assert [each.text for each in day.counts if each.calls] == [
         "2026-11-21 23:00: 5 calls, 1 refused (4xx), 0 failed (5xx)",
         "2026-11-22 00:00: 7 calls, 0 refused (4xx), 2 failed (5xx)",
     ]
-    assert (day.total, day.refused, day.broken, len(day.chart.bars)) == (12, 1, 2, 24)
+    assert (day.total, day.client_errors, day.server_errors, len(day.chart.bars)) == (12, 1, 2, 24)
     # Rome's 24 October begins at 22:00 UTC; what came before is of the day before.
     assert [each.text for each in month.counts if each.calls] == [
         "2026-10-24: 3 calls",
@@ -52,13 +52,13 @@ def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:
 
 
 def test_refused_and_failed_calls_are_stacked_upon_the_answered_ones() -> None:
-    found = call_chart("x", [CallCounts("a", "a", 100, 30, 20), CallCounts("b", "b")])
+    found = build_chart("x", [CallCounts("a", "a", 100, 30, 20), CallCounts("b", "b")])
     parts = found.chart.bars[0].parts
     assert [part.style for part in parts] == ["a", "c", "b"]
     assert sum(part.height for part in parts) == 150
     assert parts[-1].y == 8
     assert [line.label for line in found.chart.grid] == ["0", "50", "100"]
-    assert call_chart("nothing", []).total == 0
+    assert build_chart("nothing", []).total == 0
 
 
 def test_calls_of_this_hour_stand_beside_the_allowance_and_looking_counts_none(venue: Venue) -> None:
@@ -75,7 +75,7 @@ def test_calls_of_this_hour_stand_beside_the_allowance_and_looking_counts_none(v
 
 def test_what_happened_is_told_in_words_to_whom_it_concerns(venue: Venue) -> None:
     order = builders.order(venue)
-    commands.move(order, "completed", now=timezone.now(), actor="staff:chef@example.com")
+    commands.change_status(order, "completed", now=timezone.now(), actor="staff:chef@example.com")
     reservation = builders.reservation(venue)
     page = page_of(venue)
     assert f"Order {order.number}</a> was placed" in page
@@ -117,7 +117,7 @@ def test_what_is_for_trying_out_needs_neither_menu_nor_tables(db: None) -> None:
 
 
 def test_who_has_no_part_in_keys_sees_no_calls(venue: Venue) -> None:
-    ApiHour.objects.create(venue=venue, hour=timezone.now() - timedelta(hours=1), calls=5)
+    ApiCallCount.objects.create(venue=venue, hour=timezone.now() - timedelta(hours=1), calls=5)
     page = page_of(venue, "kitchen")
     assert "Calls this hour" not in page
     assert "Make the first call" not in page

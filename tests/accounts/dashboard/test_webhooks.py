@@ -164,7 +164,9 @@ def test_a_test_event_is_live_until_it_has_arrived(developer: Client, venue: Ven
     assert 'hx-trigger="every 2s"' in page
     delivery = WebhookDelivery.objects.get()
     now = timezone.now()
-    WebhookDelivery.objects.update(state="delivered", next_try_at=None, delivered_at=now, last_status=204, tries=1)
+    WebhookDelivery.objects.update(
+        state="delivered", next_attempt_at=None, delivered_at=now, last_status=204, attempts=1
+    )
     part = text(developer.get(page_of(row), headers={"hx-request": "true"}))
     assert "<html" not in part
     assert "hx-trigger" not in part
@@ -187,7 +189,7 @@ def test_deliveries_are_paged_and_filtered(developer: Client, venue: Venue) -> N
     ordered = WebhookDelivery.objects.order_by("-created_at", "-pk").values_list("pk", flat=True)
     assert seen == [str(key) for key in ordered]
     now = timezone.now()
-    WebhookDelivery.objects.filter(pk=seen[40]).update(state="failed", next_try_at=None, failed_at=now)
+    WebhookDelivery.objects.filter(pk=seen[40]).update(state="failed", next_attempt_at=None, failed_at=now)
     found = text(developer.get(f"{page_of(row)}?state=failed&type=order.created"))
     assert re.findall(r'id="at-([0-9a-f-]{36})"', found) == [seen[40]]
     none = text(developer.get(f"{page_of(row)}?type=export.finished"))
@@ -210,7 +212,7 @@ def failed(row: WebhookEndpoint, *, at: datetime) -> WebhookDelivery:
     """A delivery that was given up then."""
     builders.event(row.venue)
     delivery = WebhookDelivery.objects.latest("created_at", "pk")
-    WebhookDelivery.objects.filter(pk=delivery.pk).update(state="failed", next_try_at=None, failed_at=at)
+    WebhookDelivery.objects.filter(pk=delivery.pk).update(state="failed", next_attempt_at=None, failed_at=at)
     return delivery
 
 

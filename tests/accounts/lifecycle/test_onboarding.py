@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 
-from accounts.models import Account, ApiKey, Letter, Membership, User, Venue
+from accounts.models import Account, ApiKey, Membership, OutgoingMail, User, Venue
 from tests.support import users
 
 PASSWORD = "correct horse battery staple"
@@ -164,7 +164,7 @@ def test_of_two_who_sign_up_with_one_address_one_gets_in() -> None:
 
 def test_a_newcomer_is_asked_by_mail_whether_the_address_is_theirs(db: None) -> None:
     Client().post("/account/signup/", asked())
-    letter = Letter.objects.get()
+    letter = OutgoingMail.objects.get()
     assert (letter.address, letter.subject) == (
         "ugo@example.com",
         "Welcome to Tablewire: confirm your email address",

@@ -7,7 +7,7 @@ import httpx
 import psycopg
 import pytest
 
-from accounts.models import ApiCall, ApiHour, Venue
+from accounts.models import ApiCall, ApiCallCount, Venue
 from tests.support import builders
 from tests.support.live_server import database_url, served
 from tests.support.live_stack import eventually
@@ -31,7 +31,7 @@ def test_calls_are_in_the_log_within_a_second_and_the_last_ones_after_a_stop(ven
             api.get(ORDERS)
     assert waited < 1.5
     assert ApiCall.objects.count() == 24
-    assert ApiHour.objects.get().calls == 24
+    assert ApiCallCount.objects.get().calls == 24
     assert "Traceback" not in (tmp_path / "web.log").read_text()
 
 
@@ -51,5 +51,5 @@ def test_a_table_that_takes_no_lines_delays_no_call_and_they_are_written_when_it
                 time.sleep(0.1)
             assert time.monotonic() - began < 5
         assert eventually(lambda: ApiCall.objects.count() == 10, within_s=10)
-    assert (ApiCall.objects.count(), ApiHour.objects.get().calls) == (10, 10)
+    assert (ApiCall.objects.count(), ApiCallCount.objects.get().calls) == (10, 10)
     assert "calls wait to be written down" in (tmp_path / "web.log").read_text()

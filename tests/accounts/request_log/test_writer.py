@@ -12,7 +12,7 @@ from django.db.utils import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import ApiCall, ApiHour, ApiKey, Venue
+from accounts.models import ApiCall, ApiCallCount, ApiKey, Venue
 from accounts.request_log import redaction
 from accounts.request_log import writer as log
 from accounts.request_log.writer import request_log
@@ -23,7 +23,7 @@ from tests.support import builders
 ORDERS = "/api/v1/orders"
 
 
-def line(key: ApiKey, **fields: Any) -> log.Line:
+def line(key: ApiKey, **fields: Any) -> log.LogEntry:
     """A call that was answered 200 just now."""
     told: dict[str, Any] = {
         "request_id": encode("req", new_id()),
@@ -39,7 +39,7 @@ def line(key: ApiKey, **fields: Any) -> log.Line:
         "answer": b"",
         "at": timezone.now(),
     }
-    return log.Line(**told | fields)
+    return log.LogEntry(**told | fields)
 
 
 def test_a_call_is_written_down_with_what_it_asked_and_was_answered(venue: Venue) -> None:
@@ -66,8 +66,8 @@ def test_calls_are_counted_by_the_hour(venue: Venue) -> None:
     request_log.flush()
     api.get(ORDERS)
     request_log.flush()
-    hour = ApiHour.objects.get()
-    assert (hour.venue_id, hour.calls, hour.refused, hour.broken) == (venue.pk, 5, 1, 0)
+    hour = ApiCallCount.objects.get()
+    assert (hour.venue_id, hour.calls, hour.client_errors, hour.server_errors) == (venue.pk, 5, 1, 0)
     assert (hour.hour.minute, hour.hour.second) == (0, 0)
 
 
@@ -146,7 +146,7 @@ def test_the_key_itself_is_kept_nowhere(venue: Venue) -> None:
     ids=range(12),
 )
 def test_what_looks_personal_is_masked_in_any_text(sent: str, kept: str) -> None:
-    assert redaction.text(sent) == kept
+    assert redaction.redact_text(sent) == kept
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_what_looks_personal_is_masked_in_any_text(sent: str, kept: str) -> None
     ids=range(11),
 )
 def test_of_a_body_that_is_not_right_only_the_shape_is_kept(sent: bytes, kept: str | None) -> None:
-    found = redaction.body_of(sent)
+    found = redaction.redact_body(sent)
     assert "Ada" not in found
     assert "1555" not in found
     if kept is not None:
@@ -176,7 +176,7 @@ def test_of_a_body_that_is_not_right_only_the_shape_is_kept(sent: bytes, kept: s
 
 def test_a_query_keeps_the_values_of_known_parameters_alone() -> None:
     asked = "status=pending&customer_id=cust_9&page=1&q=Ada+Lovelace&ada%40example.com=1&date=&x=%00"
-    assert redaction.query(asked) == (
+    assert redaction.redact_query(asked) == (
         "status=pending&customer_id=[masked]&page=1&q=[masked]&[masked]=[masked]&date=&x=[masked]"
     )
 
@@ -184,8 +184,8 @@ def test_a_query_keeps_the_values_of_known_parameters_alone() -> None:
 def test_hostile_texts_are_masked_in_no_time() -> None:
     began = time.perf_counter()
     for hostile in ("a" * 16_000, "1 " * 8_000, "a@" * 8_000, "+" * 16_000, "\\u0040" * 2_600, '{"a":' * 3_000):
-        redaction.exchange(hostile.encode(), b'{"error": {"message": "x"}}')
-        redaction.text(hostile)
+        redaction.redact_exchange(hostile.encode(), b'{"error": {"message": "x"}}')
+        redaction.redact_text(hostile)
     assert time.perf_counter() - began < 2
 
 
@@ -216,8 +216,8 @@ def test_of_calls_that_are_refused_at_the_door_one_a_second_has_a_line_and_all_a
         request_log.add(line(key, status=429, at=now + timedelta(milliseconds=number * 300)))
     request_log.flush()
     assert ApiCall.objects.count() == 3
-    hour = ApiHour.objects.get()
-    assert (hour.hour, hour.calls, hour.refused) == (now.replace(minute=0), 10, 10)
+    hour = ApiCallCount.objects.get()
+    assert (hour.hour, hour.calls, hour.client_errors) == (now.replace(minute=0), 10, 10)
 
 
 def test_a_line_that_comes_twice_is_written_and_counted_once(venue: Venue) -> None:
@@ -226,7 +226,7 @@ def test_a_line_that_comes_twice_is_written_and_counted_once(venue: Venue) -> No
         for each in lines:
             request_log.add(each)
         request_log.flush()
-    assert (ApiCall.objects.count(), ApiHour.objects.get().calls) == (5, 5)
+    assert (ApiCall.objects.count(), ApiCallCount.objects.get().calls) == (5, 5)
 
 
 def test_two_hundred_calls_cost_one_statement(venue: Venue, django_assert_num_queries: Any) -> None:
@@ -242,7 +242,7 @@ def test_while_the_database_is_away_lines_wait_and_those_beyond_the_limit_are_co
     venue: Venue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     key = builders.key(venue).row
-    monkeypatch.setattr(log, "MOST", 250)
+    monkeypatch.setattr(log, "MAX_QUEUED", 250)
 
     def away(*_: Any) -> None:
         raise OperationalError("the server closed the connection")
@@ -253,7 +253,7 @@ def test_while_the_database_is_away_lines_wait_and_those_beyond_the_limit_are_co
             request_log.add(line(key))
         assert not request_log.flush()
     assert request_log.flush()
-    assert (ApiCall.objects.count(), ApiHour.objects.get().calls) == (250, 250)
+    assert (ApiCall.objects.count(), ApiCallCount.objects.get().calls) == (250, 250)
     assert "250 calls wait" not in caplog.text
     assert "200 calls wait to be written down: the server closed the connection" in caplog.text
     assert "50 calls were not written down: too many waited" in caplog.text
@@ -264,7 +264,7 @@ def test_bodies_that_wait_take_a_limited_room(venue: Venue, monkeypatch: pytest.
     monkeypatch.setattr(log, "MOST_BYTES", 100_000)
     for _ in range(50):
         request_log.add(line(key, status=400, body=b"x" * 10_000))
-    assert len(request_log.waiting) == 10
+    assert len(request_log.queue) == 10
 
 
 def test_what_breaks_the_log_does_not_break_the_call(
@@ -294,9 +294,9 @@ def test_lines_of_many_threads_are_all_written_by_the_one_that_writes(venue: Ven
     for thread in threads:
         thread.join()
     mine.stop()
-    assert mine.writer is not None
-    assert not mine.writer.is_alive()
-    assert (ApiCall.objects.count(), ApiHour.objects.get().calls) == (800, 800)
+    assert mine.thread is not None
+    assert not mine.thread.is_alive()
+    assert (ApiCall.objects.count(), ApiCallCount.objects.get().calls) == (800, 800)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -321,7 +321,7 @@ def test_two_processes_that_count_the_same_hours_never_wait_in_a_ring(venue: Ven
     for thread in threads:
         thread.join()
     assert not any(failed)
-    assert sorted(ApiHour.objects.values_list("calls", flat=True)) == [60, 60]
+    assert sorted(ApiCallCount.objects.values_list("calls", flat=True)) == [60, 60]
 
 
 def test_the_log_is_kept_for_a_month_and_its_counts_for_four_hundred_days(
@@ -334,4 +334,4 @@ def test_the_log_is_kept_for_a_month_and_its_counts_for_four_hundred_days(
     request_log.flush()
     purge_request_log()
     assert ApiCall.objects.count() == 2
-    assert ApiHour.objects.count() == 5
+    assert ApiCallCount.objects.count() == 5

@@ -14,7 +14,7 @@ from django.test import Client
 from redis.exceptions import ConnectionError as NotConnected
 
 from accounts import mail_outbox
-from accounts.models import Letter, User
+from accounts.models import OutgoingMail, User
 from framework.encryption import decrypt
 from tests.support import users
 from tests.support.smtp_server import postbox
@@ -40,7 +40,7 @@ def is_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
 
-def text_of(letter: Letter) -> str:
+def text_of(letter: OutgoingMail) -> str:
     """What the mail says."""
     return decrypt(letter.text, purpose=mail_outbox.PURPOSE)
 
@@ -133,7 +133,7 @@ def test_a_forgotten_password_tells_nobody_who_has_an_account(db: None) -> None:
     ]
     pages = [re.sub(r"csrfmiddlewaretoken.*?>", "", answer.content.decode()) for answer in answers]
     assert pages[0] == pages[1]
-    assert [letter.subject for letter in Letter.objects.order_by("created_at")] == [
+    assert [letter.subject for letter in OutgoingMail.objects.order_by("created_at")] == [
         "Reset your password",
         "No account with this address",
     ]
@@ -143,7 +143,7 @@ def test_a_link_by_mail_sets_a_new_password_once(db: None) -> None:
     person = users.user("known@example.com", password=PASSWORD)
     client = Client()
     client.post("/account/password/reset/", {"email": "known@example.com"})
-    found = re.search(r"/account/password/reset/key/\S+", text_of(Letter.objects.get()))
+    found = re.search(r"/account/password/reset/key/\S+", text_of(OutgoingMail.objects.get()))
     assert found is not None
     form = client.get(found.group(), follow=True)
     assert form.status_code == 200
@@ -163,10 +163,10 @@ def test_mail_is_sent_by_a_worker_and_not_in_the_request(settings: Any) -> None:
         settings.EMAIL_HOST = "127.0.0.1"
         Client().post("/account/password/reset/", {"email": "known@example.com"})
         assert box.mails == []
-        assert mail_outbox.post() == 1
+        assert mail_outbox.send_due() == 1
         assert [mail["Subject"] for mail in box.mails] == ["Reset your password"]
-        assert mail_outbox.post() == 0
-    assert not Letter.objects.exists()
+        assert mail_outbox.send_due() == 0
+    assert not OutgoingMail.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -176,8 +176,8 @@ def test_mail_that_is_refused_waits(settings: Any) -> None:
         settings.EMAIL_BACKEND, settings.EMAIL_PORT = "django.core.mail.backends.smtp.EmailBackend", box.port
         settings.EMAIL_HOST, box.content = "127.0.0.1", "451 later"
         Client().post("/account/password/reset/", {"email": "known@example.com"})
-        assert mail_outbox.post() == 0
-    assert Letter.objects.count() == 1
+        assert mail_outbox.send_due() == 0
+    assert OutgoingMail.objects.count() == 1
 
 
 def code_of(secret: str) -> str:

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.admin.venue_scoping import OfVenues
+from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.models import ApiKey, Event, Role, Venue, WebhookDelivery, WebhookEndpoint
 from orders.models import Menu, MenuItem, Order, OrderNumber
 from reservations.models import Area, Closure, Combination, Reservation, ServicePeriod, Table
@@ -36,7 +36,7 @@ def an_event(venue: Venue) -> Event:
 
 def a_delivery(venue: Venue) -> WebhookDelivery:
     return WebhookDelivery.objects.create(
-        event=an_event(venue), endpoint=an_endpoint(venue), created_at=timezone.now(), next_try_at=timezone.now()
+        event=an_event(venue), endpoint=an_endpoint(venue), created_at=timezone.now(), next_attempt_at=timezone.now()
     )
 
 
@@ -61,7 +61,7 @@ def two_tables(venue: Venue) -> Combination:
 # One row of each kind, in whose text the venue's name stands.
 MAKERS: dict[Any, Callable[[Venue], Any]] = {
     Venue: lambda venue: venue,
-    ApiKey: lambda venue: ApiKey.issue(venue, name=venue.name).row,
+    ApiKey: lambda venue: ApiKey.create(venue, name=venue.name).row,
     WebhookEndpoint: an_endpoint,
     WebhookDelivery: a_delivery,
     Event: an_event,
@@ -100,7 +100,7 @@ def works(role: str) -> tuple[Client, Venue, Venue]:
 
 
 def test_every_kind_of_row_that_belongs_to_a_venue_is_tried_here() -> None:
-    assert {model for model, its in registered().items() if isinstance(its, OfVenues)} == set(MAKERS)
+    assert {model for model, its in registered().items() if isinstance(its, VenueScopedAdmin)} == set(MAKERS)
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -155,7 +155,7 @@ def test_a_member_sees_nothing_of_another_account_on_any_page(role: str) -> None
 def test_what_belongs_to_no_venue_is_not_there_for_members(role: str) -> None:
     browser, *_ = works(role)
     for model, its_admin in registered().items():
-        if not isinstance(its_admin, OfVenues):
+        if not isinstance(its_admin, VenueScopedAdmin):
             assert browser.get(address(model, "changelist")).status_code == 403, model
     for app in ("payments", "catalogue"):
         assert browser.get(f"/admin/{app}/").status_code == 404
@@ -192,7 +192,7 @@ def test_a_role_counts_where_it_was_given_and_not_where_another_was() -> None:
     kitchen, owned = builders.venue("Aurora"), builders.venue("Bistro")
     somebody = users.membership(kitchen, "kitchen").user
     browser = users.member(owned, "owner", person=somebody)
-    row, own = ApiKey.issue(kitchen, name="theirs").row, ApiKey.issue(owned, name="mine").row
+    row, own = ApiKey.create(kitchen, name="theirs").row, ApiKey.create(owned, name="mine").row
     assert "theirs" not in browser.get(address(ApiKey, "changelist")).content.decode()
     dish = a_dish(kitchen)
     assert browser.get(address(MenuItem, "change", dish.pk)).status_code == 200

@@ -61,15 +61,15 @@ def test_of_eight_workers_at_once_none_takes_what_another_has_nor_more_than_an_e
     builders.event(venue, times=10, now=now)
 
     def take() -> list[WebhookDelivery]:
-        return [delivery for _ in range(6) for delivery in delivery_queue.claim(most=16, now=now)]
+        return [delivery for _ in range(6) for delivery in delivery_queue.claim_due(limit=16, now=now)]
 
     taken = [delivery for some in at_once(take, threads=8) for delivery in some]
     assert len({delivery.pk for delivery in taken}) == len(taken)
     assert Counter(delivery.endpoint_id for delivery in taken) == {well.pk: 4, failing.pk: 1}
-    assert {delivery.tries for delivery in taken} == {1}
-    assert delivery_queue.claim(most=16, now=now) == []
-    delivery_queue.settle(next(row for row in taken if row.endpoint_id == well.pk), WELL, now=now)
-    assert [row.endpoint_id for row in delivery_queue.claim(most=16, now=now)] == [well.pk]
+    assert {delivery.attempts for delivery in taken} == {1}
+    assert delivery_queue.claim_due(limit=16, now=now) == []
+    delivery_queue.record_outcome(next(row for row in taken if row.endpoint_id == well.pk), WELL, now=now)
+    assert [row.endpoint_id for row in delivery_queue.claim_due(limit=16, now=now)] == [well.pk]
 
 
 def test_a_claim_costs_the_same_for_one_and_for_forty(
@@ -81,7 +81,7 @@ def test_a_claim_costs_the_same_for_one_and_for_forty(
         builders.event(venue)
         # BEGIN, endpoints, claim, rows, COMMIT.
         with django_assert_num_queries(5):
-            taken = delivery_queue.claim(most=100, now=timezone.now())
+            taken = delivery_queue.claim_due(limit=100, now=timezone.now())
         assert len(taken) == WebhookEndpoint.objects.count()
 
 
@@ -91,35 +91,35 @@ def test_each_endpoint_is_served_before_any_is_served_twice(venue: Venue, other_
     builders.event(venue, times=50, now=now - timedelta(hours=1))
     late, _ = endpoints.create(other_venue, url="https://late.example.com/")
     builders.event(other_venue, now=now)
-    assert late.pk in [delivery.endpoint_id for delivery in delivery_queue.claim(most=16, now=now)]
+    assert late.pk in [delivery.endpoint_id for delivery in delivery_queue.claim_due(limit=16, now=now)]
 
 
 def test_a_lost_lease_is_taken_over_and_its_late_result_changes_nothing(venue: Venue) -> None:
     endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
     builders.event(venue, now=now)
-    (lost,) = delivery_queue.claim(most=1, now=now)
+    (lost,) = delivery_queue.claim_due(limit=1, now=now)
     later = now + delivery_queue.LEASE + timedelta(seconds=1)
-    (taken,) = delivery_queue.claim(most=1, now=later)
-    assert (taken.pk, taken.tries) == (lost.pk, 2)
-    assert delivery_queue.settle(lost, ILL, now=later) is False
+    (taken,) = delivery_queue.claim_due(limit=1, now=later)
+    assert (taken.pk, taken.attempts) == (lost.pk, 2)
+    assert delivery_queue.record_outcome(lost, ILL, now=later) is False
     assert WebhookEndpoint.objects.get().failing_since is None
-    assert delivery_queue.settle(taken, WELL, now=later) is True
-    assert delivery_queue.settle(lost, ILL, now=later) is False
+    assert delivery_queue.record_outcome(taken, WELL, now=later) is True
+    assert delivery_queue.record_outcome(lost, ILL, now=later) is False
     delivery = WebhookDelivery.objects.get()
-    assert (delivery.state, delivery.tries, delivery.last_status) == ("delivered", 2, 200)
+    assert (delivery.state, delivery.attempts, delivery.last_status) == ("delivered", 2, 200)
 
 
 def test_a_replay_does_not_take_a_late_result_for_its_own(venue: Venue) -> None:
     endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
     builders.event(venue, now=now)
-    (lost,) = delivery_queue.claim(most=1, now=now)
+    (lost,) = delivery_queue.claim_due(limit=1, now=now)
     later = now + delivery_queue.LEASE + timedelta(seconds=1)
-    assert endpoints.replay(lost, now=later) is True
-    (taken,) = delivery_queue.claim(most=1, now=later)
-    assert (taken.tries, lost.tries) == (1, 1)
-    assert delivery_queue.settle(lost, WELL, now=later) is False
+    assert endpoints.resend(lost, now=later) is True
+    (taken,) = delivery_queue.claim_due(limit=1, now=later)
+    assert (taken.attempts, lost.attempts) == (1, 1)
+    assert delivery_queue.record_outcome(lost, WELL, now=later) is False
     assert WebhookDelivery.objects.get().state == "pending"
 
 
@@ -127,12 +127,12 @@ def test_what_is_lost_in_its_last_try_is_given_up_with_the_reason(venue: Venue) 
     endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
     builders.event(venue, now=now)
-    WebhookDelivery.objects.update(tries=9)
-    delivery_queue.claim(most=1, now=now)
-    assert delivery_queue.tidy(now=now) == 0
-    assert delivery_queue.tidy(now=now + delivery_queue.LEASE) == 1
+    WebhookDelivery.objects.update(attempts=9)
+    delivery_queue.claim_due(limit=1, now=now)
+    assert delivery_queue.fail_abandoned(now=now) == 0
+    assert delivery_queue.fail_abandoned(now=now + delivery_queue.LEASE) == 1
     delivery = WebhookDelivery.objects.get()
-    assert (delivery.state, delivery.last_error) == ("failed", "our worker stopped in the middle of the last try")
+    assert (delivery.state, delivery.last_error) == ("failed", "the worker stopped during the last attempt")
 
 
 def test_an_event_written_while_its_endpoint_goes_off_does_not_wait_for_ever(venue: Venue) -> None:
@@ -140,8 +140,8 @@ def test_an_event_written_while_its_endpoint_goes_off_does_not_wait_for_ever(ven
     builders.event(venue)
     now = timezone.now()
     WebhookEndpoint.objects.update(disabled_at=now, disabled_reason="staff")
-    assert delivery_queue.claim(most=1, now=now) == []
-    assert delivery_queue.tidy(now=now) == 1
+    assert delivery_queue.claim_due(limit=1, now=now) == []
+    assert delivery_queue.fail_abandoned(now=now) == 1
     assert endpoint.deliveries.get().last_error == "the endpoint was disabled"
 
 
@@ -149,11 +149,11 @@ def test_what_is_under_way_when_its_endpoint_goes_off_counts_and_is_not_tried_ag
     endpoint, _ = endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
     builders.event(venue, times=2, now=now)
-    (first,) = delivery_queue.claim(most=1, now=now)
-    (second,) = delivery_queue.claim(most=1, now=now)
+    (first,) = delivery_queue.claim_due(limit=1, now=now)
+    (second,) = delivery_queue.claim_due(limit=1, now=now)
     endpoints.disable(endpoint, now=now)
-    assert delivery_queue.settle(first, WELL, now=now) is True
-    assert delivery_queue.settle(second, ILL, now=now) is True
+    assert delivery_queue.record_outcome(first, WELL, now=now) is True
+    assert delivery_queue.record_outcome(second, ILL, now=now) is True
     assert sorted(WebhookDelivery.objects.values_list("state", flat=True)) == ["delivered", "failed"]
 
 
@@ -161,13 +161,13 @@ def test_an_endpoint_that_was_slow_gives_way_until_it_is_quick_again(venue: Venu
     endpoint, _ = endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
     builders.event(venue, times=3, now=now)
-    (first,) = delivery_queue.claim(most=1, now=now, pace=Pace.QUICK)
-    delivery_queue.settle(first, Outcome(status=200, is_slow=True), now=now)
-    assert delivery_queue.claim(most=1, now=now, pace=Pace.QUICK) == []
-    (second,) = delivery_queue.claim(most=1, now=now, pace=Pace.SLOW)
-    delivery_queue.settle(second, WELL, now=now)
-    assert delivery_queue.claim(most=1, now=now, pace=Pace.SLOW) == []
-    assert len(delivery_queue.claim(most=1, now=now, pace=Pace.QUICK)) == 1
+    (first,) = delivery_queue.claim_due(limit=1, now=now, pace=Pace.QUICK)
+    delivery_queue.record_outcome(first, Outcome(status=200, is_slow=True), now=now)
+    assert delivery_queue.claim_due(limit=1, now=now, pace=Pace.QUICK) == []
+    (second,) = delivery_queue.claim_due(limit=1, now=now, pace=Pace.SLOW)
+    delivery_queue.record_outcome(second, WELL, now=now)
+    assert delivery_queue.claim_due(limit=1, now=now, pace=Pace.SLOW) == []
+    assert len(delivery_queue.claim_due(limit=1, now=now, pace=Pace.QUICK)) == 1
     endpoint.refresh_from_db()
     assert (endpoint.is_slow, endpoint.failing_since) == (False, None)
 
@@ -179,7 +179,7 @@ def test_the_well_are_served_before_the_failing(venue: Venue) -> None:
     builders.event(venue, now=now - timedelta(hours=1))
     well, _ = endpoints.create(venue, url="https://well.example.com/")
     builders.event(venue, now=now)
-    taken = [delivery_queue.claim(most=1, now=now)[0].endpoint_id for _ in range(2)]
+    taken = [delivery_queue.claim_due(limit=1, now=now)[0].endpoint_id for _ in range(2)]
     assert taken == [well.pk, failing.pk]
 
 
@@ -188,8 +188,8 @@ def test_workers_whose_clocks_differ_send_no_more_to_an_endpoint_together(venue:
     endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
     builders.event(venue, times=10, now=now - timedelta(hours=1))
-    assert sum(len(delivery_queue.claim(most=1, now=now)) for _ in range(6)) == 4
-    assert delivery_queue.claim(most=16, now=now - timedelta(seconds=behind_s)) == []
+    assert sum(len(delivery_queue.claim_due(limit=1, now=now)) for _ in range(6)) == 4
+    assert delivery_queue.claim_due(limit=16, now=now - timedelta(seconds=behind_s)) == []
 
 
 WORKER = "from accounts.tasks import sweep_webhooks; sweep_webhooks()"
@@ -217,20 +217,20 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_try_is_made_up_for(venue: Ve
         worker.send_signal(signal.SIGKILL)
         worker.wait()
         delivery = WebhookDelivery.objects.get()
-        assert (delivery.state, delivery.tries, delivery.last_status) == ("pending", 1, None)
-        dispatcher.run(clock=timezone.now, takes_s=0.1)
+        assert (delivery.state, delivery.attempts, delivery.last_status) == ("pending", 1, None)
+        dispatcher.run(clock=timezone.now, claim_s=0.1)
         assert len(receiver.received) == 1
-        dispatcher.run(clock=lambda: timezone.now() + delivery_queue.LEASE, takes_s=0.3)
+        dispatcher.run(clock=lambda: timezone.now() + delivery_queue.LEASE, claim_s=0.3)
     first, second = receiver.received
     assert (first.body, first.headers["webhook-id"]) == (second.body, second.headers["webhook-id"])
     assert first.verified(secret)["type"] == "order.created"
-    assert (WebhookDelivery.objects.get().state, WebhookDelivery.objects.get().tries) == ("delivered", 2)
+    assert (WebhookDelivery.objects.get().state, WebhookDelivery.objects.get().attempts) == ("delivered", 2)
 
 
 def test_the_beat_delivers_retires_and_purges_by_the_tasks_of_the_worker(venue: Venue) -> None:
     ours = {entry["task"] for entry in app.conf.beat_schedule.values() if "webhook" in entry["task"]}
     assert ours | {"accounts.tasks.purge_events"} <= set(app.tasks)
-    assert ours == {"accounts.tasks.sweep_webhooks", "accounts.tasks.retire_webhook_endpoints"}
+    assert ours == {"accounts.tasks.sweep_webhooks", "accounts.tasks.disable_failing_webhook_endpoints"}
     with receiving() as receiver:
         endpoints.create(venue, url=receiver.url)
         builders.event(venue)

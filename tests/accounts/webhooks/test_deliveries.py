@@ -28,7 +28,7 @@ def _to_loopback(settings: Settings) -> None:
 
 def happens(venue: Venue, *, now: datetime | None = None) -> Event:
     """Something happens at the venue."""
-    key = outbox.record(
+    key = outbox.record_event(
         venue,
         EventType.ORDER_CREATED,
         record={"id": "ord_1", "customer_id": "Zoë", "total": "9.50", "a": None},
@@ -41,7 +41,7 @@ def happens(venue: Venue, *, now: datetime | None = None) -> Event:
 
 def deliver(*, at: datetime | None = None, timeout_s: float = 5.0) -> None:
     """A worker delivers what is due at this moment."""
-    dispatcher.run(clock=lambda: at or timezone.now(), takes_s=0.2, timeout_s=timeout_s)
+    dispatcher.run(clock=lambda: at or timezone.now(), claim_s=0.2, timeout_s=timeout_s)
 
 
 def the_delivery() -> WebhookDelivery:
@@ -68,7 +68,12 @@ def test_an_order_arrives_at_the_receiver_and_is_verified_by_the_library(venue: 
     assert received.headers["user-agent"] == "Tablewire-Webhooks/1"
     assert received.headers["host"] == f"127.0.0.1:{receiver.server_port}"
     delivery = the_delivery()
-    assert (delivery.state, delivery.tries, delivery.last_status, delivery.next_try_at) == ("delivered", 1, 200, None)
+    assert (delivery.state, delivery.attempts, delivery.last_status, delivery.next_attempt_at) == (
+        "delivered",
+        1,
+        200,
+        None,
+    )
     assert delivery.delivered_at is not None
     assert delivery.leased_until is None
 
@@ -92,7 +97,7 @@ def test_each_try_sends_the_same_id_and_bytes_with_a_time_and_signature_of_its_o
     assert int(second.headers["webhook-timestamp"]) - int(first.headers["webhook-timestamp"]) == 6
     assert first.headers["webhook-signature"] != second.headers["webhook-signature"]
     assert first.verified(secret) == second.verified(secret)
-    assert (the_delivery().state, the_delivery().tries) == ("delivered", 2)
+    assert (the_delivery().state, the_delivery().attempts) == ("delivered", 2)
 
 
 def test_ten_tries_come_by_the_schedule_and_then_it_has_failed(venue: Venue) -> None:
@@ -104,11 +109,11 @@ def test_ten_tries_come_by_the_schedule_and_then_it_has_failed(venue: Venue) -> 
         for tries in range(1, 11):
             deliver(at=now)
             delivery = the_delivery()
-            assert (delivery.tries, delivery.last_status, delivery.last_answer) == (tries, 500, "no")
-            if delivery.next_try_at is not None:
-                waits.append((delivery.next_try_at - now) / timedelta(seconds=1))
-                deliver(at=delivery.next_try_at - timedelta(seconds=1))
-                now = delivery.next_try_at
+            assert (delivery.attempts, delivery.last_status, delivery.last_response) == (tries, 500, "no")
+            if delivery.next_attempt_at is not None:
+                waits.append((delivery.next_attempt_at - now) / timedelta(seconds=1))
+                deliver(at=delivery.next_attempt_at - timedelta(seconds=1))
+                now = delivery.next_attempt_at
         deliver(at=now + timedelta(days=3))
     assert len(receiver.received) == 10
     for wait, least in zip(waits, (5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400), strict=True):
@@ -134,7 +139,7 @@ def test_a_redirect_is_a_failure_and_not_followed(venue: Venue, status: int) -> 
         deliver()
         assert len(receiver.received) == 1
         assert elsewhere.received == []
-    assert (the_delivery().state, the_delivery().last_status, the_delivery().tries) == ("pending", status, 1)
+    assert (the_delivery().state, the_delivery().last_status, the_delivery().attempts) == ("pending", status, 1)
 
 
 def test_410_switches_the_endpoint_off_and_gives_up_what_waits_for_it(venue: Venue, other_venue: Venue) -> None:
@@ -149,7 +154,7 @@ def test_410_switches_the_endpoint_off_and_gives_up_what_waits_for_it(venue: Ven
     endpoint.refresh_from_db()
     assert (endpoint.disabled_reason, endpoint.disabled_at) == ("gone", now)
     waiting = WebhookDelivery.objects.get(event=late)
-    assert (waiting.state, waiting.tries, waiting.last_error) == ("failed", 0, "the endpoint was disabled")
+    assert (waiting.state, waiting.attempts, waiting.last_error) == ("failed", 0, "the endpoint was disabled")
     assert WebhookDelivery.objects.get(event__venue=other_venue).state == "pending"
     happens(venue)
     assert WebhookDelivery.objects.filter(endpoint=endpoint).count() == 2
@@ -177,7 +182,7 @@ NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
     ],
 )
 def test_retry_after_is_read_as_seconds_or_a_date_up_to_a_day(value: str, seconds: int | None) -> None:
-    assert http_client.wait_of(value, now=NOW) == (None if seconds is None else timedelta(seconds=seconds))
+    assert http_client.parse_retry_after(value, now=NOW) == (None if seconds is None else timedelta(seconds=seconds))
 
 
 @pytest.mark.parametrize(("status", "least"), [(429, 600), (503, 600), (500, 5)])
@@ -187,19 +192,19 @@ def test_a_busy_receiver_is_left_alone_for_as_long_as_it_asks(venue: Venue, stat
         now = timezone.now()
         happens(venue, now=now)
         deliver(at=now)
-    next_try_at = the_delivery().next_try_at
-    assert next_try_at is not None
-    assert timedelta(seconds=least) <= next_try_at - now <= timedelta(seconds=least * 1.1)
+    next_attempt_at = the_delivery().next_attempt_at
+    assert next_attempt_at is not None
+    assert timedelta(seconds=least) <= next_attempt_at - now <= timedelta(seconds=least * 1.1)
 
 
 def test_the_wait_is_never_shorter_than_the_schedule() -> None:
-    assert delivery_queue.wait_after(9, asked=timedelta(seconds=1)) >= timedelta(hours=24)
+    assert delivery_queue.get_retry_delay(9, retry_after=timedelta(seconds=1)) >= timedelta(hours=24)
 
 
 def test_a_receiver_puts_the_next_try_off_by_a_day_at_most() -> None:
-    asked = {delivery_queue.wait_after(1, asked=http_client.LONGEST_WAIT) for _ in range(20)}
+    asked = {delivery_queue.get_retry_delay(1, retry_after=http_client.MAX_RETRY_AFTER) for _ in range(20)}
     assert asked == {timedelta(hours=24)}
-    spread = {delivery_queue.wait_after(1, asked=timedelta(hours=1)) for _ in range(20)}
+    spread = {delivery_queue.get_retry_delay(1, retry_after=timedelta(hours=1)) for _ in range(20)}
     assert len(spread) > 1
     assert all(timedelta(hours=1) <= wait <= timedelta(minutes=66) for wait in spread)
 
@@ -237,7 +242,7 @@ def test_a_body_without_an_end_costs_no_more_than_the_timeout_and_the_status_cou
         deliver(timeout_s=0.6)
         assert time.monotonic() - begun < 1.5
     assert (the_delivery().state, the_delivery().last_status) == ("delivered", 200)
-    assert set(the_delivery().last_answer) == {"a"}
+    assert set(the_delivery().last_response) == {"a"}
 
 
 @pytest.mark.parametrize(
@@ -257,7 +262,7 @@ def test_what_speaks_no_http_is_a_failed_try(venue: Venue, sent: bytes, error: s
         endpoints.create(venue, url=f"http://127.0.0.1:{port}/")
         happens(venue)
         deliver()
-    assert (the_delivery().state, the_delivery().tries, the_delivery().last_status) == ("pending", 1, None)
+    assert (the_delivery().state, the_delivery().attempts, the_delivery().last_status) == ("pending", 1, None)
     assert error in the_delivery().last_error
 
 
@@ -275,7 +280,7 @@ def test_at_most_one_kilobyte_of_the_answer_is_kept_and_all_of_it_can_be_seen(ve
         endpoints.create(venue, url=receiver.url)
         happens(venue)
         deliver()
-    kept = the_delivery().last_answer
+    kept = the_delivery().last_response
     assert kept == "\ufffd\ufffd[31mno\ufffd\n" + "x" * 1014
     assert len(kept) == 1024
 
@@ -297,13 +302,13 @@ def test_while_a_secret_rotates_both_verify_and_a_day_later_the_new_one_alone(ve
     with receiving() as receiver:
         endpoint, old = endpoints.create(venue, url=receiver.url)
         now = timezone.now()
-        new = endpoints.rotate(endpoint, now=now)
+        new = endpoints.rotate_secret(endpoint, now=now)
         happens(venue)
         deliver()
         (received,) = receiver.received
         assert received.verified(old) == received.verified(new)
         assert received.headers["webhook-signature"].count("v1,") == 2
-        later = http_client.headers_of(Event.objects.get(), endpoint, now=now + timedelta(hours=24))
+        later = http_client.build_headers(Event.objects.get(), endpoint, now=now + timedelta(hours=24))
     assert later["webhook-signature"].count("v1,") == 1
 
 
@@ -316,11 +321,11 @@ def test_a_secret_that_cannot_be_read_is_a_failed_try_until_it_is_rotated(venue:
         deliver(at=now)
         assert receiver.received == []
         delivery = the_delivery()
-        assert (delivery.state, delivery.tries) == ("pending", 1)
+        assert (delivery.state, delivery.attempts) == ("pending", 1)
         assert delivery.last_error == (
             "our copy of the secret cannot be read, as the installation's SECRET_KEY was changed: rotate the secret"
         )
-        secret = endpoints.rotate(endpoint, now=now)
+        secret = endpoints.rotate_secret(endpoint, now=now)
         deliver(at=now + timedelta(seconds=6))
         (received,) = receiver.received
         assert received.headers["webhook-signature"].count("v1,") == 1

@@ -23,10 +23,10 @@ def _to_loopback(settings: Settings) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
 
 
-def pumped(takes_s: float = dispatcher.TAKES_S, timeout_s: float = 15.0) -> None:
+def pumped(claim_s: float = dispatcher.CLAIM_S, timeout_s: float = 15.0) -> None:
     """A pump in a thread of its own."""
     try:
-        dispatcher.run(clock=timezone.now, takes_s=takes_s, timeout_s=timeout_s)
+        dispatcher.run(clock=timezone.now, claim_s=claim_s, timeout_s=timeout_s)
     finally:
         connection.close()
 
@@ -51,7 +51,7 @@ def test_a_slow_receiver_holds_up_nobody_else(venue: Venue, other_venue: Venue) 
         endpoints.create(other_venue, url=quick.url)
         builders.event(venue, times=10, now=timezone.now() - timedelta(hours=1))
         builders.event(other_venue, times=15)
-        dispatcher.run(clock=timezone.now, takes_s=8.0, timeout_s=15.0)
+        dispatcher.run(clock=timezone.now, claim_s=8.0, timeout_s=15.0)
         assert (len(quick.received), len(slow.received)) == (15, 10)
     assert held == [4]
     assert WebhookDelivery.objects.filter(state="delivered").count() == 25
@@ -70,7 +70,7 @@ def test_forty_receivers_that_hang_hold_up_nobody_else(venue: Venue, other_venue
             endpoints.create(venue, url=f"{hanging.url}&number={number}")
         well, _ = endpoints.create(other_venue, url=quick.url)
         builders.event(venue, times=10, now=timezone.now() - timedelta(hours=1))
-        pumping = threading.Thread(target=pumped, kwargs={"takes_s": 6.5, "timeout_s": 2.5})
+        pumping = threading.Thread(target=pumped, kwargs={"claim_s": 6.5, "timeout_s": 2.5})
         pumping.start()
         try:
             for _ in range(12):
@@ -101,7 +101,7 @@ def test_what_comes_while_a_slow_try_is_under_way_is_sent_at_once_also_after_the
         endpoints.create(venue, url=hanging.url)
         endpoints.create(other_venue, url=quick.url)
         builders.event(venue)
-        pumping = threading.Thread(target=pumped, kwargs={"takes_s": 0.1})
+        pumping = threading.Thread(target=pumped, kwargs={"claim_s": 0.1})
         pumping.start()
         time.sleep(1.0)
         builders.event(other_venue)
@@ -146,7 +146,7 @@ def test_a_receiver_with_a_strange_header_harms_nobody_but_itself(venue: Venue, 
         endpoints.create(other_venue, url=well.url)
         builders.event(venue)
         builders.event(other_venue, times=5)
-        dispatcher.run(clock=timezone.now, takes_s=0.5)
+        dispatcher.run(clock=timezone.now, claim_s=0.5)
         assert len(well.received) == 5
     assert (endpoint.deliveries.get().last_status, endpoint.deliveries.get().leased_until) == (503, None)
     assert WebhookDelivery.objects.filter(state="delivered").count() == 5
@@ -163,11 +163,11 @@ def test_a_try_that_ends_as_nobody_foresaw_is_a_failed_try_of_that_delivery_alon
         endpoints.create(other_venue, url=f"http://well.example.com:{well.server_port}/")
         builders.event(venue)
         builders.event(other_venue, times=5)
-        dispatcher.run(clock=timezone.now, takes_s=0.5, resolver=resolver)
+        dispatcher.run(clock=timezone.now, claim_s=0.5, resolver=resolver)
         assert len(well.received) == 5
     delivery = endpoint.deliveries.get()
-    assert (delivery.state, delivery.tries, delivery.leased_until) == ("pending", 1, None)
-    assert delivery.last_error == "something of ours went wrong in the middle of the try"
+    assert (delivery.state, delivery.attempts, delivery.leased_until) == ("pending", 1, None)
+    assert delivery.last_error == "an internal error occurred during the attempt"
     assert "could not be sent" in caplog.text
     assert WebhookDelivery.objects.filter(state="delivered").count() == 5
 
@@ -204,6 +204,6 @@ def test_a_pump_that_ends_before_all_is_taken_says_so(venue: Venue) -> None:
     with receiving() as receiver:
         endpoints.create(venue, url=receiver.url)
         builders.event(venue, times=3)
-        assert dispatcher.run(clock=timezone.now, takes_s=0) is True
-        assert dispatcher.run(clock=timezone.now, takes_s=1) is False
+        assert dispatcher.run(clock=timezone.now, claim_s=0) is True
+        assert dispatcher.run(clock=timezone.now, claim_s=1) is False
         assert len(receiver.received) == 3

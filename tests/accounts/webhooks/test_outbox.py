@@ -21,7 +21,7 @@ URL = "https://hooks.example.com/"
 def happens(venue: Venue, kind: EventType = EventType.ORDER_CREATED, *, days_ago: int = 0) -> UUID:
     """Something happens at the venue."""
     now = timezone.now() - timedelta(days=days_ago)
-    return outbox.record(venue, kind, record={"id": "ord_1"}, subject=uuid4(), actor="system", now=now)
+    return outbox.record_event(venue, kind, record={"id": "ord_1"}, subject=uuid4(), actor="system", now=now)
 
 
 def enqueued_tasks() -> int:
@@ -41,7 +41,7 @@ def test_an_event_costs_one_statement_however_many_endpoints_hear_of_it(
         endpoints.create(venue, url=URL)
     with django_assert_num_queries(1), django_capture_on_commit_callbacks() as enqueued:
         happens(venue)
-    assert WebhookDelivery.objects.filter(state="pending", tries=0).count() == wanted
+    assert WebhookDelivery.objects.filter(state="pending", attempts=0).count() == wanted
     assert len(enqueued) == (1 if wanted else 0)
 
 
@@ -85,7 +85,7 @@ def test_an_order_does_not_wait_for_an_endpoint_that_is_being_deleted_and_does_n
             WebhookEndpoint.objects.select_for_update().get(pk=gone.pk)
             locked.set()
             placed.wait(10)
-            endpoints.remove(gone)
+            endpoints.delete(gone)
         connection.close()
 
     deleting = threading.Thread(target=delete)
@@ -103,7 +103,7 @@ def test_an_endpoint_cannot_go_between_an_event_and_its_commit(venue: Venue) -> 
     endpoint, _ = endpoints.create(venue, url=URL)
 
     def delete() -> None:
-        endpoints.remove(endpoint)
+        endpoints.delete(endpoint)
         connection.close()
 
     with transaction.atomic():
@@ -121,18 +121,18 @@ def test_events_are_deleted_after_their_days_with_their_deliveries_unless_they_a
 ) -> None:
     endpoint, _ = endpoints.create(venue, url=URL, types=["order.created"])
     old = happens(venue, days_ago=91)
-    WebhookDelivery.objects.update(state="failed", next_try_at=None)
+    WebhookDelivery.objects.update(state="failed", next_attempt_at=None)
     on_its_way = happens(venue, days_ago=91)
     quiet = [happens(venue, EventType.ORDER_COMPLETED, days_ago=days) for days in (91, 92, 400)]
     young = happens(venue, days_ago=89)
-    assert retention.sweep(now=timezone.now(), batch=2) == 4
+    assert retention.purge_events(now=timezone.now(), batch=2) == 4
     assert set(Event.objects.values_list("pk", flat=True)) == {on_its_way, young}
     assert set(WebhookDelivery.objects.values_list("event", flat=True)) == {on_its_way, young}
     assert old not in {on_its_way, young}
     assert len(quiet) == 3
     settings.EVENT_RETENTION_DAYS = 0
-    assert retention.sweep(now=timezone.now() + timedelta(days=9999)) == 0
+    assert retention.purge_events(now=timezone.now() + timedelta(days=9999)) == 0
     settings.EVENT_RETENTION_DAYS = 30
-    WebhookDelivery.objects.filter(event=young).update(state="failed", next_try_at=None)
-    assert retention.sweep(now=timezone.now()) == 1
+    WebhookDelivery.objects.filter(event=young).update(state="failed", next_attempt_at=None)
+    assert retention.purge_events(now=timezone.now()) == 1
     assert endpoint.deliveries.count() == 1

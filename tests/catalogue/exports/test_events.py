@@ -60,7 +60,7 @@ def test_a_finished_export_is_told_by_a_signed_request_with_its_record(
     with receiving() as receiver:
         _, secret = endpoints.create(venue, url=receiver.url, types=["export.finished"])
         export = export_builders.finished()
-        dispatcher.run(clock=timezone.now, takes_s=0.2)
+        dispatcher.run(clock=timezone.now, claim_s=0.2)
         (received,) = receiver.received
     event = received.verified(secret)
     assert (event["type"], event["data"]["status"]) == ("export.finished", "succeeded")

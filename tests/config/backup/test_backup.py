@@ -38,7 +38,7 @@ from tests.support.live_stack import eventually
 
 NOW = datetime(2031, 5, 3, 12, tzinfo=UTC)
 INSERT_HOURS = """
-    INSERT INTO accounts_apihour (venue_id, hour, calls, refused, broken)
+    INSERT INTO accounts_apicallcount (venue_id, hour, calls, client_errors, server_errors)
     SELECT %s, '2020-01-01'::timestamptz + n * interval '1 hour', n, 0, 0 FROM generate_series(1, %s) AS n
 """
 

@@ -107,7 +107,7 @@ def test_hours_of_a_category_come_in_pairs(staff: Client, venue: Venue) -> None:
     rows = categories({"name": "Lunch", "served_from": "11:00"})
     response = staff.post(f"{MENUS}add/", {"venue": str(venue.pk)} | rows)
     assert response.status_code == 200
-    assert "Give both times, and not the same, or neither." in response.content.decode()
+    assert "Enter two different times, or none." in response.content.decode()
     assert not Menu.objects.exists()
 
 
@@ -190,7 +190,7 @@ def test_sold_out_today_and_back_on_the_menu(staff: Client, venue: Venue) -> Non
     assert action(staff, "sell_out", item) == ["1 sold out today."]
     assert MenuItem.objects.get().sold_out_on == date(2026, 11, 21)
     MenuItem.objects.update(is_available=False)
-    assert action(staff, "bring_back", item)[-1] == "1 available again."
+    assert action(staff, "make_available", item)[-1] == "1 available again."
     assert MenuItem.objects.filter(sold_out_on=None, is_available=True).count() == 1
 
 

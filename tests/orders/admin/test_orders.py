@@ -13,9 +13,9 @@ from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Event, Tally, Venue
+from accounts.models import Event, RecordCount, Venue
 from orders import commands
-from orders.models import IllegalMove, Order, OrderItem, OrderNumber
+from orders.models import InvalidTransition, Order, OrderItem, OrderNumber
 from tests.support import builders
 from tests.support.html import form_of
 
@@ -126,8 +126,8 @@ def test_an_address_of_several_lines_survives_a_save(staff: Client, venue: Venue
 def test_mending_an_address_does_not_write_over_a_move_that_came_between(staff: Client, venue: Venue) -> None:
     order = builders.order(venue, now=NOON)
     read = Order.objects.get(pk=order.pk)
-    order.move_to("completed", now=NOON)
-    read.deliver_to("2 Main St", now=LATER)
+    order.change_status("completed", now=NOON)
+    read.change_delivery_address("2 Main St", now=LATER)
     stored = Order.objects.get(pk=order.pk)
     assert (stored.status, stored.completed_at, stored.delivery_address, stored.version) == (
         "completed",
@@ -193,8 +193,8 @@ def test_reopening_takes_a_completion_back_and_is_written_down(staff: Client, ve
     assert (event.subject, event.actor, event.created_at) == (order.pk, "staff:staff@example.com", LATER)
     assert (event.record["status"], event.record["completed_at"], event.record["version"]) == ("pending", None, 3)
     assert event.record["items"][0]["line_total"] == "19.00"
-    assert Tally.objects.count_of(venue, Tally.Noun.ORDER, status="pending") == 1
-    assert Tally.objects.count_of(venue, Tally.Noun.ORDER, status="completed") == 0
+    assert RecordCount.objects.get_total(venue, RecordCount.RecordType.ORDER, status="pending") == 1
+    assert RecordCount.objects.get_total(venue, RecordCount.RecordType.ORDER, status="completed") == 0
 
 
 def test_only_what_is_completed_is_reopened(staff: Client, venue: Venue) -> None:
@@ -202,8 +202,8 @@ def test_only_what_is_completed_is_reopened(staff: Client, venue: Venue) -> None
     before = list(Order.objects.order_by("number").values())
     assert "This action does not apply to any of the selected rows" in reopen(staff, orders).content.decode()
     assert sorted(builders.messages_of(reopen(staff, orders, confirmed="yes"))) == [
-        "#1 of 2026-11-21: This order is pending; only a completed one is reopened.",
-        "#2 of 2026-11-21: This order is cancelled; only a completed one is reopened.",
+        "#1 of 2026-11-21: This order is pending; only a completed order can be reopened.",
+        "#2 of 2026-11-21: This order is cancelled; only a completed order can be reopened.",
     ]
     assert list(Order.objects.order_by("number").values()) == before
     assert not Event.objects.filter(type="order.reopened").exists()
@@ -211,8 +211,8 @@ def test_only_what_is_completed_is_reopened(staff: Client, venue: Venue) -> None
 
 def test_a_reopened_order_can_be_completed_again(venue: Venue) -> None:
     order = builders.order(venue, status="completed", now=NOON)
-    commands.reopen(order, now=LATER, actor="staff:a")
-    commands.move(order, "completed", now=LATER, actor="staff:a")
+    commands.reopen_order(order, now=LATER, actor="staff:a")
+    commands.change_status(order, "completed", now=LATER, actor="staff:a")
     assert (order.status, order.completed_at, order.version) == ("completed", LATER, 4)
 
 
@@ -225,8 +225,8 @@ def test_of_two_who_reopen_an_order_one_does() -> None:
         mine = Order.objects.select_related("venue").get(pk=order.pk)
         try:
             start.wait(timeout=10)
-            commands.reopen(mine, now=LATER, actor=actor)
-        except IllegalMove:
+            commands.reopen_order(mine, now=LATER, actor=actor)
+        except InvalidTransition:
             return False
         else:
             return True
@@ -243,8 +243,8 @@ def test_of_two_who_reopen_an_order_one_does() -> None:
 def test_an_order_shows_what_has_happened_to_it_the_newest_last(staff: Client, venue: Venue) -> None:
     order = builders.order(venue, now=NOON)
     builders.order(venue, status="cancelled", now=NOON)
-    commands.move(order, "completed", now=LATER, actor="key:rk_live_abcd")
-    commands.reopen(order, now=LATER, actor="staff:<b>ada</b>@example.com")
+    commands.change_status(order, "completed", now=LATER, actor="key:rk_live_abcd")
+    commands.reopen_order(order, now=LATER, actor="staff:<b>ada</b>@example.com")
     page = staff.get(f"{ORDERS}{order.pk}/change/").content.decode()
     assert re.findall(r"<td>(order\.\w+)</td><td>(.*?)</td><td>(\d)</td>", page) == [
         ("order.created", "system", "1"),

@@ -48,9 +48,9 @@ def test_a_status_that_it_has_already_is_refused_to_who_saw_another_version(api:
 def test_of_two_who_saw_the_same_version_the_second_learns_of_the_conflict(venue: Venue) -> None:
     order = builders.order(venue)
     now = datetime(2026, 11, 21, 12, tzinfo=UTC)
-    order.move_to("cancelled", now=now, versions={1})
+    order.change_status("cancelled", now=now, versions={1})
     with pytest.raises(VersionConflict, match="version 2"):
-        order.move_to("completed", now=now, versions={1})
+        order.change_status("completed", now=now, versions={1})
     assert order.status == "cancelled"
 
 

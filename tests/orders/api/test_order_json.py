@@ -47,12 +47,12 @@ def test_an_order_is_told_as_its_serializer_tells_it(currency: str, price: str |
 
     placed = list(Order.objects.of(venue).with_items().newest_first())
     expected = [dict(OrderRecord(order).data) for order in placed]
-    assert in_json(order_json.page_of(venue, Page(number=1, limit=20))) == in_json((4, expected))
-    assert in_json(order_json.page_of(venue, Page(number=2, limit=3))) == in_json((4, expected[3:]))
-    assert [order_json.of(order) for order in placed] == expected
-    assert in_json([order_json.known_as(order.public_id, venue=venue) for order in placed]) == in_json(expected)
-    assert list(expected[0]) == list(order_json.of(placed[0]))
-    assert list(expected[0]["items"][0]) == list(order_json.of(placed[0])["items"][0])
+    assert in_json(order_json.read_page(venue, Page(number=1, limit=20))) == in_json((4, expected))
+    assert in_json(order_json.read_page(venue, Page(number=2, limit=3))) == in_json((4, expected[3:]))
+    assert [order_json.serialize_order(order) for order in placed] == expected
+    assert in_json([order_json.find_record(order.public_id, venue=venue) for order in placed]) == in_json(expected)
+    assert list(expected[0]) == list(order_json.serialize_order(placed[0]))
+    assert list(expected[0]["items"][0]) == list(order_json.serialize_order(placed[0])["items"][0])
 
 
 @pytest.mark.django_db
@@ -68,8 +68,8 @@ def test_the_event_of_an_order_says_what_its_caller_was_told(api: Client, venue:
 @pytest.mark.django_db
 def test_an_order_of_another_venue_and_one_of_no_form_are_not_told(venue: Venue, other_venue: Venue) -> None:
     order = builders.order(other_venue)
-    assert order_json.known_as(order.public_id, venue=venue) is None
-    assert order_json.known_as("ord_nonsense", venue=venue) is None
+    assert order_json.find_record(order.public_id, venue=venue) is None
+    assert order_json.find_record("ord_nonsense", venue=venue) is None
 
 
 @pytest.mark.django_db

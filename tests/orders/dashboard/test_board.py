@@ -87,9 +87,9 @@ def test_a_look_shows_what_the_api_the_back_office_and_another_tablet_have_chang
     order = Order.objects.get()
     for change in (
         lambda: None,
-        lambda: commands.deliver_to(order, "1 Main St", now=NOON, actor="staff:admin@example.com"),
+        lambda: commands.change_delivery_address(order, "1 Main St", now=NOON, actor="staff:admin@example.com"),
         lambda: tap(users.member(venue, "host"), venue, complete=public_id),
-        lambda: commands.reopen(order, now=NOON, actor="staff:admin@example.com"),
+        lambda: commands.reopen_order(order, now=NOON, actor="staff:admin@example.com"),
     ):
         change()
         answer = look(kitchen, venue, seen)
@@ -190,7 +190,7 @@ def test_who_cancels_says_why_and_the_api_is_not_told(venue: Venue, kitchen: Cli
 
 def test_a_card_that_another_tablet_has_moved_says_so(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
-    commands.move(order, "completed", now=NOON, actor="staff:ada@example.com")
+    commands.change_status(order, "completed", now=NOON, actor="staff:ada@example.com")
     for what in ({"complete": order.public_id}, {"cancel": order.public_id, **REASON}):
         answer = tap(kitchen, venue, **what)
         assert answer.status_code == 200

@@ -39,12 +39,12 @@ def send(client: Client, venue: Venue, content: str | bytes) -> Any:
 
 def planned(venue: Venue, content: str) -> import_file.Plan:
     """What a file would do."""
-    return import_file.plan(venue, csv_format.read(content.encode()))
+    return import_file.plan_import(venue, csv_format.read(content.encode()))
 
 
 def faults(venue: Venue, *lines: str, header: str = HEADER) -> list[tuple[int, str, str]]:
     """What is wrong with a file of these lines."""
-    found = planned(venue, header + "\n".join(lines)).faults
+    found = planned(venue, header + "\n".join(lines)).errors
     return [(fault.line, fault.column, fault.message) for fault in found]
 
 
@@ -57,7 +57,7 @@ def manager(venue: Venue) -> Client:
 def rows(venue: Venue) -> list[tuple[Any, ...]]:
     """What is on the menu, in its order."""
     menu = Menu.objects.filter(venue=venue).first()
-    return [tuple(import_file.cells_of(item, venue.currency).values()) for item in import_file.in_order(menu)]
+    return [tuple(import_file.format_item(item, venue.currency).values()) for item in import_file.list_items(menu)]
 
 
 def test_a_file_is_shown_first_and_then_applied(manager: Client, venue: Venue) -> None:
@@ -138,7 +138,7 @@ def test_of_two_who_apply_at_once_one_is_told(has_menu: bool) -> None:
     if has_menu:
         builders.menu(venue)
     uploads = [
-        import_file.keep(
+        import_file.store_upload(
             venue,
             content=f"id,name,category,price\nmargherita,Margherita,Dishes,{price}\n".encode(),
             file_name="menu.csv",
@@ -146,13 +146,13 @@ def test_of_two_who_apply_at_once_one_is_told(has_menu: bool) -> None:
         )
         for price in ("10.00", "11.00")
     ]
-    version = import_file.plan(venue, csv_format.Sheet.restored(uploads[0].content)).version
+    version = import_file.plan_import(venue, csv_format.Sheet.from_json(uploads[0].content)).version
     start = Barrier(2)
 
     def attempt(upload: MenuUpload) -> str:
         start.wait()
         try:
-            import_file.apply(upload, version=version, removes_missing=False, now=timezone.now())
+            import_file.apply_upload(upload, version=version, removes_missing=False, now=timezone.now())
         except import_file.MenuChanged:
             return "told"
         finally:
@@ -172,16 +172,19 @@ def test_of_two_who_apply_at_once_one_is_told(has_menu: bool) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_one_file_applied_twice_at_once_is_applied_once() -> None:
     venue = builders.venue()
-    upload = import_file.keep(
+    upload = import_file.store_upload(
         venue, content=b"id,name,category,price\na,A,B,1\n", file_name="menu.csv", now=timezone.now()
     )
-    version = import_file.plan(venue, csv_format.Sheet.restored(upload.content)).version
+    version = import_file.plan_import(venue, csv_format.Sheet.from_json(upload.content)).version
     start = Barrier(2)
 
     def attempt(_: int) -> bool:
         start.wait()
         try:
-            return import_file.apply(upload, version=version, removes_missing=False, now=timezone.now()) is not None
+            return (
+                import_file.apply_upload(upload, version=version, removes_missing=False, now=timezone.now())
+                is not None
+            )
         finally:
             connection.close()
 
@@ -201,8 +204,8 @@ def test_the_menu_comes_back_from_its_file_just_as_it_was(manager: Client, venue
     # No cell begins as a formula does.
     assert b",=" not in raw
     assert b"\n=" not in raw
-    plan = import_file.plan(venue, csv_format.read(raw))
-    assert (plan.added, plan.changed, plan.missing, plan.faults, plan.unchanged) == ((), (), (), (), 10)
+    plan = import_file.plan_import(venue, csv_format.read(raw))
+    assert (plan.added, plan.changed, plan.missing, plan.errors, plan.unchanged) == ((), (), (), (), 10)
     MenuItem.objects.all().delete()
     page = send(manager, venue, raw)
     manager.post(page.redirect_chain[-1][0], {"version": page.context["plan"].version})
@@ -212,8 +215,8 @@ def test_the_menu_comes_back_from_its_file_just_as_it_was(manager: Client, venue
 
 
 def test_the_example_can_be_uploaded(manager: Client, venue: Venue) -> None:
-    plan = import_file.plan(venue, csv_format.read(manager.get(f"{root(venue)}/template.csv").content))
-    assert (len(plan.added), plan.faults) == (1, ())
+    plan = import_file.plan_import(venue, csv_format.read(manager.get(f"{root(venue)}/template.csv").content))
+    assert (len(plan.added), plan.errors) == (1, ())
 
 
 def test_each_faulty_line_is_told_with_its_number_and_its_reason(venue: Venue) -> None:
@@ -263,7 +266,7 @@ def test_semicolons_and_tabs_are_read_and_their_decimal_commas_are_told(venue: V
         plan = planned(venue, "\n".join(delimiter.join(row) for row in cells))
         assert [row.values["price"] for row in plan.added] == ["9.50"]
         assert plan.notes == ("1 number(s) with a decimal comma were converted: 9,50 to 9.50.",)
-        assert [fault.line for fault in plan.faults] == [3]
+        assert [fault.line for fault in plan.errors] == [3]
 
 
 def test_yen_have_no_decimals(venue: Venue) -> None:
@@ -321,13 +324,17 @@ def test_uploads_cost_the_same_for_one_and_for_many(manager: Client, venue: Venu
         # Session, user, venue, part; upload, menu; other venues. With a menu one more, its dishes.
         assert len(captured) == 7
     assert (
-        len(import_file.plan(venue, csv_format.Sheet.restored(MenuUpload.objects.latest("created_at").content)).added)
+        len(
+            import_file.plan_import(
+                venue, csv_format.Sheet.from_json(MenuUpload.objects.latest("created_at").content)
+            ).added
+        )
         == 200
     )
 
 
 def test_another_venues_upload_is_not_there(manager: Client, venue: Venue, other_venue: Venue) -> None:
-    upload = import_file.keep(
+    upload = import_file.store_upload(
         other_venue, content=b"id,name,category,price\na,A,B,1\n", file_name="menu.csv", now=timezone.now()
     )
     assert manager.get(f"{root(venue)}/upload/{upload.pk}").status_code == 404
@@ -338,8 +345,8 @@ def test_another_venues_upload_is_not_there(manager: Client, venue: Venue, other
 
 def test_old_uploads_go_when_another_comes(venue: Venue) -> None:
     now = timezone.now()
-    for age in (import_file.KEPT * 2, import_file.KEPT / 2):
-        import_file.keep(venue, content=b"id,name,category,price\n", file_name="menu.csv", now=now - age)
+    for age in (import_file.UPLOAD_LIFETIME * 2, import_file.UPLOAD_LIFETIME / 2):
+        import_file.store_upload(venue, content=b"id,name,category,price\n", file_name="menu.csv", now=now - age)
     for _ in range(25):
-        import_file.keep(venue, content=b"id,name,category,price\n", file_name="menu.csv", now=now)
-    assert MenuUpload.objects.count() == import_file.MOST_KEPT
+        import_file.store_upload(venue, content=b"id,name,category,price\n", file_name="menu.csv", now=now)
+    assert MenuUpload.objects.count() == import_file.MAX_UPLOADS

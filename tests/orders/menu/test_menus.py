@@ -217,7 +217,9 @@ def test_an_order_from_a_menu_costs_two_statements_however_long(
     items = [{"menu_item_id": f"dish-{number}", "quantity": 1} for number in range(count)]
     # The menu with those of its items; the order with all that is written down of it.
     with django_assert_num_queries(2):
-        told = commands.place(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
+        told = commands.place_order(
+            venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items
+        )
     assert told["total"] == f"{count}.00"
 
 
@@ -244,7 +246,7 @@ def test_unknown_ids_are_compared_with_the_few_that_come_near(
         django_assert_num_queries(2),
         pytest.raises(InvalidRequest, match=f"Did you mean `dish-{'x' * 50}-0`") as refused,
     ):
-        commands.place(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
+        commands.place_order(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
     said = [problem.message for problem in refused.value.details]
     assert (len(said), sum("Did you mean" in words for words in said)) == (100, 3)
     # Each is made with an empty word.
@@ -323,5 +325,5 @@ def test_sold_out_today_is_by_each_venues_own_day() -> None:
     for zone, dish in dishes.items():
         dish.refresh_from_db()
         assert dish.sold_out_on == days[zone]
-    assert MenuItem.objects.bring_back() == 2
+    assert MenuItem.objects.make_available() == 2
     assert list(MenuItem.objects.values_list("sold_out_on", flat=True)) == [None, None]

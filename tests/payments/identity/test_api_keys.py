@@ -101,7 +101,7 @@ def test_a_credential_of_other_letters_than_ascii_is_refused(client: Client, hea
 
 
 def test_the_use_of_a_key_is_written_down(venue: Venue) -> None:
-    issued = ApiKey.issue(venue, name="new")
+    issued = ApiKey.create(venue, name="new")
     builders.client_with(issued.text, REMOTE_ADDR="192.0.2.8").get(MARKETS)
     issued.row.refresh_from_db()
     assert issued.row.last_used_ip == "192.0.2.8"

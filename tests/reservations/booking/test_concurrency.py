@@ -206,7 +206,7 @@ def test_of_200_requests_at_once_for_the_last_table_one_is_confirmed(tmp_path: P
     venue = builders.venue()
     builders.table(venue)
     builders.period(venue)
-    key = ApiKey.issue(venue, name="test").text
+    key = ApiKey.create(venue, name="test").text
     body = builders.reservation_body(time="19:30")
 
     async def ask(web: str) -> list[httpx.Response]:
