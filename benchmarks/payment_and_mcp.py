@@ -96,7 +96,7 @@ def payer_key() -> str:
     if not Plan.objects.filter(account=place.account, **terms).current(now).exists():
         Plan.objects.create(account=place.account, valid_from=now, **terms)
     ends = now + timedelta(hours=12)
-    return ApiKey.create(place, name="A run of the benchmark", allowance=LOAD_TEST_ALLOWANCE * 1_000, expires_at=ends).text
+    return ApiKey.create(place, name="Benchmark", allowance=LOAD_TEST_ALLOWANCE * 1_000, expires_at=ends).text
 
 
 def find_paid_record(server: Contender, key: str) -> str:

@@ -70,7 +70,7 @@ def sign_payments(up: Mapping[str, Any], count: int) -> list[str]:
     from coincurve import PrivateKey
 
     from payments.chain import evm
-    from payments.chain.networks import ours
+    from payments.chain.networks import payment_network
 
     wallet = next(each for each in up["wallets"] if each["name"] == "free")
     key, payer, pay_to = PrivateKey.from_hex(wallet["private_key"][2:]), wallet["address"], up["chain"]["pay_to"]
@@ -81,13 +81,13 @@ def sign_payments(up: Mapping[str, Any], count: int) -> list[str]:
         "amount": str(PRICE),
         "payTo": pay_to,
         "maxTimeoutSeconds": 60,
-        "extra": {"name": ours().domain_name, "version": ours().domain_version},
+        "extra": {"name": payment_network().domain_name, "version": payment_network().domain_version},
     }
     until, made = int(time.time()) + 3600, []
     for _ in range(count):
         nonce = os.urandom(32)
-        digest = evm.transfer_digest(
-            ours(),
+        digest = evm.hash_transfer_authorization(
+            payment_network(),
             sender=payer.lower(),
             to=pay_to.lower(),
             value=PRICE,
@@ -217,11 +217,15 @@ def check_payments(payments: Sequence[str], figures: Figures) -> None:
     from coincurve import PublicKey
 
     from payments import x402
-    from payments.chain.networks import ours
+    from payments.chain.networks import payment_network
 
     def check(number: int) -> None:
         proof = x402.parse_proof({"PAYMENT-SIGNATURE": payments[number]})
-        if not isinstance(proof, x402.Authorization) or not proof.is_signed() or proof.network != ours().caip2:
+        if (
+            not isinstance(proof, x402.Authorization)
+            or not proof.is_signed()
+            or proof.network != payment_network().caip2
+        ):
             raise UnexpectedResponse("a payment of ours is not good")
 
     proofs = [x402.parse_proof({"PAYMENT-SIGNATURE": payment}) for payment in payments]

@@ -188,5 +188,5 @@ def issue_key() -> str:
         Plan.objects.create(account=place.account, valid_from=now, **terms)
     # Not revoked at the end: runs may overlap, and each change of a key makes every process forget all of them.
     return ApiKey.create(
-        place, name="A run of the benchmark", allowance=LOAD_TEST_ALLOWANCE * 1_000, expires_at=now + timedelta(hours=12)
+        place, name="Benchmark", allowance=LOAD_TEST_ALLOWANCE * 1_000, expires_at=now + timedelta(hours=12)
     ).text

@@ -44,7 +44,7 @@ def answer(
     if not sold:
         return stamped(HttpResponse(content, content_type=JSONRenderer.media_type), etag, SHARED)
     caller = caller_of(request)
-    if checkout.is_given(sold, caller=caller, now=now):
+    if checkout.is_free_by_plan(sold, caller=caller, now=now):
         return stamped(HttpResponse(content, content_type=JSONRenderer.media_type), etag, OWN)
     receipt = checkout.collect(
         checkout.Purchase.for_request(request),

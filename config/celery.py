@@ -109,24 +109,24 @@ app.conf.beat_schedule = {
         "task": "catalogue.tasks.forget_removals",
         "schedule": crontab(hour="3", minute="21"),
     },
-    "payments whose settlement nobody saw the end of": {
+    "reconcile open payments": {
         "task": "payments.tasks.reconcile_payments",
         "schedule": 15.0,
     },
-    "refunds that the chain has not shown yet": {
+    "confirm refunds on the chain": {
         "task": "payments.tasks.confirm_refunds",
         "schedule": crontab(minute="*/5"),
         "options": {"expires": 300},
     },
-    "sessions of wallets that are long over": {
+    "purge wallet sessions": {
         "task": "payments.tasks.purge_sessions",
         "schedule": crontab(hour="3", minute="23"),
     },
-    "the ledger, held against the chain": {
+    "audit the ledger against the chain": {
         "task": "payments.tasks.audit_payments",
         "schedule": crontab(hour="5", minute="7"),
     },
-    "holdings, challenges and events of payments that were kept for long enough": {
+    "purge payment data": {
         "task": "payments.tasks.purge_payments",
         "schedule": crontab(hour="3", minute="47"),
     },

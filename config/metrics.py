@@ -27,7 +27,7 @@ def serve(request: HttpRequest) -> HttpResponse:
             return refused
     elif not is_from_here(request):
         return HttpResponse("Only this machine may read this. Set METRICS_TOKEN.\n", "text/plain", 403)
-    return HttpResponse(counters.text() + ledger_collector.text(), CONTENT_TYPE_PLAIN_0_0_4)
+    return HttpResponse(counters.render() + ledger_collector.render(), CONTENT_TYPE_PLAIN_0_0_4)
 
 
 def shows_token(request: HttpRequest) -> bool:

@@ -15,6 +15,6 @@ class PaymentsConfig(AppConfig):
         from framework import consistency
         from payments import account_hooks, consistency_checks
 
-        consistency.SOURCES.append(consistency_checks.checks)
+        consistency.SOURCES.append(consistency_checks.build_checks)
         data_export.FILES.update(payments=account_hooks.payments_of)
         closure.GUARDS += [account_hooks.has_a_plan, account_hooks.is_owed_money]

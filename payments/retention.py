@@ -17,7 +17,7 @@ EVENTS_KEPT = timedelta(days=30)
 def purge(*, now: datetime) -> None:
     """Delete old snapshots, challenges that nobody could sign again, and events of payments that are gone."""
     old_enough = now - timedelta(seconds=settings.TIER_UPGRADE_AGE_S)
-    HoldingSnapshot.objects.that_count_no_more(before=old_enough).filter(read_at__lt=now - SNAPSHOTS_KEPT).delete()
+    HoldingSnapshot.objects.superseded_at(old_enough).filter(read_at__lt=now - SNAPSHOTS_KEPT).delete()
     SpentChallenge.objects.filter(expires_at__lt=now).delete()
     gone = ~Exists(Payment.objects.filter(pk=OuterRef("payment_id")))
     PaymentEvent.objects.filter(gone, at__lt=now - EVENTS_KEPT).delete()

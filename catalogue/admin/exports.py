@@ -29,7 +29,7 @@ from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from framework.errors import ApiError
 from framework.public_ids import decode
-from payments.models import shortened
+from payments.models import shorten_address
 from payments.tiers.definitions import FREE
 
 ANY = [("", "any")]
@@ -200,7 +200,7 @@ class ExportAdmin(ReadOnlyAdmin):
     @admin.display(description="Wallet", ordering="wallet")
     def owner(self, export: Export) -> str:
         """The shortened wallet address, or staff."""
-        return shortened(export.wallet_id) if export.wallet_id else "staff"
+        return shorten_address(export.wallet_id) if export.wallet_id else "staff"
 
     @admin.display(description="Content")
     def content(self, export: Export) -> str:

@@ -22,7 +22,7 @@ from framework.cache import CachedValue
 from framework.errors import ServiceUnavailable
 from framework.mcp import protocol_versions
 from payments.chain import evm
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.models import Product
 from payments.pricing import price_list as pricing_price_list
 from payments.tiers.definitions import TIERS
@@ -107,7 +107,7 @@ WAYS: Mapping[str, Sequence[Way]] = {
 
 def document(*, now: datetime) -> dict[str, Any]:
     """The content of /.well-known/x402. A dozen queries, and up to twenty for each product that nobody has."""
-    network, examples = ours(), cached_examples.get(max_age_s=LOOKED_FOR_S)
+    network, examples = payment_network(), cached_examples.get(max_age_s=LOOKED_FOR_S)
     priced = pricing_price_list.current(now=now)
     products = [
         described(product, priced.get(product.slug, {}), slug=examples.get(product.slug))
@@ -125,9 +125,9 @@ def document(*, now: datetime) -> dict[str, Any]:
         "network": network.caip2,
         "network_name": network.name,
         "asset": network.asset_name,
-        "asset_address": evm.checksummed(network.asset),
+        "asset_address": evm.to_checksum_address(network.asset),
         "decimals": network.decimals,
-        "pay_to": evm.checksummed(settings.PAY_TO) if settings.PAY_TO else None,
+        "pay_to": evm.to_checksum_address(settings.PAY_TO) if settings.PAY_TO else None,
         "tiers": [
             {
                 "tier": tier.name,

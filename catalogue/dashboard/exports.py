@@ -24,7 +24,7 @@ from framework.errors import ApiError
 from framework.public_ids import decode
 from payments.chain import evm
 from payments.dashboard import account_summary
-from payments.models import Wallet, shortened
+from payments.models import Wallet, shorten_address
 
 SECTION = "exports"
 A_PAGE = 20
@@ -74,7 +74,7 @@ class OrderForm(forms.Form):
     def __init__(self, *args: Any, wallets: list[Wallet], **options: Any) -> None:
         super().__init__(*args, **options)
         self.wallets = {wallet.address: wallet for wallet in wallets}
-        addresses = [(address, shortened(evm.checksummed(address))) for address in self.wallets]
+        addresses = [(address, shorten_address(evm.to_checksum_address(address))) for address in self.wallets]
         markets = Market.objects.order_by("name").values_list("slug", "name")
         began = Export.objects.filter(wallet__in=self.wallets, changes_from__isnull=False, status__in=WITH_FILES)
         earlier = [

@@ -22,7 +22,7 @@ from framework.mcp.schemas import Schema
 from framework.mcp.server import ERROR, in_words
 from framework.mcp.tools import Call
 from payments import checkout, x402
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.identity.caller import caller_of
 from payments.x402 import PaymentRequired
 from payments.x402.proofs import PAYMENT_META
@@ -65,7 +65,7 @@ AGAIN = "Repeat the call with the same payment: it is not charged twice."
 def served(call: Call, content: Content) -> Result:
     """The result with this content; paid for first where something in it is sold. Raises what gate.collect raises."""
     caller = caller_of(call.request)
-    if not content.sold or checkout.is_given(content.sold, caller=caller, now=call.now):
+    if not content.sold or checkout.is_free_by_plan(content.sold, caller=caller, now=call.now):
         return Result(content.body)
     receipt = checkout.collect(
         checkout.Purchase.for_tool_call(call.tool, call.told),
@@ -137,7 +137,7 @@ def priced(call: Call, refusal: PaymentRequired, *, request_id: str) -> Result:
             "success": False,
             "errorReason": refusal.reason or refusal.code.value,
             "transaction": "",
-            "network": ours().caip2,
+            "network": payment_network().caip2,
         }
     at_rest = refusal.body_override or {}
     beside = {name: at_rest[name] for name in ("tier_required", "reason", "refund") if at_rest.get(name)}

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from framework.public_ids import decode, encode, new_id
-from payments.models import Payment, Wallet, shortened
+from payments.models import Payment, Wallet, shorten_address
 
 PREFIX = "ex"
 # What workers have to do with, and what may come to that.
@@ -147,7 +147,7 @@ class Export(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.dataset} for {shortened(self.wallet_id) if self.wallet_id else 'staff'}"
+        return f"{self.dataset} for {shorten_address(self.wallet_id) if self.wallet_id else 'staff'}"
 
     @property
     def public_id(self) -> str:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from config.dev_stack import up_record_path
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.chain.networks import Network
 from payments.devchain.wallets import Wallet
 
@@ -74,9 +74,9 @@ def build_record(
             "rpc_url": payments.rpc_url,
             "chain_id": payments.network.chain_id,
             "network": payments.network.caip2,
-            "usdc": checksummed(payments.network.asset),
-            "token": checksummed(payments.token) if payments.token else None,
-            "pay_to": checksummed(payments.pay_to),
+            "usdc": to_checksum_address(payments.network.asset),
+            "token": to_checksum_address(payments.token) if payments.token else None,
+            "pay_to": to_checksum_address(payments.pay_to),
         },
         "facilitator_url": payments.facilitator_url,
         "database_url": database_url,
@@ -86,7 +86,7 @@ def build_record(
         else [
             {
                 "name": wallet.name,
-                "address": checksummed(wallet.address),
+                "address": to_checksum_address(wallet.address),
                 "private_key": wallet.private_key,
                 # A demo wallet is named after its tier.
                 "tier": wallet.name,

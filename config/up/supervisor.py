@@ -176,7 +176,7 @@ class Run:
         except RpcUnavailable:
             self.say("RPC_URL does not answer: payments and tiers do not work until it does.")
             return
-        if chain_id != networks.ours().chain_id:
+        if chain_id != networks.payment_network().chain_id:
             raise CommandError(
                 f"RPC_URL is chain {chain_id}, but PAYMENT_NETWORK is {settings.PAYMENT_NETWORK}: use one network."
             )
@@ -204,12 +204,12 @@ class Run:
             "ALLOWED_HOSTS": ",".join(sorted(hosts)),
         }
         if stack.chain:
-            self.demo_wallets = wallets.demo(stack.chain.password)
+            self.demo_wallets = wallets.derive_demo_wallets(stack.chain.password)
             defaults |= {
                 "RPC_URL": stack.chain.url,
                 "FACILITATOR_URL": stack.facilitator_url,
                 "PAYMENT_NETWORK": NETWORK,
-                "PAY_TO": wallets.derive(stack.chain.password, wallets.MERCHANT).address,
+                "PAY_TO": wallets.derive_wallet(stack.chain.password, wallets.MERCHANT).address,
                 "TOKEN_ADDRESS": UTILITY_TOKEN,
                 "TOKEN_PRICE_FEED": PRICE_FEED,
                 # A wallet that was just funded has its tier at once.

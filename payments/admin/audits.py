@@ -23,10 +23,10 @@ class AuditAdmin(ReadOnlyAdmin):
     """Audits: transfers to our address compared with the ledger, by block range."""
 
     empty_hint = "The first audit runs at 05:07 UTC. “manage.py audit_payments” runs one now."
-    list_display = ["__str__", "differing", "orphans", "arrived_usdc", "booked_usdc", "transfers", "ended_at"]
+    list_display = ["__str__", "differing", "orphans", "arrived_usdc", "ledger_usdc", "transfers", "ended_at"]
     fields = [
         *("network", "pay_to", "first_block", "last_block", "ended_at"),
-        *("transfers", "arrived_usdc", "booked_usdc", "orphans", "owed_back", "what_differs"),
+        *("transfers", "arrived_usdc", "ledger_usdc", "orphans", "owed_back", "what_differs"),
     ]
     ordering = ["-pk"]
 

@@ -9,7 +9,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from framework.admin.read_only import ReadOnlyAdmin
-from payments.models import shortened
+from payments.models import shorten_address
 
 
 class AddressSearchAdmin(ReadOnlyAdmin):
@@ -24,7 +24,7 @@ class AddressSearchAdmin(ReadOnlyAdmin):
 
 def in_short(whole: str) -> SafeString:
     """An address or a hash in short; whole where the pointer rests."""
-    return format_html('<span title="{}">{}</span>', whole, shortened(whole))
+    return format_html('<span title="{}">{}</span>', whole, shorten_address(whole))
 
 
 def id_in_short(whole: str) -> SafeString:

@@ -246,7 +246,7 @@ class PaymentAdmin(AddressSearchAdmin):
         for payment in chosen:
             try:
                 marked += refunds.mark_refund_due(
-                    payment, reason=reason, words=message, by=get_staff_actor(request), now=timezone.now()
+                    payment, reason=reason, message=message, by=get_staff_actor(request), now=timezone.now()
                 )
             except refunds.PaymentNotOnChain as refusal:
                 errors.append(f"{public_ids.encode(PREFIX, payment)} was not changed. {refusal.message}")

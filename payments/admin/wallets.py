@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from payments.admin.formats import AddressSearchAdmin, in_short
-from payments.models import HoldingSnapshot, Payment, Wallet, WalletSession, shortened
+from payments.models import HoldingSnapshot, Payment, Wallet, WalletSession, shorten_address
 from payments.pricing.price_changes import moment_told, told
 
 SNAPSHOTS_DRAWN = 100
@@ -46,7 +46,7 @@ class WalletAdmin(AddressSearchAdmin):
     ) -> HttpResponse:
         """Use the shortened address as the subtitle: the full one is wider than a phone."""
         return super().change_view(
-            request, object_id, form_url, {"subtitle": shortened(object_id), **(extra_context or {})}
+            request, object_id, form_url, {"subtitle": shorten_address(object_id), **(extra_context or {})}
         )
 
     @admin.display(description="Address", ordering="address")

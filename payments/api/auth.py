@@ -65,7 +65,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         values = {
             "token": opened.token,
             "expires_in": int(sessions.LASTS.total_seconds()),
-            "wallet": evm.checksummed(opened.wallet.address),
+            "wallet": evm.to_checksum_address(opened.wallet.address),
             "tier": opened.wallet.tier,
             "holdings_usd": opened.wallet.holdings_usd,
         }

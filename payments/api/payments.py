@@ -31,7 +31,7 @@ class PaymentViewSet(DataViewSet[Payment]):
         """Ask who it is before anything is judged."""
         # An action is None, or `metadata` for OPTIONS, where the address does not have the method.
         if self.action not in (None, "metadata"):
-            self.wallets = payment_history.payers(caller_of(request))
+            self.wallets = payment_history.get_payers(caller_of(request))
         super().initial(request, *args, **kwargs)
 
     @extend_schema(
@@ -46,7 +46,7 @@ class PaymentViewSet(DataViewSet[Payment]):
         """
         asked = Ledger.read(request)
         asked |= {"since": asked.pop("from", None), "until": asked.pop("to", None)}
-        found = payment_history.page(self.wallets, **asked, now=timezone.now())
+        found = payment_history.list_payments(self.wallets, **asked, now=timezone.now())
         return Response(serializers.PaymentAnswer(found).data, headers=NO_STORE)
 
     @extend_schema(
@@ -57,5 +57,5 @@ class PaymentViewSet(DataViewSet[Payment]):
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """By the name that receipts and refusals call it by (`pay_...`). Free of charge."""
-        row = payment_history.find(self.wallets, id)
+        row = payment_history.get_payment(self.wallets, id)
         return Response(serializers.PaymentRecord(row).data, headers=NO_STORE)

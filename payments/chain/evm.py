@@ -19,7 +19,7 @@ def keccak(content: bytes) -> bytes:
     return hashes.new(data=content, digest_bits=256).digest()
 
 
-def checksummed(address: str) -> str:
+def to_checksum_address(address: str) -> str:
     """Return the address with the capitals of EIP-55, as wallets show it."""
     letters = address.removeprefix("0x").lower()
     digits = keccak(letters.encode()).hex()
@@ -28,12 +28,11 @@ def checksummed(address: str) -> str:
     )
 
 
-# Signatures
-def recover(digest: bytes, signature: bytes) -> str | None:
+def recover_address(digest: bytes, signature: bytes) -> str | None:
     """Return the lower-case address whose key signed this digest; None for an invalid signature.
 
     A signature is 65 bytes: r, s and v (27 or 28, also written 0 or 1). A high s is invalid: anybody can derive it
-    from the low one, and it would be a second signature of the same message.
+    from the low one, which would give a second signature of the same message.
     """
     if len(signature) != 65 or int.from_bytes(signature[32:64]) > MAX_S:
         return None
@@ -47,13 +46,13 @@ def recover(digest: bytes, signature: bytes) -> str | None:
     return "0x" + keccak(key.format(compressed=False)[1:])[-20:].hex()
 
 
-def message_digest(text: str) -> bytes:
+def hash_message(text: str) -> bytes:
     """Return what a wallet signs for a text (EIP-191, personal_sign)."""
     content = text.encode()
     return keccak(b"\x19Ethereum Signed Message:\n%d%b" % (len(content), content))
 
 
-def transfer_digest(
+def hash_transfer_authorization(
     network: Network, *, sender: str, to: str, value: int, valid_after: int, valid_before: int, nonce: bytes
 ) -> bytes:
     """Return what a wallet signs for a transfer by authorization in the network's USDC (EIP-3009 over EIP-712).
@@ -80,7 +79,6 @@ TRANSFER_TYPE = keccak(
 )
 
 
-# Calls and logs
 def encode_word(value: int | str | bytes) -> bytes:
     """Return one ABI word of a whole number, an address, or 32 bytes, which stay as they are."""
     if isinstance(value, bytes):
@@ -88,13 +86,13 @@ def encode_word(value: int | str | bytes) -> bytes:
     return (int(value, 16) if isinstance(value, str) else value).to_bytes(WORD)
 
 
-def topic(value: str | bytes) -> str:
+def encode_topic(value: str | bytes) -> str:
     """Return the log topic of an address, 32 bytes, or an event signature (`Transfer(address,address,uint256)`)."""
     is_event = isinstance(value, str) and not value.startswith("0x")
     return "0x" + (keccak(value.encode()) if is_event else encode_word(value)).hex()  # type: ignore[union-attr]
 
 
-def call_data(function: str, *arguments: int | str | bytes) -> str:
+def encode_call(function: str, *arguments: int | str | bytes) -> str:
     """Return the data of a call such as `balanceOf(address)`, with arguments of one word each."""
     return "0x" + (keccak(function.encode())[:4] + b"".join(map(encode_word, arguments))).hex()
 
@@ -103,7 +101,7 @@ def call_data(function: str, *arguments: int | str | bytes) -> str:
 ERC1271_VALID = keccak(b"isValidSignature(bytes32,bytes)")[:4] + bytes(28)
 
 
-def erc1271_call_data(digest: bytes, signature: bytes) -> str:
+def encode_erc1271_call(digest: bytes, signature: bytes) -> str:
     """Return the data of the call that asks a contract whether a signature is valid (ERC-1271)."""
     # The second argument has a variable length: its offset, then its length, then its bytes padded to whole words.
     padded = signature + bytes(-len(signature) % WORD)
@@ -111,18 +109,18 @@ def erc1271_call_data(digest: bytes, signature: bytes) -> str:
     return "0x" + (ERC1271_VALID[:4] + content).hex()
 
 
-def words(data: str) -> list[int]:
-    """Return the words of a contract's answer or a log's data, as unsigned numbers."""
+def decode_words(data: str) -> list[int]:
+    """Return the words of a contract's result or a log's data, as unsigned numbers."""
     content = bytes.fromhex(data.removeprefix("0x"))
     return [int.from_bytes(content[start : start + WORD]) for start in range(0, len(content), WORD)]
 
 
-def to_signed(word: int) -> int:
+def to_int256(word: int) -> int:
     """Return the int256 that this word encodes."""
     return word - 2**256 if word >> 255 else word
 
 
-def address(word: int | str) -> str:
+def decode_address(word: int | str) -> str:
     """Return the lower-case address in a word or a topic."""
     number = int(word, 16) if isinstance(word, str) else word
     return f"0x{number & (1 << 160) - 1:040x}"

@@ -25,7 +25,7 @@ class Network:
     domain_name: str = "USDC"
     domain_version: str = "2"
 
-    def atomic(self, amount: Decimal) -> int:
+    def to_atomic(self, amount: Decimal) -> int:
         """Return an amount in the smallest unit. Raises ValueError for more decimals than the asset has."""
         numerator, denominator = amount.as_integer_ratio()
         scaled: int = numerator * 10**self.decimals
@@ -34,7 +34,7 @@ class Network:
             raise ValueError(f"{amount} has more than {self.decimals} decimals")
         return whole
 
-    def decimal(self, atomic: int) -> Decimal:
+    def to_decimal(self, atomic: int) -> Decimal:
         """Return an amount in whole units, exactly: Decimal.scaleb would round to 28 digits."""
         return Decimal(f"{atomic}e-{self.decimals}")
 
@@ -56,11 +56,11 @@ NETWORKS: Mapping[str, Network] = {network.caip2: network for network in (BASE, 
 EXPLORERS: Mapping[str, str] = {BASE.caip2: "https://basescan.org", BASE_SEPOLIA.caip2: "https://sepolia.basescan.org"}
 
 
-def explorer_of(caip2: str) -> str | None:
+def get_explorer_url(caip2: str) -> str | None:
     """Return the block explorer of a network; None where it has none, as the development chain."""
     return None if settings.RPC_URL.startswith(LOOPBACK) else EXPLORERS.get(caip2)
 
 
-def ours() -> Network:
+def payment_network() -> Network:
     """Return the network of the setting PAYMENT_NETWORK."""
     return NETWORKS[settings.PAYMENT_NETWORK]

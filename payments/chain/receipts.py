@@ -8,7 +8,7 @@ from payments.chain import rpc
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class TransactionReceipt:
     """The receipt of a transaction in a block. A reverted transaction has no logs."""
 
     block: int
@@ -16,15 +16,14 @@ class Receipt:
     is_reverted: bool
 
 
-def find(tx_hash: str) -> Receipt | None:
+def find_receipt(tx_hash: str) -> TransactionReceipt | None:
     """Return the receipt; None where the chain does not know the transaction, or no block holds it yet. One request.
 
-    Raises RpcUnavailable, and the errors that `reads.unreadable_is_rpc_error` converts.
+    Raises RpcUnavailable, and the errors that `reads.invalid_response_as_rpc_error` converts.
     """
     receipt = rpc.call("eth_getTransactionReceipt", tx_hash)
     if receipt is None or receipt.get("blockNumber") is None:
         return None
     is_reverted = int(receipt["status"], 16) != 1
-    return Receipt(
-        block=int(receipt["blockNumber"], 16), logs=[] if is_reverted else receipt["logs"], is_reverted=is_reverted
-    )
+    logs = [] if is_reverted else receipt["logs"]
+    return TransactionReceipt(block=int(receipt["blockNumber"], 16), logs=logs, is_reverted=is_reverted)

@@ -46,8 +46,8 @@ class RpcError(RpcUnavailable):
         self.reason = reason
 
 
-def breaker_of(url: str) -> CircuitBreaker:
-    """The circuit breaker of the node at this URL."""
+def get_breaker(url: str) -> CircuitBreaker:
+    """Return the circuit breaker of the node at this URL."""
     return breakers.setdefault(
         url,
         CircuitBreaker(
@@ -73,7 +73,7 @@ def batch(calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
         {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
         for number, (method, params) in enumerate(calls)
     ]
-    with counters.timing_call([method for method, _ in calls]):
+    with counters.time_rpc_call([method for method, _ in calls]):
         responses = _post(requests if len(requests) > 1 else requests[0])
         by_id = {response.get("id"): response for response in responses if isinstance(response, dict)}
         results = []
@@ -101,7 +101,7 @@ def _post(content: Any) -> list[Any]:
 
 def _send(content: Any, *, timeout_s: float) -> list[Any]:
     url: str = settings.RPC_URL
-    breaker = breaker_of(url)
+    breaker = get_breaker(url)
     is_too_short = timeout_s < MIN_PROBE_TIMEOUT_S
     if timeout_s == 0 or (is_too_short and breaker.state is not State.CLOSED) or not breaker.allow_request():
         raise RpcUnavailable

@@ -6,17 +6,17 @@ from typing import Any
 from django.conf import settings
 
 from payments.chain import evm
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 
-TRANSFER = evm.topic("Transfer(address,address,uint256)")
-AUTHORIZATION_USED = evm.topic("AuthorizationUsed(address,bytes32)")
-AUTHORIZATION_CANCELED = evm.topic("AuthorizationCanceled(address,bytes32)")
+TRANSFER = evm.encode_topic("Transfer(address,address,uint256)")
+AUTHORIZATION_USED = evm.encode_topic("AuthorizationUsed(address,bytes32)")
+AUTHORIZATION_CANCELED = evm.encode_topic("AuthorizationCanceled(address,bytes32)")
 
 
 def is_event(log: Mapping[str, Any], topic: str) -> bool:
-    """Return whether the network's USDC wrote this log of the event with this topic."""
+    """Return whether the network's USDC emitted this log of the event with this topic."""
     address, topics = log["address"].lower(), log["topics"]
-    return bool(address == ours().asset and topics and topics[0].lower() == topic)
+    return bool(address == payment_network().asset and topics and topics[0].lower() == topic)
 
 
 def is_transfer(log: Mapping[str, Any]) -> bool:
@@ -26,27 +26,25 @@ def is_transfer(log: Mapping[str, Any]) -> bool:
 
 def sender(log: Mapping[str, Any]) -> str:
     """Return the address that a transfer takes the money from."""
-    return evm.address(log["topics"][1])
+    return evm.decode_address(log["topics"][1])
 
 
 def receiver(log: Mapping[str, Any]) -> str:
     """Return the address that a transfer gives the money to."""
-    return evm.address(log["topics"][2])
+    return evm.decode_address(log["topics"][2])
 
 
 def value(log: Mapping[str, Any]) -> int:
     """Return the amount of a transfer in the smallest unit."""
-    return evm.words(log["data"])[0]
+    return evm.decode_words(log["data"])[0]
 
 
-def pays_us(log: Mapping[str, Any]) -> bool:
-    """Return whether this transfer brought money to our address.
+def is_incoming_transfer(log: Mapping[str, Any]) -> bool:
+    """Return whether this log is a transfer of money to our address.
 
-    Minted money comes from the zero address and pays for nothing; a transfer of 0 is open to anybody.
+    Minted money comes from the zero address and pays for nothing; any account can send a transfer of 0.
     """
-    if not is_transfer(log):
-        return False
-    return receiver(log) == settings.PAY_TO and sender(log) != evm.ZERO_ADDRESS and value(log) > 0
+    return is_transfer(log) and receiver(log) == settings.PAY_TO and sender(log) != evm.ZERO_ADDRESS and value(log) > 0
 
 
 def incoming_transfers(logs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], bytes | None]]:
@@ -57,7 +55,7 @@ def incoming_transfers(logs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapp
         if is_event(log, AUTHORIZATION_USED):
             nonce = bytes.fromhex(log["topics"][2][2:])
         elif is_transfer(log):
-            if pays_us(log):
+            if is_incoming_transfer(log):
                 yield log, nonce
             nonce = None
 

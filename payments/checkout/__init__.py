@@ -1,4 +1,4 @@
-"""Collects the payment for one answer, or refuses: a caller of `collect` that gets a Receipt has been paid."""
+"""The checkout: `collect` takes the payment for one answer and returns its receipt, or raises why it did not."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ __all__ = [
     "SettlementPending",
     "TierRequired",
     "collect",
-    "is_given",
+    "is_free_by_plan",
 ]
 
 
@@ -33,19 +33,19 @@ class PaymentsNotConfigured(ServiceUnavailable):
     """This installation takes no payments."""
 
 
-def is_given(products: Sequence[str], *, caller: Caller, now: datetime) -> bool:
-    """Whether these products cost the caller nothing, by a plan with the factor 0: ask this before `collect`.
+def is_free_by_plan(products: Sequence[str], *, caller: Caller, now: datetime) -> bool:
+    """Whether these products cost the caller nothing, by a plan with the factor 0: call this before `collect`.
 
-    What is given is in no ledger. A plan gives only what its tier is sold. No query for a caller without such a plan,
-    one otherwise. Raises NotSold.
+    The ledger does not record them. A plan gives away only what its tier is sold. No query for a caller without such
+    a plan, one otherwise. Raises NotSold.
     """
     if caller.terms.factor or not caller.is_known:
         return False
-    listed = price_list.listed(products, now=now)
-    return caller.tier >= listed.from_tier and not listed.quote(caller.terms).amount
+    prices = price_list.listed(products, now=now)
+    return caller.tier >= prices.from_tier and not prices.quote(caller.terms).amount
 
 
-@counters.counting_sales
+@counters.count_refusals
 def collect(
     purchase: Purchase,
     *,
@@ -58,13 +58,14 @@ def collect(
     """Take the payment for these products, once, and return its receipt.
 
     Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: the
-    claim must be visible to other requests before the network is asked. An authorization costs two writes and one trip
-    to the facilitator, a transaction that was sent already one write and two trips to the chain. x402.PaidResponse
-    writes once more when the answer is closed; a tier that is not cached costs a trip and a write.
+    claim must be visible to other requests before the network is used. An authorization costs two writes and one
+    request to the facilitator, a transaction that was sent already one write and two requests to the chain.
+    x402.PaidResponse writes once more when the answer is closed; a tier that is not cached costs a request and a
+    write.
 
     Raises PaymentRequired (402) and its kinds, TierRequired (403), PaymentIdentifierReused (409), SettlementPending,
     FacilitatorUnavailable and others of ServiceUnavailable (503). With any of them nothing was charged, except if
-    SettlementPending says that this is not known yet, or if `refund` names a payment that is refund due.
+    SettlementPending says that this is not known yet, or if `refund` names a payment for which a refund is due.
     """
     if not settings.PAY_TO:
         raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
@@ -72,7 +73,7 @@ def collect(
     prices = price_list.listed(products, now=now)
     sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=payer)
     if proof is None:
-        raise sale.payment_error(PaymentRequired, sale.price_message)
+        raise sale.build_payment_error(PaymentRequired, sale.price_message)
     if connection.in_atomic_block:
         raise RuntimeError("collect() must not run inside a transaction")
     if isinstance(proof, TransactionProof):

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.conf import settings
 
 from payments.chain import reads
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.chain.rpc import RpcUnavailable
 from payments.checkout.context import Sale
 from payments.ledger import transitions
@@ -24,22 +24,24 @@ def verify(sale: Sale, signed: Authorization) -> None:
     """Check the scheme, network, asset, receiver and signature of an authorization. Raises PaymentRejected.
 
     A signature that is not the payer's key's is valid where the payer is a contract that accepts it (ERC-1271): one
-    trip to the chain, two where the contract does not accept it. A contract may stop accepting what it has paid with;
-    an authorization that the ledger holds stays valid for what it has bought. Raises RpcUnavailable.
+    request to the chain, two where the contract does not accept it. A contract may stop accepting what it
+    has paid with; an authorization that the ledger holds stays valid for what it has bought. Raises RpcUnavailable.
     """
-    network = ours()
+    network = payment_network()
     expected = {
         "scheme": ("exact", signed.scheme),
         "network": (network.caip2, signed.network),
         "asset": (network.asset, signed.asset or network.asset),
         "pay_to": (settings.PAY_TO, signed.to),
     }
-    for name, (wanted, given) in expected.items():
-        if given != wanted:
-            raise rejection(sale, f"The payment names `{given}` where we ask for `{wanted}`.", f"wrong_{name}")
+    for name, (required, actual) in expected.items():
+        if actual != required:
+            raise build_rejection(
+                sale, f"The payment names `{actual}` where we ask for `{required}`.", f"wrong_{name}"
+            )
     is_valid = (
         signed.is_signed()
-        or reads.approves(signed.payer, signed.digest, signed.signature)
+        or reads.is_contract_signature(signed.payer, signed.digest, signed.signature)
         or transitions.is_recorded(
             network=signed.network, proof_key=signed.proof_key, signature_digest=signed.signature_digest
         )
@@ -47,34 +49,36 @@ def verify(sale: Sale, signed: Authorization) -> None:
     if is_valid:
         return
     message = "The signature is not of the wallet that it names as payer."
-    if reads.authorization_is_spent(signed.payer, signed.nonce):
+    if reads.is_authorization_spent(signed.payer, signed.nonce):
         # The authorization was sent to the chain. The caller has not proven to be the payer, so nothing is served or
         # written for this request.
         message += " The authorization was used or cancelled: what it has paid us is kept for that wallet."
-        raise sale.payment_error(PaymentRejected, message, reason="invalid_signature")
-    raise rejection(sale, message, "invalid_signature")
+        raise sale.build_payment_error(PaymentRejected, message, reason="invalid_signature")
+    raise build_rejection(sale, message, "invalid_signature")
 
 
 def admit(sale: Sale, signed: Authorization) -> Tier:
     """Return the payer's tier if this authorization may be settled now. Raises TierRequired and PaymentRejected."""
     now = sale.now.timestamp()
     if signed.valid_before < now + MIN_VALIDITY.total_seconds():
-        raise rejection(sale, "The payment's time is over: sign a new one.", "expired")
+        raise build_rejection(sale, "The payment's time is over: sign a new one.", "expired")
     if signed.valid_after >= now:
-        raise rejection(sale, "The payment is not valid yet.", "not_yet_valid")
+        raise build_rejection(sale, "The payment is not valid yet.", "not_yet_valid")
     if signed.valid_before > now + MAX_VALIDITY.total_seconds():
-        raise rejection(sale, "The payment is valid for longer than a day: sign one for a minute.", "valid_too_long")
-    amount = ours().decimal(signed.value)
+        raise build_rejection(
+            sale, "The payment is valid for longer than a day: sign one for a minute.", "valid_too_long"
+        )
+    amount = payment_network().to_decimal(signed.value)
     wallet = holdings.find(signed.payer, now=sale.now)
-    # The amounts of all tiers, which are known without the chain: a wrong amount costs no trip.
+    # The amounts of all tiers, which are known without the chain: a wrong amount costs no request.
     if amount not in sale.possible_amounts(wallet):
-        raise wrong_amount(sale, signed)
+        raise build_amount_error(sale, signed)
     payer_terms = read_payer_terms(sale, signed, wallet)
     best = sale.best_terms(signed.payer, payer_terms)
     if best.tier < sale.prices.from_tier:
-        raise sale.tier_error(best)
+        raise sale.build_tier_error(best)
     if amount not in sale.acceptable_amounts(signed.payer, payer_terms):
-        raise wrong_amount(sale, signed)
+        raise build_amount_error(sale, signed)
     return best.tier
 
 
@@ -84,22 +88,22 @@ def read_payer_terms(sale: Sale, signed: Authorization, wallet: Wallet) -> Terms
         return holdings.terms_now(wallet, now=sale.now)
     except RpcUnavailable:
         is_sold = sale.best_terms(signed.payer, STANDARD).tier >= sale.prices.from_tier
-        if is_sold and ours().decimal(signed.value) in sale.acceptable_amounts(signed.payer, STANDARD):
+        if is_sold and payment_network().to_decimal(signed.value) in sale.acceptable_amounts(signed.payer, STANDARD):
             return STANDARD
         raise
 
 
-def wrong_amount(sale: Sale, signed: Authorization) -> PaymentRejected:
+def build_amount_error(sale: Sale, signed: Authorization) -> PaymentRejected:
     """Return the error for an amount that is not the price for this payer."""
-    paid, price = ours().decimal(signed.value).normalize(), sale.quote.amount.normalize()
+    paid, price = payment_network().to_decimal(signed.value).normalize(), sale.quote.amount.normalize()
     is_other_wallet = sale.caller.is_known and sale.caller.terms_for(signed.payer) is None
     hint = (
         " You have not proven the wallet that pays, so it is asked for the standard price." if is_other_wallet else ""
     )
-    asset = ours().asset_name
-    return rejection(sale, f"The payment is of {paid:f} {asset}, the price is {price:f}.{hint}", "wrong_amount")
+    asset = payment_network().asset_name
+    return build_rejection(sale, f"The payment is of {paid:f} {asset}, the price is {price:f}.{hint}", "wrong_amount")
 
 
-def rejection(sale: Sale, message: str, reason: str) -> PaymentRejected:
+def build_rejection(sale: Sale, message: str, reason: str) -> PaymentRejected:
     """Return the error for a payment with which nothing was charged."""
-    return sale.payment_error(PaymentRejected, f"{message} Nothing was charged.", reason=reason)
+    return sale.build_payment_error(PaymentRejected, f"{message} Nothing was charged.", reason=reason)

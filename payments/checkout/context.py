@@ -1,4 +1,4 @@
-"""What is sold to whom: the context of one checkout, and the errors that speak of it."""
+"""The context of one checkout: purchase, prices and caller, and the errors that name them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from framework.errors import ApiError, ErrorCode
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.identity.caller import Caller
 from payments.models import Payment, Wallet
 from payments.pricing.price_list import PriceList, Quote
@@ -44,13 +44,14 @@ class Sale:
         be a copy that another caller presents.
         """
         quote = self.prices.quote(self.caller.terms_for(self.payer) or STANDARD)
-        # A plan with the factor 0 gives away what its tier is sold (checkout.is_given); all else keeps a price.
+        # A plan with the factor 0 gives away what its tier is sold (checkout.is_free_by_plan); all else keeps a price.
         return quote if quote.amount else self.prices.quote(STANDARD)
 
     @property
     def price_message(self) -> str:
-        """The message of a 402 to a request without payment."""
-        price = f"This costs {self.quote.amount.normalize():f} {ours().asset_name}: ask again with a payment."
+        price = (
+            f"This costs {self.quote.amount.normalize():f} {payment_network().asset_name}: ask again with a payment."
+        )
         if self.prices.from_tier == FREE:
             return price
         return (
@@ -63,7 +64,6 @@ class Sale:
         return [payer_terms] if callers is None else [payer_terms, callers]
 
     def best_terms(self, payer: str, payer_terms: Terms) -> Terms:
-        """The best terms that apply to this payer."""
         return terms.best(self.applicable_terms(payer, payer_terms))
 
     def acceptable_amounts(self, payer: str, payer_terms: Terms) -> frozenset[Decimal]:
@@ -84,12 +84,12 @@ class Sale:
         """Whether the payment is for this request, and for every product that its answer contains now."""
         return payment.purchase == self.purchase.key and set(self.prices.products) <= set(payment.products)
 
-    def payment_error(self, kind: type[Required], message: str, **rest: Any) -> Required:
+    def build_payment_error(self, kind: type[Required], message: str, **rest: Any) -> Required:
         """Return a 402 with a fresh challenge."""
         return kind(message, quote=self.quote, purchase=self.purchase, **rest)
 
-    def tier_error(self, terms: Terms, *, refund: str | None = None) -> TierRequired:
-        """Return the 403 for a payer with these terms; `refund` is the public id of a payment that is refund due."""
+    def build_tier_error(self, terms: Terms, *, refund: str | None = None) -> TierRequired:
+        """Return the 403 for a payer with these terms; `refund` is the public id of a payment to be refunded."""
         required = self.prices.from_tier.name
         charged = "A refund of what you have sent is due." if refund else "Nothing was charged."
         upgrade_message, upgrade = describe_upgrade(terms)
@@ -106,7 +106,6 @@ class Sale:
         )
 
     def new_payment(self, **values: Any) -> Payment:
-        """Return a payment for this purchase that is not saved yet."""
         return Payment(
             purchase=self.purchase.key,
             method=self.purchase.method,

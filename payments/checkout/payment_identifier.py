@@ -1,4 +1,4 @@
-"""Finds a payment by the identifier that its payer has given it (x402, extension payment-identifier).
+"""Payments by the identifier that their payer has given them (x402, extension payment-identifier).
 
 A client that has lost an answer signs a new authorization with the same identifier. It is served what the first
 payment has bought, and the new authorization is never settled. An identifier is not signed and belongs to its payer:
@@ -14,7 +14,7 @@ from payments.checkout.prior_transfers import mark_refund_due_if_undelivered
 from payments.ledger import transitions
 from payments.ledger.reconcile import AuthorizationStatus
 from payments.models import Payment
-from payments.x402 import Authorization, Receipt, receipt_of
+from payments.x402 import Authorization, Receipt
 
 State = Payment.State
 
@@ -39,7 +39,7 @@ def find_first_payment(sale: Sale, signed: Authorization) -> Payment | None:
     return transitions.find_by_identifier(payer=signed.payer, identifier=signed.payment_identifier)
 
 
-def receipt_of_first(sale: Sale, payment: Payment) -> Receipt | None:
+def get_first_receipt(sale: Sale, payment: Payment) -> Receipt | None:
     """Return the receipt of the payer's first payment with this identifier; None while its settlement has not ended.
 
     This request does not hold the first payment's signature: if its settlement was abandoned the chain is asked, and
@@ -47,12 +47,12 @@ def receipt_of_first(sale: Sale, payment: Payment) -> Receipt | None:
     """
     if payment.purchase != sale.purchase.key:
         raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
-    is_ours = (
+    is_taken_over = (
         payment.state in transitions.OPEN
         and is_abandoned(payment)
         and transitions.take_over(payment, now=timezone.now())
     )
-    if is_ours and check_chain(payment) not in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
+    if is_taken_over and check_chain(payment) not in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
         transitions.mark_unknown(payment, reason=payment.error)
         raise SettlementPending
     if payment.state in transitions.OPEN or not payment.payment_identifier:
@@ -71,4 +71,4 @@ def receipt_of_first(sale: Sale, payment: Payment) -> Receipt | None:
         raise PaymentIdentifierReused(
             "The answer to your payment with this identifier was given, and its time is over."
         )
-    return receipt_of(payment)
+    return Receipt.for_payment(payment)

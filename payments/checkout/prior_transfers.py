@@ -1,4 +1,4 @@
-"""Money that arrived before the caller presented it: whether it buys this purchase, or a refund is due."""
+"""Transfers that arrived before the caller presented them: each buys this purchase, or a refund is due."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from framework.errors import ApiError
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.chain.reads import Transfer
 from payments.checkout.context import Sale
 from payments.checkout.pending_settlement import SettlementPending
@@ -17,7 +17,7 @@ from payments.models import Payment
 from payments.tiers import holdings
 from payments.tiers.definitions import Tier
 from payments.tiers.terms import Terms
-from payments.x402 import PaymentAlreadyUsed, PaymentRejected
+from payments.x402 import PaymentAlreadyUsed, PaymentRejected, Receipt
 
 State = Payment.State
 # An older transfer was not made for this request.
@@ -29,8 +29,8 @@ MESSAGES = {
 }
 
 
-def judge(sale: Sale, *, payer: str, amount: Decimal, age: timedelta) -> tuple[Terms, str | None]:
-    """Return the payer's best terms, and why this money buys nothing here (None: it buys the purchase).
+def assess_transfer(sale: Sale, *, payer: str, amount: Decimal, age: timedelta) -> tuple[Terms, str | None]:
+    """Return the payer's best terms, and why this money does not buy the purchase (None: it does).
 
     Reads the payer's holding from the chain unless it is cached. Raises RpcUnavailable.
     """
@@ -54,8 +54,8 @@ def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | No
     """Return the payment of a transfer, not saved: settled, or refund due if there is a problem."""
     return sale.new_payment(
         state=State.REFUND_DUE if problem else State.SETTLED,
-        network=ours().caip2,
-        asset=ours().asset,
+        network=payment_network().caip2,
+        asset=payment_network().asset,
         payer=transfer.payer,
         pay_to=settings.PAY_TO,
         tier=tier.name,
@@ -68,11 +68,11 @@ def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | No
     )
 
 
-def refund_due_error(sale: Sale, payment: Payment, *, problem: str, terms: Terms) -> ApiError:
+def build_refund_due_error(sale: Sale, payment: Payment, *, problem: str, terms: Terms) -> ApiError:
     """Return the error for money that has arrived and buys nothing."""
     if problem == "tier_required":
-        return sale.tier_error(terms, refund=payment.public_id)
-    return sale.payment_error(
+        return sale.build_tier_error(terms, refund=payment.public_id)
+    return sale.build_payment_error(
         PaymentRejected,
         f"{MESSAGES[problem]} A refund of what you have sent is due.",
         reason=problem,
@@ -92,14 +92,23 @@ def mark_refund_due_if_undelivered(payment: Payment) -> bool:
     return transitions.mark_refund_due(payment.pk, reason=Payment.RefundReason.NOT_DELIVERED, by="checkout")
 
 
-def answer_has_grown(sale: Sale, payment: Payment) -> PaymentAlreadyUsed:
-    """Return the error for a payment that does not cover what the answer contains now. Raises SettlementPending."""
+def get_receipt(sale: Sale, payment: Payment) -> Receipt:
+    """Return the receipt of an earned payment that was made for this purchase, while its answer is served again.
+
+    A payment that does not cover what the answer contains now becomes refund due if it was never delivered. Raises
+    PaymentAlreadyUsed and SettlementPending.
+    """
+    if sale.is_covered_by(payment):
+        if transitions.is_readable(payment, now=sale.now):
+            return Receipt.for_payment(payment)
+        message = "The answer to this payment was given, and its time is over."
+        raise sale.build_payment_error(PaymentAlreadyUsed, message)
     message = "There is more in this answer now than was paid for."
     if mark_refund_due_if_undelivered(payment):
-        return sale.payment_error(
+        raise sale.build_payment_error(
             PaymentAlreadyUsed,
             f"{message} The money of this payment goes back to you.",
             reason=State.REFUND_DUE,
             refund=payment.public_id,
         )
-    return sale.payment_error(PaymentAlreadyUsed, message)
+    raise sale.build_payment_error(PaymentAlreadyUsed, message)

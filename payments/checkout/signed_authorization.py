@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from framework.errors import ApiError
 from payments.chain import evm, reads
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.chain.reads import NotAPayment, Transfer
 from payments.chain.rpc import RpcUnavailable
 from payments.checkout import admission, payment_identifier, prior_transfers, state_machine
-from payments.checkout.admission import rejection
+from payments.checkout.admission import build_rejection
 from payments.checkout.context import Sale, TierRequired
 from payments.checkout.pending_settlement import (
     FacilitatorUnavailable,
@@ -35,10 +35,9 @@ from payments.x402 import (
     PaymentAlreadyUsed,
     PaymentRejected,
     Receipt,
+    build_requirement,
+    build_resource,
     facilitator_client,
-    receipt_of,
-    requirement,
-    resource,
 )
 from payments.x402.facilitator_client import Failed, NotSent, Rejected, Settled, Unknown
 
@@ -134,8 +133,8 @@ def settle(checkout: Checkout) -> Step | Receipt:
     signed, payment = checkout.signed, checkout.payment
     outcome = facilitator_client.settle(
         payload=to_payload(signed),
-        requirement=requirement(ours(), signed.value),
-        resource=resource(checkout.sale.purchase),
+        requirement=build_requirement(payment_network(), signed.value),
+        resource=build_resource(checkout.sale.purchase),
         payer=signed.payer,
     )
     checkout.is_sent = True
@@ -143,8 +142,8 @@ def settle(checkout: Checkout) -> Step | Receipt:
     match outcome:
         case Settled(transaction):
             transitions.mark_settled(payment, tx_hash=transaction, now=timezone.now())
-            # Meanwhile the chain may have shown that less has arrived.
-            return receipt_of(payment) if payment.state in Payment.EARNED else Step.FINISH
+            # The sweep may have recorded from the chain that less has arrived.
+            return Receipt.for_payment(payment) if payment.state in Payment.EARNED else Step.FINISH
         case NotSent(reason):
             if payment.attempts == 1 and transitions.release_claim(payment):
                 raise FacilitatorUnavailable
@@ -168,7 +167,7 @@ def dispute(checkout: Checkout) -> Step:
     status = check_chain(payment)
     may_release = status is AuthorizationStatus.UNUSED and is_final and payment.attempts == 1
     if may_release and transitions.release_claim(payment):
-        raise rejection(checkout.sale, "The facilitator has refused the payment.", rejected.reason)
+        raise build_rejection(checkout.sale, "The facilitator has refused the payment.", rejected.reason)
     if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
         return Step.FINISH
     transitions.mark_unknown(payment, reason=rejected.reason)
@@ -210,7 +209,7 @@ def replay(checkout: Checkout) -> Step:
     if payment.signature_digest != checkout.signed.signature_digest or payment.purchase != sale.purchase.key:
         # Another amount under the same nonce is another payment.
         message = "This payment is for something else. One payment buys one answer."
-        raise sale.payment_error(PaymentAlreadyUsed, message)
+        raise sale.build_payment_error(PaymentAlreadyUsed, message)
     if payment.state == State.EXPIRED and check_chain(payment) is AuthorizationStatus.UNCONFIRMED:
         raise SettlementPending
     if payment.state not in transitions.OPEN:
@@ -240,16 +239,16 @@ def identify(checkout: Checkout) -> Step | Receipt:
     """Serve what the payer's first payment with this identifier has bought.
 
     An authorization that is on the chain proves nothing, because anybody can read it there, and its money may be here:
-    it counts by itself, without its identifier.
+    it is judged by itself, without its identifier.
     """
     signed = checkout.signed
-    if not checkout.is_unspent and reads.authorization_is_spent(signed.payer, signed.nonce):
+    if not checkout.is_unspent and reads.is_authorization_spent(signed.payer, signed.nonce):
         checkout.signed = replace(signed, payment_identifier="")
         if checkout.claim is not None:
             checkout.claim.payment_identifier = ""
         return Step.CLAIM
     checkout.is_unspent = True
-    return payment_identifier.receipt_of_first(checkout.sale, checkout.payment) or Step.WAIT
+    return payment_identifier.get_first_receipt(checkout.sale, checkout.payment) or Step.WAIT
 
 
 def decline(checkout: Checkout) -> Step:
@@ -260,10 +259,10 @@ def decline(checkout: Checkout) -> Step:
     sale, signed, refusal = checkout.sale, checkout.signed, checkout.refusal
     if not isinstance(refusal, PaymentRejected | TierRequired):
         raise refusal
-    if not reads.authorization_is_spent(signed.payer, signed.nonce):
+    if not reads.is_authorization_spent(signed.payer, signed.nonce):
         raise refusal
     try:
-        transfer = reads.authorization_used(signed.payer, signed.nonce)
+        transfer = reads.find_authorization_transfer(signed.payer, signed.nonce)
     except NotAPayment:
         raise refusal from None
     if transfer is not None:
@@ -272,14 +271,14 @@ def decline(checkout: Checkout) -> Step:
     if signed.valid_before > (sale.now - reconcile.LOG_WINDOW).timestamp():
         raise SettlementPending
     message = "The payment's time is over. It was used or cancelled, longer ago than we look back."
-    raise sale.payment_error(PaymentRejected, message, reason="expired")
+    raise sale.build_payment_error(PaymentRejected, message, reason="expired")
 
 
 def record(checkout: Checkout) -> Step | Receipt:
     """Record an authorization that was sent to the chain without us: it buys the purchase, or a refund is due."""
     sale, signed, transfer = checkout.sale, checkout.signed, checkout.transfer
     age = sale.now - transfer.mined_at
-    best, problem = prior_transfers.judge(sale, payer=signed.payer, amount=transfer.amount, age=age)
+    best, problem = prior_transfers.assess_transfer(sale, payer=signed.payer, amount=transfer.amount, age=age)
     payment = prior_transfers.new_payment(
         sale,
         transfer,
@@ -297,8 +296,8 @@ def record(checkout: Checkout) -> Step | Receipt:
         if not transitions.insert(payment):
             return Step.WAIT
     if problem is not None:
-        raise prior_transfers.refund_due_error(sale, payment, problem=problem, terms=best)
-    return receipt_of(payment)
+        raise prior_transfers.build_refund_due_error(sale, payment, problem=problem, terms=best)
+    return Receipt.for_payment(payment)
 
 
 def wait(checkout: Checkout) -> Step:
@@ -311,15 +310,10 @@ def finish(checkout: Checkout) -> Receipt:
     """Answer by a payment whose settlement has ended: its receipt while it buys this answer, else why it does not."""
     sale, payment = checkout.sale, checkout.payment
     if payment.state in Payment.EARNED:
-        if not sale.is_covered_by(payment):
-            raise prior_transfers.answer_has_grown(sale, payment)
-        if transitions.is_readable(payment, now=sale.now):
-            return receipt_of(payment)
-        message = "The answer to this payment was given, and its time is over."
-        raise sale.payment_error(PaymentAlreadyUsed, message)
+        return prior_transfers.get_receipt(sale, payment)
     if payment.state == State.EXPIRED:
-        raise rejection(sale, f"The payment was not settled. {payment.error}".rstrip(), "expired")
-    raise sale.payment_error(
+        raise build_rejection(sale, f"The payment was not settled. {payment.error}".rstrip(), "expired")
+    raise sale.build_payment_error(
         PaymentAlreadyUsed,
         "The money of this payment goes back to you.",
         reason=payment.state,
@@ -333,10 +327,10 @@ def new_claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
         form=signed.form,
         state=State.CLAIMED,
         network=signed.network,
-        asset=ours().asset,
+        asset=payment_network().asset,
         payer=signed.payer,
         pay_to=signed.to,
-        amount_usdc=ours().decimal(signed.value),
+        amount_usdc=payment_network().to_decimal(signed.value),
         proof_key=signed.proof_key,
         signature_digest=signed.signature_digest,
         payment_identifier=signed.payment_identifier,
@@ -358,8 +352,8 @@ def to_payload(signed: Authorization) -> dict[str, object]:
     return {
         "signature": f"0x{signed.signature.hex()}",
         "authorization": {
-            "from": evm.checksummed(signed.payer),
-            "to": evm.checksummed(signed.to),
+            "from": evm.to_checksum_address(signed.payer),
+            "to": evm.to_checksum_address(signed.to),
             "value": str(signed.value),
             "validAfter": str(signed.valid_after),
             "validBefore": str(signed.valid_before),

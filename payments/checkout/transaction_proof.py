@@ -13,7 +13,7 @@ from enum import StrEnum
 from django.utils import timezone
 
 from payments.chain import reads
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.chain.reads import NotAPayment, Transfer
 from payments.checkout import prior_transfers, state_machine
 from payments.checkout.context import Sale
@@ -26,7 +26,6 @@ from payments.x402 import (
     Receipt,
     TransactionNotFound,
     TransactionProof,
-    receipt_of,
 )
 from payments.x402.receipts import is_receipt_token
 
@@ -53,9 +52,9 @@ class Checkout:
     receipt_token: str | None
     # The payments of the transaction that are in the ledger: one for each payer.
     payments: Sequence[Payment] = ()
-    # The one of them that this request is about.
+    # The payment of this request.
     payment: Payment = field(init=False)
-    # What the transaction has brought us, the largest first, and the one of them that this request is about.
+    # The transfers of the transaction to us, the largest first, and the transfer of this request.
     transfers: Sequence[Transfer] = ()
     transfer: Transfer = field(init=False)
 
@@ -67,7 +66,7 @@ def collect(sale: Sale, proof: TransactionProof, *, receipt_token: str | None) -
 
 def find(checkout: Checkout) -> Step:
     """Find the payments of the transaction in the ledger; authorizations that it used are known by their nonces."""
-    rows = Payment.objects.filter(network=ours().caip2, tx_hash=checkout.proof.tx_hash)
+    rows = Payment.objects.filter(network=payment_network().caip2, tx_hash=checkout.proof.tx_hash)
     checkout.payments = list(rows.order_by("log_index", "pk"))
     if any(payment.form == Payment.Form.TX for payment in checkout.payments):
         checkout.payments = [payment for payment in checkout.payments if payment.form == Payment.Form.TX]
@@ -81,13 +80,13 @@ def read_chain(checkout: Checkout) -> Step:
     # Raises NotSold for a product without a price, before the chain is asked.
     _ = sale.quote
     try:
-        checkout.transfers = reads.transfers(checkout.proof.tx_hash)
+        checkout.transfers = reads.find_plain_transfers(checkout.proof.tx_hash)
     except NotAPayment as error:
         if checkout.payments:
-            raise sale.payment_error(PaymentAlreadyUsed, "This transaction has paid for an answer.") from error
-        raise sale.payment_error(PaymentRejected, error.reason, reason="not_a_payment") from error
+            raise sale.build_payment_error(PaymentAlreadyUsed, "This transaction has paid for an answer.") from error
+        raise sale.build_payment_error(PaymentRejected, error.reason, reason="not_a_payment") from error
     if not checkout.transfers:
-        raise sale.payment_error(
+        raise sale.build_payment_error(
             TransactionNotFound,
             "The chain does not know this transaction, or not yet. Ask again in two seconds.",
             headers={"Retry-After": "2"},
@@ -96,7 +95,9 @@ def read_chain(checkout: Checkout) -> Step:
     wallets = sale.caller.wallets
     own = [transfer for transfer in checkout.transfers if not wallets or transfer.payer in wallets]
     if not own:
-        raise sale.payment_error(PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer")
+        raise sale.build_payment_error(
+            PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer"
+        )
     checkout.transfer = own[0]
     return Step.RECORD
 
@@ -105,7 +106,7 @@ def record(checkout: Checkout) -> Step | Receipt:
     """Record all transfers of the transaction together: ours buys the purchase, or a refund is due for it."""
     sale, transfer = checkout.sale, checkout.transfer
     age = sale.now - transfer.mined_at
-    best, problem = prior_transfers.judge(sale, payer=transfer.payer, amount=transfer.amount, age=age)
+    best, problem = prior_transfers.assess_transfer(sale, payer=transfer.payer, amount=transfer.amount, age=age)
     problem = problem or prior_transfers.check_anonymous_limit(sale, transfer.amount)
     payment = new_payment(sale, transfer, tier=best.tier, problem=problem)
     others = [
@@ -117,8 +118,8 @@ def record(checkout: Checkout) -> Step | Receipt:
         # Another request has recorded the transaction.
         return Step.FIND
     if problem is not None:
-        raise prior_transfers.refund_due_error(sale, payment, problem=problem, terms=best)
-    return receipt_of(payment)
+        raise prior_transfers.build_refund_due_error(sale, payment, problem=problem, terms=best)
+    return Receipt.for_payment(payment)
 
 
 def replay(checkout: Checkout) -> Step | Receipt:
@@ -129,20 +130,15 @@ def replay(checkout: Checkout) -> Step | Receipt:
         for payment in payments
         if payment.payer in sale.caller.wallets or is_receipt_token(checkout.receipt_token, payment.pk)
     ]
-    payment = own[0] if own else min(payments, key=lambda each: each.state != State.REFUND_DUE)
+    payment = own[0] if own else min(payments, key=lambda payment: payment.state != State.REFUND_DUE)
     checkout.payment = payment
     if own and payment.purchase == sale.purchase.key and payment.state in Payment.EARNED:
-        if not sale.is_covered_by(payment):
-            raise prior_transfers.answer_has_grown(sale, payment)
-        if transitions.is_readable(payment, now=sale.now):
-            return receipt_of(payment)
-        message = "The answer to this payment was given, and its time is over."
-        raise sale.payment_error(PaymentAlreadyUsed, message)
+        return prior_transfers.get_receipt(sale, payment)
     if payment.state == State.REFUND_DUE and (not sale.caller.wallets or payment.payer in sale.caller.wallets):
         return Step.SPEND
     if payment.state in (State.REFUND_DUE, State.REFUNDED):
         return Step.RETURN
-    raise sale.payment_error(
+    raise sale.build_payment_error(
         PaymentAlreadyUsed,
         "This transaction has paid for an answer. It is served again to the holder of its receipt"
         " and to the wallet that sent it.",
@@ -156,17 +152,17 @@ def spend(checkout: Checkout) -> Step | Receipt:
     """
     sale, payment = checkout.sale, checkout.payment
     age = sale.now - payment.settled_at if payment.settled_at else timedelta(0)
-    best, problem = prior_transfers.judge(sale, payer=payment.payer, amount=payment.amount_usdc, age=age)
+    best, problem = prior_transfers.assess_transfer(sale, payer=payment.payer, amount=payment.amount_usdc, age=age)
     problem = problem or prior_transfers.check_anonymous_limit(sale, payment.amount_usdc)
     if payment.error == "too_old":
         problem = "too_old"
     if problem is not None:
-        raise prior_transfers.refund_due_error(sale, payment, problem=problem, terms=best)
+        raise prior_transfers.build_refund_due_error(sale, payment, problem=problem, terms=best)
     payment.purchase, payment.method = sale.purchase.key, sale.purchase.method
     payment.channel, payment.resource = sale.purchase.channel, sale.purchase.url
     payment.products, payment.tier = list(sale.prices.products), best.tier.name
     if transitions.spend_refund_due(payment, now=timezone.now()):
-        return receipt_of(payment)
+        return Receipt.for_payment(payment)
     payment.refresh_from_db()
     # Another request has spent it, or its time to be spent is over.
     return Step.RETURN if payment.state in (State.REFUND_DUE, State.REFUNDED) else Step.FIND
@@ -175,7 +171,7 @@ def spend(checkout: Checkout) -> Step | Receipt:
 def refuse_returned(checkout: Checkout) -> Receipt:
     """Refuse money that goes back to its sender."""
     payment = checkout.payment
-    raise checkout.sale.payment_error(
+    raise checkout.sale.build_payment_error(
         PaymentAlreadyUsed,
         "The money of this transaction goes back to its sender, or was sent back.",
         reason=payment.state,

@@ -19,7 +19,7 @@ from framework.api.urls import public_url
 from framework.charts import Column, Layout, bar_chart
 from framework.csv_export import csv_lines
 from framework.errors import ApiError
-from payments.chain.networks import explorer_of
+from payments.chain.networks import get_explorer_url
 from payments.dashboard import account_summary
 from payments.ledger import payment_history
 from payments.models import Payment, PaymentEvent, Product
@@ -99,10 +99,10 @@ def ledger(request: PageRequest) -> HttpResponse:
     asked, now = form.asked(ZoneInfo(request.access.venue.timezone)), timezone.now()
     status, cursor = 200, request.GET.get("cursor") or None
     try:
-        found = payment_history.page(wallets, limit=A_PAGE, now=now, cursor=cursor, **asked)
+        found = payment_history.list_payments(wallets, limit=A_PAGE, now=now, cursor=cursor, **asked)
     except InvalidCursor:
         status, context["is_too_old"] = 400, True
-        found = payment_history.page(wallets, limit=A_PAGE, now=now, **asked)
+        found = payment_history.list_payments(wallets, limit=A_PAGE, now=now, **asked)
     names = dict(cast("Any", form.fields["product"]).choices)
     context |= {
         "rows": [shown(row, names) for row in found.rows],
@@ -116,7 +116,7 @@ def ledger(request: PageRequest) -> HttpResponse:
 def shown(row: Payment, names: dict[str, str]) -> dict[str, Any]:
     """Return a payment with its labels."""
     label, colour = STATE_LABELS[payment_history.NAMES[Payment.State(row.state)]]
-    explorer = explorer_of(row.network)
+    explorer = get_explorer_url(row.network)
     return {
         "row": row,
         "state": label,
@@ -160,10 +160,10 @@ def payment(request: PageRequest, payment: str) -> HttpResponse:
     """Show one payment with its history and refund. Four queries besides those of the `page` decorator."""
     wallets = account_summary.addresses_of(request.access.account)
     try:
-        row = payment_history.find(wallets, payment)
+        row = payment_history.get_payment(wallets, payment)
     except ApiError as unknown:
         raise Http404 from unknown
-    _, detail = payment_history.reason(row)
+    _, detail = payment_history.get_reason(row)
     context = {
         "shown": shown(row, dict(Product.objects.values_list("slug", "name"))),
         "payment": row,

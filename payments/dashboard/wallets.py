@@ -109,7 +109,7 @@ def unlink(request: PageRequest, address: str) -> HttpResponse:
     if address not in account_summary.addresses_of(account):
         raise Http404
     if request.method in SAFE_METHODS:
-        return render(request, "payments/dashboard/unlink.html", {"address": evm.checksummed(address)})
+        return render(request, "payments/dashboard/unlink.html", {"address": evm.to_checksum_address(address)})
     try:
         links.detach(address, account=account.pk)
     except ApiError as gone:

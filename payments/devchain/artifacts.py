@@ -31,7 +31,7 @@ class Artifact:
     source_sha256: str
 
 
-def read(name: str) -> Artifact:
+def load_artifact(name: str) -> Artifact:
     """Return the committed artifact of a contract."""
     content = json.loads((CONTRACTS / f"{name}.json").read_bytes())
     return Artifact(
@@ -59,12 +59,12 @@ def compile_all() -> dict[str, str]:
         check=True,
     )
     # The compiler may print warnings before the JSON.
-    answer = json.loads(completed.stdout[completed.stdout.index("{") :])
-    if errors := answer.get("errors"):
+    output = json.loads(completed.stdout[completed.stdout.index("{") :])
+    if errors := output.get("errors"):
         raise ValueError("\n".join(error["formattedMessage"] for error in errors))
     texts = {}
     for name in NAMES:
-        contract = answer["contracts"][f"{name}.sol"][name]
+        contract = output["contracts"][f"{name}.sol"][name]
         content = {
             "source_sha256": source_sha256(name),
             "compiler": COMPILER,

@@ -8,11 +8,11 @@ import rlp
 
 from payments.chain.evm import keccak
 from payments.devchain import genesis, transactions
-from payments.devchain.evm import CallRejected, Log, Machine, Outcome
+from payments.devchain.addresses import CHAIN_ID
+from payments.devchain.evm import CallRejected, Evm, ExecutionResult, Log
 from payments.devchain.journal import Journal
-from payments.devchain.transactions import InvalidTransactionError, Transaction
+from payments.devchain.transactions import InvalidTransaction, Transaction
 
-CHAIN_ID = 84532
 # In wei per unit of gas, as cheap as on Base.
 BASE_FEE = 1_000_000
 GAS_LIMIT = 30_000_000
@@ -21,15 +21,14 @@ MAX_PENDING = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mined:
-    """A transaction in a block, and how it ended."""
+class MinedTransaction:
+    """A transaction in a block, and the result of its execution."""
 
     transaction: Transaction
-    outcome: Outcome
+    result: ExecutionResult
 
     @property
     def gas_price(self) -> int:
-        """The price that was paid for a unit of gas, in wei."""
         return self.transaction.gas_price(BASE_FEE)
 
 
@@ -39,36 +38,35 @@ class Block:
 
     number: int
     hash: bytes
-    parent: bytes
+    parent_hash: bytes
     timestamp: int
-    mined: Mined | None
+    mined: MinedTransaction | None
 
 
 class Chain:
     """The chain whose transactions are stored in `home`; a new one where there are none. Not thread-safe."""
 
     def __init__(self, home: Path, *, secret: str) -> None:
-        self.machine = Machine(chain_id=CHAIN_ID)
-        genesis.apply(self.machine, secret=secret)
+        self.evm = Evm(chain_id=CHAIN_ID)
+        genesis.apply(self.evm, secret=secret)
         self.blocks = [_block(None, timestamp=0, mined=None)]
         self._block_numbers: dict[bytes, int] = {}
         # By sender and nonce: transactions before which an earlier one of their sender is missing.
         self._pending: dict[tuple[str, int], Transaction] = {}
         self._journal = Journal(home / "transactions")
         for timestamp, raw in self._journal.entries:
-            self._apply(transactions.read(raw, chain_id=CHAIN_ID), timestamp)
+            self._apply(transactions.decode_transaction(raw, chain_id=CHAIN_ID), timestamp)
 
     @property
     def head(self) -> Block:
-        """The latest block."""
         return self.blocks[-1]
 
     def send(self, raw: bytes, *, now: int) -> bytes:
         """Store a signed transaction and mine it, or keep it pending; return its hash.
 
-        Raises InvalidTransactionError, or OSError where it cannot be stored; then nothing has changed.
+        Raises InvalidTransaction, or OSError where it cannot be stored; then nothing has changed.
         """
-        transaction = transactions.read(raw, chain_id=CHAIN_ID)
+        transaction = transactions.decode_transaction(raw, chain_id=CHAIN_ID)
         self._validate(transaction, now)
         timestamp = self._next_timestamp(now)
         self._journal.append(timestamp, raw)
@@ -79,16 +77,16 @@ class Chain:
         """Release the journal, so that another process can open the chain."""
         self._journal.close()
 
-    def call(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int, now: int) -> Outcome:
-        """Simulate a call in a block of `now`. Raises InvalidTransactionError."""
+    def call(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int, now: int) -> ExecutionResult:
+        """Simulate a call in a block of `now`. Raises InvalidTransaction."""
         # Not in the latest block: on a quiet chain that would check an authorization against an old time.
-        self.machine.set_block(number=self.head.number + 1, timestamp=self._next_timestamp(now))
+        self.evm.set_block(number=self.head.number + 1, timestamp=self._next_timestamp(now))
         try:
-            return self.machine.simulate(sender=sender, to=to, data=data, value=value, gas=min(gas, GAS_LIMIT))
+            return self.evm.simulate(sender=sender, to=to, data=data, value=value, gas=min(gas, GAS_LIMIT))
         except CallRejected as error:
-            raise InvalidTransactionError(str(error)) from None
+            raise InvalidTransaction(str(error)) from None
 
-    def find(self, transaction_hash: bytes) -> tuple[Block, Mined] | None:
+    def find(self, transaction_hash: bytes) -> tuple[Block, MinedTransaction] | None:
         """Return the block with this transaction; None where it is pending or unknown."""
         number = self._block_numbers.get(transaction_hash)
         if number is None:
@@ -97,39 +95,39 @@ class Chain:
         return (block, block.mined) if block.mined else None
 
     def find_pending(self, transaction_hash: bytes) -> Transaction | None:
-        """Return the pending transaction with this hash."""
-        return next((one for one in self._pending.values() if one.hash == transaction_hash), None)
+        return next(
+            (transaction for transaction in self._pending.values() if transaction.hash == transaction_hash), None
+        )
 
     def find_block(self, block_hash: bytes) -> Block | None:
-        """Return the block with this hash."""
         return next((block for block in reversed(self.blocks) if block.hash == block_hash), None)
 
-    def logs(self, first: int, last: int) -> Iterator[tuple[Block, Mined, int, Log]]:
+    def logs(self, first: int, last: int) -> Iterator[tuple[Block, MinedTransaction, int, Log]]:
         """Yield the logs of the blocks from `first` to `last` inclusive, each with its index in its block."""
         for block in self.blocks[first : last + 1]:
             if block.mined:
-                for index, entry in enumerate(block.mined.outcome.logs):
+                for index, entry in enumerate(block.mined.result.logs):
                     yield block, block.mined, index, entry
 
     def _validate(self, transaction: Transaction, now: int) -> None:
-        """Raise InvalidTransactionError for a transaction that would not be mined."""
-        expected = self.machine.nonce(transaction.sender)
+        """Raise InvalidTransaction for a transaction that would not be mined."""
+        expected = self.evm.nonce(transaction.sender)
         if transaction.nonce < expected:
-            raise InvalidTransactionError(f"nonce too low: next nonce {expected}, tx nonce {transaction.nonce}")
+            raise InvalidTransaction(f"nonce too low: next nonce {expected}, tx nonce {transaction.nonce}")
         if transaction.max_fee < BASE_FEE:
-            raise InvalidTransactionError("max fee per gas less than block base fee")
+            raise InvalidTransaction("max fee per gas less than block base fee")
         if transaction.gas > GAS_LIMIT:
-            raise InvalidTransactionError("exceeds block gas limit")
+            raise InvalidTransaction("exceeds block gas limit")
         if transaction.nonce > expected:
             known = self._pending.get((transaction.sender, transaction.nonce))
             if known is not None:
                 is_same = known.hash == transaction.hash
-                raise InvalidTransactionError("already known" if is_same else "replacement transaction underpriced")
+                raise InvalidTransaction("already known" if is_same else "replacement transaction underpriced")
             if sum(sender == transaction.sender for sender, _ in self._pending) >= MAX_PENDING:
-                raise InvalidTransactionError("too many transactions of this sender wait for an earlier one")
+                raise InvalidTransaction("too many transactions of this sender wait for an earlier one")
             return
-        if self.machine.balance(transaction.sender) < transaction.max_cost:
-            raise InvalidTransactionError("insufficient funds for gas * price + value")
+        if self.evm.balance(transaction.sender) < transaction.max_cost:
+            raise InvalidTransaction("insufficient funds for gas * price + value")
         self.call(
             sender=transaction.sender,
             to=transaction.to,
@@ -143,17 +141,17 @@ class Chain:
         """Mine a transaction and the pending ones after it, or keep it pending. The list alone decides the result."""
         self._pending[transaction.sender, transaction.nonce] = transaction
         sender = transaction.sender
-        while due := self._pending.pop((sender, self.machine.nonce(sender)), None):
+        while due := self._pending.pop((sender, self.evm.nonce(sender)), None):
             if not self._mine(due, timestamp):
                 return
 
     def _mine(self, transaction: Transaction, timestamp: int) -> bool:
         """Add a block with the transaction. A pending one that became impossible is dropped: False."""
-        if self.machine.balance(transaction.sender) < transaction.max_cost:
+        if self.evm.balance(transaction.sender) < transaction.max_cost:
             return False
-        self.machine.set_block(number=self.head.number + 1, timestamp=timestamp)
+        self.evm.set_block(number=self.head.number + 1, timestamp=timestamp)
         try:
-            outcome = self.machine.run(
+            result = self.evm.run(
                 sender=transaction.sender,
                 to=transaction.to,
                 data=transaction.data,
@@ -162,8 +160,8 @@ class Chain:
             )
         except CallRejected:
             return False
-        mined = Mined(transaction=transaction, outcome=outcome)
-        self.machine.charge(transaction.sender, nonce=transaction.nonce + 1, fee=outcome.gas_used * mined.gas_price)
+        mined = MinedTransaction(transaction=transaction, result=result)
+        self.evm.charge(transaction.sender, nonce=transaction.nonce + 1, fee=result.gas_used * mined.gas_price)
         block = _block(self.head, timestamp=timestamp, mined=mined)
         self.blocks.append(block)
         self._block_numbers[transaction.hash] = block.number
@@ -174,9 +172,11 @@ class Chain:
         return max(now, self.head.timestamp)
 
 
-def _block(parent: Block | None, *, timestamp: int, mined: Mined | None) -> Block:
+def _block(parent: Block | None, *, timestamp: int, mined: MinedTransaction | None) -> Block:
     """Return a block. Its hash covers its content and its parent's hash, but is not that of an Ethereum header."""
     number = parent.number + 1 if parent else 0
     parent_hash = parent.hash if parent else bytes(32)
     content = [parent_hash, number, timestamp, mined.transaction.hash if mined else b""]
-    return Block(number=number, hash=keccak(rlp.encode(content)), parent=parent_hash, timestamp=timestamp, mined=mined)
+    return Block(
+        number=number, hash=keccak(rlp.encode(content)), parent_hash=parent_hash, timestamp=timestamp, mined=mined
+    )

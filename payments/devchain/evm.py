@@ -1,4 +1,4 @@
-"""The Ethereum virtual machine of the development chain: pyrevm, and what it leaves to its caller."""
+"""The Ethereum Virtual Machine of the development chain: a wrapper of pyrevm, which also charges fees."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pyrevm import EVM, AccountInfo, BlockEnv, CfgEnv, Env
 
 from payments.chain.evm import keccak
 
-# The same fork as in artifacts.py: the machine knows newer ones, but the compiler should not use more than this.
+# The same fork as in artifacts.py: pyrevm knows newer ones, but the compiler must not use more than this.
 FORK = "SHANGHAI"
 REVERT = re.compile(r"Revert \{ gas_used: (\d+), output: 0x([0-9a-f]*) \}")
 HALT = re.compile(r"Halt \{ reason: (.+), gas_used: (\d+) \}")
@@ -15,7 +15,7 @@ CODE_PADDING = 33
 
 
 class CallRejected(ValueError):
-    """The machine did not start the call: too little gas or ether for it."""
+    """The EVM did not start the call: too little gas or ether for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How a call ended. `output` holds the data of a return or a revert, `halt` the reason of any other failure."""
+class ExecutionResult:
+    """The result of a call. `output` holds returned or revert data, `halt` the reason of any other failure."""
 
     is_success: bool
     output: bytes
@@ -40,18 +40,16 @@ class Outcome:
     halt: str | None = None
 
 
-class Machine:
+class Evm:
     """Accounts, code and storage. Not thread-safe. Addresses are in lower case."""
 
     def __init__(self, *, chain_id: int) -> None:
         self._evm = EVM(env=Env(cfg=CfgEnv(chain_id=chain_id)), spec_id=FORK)
 
     def balance(self, address: str) -> int:
-        """Return the account's ether in wei."""
         return self._evm.get_balance(address)
 
     def nonce(self, address: str) -> int:
-        """Return how many transactions the account has sent."""
         return self._evm.basic(address).nonce
 
     def code(self, address: str) -> bytes:
@@ -61,19 +59,15 @@ class Machine:
         return code if keccak(code) == self._evm.basic(address).code_hash else code[:-CODE_PADDING]
 
     def storage(self, address: str, slot: int) -> int:
-        """Return one word of a contract's storage."""
         return self._evm.storage(address, slot)
 
     def set_code(self, address: str, code: bytes) -> None:
-        """Put code at an address without a transaction."""
         self._evm.insert_account_info(address, AccountInfo(code=code))
 
     def set_balance(self, address: str, wei: int) -> None:
-        """Set the account's ether without a transaction."""
         self._evm.set_balance(address, wei)
 
     def set_block(self, *, number: int, timestamp: int) -> None:
-        """Set the block that calls run in."""
         self._evm.set_block_env(BlockEnv(number=number, timestamp=timestamp))
 
     def charge(self, address: str, *, nonce: int, fee: int) -> None:
@@ -83,7 +77,7 @@ class Machine:
         # insert_account_info has also emptied the account.
         self._evm.set_balance(address, balance)
 
-    def run(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int) -> Outcome:
+    def run(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int) -> ExecutionResult:
         """Call a contract, or create one where `to` is None, and keep its changes. Raises CallRejected."""
         created = None
         try:
@@ -97,13 +91,13 @@ class Machine:
             # pyrevm has one class of errors; its text says what happened.
             text = str(error)
             if revert := REVERT.fullmatch(text):
-                return Outcome(is_success=False, output=bytes.fromhex(revert[2]), gas_used=int(revert[1]))
+                return ExecutionResult(is_success=False, output=bytes.fromhex(revert[2]), gas_used=int(revert[1]))
             if halt := HALT.fullmatch(text):
-                return Outcome(is_success=False, output=b"", gas_used=int(halt[2]), halt=halt[1])
+                return ExecutionResult(is_success=False, output=b"", gas_used=int(halt[2]), halt=halt[1])
             raise CallRejected(text) from error
         result = self._evm.result
         assert result is not None  # noqa: S101 - a call has just ended
-        return Outcome(
+        return ExecutionResult(
             is_success=True,
             output=output,
             gas_used=result.gas_used,
@@ -112,7 +106,7 @@ class Machine:
             created=created and created.lower(),
         )
 
-    def simulate(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int) -> Outcome:
+    def simulate(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int) -> ExecutionResult:
         """As `run`, without keeping its changes."""
         snapshot = self._evm.snapshot()
         try:

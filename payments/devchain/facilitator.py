@@ -20,7 +20,7 @@ def application() -> Facilitator:
         Policy(
             network=network,
             rpc_url=os.environ["RPC_URL"],
-            private_key=wallets.derive(os.environ["DEVCHAIN_SECRET"], wallets.FACILITATOR).private_key,
+            private_key=wallets.derive_wallet(os.environ["DEVCHAIN_SECRET"], wallets.FACILITATOR).private_key,
             tokens=frozenset(),
             pay_to=None,
             assets=frozenset({network.asset}),

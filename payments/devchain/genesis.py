@@ -1,11 +1,11 @@
-"""The first state of a development chain: contracts at their addresses, and demo wallets with their holdings."""
+"""The genesis state of a development chain: contracts at their addresses, and demo wallets with their balances."""
 
 from decimal import Decimal
 
-from payments.chain.evm import ZERO_ADDRESS, call_data
+from payments.chain.evm import ZERO_ADDRESS, encode_call
 from payments.devchain import artifacts, wallets
 from payments.devchain.addresses import MULTICALL, PRICE_FEED, USDC, UTILITY_TOKEN
-from payments.devchain.evm import Machine
+from payments.devchain.evm import Evm
 
 GAS = 10_000_000
 CONTRACTS = {"Usdc": USDC, "UtilityToken": UTILITY_TOKEN, "PriceFeed": PRICE_FEED, "Multicall": MULTICALL}
@@ -13,30 +13,30 @@ CONTRACTS = {"Usdc": USDC, "UtilityToken": UTILITY_TOKEN, "PriceFeed": PRICE_FEE
 ETHER = {wallets.FACILITATOR: Decimal(10_000), wallets.FAUCET: Decimal(1_000_000)}
 
 
-def apply(machine: Machine, *, secret: str) -> None:
+def apply(evm: Evm, *, secret: str) -> None:
     """Create the state before the first transaction. The same secret gives the same state."""
     for name, address in CONTRACTS.items():
-        machine.set_code(address, artifacts.read(name).runtime)
-    machine.set_block(number=0, timestamp=0)
+        evm.set_code(address, artifacts.load_artifact(name).runtime)
+    evm.set_block(number=0, timestamp=0)
     for name, ether in ETHER.items():
-        machine.set_balance(wallets.derive(secret, name).address, atomic(ether, 18))
-    _call(machine, ZERO_ADDRESS, PRICE_FEED, "set(int256)", atomic(wallets.TOKEN_PRICE_USD, 8))
-    for name, holding in wallets.DEMO.items():
-        owner = wallets.derive(secret, name).address
-        machine.set_balance(owner, atomic(holding.ether, 18))
-        _call(machine, owner, USDC, "mint(address,uint256)", owner, atomic(holding.usdc, 6))
-        tokens, staked = atomic(holding.tokens, 18), atomic(holding.staked, 18)
-        _call(machine, owner, UTILITY_TOKEN, "mint(address,uint256)", owner, tokens + staked)
-        _call(machine, owner, UTILITY_TOKEN, "stake(uint256)", staked)
+        evm.set_balance(wallets.derive_wallet(secret, name).address, to_atomic(ether, 18))
+    _call(evm, ZERO_ADDRESS, PRICE_FEED, "set(int256)", to_atomic(wallets.TOKEN_PRICE_USD, 8))
+    for name, balances in wallets.DEMO_HOLDINGS.items():
+        owner = wallets.derive_wallet(secret, name).address
+        evm.set_balance(owner, to_atomic(balances.ether, 18))
+        _call(evm, owner, USDC, "mint(address,uint256)", owner, to_atomic(balances.usdc, 6))
+        tokens, staked = to_atomic(balances.tokens, 18), to_atomic(balances.staked, 18)
+        _call(evm, owner, UTILITY_TOKEN, "mint(address,uint256)", owner, tokens + staked)
+        _call(evm, owner, UTILITY_TOKEN, "stake(uint256)", staked)
 
 
-def atomic(amount: Decimal, decimals: int) -> int:
+def to_atomic(amount: Decimal, decimals: int) -> int:
     """Return an amount in the smallest unit of a coin with this many decimals."""
     return int(amount.scaleb(decimals))
 
 
-def _call(machine: Machine, sender: str, to: str, function: str, *arguments: int | str) -> None:
-    data = bytes.fromhex(call_data(function, *arguments)[2:])
-    outcome = machine.run(sender=sender, to=to, data=data, value=0, gas=GAS)
-    if not outcome.is_success:
-        raise RuntimeError(f"{function} failed: {outcome}")
+def _call(evm: Evm, sender: str, to: str, function: str, *arguments: int | str) -> None:
+    data = bytes.fromhex(encode_call(function, *arguments)[2:])
+    result = evm.run(sender=sender, to=to, data=data, value=0, gas=GAS)
+    if not result.is_success:
+        raise RuntimeError(f"{function} failed: {result}")

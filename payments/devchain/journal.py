@@ -42,5 +42,4 @@ class Journal:
             raise
 
     def close(self) -> None:
-        """Close the file and release its lock."""
         self._file.close()

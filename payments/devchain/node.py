@@ -10,7 +10,7 @@ from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from payments.devchain.chain import Chain
-from payments.devchain.rpc import Rpc
+from payments.devchain.rpc import JsonRpc
 
 MAX_BYTES = 1 << 20
 
@@ -19,7 +19,7 @@ class Node:
     """Serves one chain, one request at a time."""
 
     def __init__(self, chain: Chain, *, clock: Callable[[], float] = time.time) -> None:
-        self._rpc = Rpc(chain, clock=clock)
+        self._rpc = JsonRpc(chain, clock=clock)
         self._lock = threading.Lock()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

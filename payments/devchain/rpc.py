@@ -9,8 +9,8 @@ from payments.chain.evm import ZERO_ADDRESS
 from payments.devchain import rpc_formatting as formatting
 from payments.devchain.addresses import CHAIN_ID
 from payments.devchain.chain import BASE_FEE, GAS_LIMIT, Chain
-from payments.devchain.evm import Outcome
-from payments.devchain.transactions import InvalidTransactionError
+from payments.devchain.evm import ExecutionResult
+from payments.devchain.transactions import InvalidTransaction
 
 MAX_BATCH = 100
 # An estimate is raised by a fifth: storage costs more or less by what ran before.
@@ -34,7 +34,7 @@ def invalid_params(message: str) -> RpcFailure:
     return RpcFailure(-32602, message)
 
 
-class Rpc:
+class JsonRpc:
     """The methods of one chain. Not thread-safe; `clock` returns Unix seconds."""
 
     def __init__(self, chain: Chain, *, clock: Callable[[], float]) -> None:
@@ -43,11 +43,11 @@ class Rpc:
         self.methods: Mapping[str, Method] = {
             "web3_clientVersion": lambda: "tablewire-devchain",
             "net_version": lambda: str(CHAIN_ID),
-            "eth_chainId": lambda: formatting.quantity(CHAIN_ID),
+            "eth_chainId": lambda: hex(CHAIN_ID),
             "eth_syncing": lambda: False,
             "eth_accounts": list,
-            "eth_blockNumber": lambda: formatting.quantity(chain.head.number),
-            "eth_gasPrice": lambda: formatting.quantity(BASE_FEE),
+            "eth_blockNumber": lambda: hex(chain.head.number),
+            "eth_gasPrice": lambda: hex(BASE_FEE),
             "eth_maxPriorityFeePerGas": lambda: "0x0",
             "eth_feeHistory": self.fee_history,
             "eth_getBalance": self.balance,
@@ -89,7 +89,7 @@ class Rpc:
                 raise invalid_params("missing or superfluous params") from None
             try:
                 result = method(*params)
-            except InvalidTransactionError as error:
+            except InvalidTransaction as error:
                 raise RpcFailure(-32000, str(error)) from None
             except OSError as error:
                 raise RpcFailure(-32000, f"the transaction could not be stored: {error.strerror or error}") from None
@@ -98,81 +98,68 @@ class Rpc:
         # A notification, which has no id, gets no response.
         return {"jsonrpc": "2.0", "id": request["id"], "result": result} if "id" in request else None
 
-    # Accounts
     def balance(self, address: Any, at: Any = "latest") -> str:
-        """Return the ether of an account in wei."""
         self._require_latest(at)
-        return formatting.quantity(self.chain.machine.balance(_address(address)))
+        return hex(self.chain.evm.balance(_address(address)))
 
     def code(self, address: Any, at: Any = "latest") -> str:
-        """Return the code of a contract."""
         self._require_latest(at)
-        return formatting.raw(self.chain.machine.code(_address(address)))
+        return formatting.to_hex(self.chain.evm.code(_address(address)))
 
     def storage(self, address: Any, slot: Any, at: Any = "latest") -> str:
-        """Return one word of storage."""
         self._require_latest(at)
-        return f"0x{self.chain.machine.storage(_address(address), _number(slot)):064x}"
+        return f"0x{self.chain.evm.storage(_address(address), _number(slot)):064x}"
 
     def transaction_count(self, address: Any, at: Any = "latest") -> str:
-        """Return the nonce of the account's next transaction."""
         self._require_latest(at)
-        return formatting.quantity(self.chain.machine.nonce(_address(address)))
+        return hex(self.chain.evm.nonce(_address(address)))
 
-    # Calls and transactions
     def call(self, params: Any, at: Any = "latest") -> str:
-        """Return the result of a contract call."""
         self._require_latest(at)
-        return formatting.raw(self._simulate(_call(params)).output)
+        return formatting.to_hex(self._simulate(_call(params)).output)
 
     def estimate_gas(self, params: Any, at: Any = "latest") -> str:
         """Return an amount of gas with which the transaction succeeds."""
         self._require_latest(at)
         call = _call(params)
-        outcome = self._simulate(call)
-        gas = outcome.gas_used + outcome.gas_refunded
+        result = self._simulate(call)
+        gas = result.gas_used + result.gas_refunded
         gas += gas // MARGIN if call["data"] or call["to"] is None else 0
         # A nested call gets a part of the remaining gas only, so more may be needed than was used.
         while gas < GAS_LIMIT and not self.chain.call(**{**call, "gas": gas}, now=self._now()).is_success:
             gas += gas // MARGIN
-        return formatting.quantity(min(gas, GAS_LIMIT))
+        return hex(min(gas, GAS_LIMIT))
 
     def send(self, raw: Any) -> str:
-        """Accept a signed transaction and return its hash."""
-        return formatting.raw(self.chain.send(_bytes(raw), now=self._now()))
+        return formatting.to_hex(self.chain.send(_bytes(raw), now=self._now()))
 
     def transaction(self, transaction_hash: Any) -> dict[str, Any] | None:
-        """Return a transaction by its hash."""
         key = _bytes(transaction_hash, size=32)
         if found := self.chain.find(key):
-            return formatting.transaction(found[1].transaction, of=found[0])
+            return formatting.format_transaction(found[1].transaction, block=found[0])
         pending = self.chain.find_pending(key)
-        return formatting.transaction(pending, of=None) if pending else None
+        return formatting.format_transaction(pending, block=None) if pending else None
 
     def receipt(self, transaction_hash: Any) -> dict[str, Any] | None:
-        """Return the receipt of a transaction; None while it has none."""
         found = self.chain.find(_bytes(transaction_hash, size=32))
-        return formatting.receipt(*found) if found else None
+        return formatting.format_receipt(*found) if found else None
 
-    # Blocks and logs
     def block_by_number(self, at: Any, full: Any = False) -> dict[str, Any] | None:
-        """Return a block by its number or tag."""
         number = self._block_number(at)
         found = self.chain.blocks[number : number + 1]
-        return formatting.block(found[0], full=bool(full)) if found else None
+        return formatting.format_block(found[0], full=bool(full)) if found else None
 
     def block_by_hash(self, block_hash: Any, full: Any = False) -> dict[str, Any] | None:
-        """Return a block by its hash."""
         found = self.chain.find_block(_bytes(block_hash, size=32))
-        return formatting.block(found, full=bool(full)) if found else None
+        return formatting.format_block(found, full=bool(full)) if found else None
 
     def logs(self, query: Any) -> list[dict[str, Any]]:
-        """Return the logs that match a filter of blocks, addresses and topics."""
         if not isinstance(query, dict):
             raise invalid_params("a filter is an object")
-        addresses = {_address(one) for one in _list(query.get("address"))}
+        addresses = {_address(address) for address in _list(query.get("address"))}
         topics = [
-            {formatting.raw(_bytes(one, size=32)) for one in _list(choice)} for choice in _list(query.get("topics"))
+            {formatting.to_hex(_bytes(topic, size=32)) for topic in _list(choice)}
+            for choice in _list(query.get("topics"))
         ]
         if "blockHash" in query:
             block = self.chain.find_block(_bytes(query["blockHash"], size=32))
@@ -182,7 +169,7 @@ class Rpc:
         else:
             first, last = self._block_number(query.get("fromBlock")), self._block_number(query.get("toBlock"))
         return [
-            formatting.log(block, mined, index, entry)
+            formatting.format_log(block, mined, index, entry)
             for block, mined, index, entry in self.chain.logs(first, last)
             if (not addresses or entry.address in addresses)
             and len(entry.topics) >= len(topics)
@@ -190,29 +177,28 @@ class Rpc:
         ]
 
     def fee_history(self, count: Any, newest: Any, percentiles: Any = ()) -> dict[str, Any]:
-        """Return the fees of the latest blocks, which never change."""
         last = min(self._block_number(newest), self.chain.head.number)
         blocks = self.chain.blocks[max(0, last - min(_number(count), MAX_FEE_HISTORY) + 1) : last + 1]
         return {
-            "oldestBlock": formatting.quantity(blocks[0].number if blocks else last),
-            "baseFeePerGas": [formatting.quantity(BASE_FEE)] * (len(blocks) + 1),
-            "gasUsedRatio": [(one.mined.outcome.gas_used if one.mined else 0) / GAS_LIMIT for one in blocks],
+            "oldestBlock": hex(blocks[0].number if blocks else last),
+            "baseFeePerGas": [hex(BASE_FEE)] * (len(blocks) + 1),
+            "gasUsedRatio": [(block.mined.result.gas_used if block.mined else 0) / GAS_LIMIT for block in blocks],
             "reward": [["0x0" for _ in percentiles or ()] for _ in blocks],
         }
 
     def _now(self) -> int:
         return int(self.clock())
 
-    def _simulate(self, call: Mapping[str, Any]) -> Outcome:
-        """Return the outcome of a call that succeeds. Raises RpcFailure as nodes do for one that fails."""
-        outcome = self.chain.call(**call, now=self._now())
-        if outcome.is_success:
-            return outcome
-        if outcome.halt:
-            raise RpcFailure(-32000, f"execution failed: {outcome.halt}")
-        reason = formatting.revert_reason(outcome.output)
+    def _simulate(self, call: Mapping[str, Any]) -> ExecutionResult:
+        """Return the result of a call that succeeds. Raises RpcFailure as nodes do for one that fails."""
+        result = self.chain.call(**call, now=self._now())
+        if result.is_success:
+            return result
+        if result.halt:
+            raise RpcFailure(-32000, f"execution failed: {result.halt}")
+        reason = formatting.revert_reason(result.output)
         message = "execution reverted" + (f": {reason}" if reason else "")
-        raise RpcFailure(3, message, formatting.raw(outcome.output))
+        raise RpcFailure(3, message, formatting.to_hex(result.output))
 
     def _block_number(self, at: Any) -> int:
         """Return the number of a block by number or tag; without either, of the latest."""
@@ -256,7 +242,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _address(value: Any) -> str:
-    return formatting.raw(_bytes(value, size=20))
+    return formatting.to_hex(_bytes(value, size=20))
 
 
 def _number(value: Any) -> int:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from payments.chain.evm import ZERO_ADDRESS
-from payments.devchain.chain import BASE_FEE, GAS_LIMIT, Block, Mined
+from payments.devchain.chain import BASE_FEE, GAS_LIMIT, Block, MinedTransaction
 from payments.devchain.evm import Log
 from payments.devchain.transactions import Transaction
 
@@ -13,31 +13,26 @@ EMPTY_BLOOM = "0x" + 512 * "0"
 ERROR_SELECTOR = bytes.fromhex("08c379a0")
 
 
-def quantity(number: int) -> str:
-    """Format a number without leading zeros."""
-    return hex(number)
-
-
-def raw(content: bytes) -> str:
-    """Format bytes."""
+def to_hex(content: bytes) -> str:
+    """Format bytes as 0x and hexadecimal digits."""
     return "0x" + content.hex()
 
 
-def block(one: Block, *, full: bool) -> dict[str, Any]:
+def format_block(block: Block, *, full: bool) -> dict[str, Any]:
     """Format a block with its `full` transactions or their hashes. Fields that this chain does not have are zero."""
     transactions: list[Any] = []
-    if one.mined:
-        sent = one.mined.transaction
-        transactions = [transaction(sent, of=one)] if full else [raw(sent.hash)]
+    if block.mined:
+        sent = block.mined.transaction
+        transactions = [format_transaction(sent, block=block)] if full else [to_hex(sent.hash)]
     return {
-        "number": quantity(one.number),
-        "hash": raw(one.hash),
-        "parentHash": raw(one.parent),
-        "timestamp": quantity(one.timestamp),
+        "number": hex(block.number),
+        "hash": to_hex(block.hash),
+        "parentHash": to_hex(block.parent_hash),
+        "timestamp": hex(block.timestamp),
         "transactions": transactions,
-        "gasUsed": quantity(one.mined.outcome.gas_used if one.mined else 0),
-        "gasLimit": quantity(GAS_LIMIT),
-        "baseFeePerGas": quantity(BASE_FEE),
+        "gasUsed": hex(block.mined.result.gas_used if block.mined else 0),
+        "gasLimit": hex(GAS_LIMIT),
+        "baseFeePerGas": hex(BASE_FEE),
         "miner": ZERO_ADDRESS,
         "difficulty": "0x0",
         "totalDifficulty": "0x0",
@@ -54,63 +49,63 @@ def block(one: Block, *, full: bool) -> dict[str, Any]:
     }
 
 
-def transaction(one: Transaction, *, of: Block | None) -> dict[str, Any]:
+def format_transaction(sent: Transaction, *, block: Block | None) -> dict[str, Any]:
     """Format a transaction of a block, or of none while it is pending."""
     formatted = {
-        "hash": raw(one.hash),
-        "type": quantity(one.kind),
-        "chainId": quantity(one.chain_id),
-        "from": one.sender,
-        "to": one.to,
-        "nonce": quantity(one.nonce),
-        "gas": quantity(one.gas),
-        "gasPrice": quantity(one.gas_price(BASE_FEE)),
-        "value": quantity(one.value),
-        "input": raw(one.data),
-        "v": quantity(one.signature[64]),
-        "r": quantity(int.from_bytes(one.signature[:32])),
-        "s": quantity(int.from_bytes(one.signature[32:64])),
-        "blockHash": raw(of.hash) if of else None,
-        "blockNumber": quantity(of.number) if of else None,
-        "transactionIndex": "0x0" if of else None,
+        "hash": to_hex(sent.hash),
+        "type": hex(sent.kind),
+        "chainId": hex(sent.chain_id),
+        "from": sent.sender,
+        "to": sent.to,
+        "nonce": hex(sent.nonce),
+        "gas": hex(sent.gas),
+        "gasPrice": hex(sent.gas_price(BASE_FEE)),
+        "value": hex(sent.value),
+        "input": to_hex(sent.data),
+        "v": hex(sent.signature[64]),
+        "r": hex(int.from_bytes(sent.signature[:32])),
+        "s": hex(int.from_bytes(sent.signature[32:64])),
+        "blockHash": to_hex(block.hash) if block else None,
+        "blockNumber": hex(block.number) if block else None,
+        "transactionIndex": "0x0" if block else None,
     }
-    if one.kind == 2:
-        formatted |= {"maxFeePerGas": quantity(one.max_fee), "maxPriorityFeePerGas": quantity(one.max_priority_fee)}
+    if sent.kind == 2:
+        formatted |= {"maxFeePerGas": hex(sent.max_fee), "maxPriorityFeePerGas": hex(sent.max_priority_fee)}
     return formatted
 
 
-def receipt(of: Block, mined: Mined) -> dict[str, Any]:
+def format_receipt(block: Block, mined: MinedTransaction) -> dict[str, Any]:
     """Format the receipt of a transaction of a block."""
-    one, outcome = mined.transaction, mined.outcome
+    sent, result = mined.transaction, mined.result
     return {
-        "transactionHash": raw(one.hash),
+        "transactionHash": to_hex(sent.hash),
         "transactionIndex": "0x0",
-        "blockHash": raw(of.hash),
-        "blockNumber": quantity(of.number),
-        "from": one.sender,
-        "to": one.to,
-        "contractAddress": outcome.created,
-        "status": quantity(int(outcome.is_success)),
-        "gasUsed": quantity(outcome.gas_used),
-        "cumulativeGasUsed": quantity(outcome.gas_used),
-        "effectiveGasPrice": quantity(mined.gas_price),
-        "logs": [log(of, mined, index, entry) for index, entry in enumerate(outcome.logs)],
+        "blockHash": to_hex(block.hash),
+        "blockNumber": hex(block.number),
+        "from": sent.sender,
+        "to": sent.to,
+        "contractAddress": result.created,
+        "status": hex(int(result.is_success)),
+        "gasUsed": hex(result.gas_used),
+        "cumulativeGasUsed": hex(result.gas_used),
+        "effectiveGasPrice": hex(mined.gas_price),
+        "logs": [format_log(block, mined, index, entry) for index, entry in enumerate(result.logs)],
         "logsBloom": EMPTY_BLOOM,
-        "type": quantity(one.kind),
+        "type": hex(sent.kind),
     }
 
 
-def log(of: Block, mined: Mined, index: int, entry: Log) -> dict[str, Any]:
+def format_log(block: Block, mined: MinedTransaction, index: int, entry: Log) -> dict[str, Any]:
     """Format one log of a block."""
     return {
         "address": entry.address,
         "topics": list(entry.topics),
-        "data": raw(entry.data),
-        "blockHash": raw(of.hash),
-        "blockNumber": quantity(of.number),
-        "transactionHash": raw(mined.transaction.hash),
+        "data": to_hex(entry.data),
+        "blockHash": to_hex(block.hash),
+        "blockNumber": hex(block.number),
+        "transactionHash": to_hex(mined.transaction.hash),
         "transactionIndex": "0x0",
-        "logIndex": quantity(index),
+        "logIndex": hex(index),
         "removed": False,
     }
 

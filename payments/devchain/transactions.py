@@ -5,13 +5,13 @@ from typing import Any
 
 import rlp
 
-from payments.chain.evm import keccak, recover
+from payments.chain.evm import keccak, recover_address
 
 # By type: the number of fields before the signature.
 UNSIGNED_FIELDS = {0: 6, 1: 8, 2: 9}
 
 
-class InvalidTransactionError(ValueError):
+class InvalidTransaction(ValueError):
     """The chain rejects this transaction. The message is shown to its sender."""
 
 
@@ -41,60 +41,59 @@ class Transaction:
         return self.gas * self.max_fee + self.value
 
     def gas_price(self, base_fee: int) -> int:
-        """Return the price of a unit of gas in a block of this base fee."""
         return min(self.max_fee, base_fee + self.max_priority_fee)
 
 
-def read(raw: bytes, *, chain_id: int) -> Transaction:
-    """Decode a signed transaction and recover its sender. Raises InvalidTransactionError."""
+def decode_transaction(raw: bytes, *, chain_id: int) -> Transaction:
+    """Decode a signed transaction and recover its sender. Raises InvalidTransaction."""
     kind = raw[0] if raw and raw[0] < 0x80 else 0
     if kind not in UNSIGNED_FIELDS:
-        raise InvalidTransactionError(f"transaction type {kind} is not supported")
+        raise InvalidTransaction(f"transaction type {kind} is not supported")
     try:
         fields = rlp.decode(raw[1:] if kind else raw)
     except (rlp.DecodingError, RecursionError) as error:
-        raise InvalidTransactionError(str(error)) from None
+        raise InvalidTransaction(str(error)) from None
     if not isinstance(fields, list) or len(fields) != UNSIGNED_FIELDS[kind] + 3:
-        raise InvalidTransactionError("the transaction has too few or too many fields")
+        raise InvalidTransaction("the transaction has too few or too many fields")
     unsigned = fields[: UNSIGNED_FIELDS[kind]]
-    v, r, s = (_number(field, 32) for field in fields[-3:])
+    v, r, s = (_decode_number(field, 32) for field in fields[-3:])
     if kind:
-        signed_for = _number(unsigned[0], 32)
+        signed_for = _decode_number(unsigned[0], 32)
         parity, signed_fields = v, unsigned
     elif v in (27, 28):
-        # Before EIP-155 a signature held for any chain.
+        # Before EIP-155 a signature was valid on any chain.
         signed_for = chain_id
         parity, signed_fields = v - 27, unsigned
     else:
         signed_for = (v - 35) // 2
         parity, signed_fields = (v - 35) % 2, [*unsigned, signed_for, 0, 0]
     if signed_for != chain_id:
-        raise InvalidTransactionError(f"invalid chain id for signer: have {signed_for} want {chain_id}")
+        raise InvalidTransaction(f"invalid chain id for signer: have {signed_for} want {chain_id}")
     signature = r.to_bytes(32) + s.to_bytes(32) + bytes([min(parity, 255)])
-    sender = recover(keccak((bytes([kind]) if kind else b"") + rlp.encode(signed_fields)), signature)
+    sender = recover_address(keccak((bytes([kind]) if kind else b"") + rlp.encode(signed_fields)), signature)
     if sender is None:
-        raise InvalidTransactionError("invalid sender")
+        raise InvalidTransaction("invalid sender")
     # Types 1 and 2 begin with the chain id and end with an access list, which only makes gas cheaper.
     nonce, *fees, gas, to, value, data = unsigned[1:-1] if kind else unsigned
     if not isinstance(to, bytes) or len(to) not in (0, 20) or not isinstance(data, bytes):
-        raise InvalidTransactionError("the transaction's receiver or data are malformed")
+        raise InvalidTransaction("the transaction's receiver or data are malformed")
     return Transaction(
         hash=keccak(raw),
         kind=kind,
         chain_id=chain_id,
         sender=sender,
-        nonce=_number(nonce, 8),
-        gas=_number(gas, 8),
-        max_fee=_number(fees[-1], 16),
-        max_priority_fee=_number(fees[0], 16),
+        nonce=_decode_number(nonce, 8),
+        gas=_decode_number(gas, 8),
+        max_fee=_decode_number(fees[-1], 16),
+        max_priority_fee=_decode_number(fees[0], 16),
         to="0x" + to.hex() if to else None,
-        value=_number(value, 32),
+        value=_decode_number(value, 32),
         data=data,
         signature=signature,
     )
 
 
-def _number(field: Any, size: int) -> int:
+def _decode_number(field: Any, size: int) -> int:
     if not isinstance(field, bytes) or len(field) > size or field[:1] == b"\0":
-        raise InvalidTransactionError("the transaction holds a malformed number")
+        raise InvalidTransaction("the transaction holds a malformed number")
     return int.from_bytes(field)

@@ -1,4 +1,4 @@
-"""The wallets of a development chain: their keys derive from its secret, so nobody else has them."""
+"""The wallets of a development chain: their keys derive from its secret."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,8 +24,8 @@ class Wallet:
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
-    """What a demo wallet holds at the start, in whole coins."""
+class InitialBalances:
+    """The balances of a demo wallet at genesis, in whole coins."""
 
     usdc: Decimal = Decimal(1000)
     ether: Decimal = Decimal(10)
@@ -35,15 +35,15 @@ class Holding:
 
 TOKEN_PRICE_USD = Decimal(2)
 # By the wallet's name, which is also its tier (payments/tiers/definitions.py).
-DEMO = {
-    "free": Holding(),
-    "pro": Holding(tokens=Decimal(125)),
-    "premium": Holding(tokens=Decimal(1000)),
-    "enterprise": Holding(staked=Decimal(60_000)),
+DEMO_HOLDINGS = {
+    "free": InitialBalances(),
+    "pro": InitialBalances(tokens=Decimal(125)),
+    "premium": InitialBalances(tokens=Decimal(1000)),
+    "enterprise": InitialBalances(staked=Decimal(60_000)),
 }
 
 
-def derive(secret: str, name: str) -> Wallet:
+def derive_wallet(secret: str, name: str) -> Wallet:
     """Return the wallet of this name on the chain with this secret."""
     number = int.from_bytes(keccak(f"{secret}/{name}".encode())) % (ORDER - 1) + 1
     return from_key(name, number.to_bytes(32))
@@ -55,6 +55,6 @@ def from_key(name: str, key: bytes) -> Wallet:
     return Wallet(name=name, address="0x" + keccak(public[1:])[-20:].hex(), private_key="0x" + key.hex())
 
 
-def demo(secret: str) -> tuple[Wallet, ...]:
+def derive_demo_wallets(secret: str) -> tuple[Wallet, ...]:
     """Return the four demo wallets, one of each tier."""
-    return tuple(derive(secret, name) for name in DEMO)
+    return tuple(derive_wallet(secret, name) for name in DEMO_HOLDINGS)

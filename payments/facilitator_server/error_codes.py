@@ -6,7 +6,7 @@ CHAIN_UNAVAILABLE = "chain_unavailable"
 GAS_PRICE_TOO_HIGH = "gas_price_too_high"
 NO_GAS_LEFT = "facilitator_has_no_gas"
 FAILED = "facilitator_failed"
-LATER = frozenset({BUSY, CHAIN_UNAVAILABLE, GAS_PRICE_TOO_HIGH, NO_GAS_LEFT, FAILED})
+RETRYABLE = frozenset({BUSY, CHAIN_UNAVAILABLE, GAS_PRICE_TOO_HIGH, NO_GAS_LEFT, FAILED})
 
 # Permanent: our facilitator does not settle this payment, or it costs too much gas.
 WRONG_ASSET = "invalid_asset"

@@ -38,7 +38,7 @@ class Policy:
     max_gas_price: int
     max_gas: int
 
-    def admits(self, authorization: str) -> bool:
+    def is_authorized(self, authorization: str) -> bool:
         """Whether a caller with this Authorization header may use /verify and /settle."""
         scheme, _, token_given = authorization.partition(" ")
         if not self.tokens:
@@ -47,7 +47,7 @@ class Policy:
         matches = [hmac.compare_digest(token_given.strip().encode(), token.encode()) for token in self.tokens]
         return scheme.lower() == "bearer" and any(matches)
 
-    def objection(self, payload: Any, requirements: Any) -> str | None:
+    def find_refusal_reason(self, payload: Any, requirements: Any) -> str | None:
         """Return why this payment is not settled here, judged without the chain; None if it may be."""
         if requirements.network not in (self.network.caip2, self.network.name):
             # The SDK refuses every other network.

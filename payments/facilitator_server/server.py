@@ -50,7 +50,7 @@ class Facilitator:
             return "200 OK", {"status": "ok", **({"gas": "low"} if self._settler.is_low() else {})}
         if path == "/supported":
             return "200 OK", to_json(self._settler.supported())
-        if not self._policy.admits(environ.get("HTTP_AUTHORIZATION", "")):
+        if not self._policy.is_authorized(environ.get("HTTP_AUTHORIZATION", "")):
             headers.append(("WWW-Authenticate", "Bearer"))
             return "401 Unauthorized", {"error": "this facilitator wants its token: Authorization: Bearer"}
         content = environ["wsgi.input"].read(MAX_BYTES + 1)

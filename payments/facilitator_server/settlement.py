@@ -42,7 +42,6 @@ class Settler:
         threading.Thread(target=self._load, args=(build_sdk,), daemon=True).start()
 
     def supported(self) -> Any:
-        """Return what it settles (x402, GET /supported)."""
         return self._loaded.result()[0].get_supported()
 
     def is_low(self) -> bool:
@@ -50,14 +49,13 @@ class Settler:
         return self._loaded.done() and self._loaded.exception() is None and self._loaded.result()[1].is_low
 
     def is_idle(self) -> bool:
-        """Whether no settlement is under way."""
         return not self._payers
 
     def verify(self, payload: Any, requirements: Any) -> Any:
         """Return whether the payment could be settled now (x402, POST /verify); moves nothing."""
         from x402.schemas import SchemeNotFoundError, VerifyResponse
 
-        reason = self.policy.objection(payload, requirements)
+        reason = self.policy.find_refusal_reason(payload, requirements)
         if reason is None:
             sdk, _ = self._loaded.result()
             attempt = Attempt(payer="", key="", deadline=Deadline.after(ANSWERED_WITHIN_S))
@@ -76,9 +74,9 @@ class Settler:
 
     def settle(self, payload: Any, requirements: Any) -> Any:
         """Settle once and return, within ANSWERED_WITHIN_S, settled, refused or pending (x402, POST /settle)."""
-        reason = self.policy.objection(payload, requirements)
+        reason = self.policy.find_refusal_reason(payload, requirements)
         if reason is not None:
-            return refusal(reason, requirements)
+            return build_refusal(reason, requirements)
         fields = payload.payload.get("authorization")
         payer, nonce = (str(fields.get(name, "")).lower() for name in ("from", "nonce"))
         attempt = Attempt(payer=payer, key=f"{payer}:{nonce}", deadline=Deadline.after(ANSWERED_WITHIN_S))
@@ -89,8 +87,10 @@ class Settler:
             work.cancel()
             transaction = attempt.cancel()
         if transaction is None:
-            return refusal(error_codes.CHAIN_UNAVAILABLE if attempt.chain_failed else error_codes.BUSY, requirements)
-        return refusal(error_codes.PENDING, requirements, transaction=transaction, payer=payer)
+            return build_refusal(
+                error_codes.CHAIN_UNAVAILABLE if attempt.chain_failed else error_codes.BUSY, requirements
+            )
+        return build_refusal(error_codes.PENDING, requirements, transaction=transaction, payer=payer)
 
     def _settle(self, attempt: Attempt, payload: Any, requirements: Any) -> Any:
         """Settle the payments of one payer one by one.
@@ -101,12 +101,12 @@ class Settler:
         try:
             sdk, _ = self._loaded.result(timeout=attempt.deadline.remaining_s)
         except FutureTimeout:
-            return refusal(error_codes.BUSY, requirements)
+            return build_refusal(error_codes.BUSY, requirements)
         with self._payer_lock(attempt) as running:
             if running is not None:
                 is_copy = running.key == attempt.key
                 reason = error_codes.PENDING if is_copy else error_codes.BUSY
-                return refusal(reason, requirements, transaction=running.transaction if is_copy else None)
+                return build_refusal(reason, requirements, transaction=running.transaction if is_copy else None)
             with working_on(attempt):
                 return self._classify(attempt, requirements, lambda: sdk.settle(payload, requirements))
 
@@ -117,21 +117,23 @@ class Settler:
         try:
             answer = settle()
         except SchemeNotFoundError:
-            return refusal("unsupported_scheme", requirements)
+            return build_refusal("unsupported_scheme", requirements)
         except Exception:
             logger.exception("a payment could not be settled")
-            answer = refusal(error_codes.FAILED, requirements)
+            answer = build_refusal(error_codes.FAILED, requirements)
         if answer.success or answer.transaction:
             return answer
         if attempt.transaction is not None:
-            return refusal(error_codes.PENDING, requirements, transaction=attempt.transaction, payer=attempt.payer)
+            return build_refusal(
+                error_codes.PENDING, requirements, transaction=attempt.transaction, payer=attempt.payer
+            )
         if attempt.not_sent_reason is not None:
-            return refusal(attempt.not_sent_reason, requirements)
+            return build_refusal(attempt.not_sent_reason, requirements)
         if attempt.chain_failed:
-            return refusal(error_codes.CHAIN_UNAVAILABLE, requirements)
+            return build_refusal(error_codes.CHAIN_UNAVAILABLE, requirements)
         # We have not sent it, so the SDK's reasons for payments that may have been sent do not apply. USED does:
         # another sender may have sent it.
-        if answer.error_reason not in error_codes.REFUSED | error_codes.LATER | {error_codes.USED}:
+        if answer.error_reason not in error_codes.REFUSED | error_codes.RETRYABLE | {error_codes.USED}:
             return answer.model_copy(update={"error_reason": error_codes.WOULD_FAIL})
         return answer
 
@@ -177,7 +179,7 @@ def working_on(attempt: Attempt) -> Iterator[None]:
         current.attempt = None
 
 
-def refusal(reason: str, requirements: Any, *, transaction: str | None = None, payer: str | None = None) -> Any:
+def build_refusal(reason: str, requirements: Any, *, transaction: str | None = None, payer: str | None = None) -> Any:
     """Return the answer for a payment that was not settled, or not yet."""
     from x402.schemas import SettleResponse
 

@@ -51,7 +51,6 @@ class Provider(HTTPProvider):
         super().__init__(url, request_kwargs={"timeout": (CONNECT_S, READ_S)}, exception_retry_configuration=None)
 
     def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
-        """Send one request."""
         try:
             try:
                 answer = super().make_request(method, params)
@@ -65,7 +64,7 @@ class Provider(HTTPProvider):
         return answer
 
     def batch_numbers(self, *calls: tuple[str, list[str]]) -> list[int]:
-        """Return the numeric results of several calls in one trip; thread-safe. Raises ChainUnavailable."""
+        """Return the numeric results of several calls in one request; thread-safe. Raises ChainUnavailable."""
         try:
             requested = [(RPCEndpoint(method), params) for method, params in calls]
             try:

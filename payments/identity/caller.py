@@ -23,7 +23,7 @@ from accounts.models import ApiKey
 from framework.api.rate_limits.client_ip import address_bucket, client_ip
 from framework.errors import ApiError, ErrorCode, InvalidRequest
 from payments import x402
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.chain.rpc import RpcUnavailable
 from payments.identity import challenge_verification, queries, sessions, siwx
 from payments.models import Payment, Wallet
@@ -264,7 +264,7 @@ def payment_of(request: HttpRequest, *, meta: Mapping[str, Any] | None, now: dat
         return None
     if not isinstance(payment, x402.Authorization):
         return None
-    if (payment.network, payment.to) != (ours().caip2, settings.PAY_TO):
+    if (payment.network, payment.to) != (payment_network().caip2, settings.PAY_TO):
         return None
     moment = int(now.timestamp())
     if not payment.valid_after <= moment < payment.valid_before <= moment + LONGEST_PAYMENT_S:

@@ -62,7 +62,7 @@ def held(wallet: Wallet) -> Held:
     """What is known of a wallet that was found `with_plan`."""
     agreed = terms.of_wallet(wallet)
     return Held(
-        address=evm.checksummed(wallet.address),
+        address=evm.to_checksum_address(wallet.address),
         tier=agreed.tier,
         rising=agreed.rise,
         holdings_usd=wallet.holdings_usd,
@@ -80,8 +80,8 @@ def standing(caller: Caller, *, usage: Usage, now: datetime) -> Standing:
     return Standing(
         by=caller.by,
         account=account_of(caller, wallet),
-        wallet=evm.checksummed(wallet.address) if wallet else None,
-        wallets=tuple(evm.checksummed(each.address) for each in caller.known),
+        wallet=evm.to_checksum_address(wallet.address) if wallet else None,
+        wallets=tuple(evm.to_checksum_address(each.address) for each in caller.known),
         tier=tier,
         next_tier=next((above for above in TIERS.values() if above > tier), None),
         rising=caller.terms.rise,

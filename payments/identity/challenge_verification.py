@@ -36,8 +36,8 @@ def check(sign_in: SignIn) -> None:
 
     What its key has not signed may be good to a contract wallet, which is asked then. Raises RpcUnavailable.
     """
-    digest, signature = evm.message_digest(sign_in.text), bytes.fromhex(sign_in.signature[2:])
-    if evm.recover(digest, signature) == sign_in.address:
+    digest, signature = evm.hash_message(sign_in.text), bytes.fromhex(sign_in.signature[2:])
+    if evm.recover_address(digest, signature) == sign_in.address:
         return
-    if not reads.approves(sign_in.address, digest, signature):
+    if not reads.is_contract_signature(sign_in.address, digest, signature):
         raise WrongSignature("The signature is not of this wallet on this message.")

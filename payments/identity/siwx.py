@@ -19,7 +19,7 @@ from framework.api.urls import public_url
 from framework.errors import InvalidRequest
 from framework.signed_tokens import KeyedHash
 from payments.chain import evm
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 
 CHALLENGE_LASTS = timedelta(minutes=5)
 # How far ahead of ours a wallet's clock may be.
@@ -79,7 +79,7 @@ class Challenge:
         return text_of(
             {
                 "domain": self.domain,
-                "address": evm.checksummed(address),
+                "address": evm.to_checksum_address(address),
                 "statement": self.statement,
                 "uri": self.uri,
                 "version": self.version,
@@ -97,7 +97,7 @@ def challenge(*, now: datetime) -> Challenge:
         domain=urlsplit(public_url("")).netloc,
         uri=public_url(PATH),
         version="1",
-        chain_id=ours().chain_id,
+        chain_id=payment_network().chain_id,
         nonce=signed_nonce(f"{secrets.token_hex(12)}{int(now.timestamp()):08x}"),
         issued_at=now.replace(microsecond=0),
         expiration_time=now.replace(microsecond=0) + CHALLENGE_LASTS,
@@ -198,7 +198,7 @@ def checked(text: str, signature: str, *, source: str, now: datetime) -> SignIn:
         moment(found[name], source=source) for name in ("issuedAt", "expirationTime", "notBefore")
     )
     rules = [
-        ("address", address in (evm.checksummed(address), address.lower()), "has wrong capitals (EIP-55)"),
+        ("address", address in (evm.to_checksum_address(address), address.lower()), "has wrong capitals (EIP-55)"),
         ("domain", found["domain"] == ours_is.domain, f"must be {ours_is.domain}: it is for somebody else"),
         ("uri", urlsplit(found["uri"])[:2] == urlsplit(ours_is.uri)[:2], f"must be {ours_is.uri}"),
         ("version", found["version"] == ours_is.version, f"must be {ours_is.version}"),

@@ -1,11 +1,10 @@
-"""What a payer is told of the payments of their wallets."""
+"""The payment history of a caller: the payments of the wallets that the caller has proven."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime
-from functools import reduce
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from accounts.api_keys.authentication import MissingCredentials
 from framework.api.cache_headers import NO_STORE
@@ -16,7 +15,7 @@ from payments.identity.caller import Caller
 from payments.models import Payment
 
 State = Payment.State
-# How a payer calls the states: what is being settled, and what nobody saw the end of, is the same to them.
+# The states as payers see them. Claimed and unknown payments look the same to a payer.
 STATES: dict[str, tuple[State, ...]] = {
     "pending": (State.CLAIMED, State.UNKNOWN),
     "settled": (State.SETTLED,),
@@ -28,8 +27,8 @@ STATES: dict[str, tuple[State, ...]] = {
 NAMES = {state: name for name, states in STATES.items() for state in states}
 
 
-def payers(caller: Caller) -> frozenset[str]:
-    """The wallets of a caller who has proven who they are. Raises MissingCredentials."""
+def get_payers(caller: Caller) -> frozenset[str]:
+    """Return the wallets that the caller has proven. Raises MissingCredentials."""
     if not caller.is_known:
         raise MissingCredentials(
             "Payments are shown to the wallet that has paid: sign in by POST /v1/auth/session, then"
@@ -38,7 +37,7 @@ def payers(caller: Caller) -> frozenset[str]:
     return caller.wallets
 
 
-def page(
+def list_payments(
     wallets: Collection[str],
     *,
     limit: int,
@@ -49,58 +48,57 @@ def page(
     until: datetime | None = None,
     cursor: str | None = None,
 ) -> Listing[Payment]:
-    """A page of what these wallets have paid, newest first: `since` is in it, `until` is not.
+    """Return a page of the payments of these wallets, newest first, from `since` inclusive to `until` exclusive.
 
-    One query for one wallet and two for several, by the index of each wallet; none for none. Raises InvalidCursor.
+    Each wallet's newest payments are read by their index: one query for one wallet, two for several, none without a
+    wallet. Raises InvalidCursor.
     """
     question = pagination_cursor.fingerprint("payments", sorted(wallets), state, product, since, until)
-    wanted, as_of = Q(), now
+    condition, as_of = Q(), now
     if state is not None:
-        wanted &= Q(state__in=STATES[state])
+        condition &= Q(state__in=STATES[state])
     if product is not None:
-        wanted &= Q(products__contains=[product])
+        condition &= Q(products__contains=[product])
     if since is not None:
-        wanted &= Q(created_at__gte=since)
+        condition &= Q(created_at__gte=since)
     if until is not None:
-        wanted &= Q(created_at__lt=until)
+        condition &= Q(created_at__lt=until)
     if cursor is not None:
-        place = pagination_cursor.decode_cursor(cursor, question=question, now=now)
-        as_of, last = place.as_of, datetime.fromisoformat(str(place.after[0]))
-        # The first condition is one that the index knows.
-        wanted &= Q(created_at__lte=last) & (Q(created_at__lt=last) | Q(pk__lt=UUID(str(place.after[1]))))
-    rows = list(_newest(sorted(wallets), wanted, limit + 1))
-    following = None
+        position = pagination_cursor.decode_cursor(cursor, question=question, now=now)
+        as_of, last = position.as_of, datetime.fromisoformat(str(position.after[0]))
+        # The first part alone is what the index can use.
+        condition &= Q(created_at__lte=last) & (Q(created_at__lt=last) | Q(pk__lt=UUID(str(position.after[1]))))
+    order = ("-created_at", "-pk")
+    by_wallet = [
+        Payment.objects.filter(condition, payer=wallet).order_by(*order)[: limit + 1] for wallet in sorted(wallets)
+    ]
+    newest = by_wallet[0] if by_wallet else Payment.objects.none()
+    if len(by_wallet) > 1:
+        first, *others = (rows.values_list("pk", "created_at") for rows in by_wallet)
+        keys = [key for key, _ in first.union(*others, all=True).order_by(*order)[: limit + 1]]
+        newest = Payment.objects.filter(pk__in=keys).order_by(*order)
+    rows = list(newest.select_related("refund"))
+    next_cursor = None
     if len(rows) > limit:
         rows.pop()
         key = [rows[-1].created_at.isoformat(), rows[-1].pk.hex]
-        following = pagination_cursor.encode_cursor(key, as_of=as_of, question=question)
-    return Listing(rows=rows, limit=limit, next_cursor=following, as_of=as_of)
+        next_cursor = pagination_cursor.encode_cursor(key, as_of=as_of, question=question)
+    return Listing(rows=rows, limit=limit, next_cursor=next_cursor, as_of=as_of)
 
 
-def _newest(wallets: Sequence[str], wanted: Q, most: int) -> QuerySet[Payment]:
-    """The newest of these wallets; each wallet's own are found by its index, and no more of them than are shown."""
-    order = ("-created_at", "-pk")
-    each = [Payment.objects.filter(wanted, payer=wallet).order_by(*order)[:most] for wallet in wallets]
-    if len(each) > 1:
-        keys = [rows.values_list("pk", "created_at") for rows in each]
-        merged = reduce(lambda some, more: some.union(more, all=True), keys).order_by("-created_at", "-pk")[:most]
-        return Payment.objects.filter(pk__in=[key for key, _ in merged]).select_related("refund").order_by(*order)
-    return each[0].select_related("refund") if each else Payment.objects.none()
-
-
-def find(wallets: Collection[str], public_id: str) -> Payment:
-    """The payment of this id. Raises NotFound for an unknown, a malformed and another wallet's id alike. One query."""
-    row = Payment.objects.of(wallets).known_as(public_id).select_related("refund").first()
-    if row is None:
+def get_payment(wallets: Collection[str], public_id: str) -> Payment:
+    """Return the payment with this id. Raises NotFound, also for another wallet's payment. One query."""
+    payment = Payment.objects.of(wallets).known_as(public_id).select_related("refund").first()
+    if payment is None:
         raise NotFound("There is no such payment.", headers=NO_STORE)
-    return row
+    return payment
 
 
-def reason(row: Payment) -> tuple[str | None, str | None]:
-    """Why money is owed back, or was not settled: a word for programs, and one more for people."""
-    if row.state in (State.REFUND_DUE, State.REFUNDED):
-        word, _, words = row.error.partition(": ")
-        return word or None, words or None
-    if row.state == State.EXPIRED:
-        return "not_settled", row.error or None
+def get_reason(payment: Payment) -> tuple[str | None, str | None]:
+    """Return why a refund is due or the payment was not settled: a code, and a message for people."""
+    if payment.state in (State.REFUND_DUE, State.REFUNDED):
+        code, _, message = payment.error.partition(": ")
+        return code or None, message or None
+    if payment.state == State.EXPIRED:
+        return "not_settled", payment.error or None
     return None, None

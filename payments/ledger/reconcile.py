@@ -46,13 +46,13 @@ class AuthorizationStatus(Enum):
 def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
     """Ask the chain about a payment that is not known to have arrived, and record what is certain.
 
-    One trip to the node while the authorization is unused. Raises RpcUnavailable.
+    One request to the node while the authorization is unused. Raises RpcUnavailable.
     """
     nonce = nonce_of(payment)
     if payment.valid_before is None or now <= payment.valid_before + CHAIN_DELAY:
-        is_spent = reads.authorization_is_spent(payment.payer, nonce)
+        is_spent = reads.is_authorization_spent(payment.payer, nonce)
     else:
-        is_spent, chain_time = reads.authorization_state(payment.payer, nonce)
+        is_spent, chain_time = reads.read_authorization_state(payment.payer, nonce)
         # A node that lags has not seen the end of the authorization's time, nor a use just before it.
         if not is_spent and chain_time > payment.valid_before:
             transitions.mark_expired(payment, reason="Its time has passed and it was not used.")
@@ -61,7 +61,7 @@ def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
         return AuthorizationStatus.UNUSED
     try:
         windows = log_windows_since(payment.created_at, now=now)
-        transfer = reads.authorization_used(payment.payer, nonce, windows=windows)
+        transfer = reads.find_authorization_transfer(payment.payer, nonce, windows=windows)
     except NotAPayment as error:
         transitions.mark_expired(payment, reason=error.reason)
         return AuthorizationStatus.VOID
@@ -161,7 +161,7 @@ def claim_recheck(payments: QuerySet[Payment], *, now: datetime) -> list[Payment
 def confirm_settlement(payment: Payment, *, now: datetime) -> str:
     """Look on the chain for a settlement that a facilitator reported; return what is wrong with it, else "".
 
-    Up to five trips to the node, one more for each five hours that have passed. Raises RpcUnavailable.
+    Up to five requests to the node, one more for each five hours that have passed. Raises RpcUnavailable.
     """
     if payment.form == Payment.Form.TX:
         # It was recorded from the chain.
@@ -169,13 +169,13 @@ def confirm_settlement(payment: Payment, *, now: datetime) -> str:
     nonce, since = nonce_of(payment), payment.settled_at or payment.created_at
     error, transfer, is_new = "", None, False
     try:
-        transfer = reads.authorization_used(payment.payer, nonce, windows=log_windows_since(since, now=now))
+        transfer = reads.find_authorization_transfer(payment.payer, nonce, windows=log_windows_since(since, now=now))
     except NotAPayment as refusal:
         error = refusal.reason
     else:
         if transfer is not None and transfer.amount < payment.amount_usdc:
             error = f"Settled for {payment.amount_usdc.normalize():f}, it says; less has arrived."
-        elif transfer is None and not reads.authorization_is_spent(payment.payer, nonce):
+        elif transfer is None and not reads.is_authorization_spent(payment.payer, nonce):
             error = "The facilitator says that it is settled; the chain does not know of it."
     if transfer is not None:
         is_new = transitions.confirm_transfer(payment, transfer, error=error)

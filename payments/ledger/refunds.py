@@ -12,7 +12,7 @@ from uuid import UUID
 
 from framework.errors import ApiError
 from payments.chain import evm, reads, receipts, usdc
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.chain.rpc import RpcUnavailable
 from payments.ledger import reconcile, transitions
 from payments.models import Payment, Refund
@@ -22,7 +22,7 @@ logger = logging.getLogger("tablewire.payments")
 BATCH_SIZE = 50
 # A transaction that is in no block after this time was probably never sent.
 EXPECTED_WITHIN = timedelta(hours=1)
-TRANSACTION_NOT_FOUND = "The chain does not know this transaction, an hour after it was noted."
+TRANSACTION_NOT_FOUND = "The chain does not know this transaction, an hour after it was recorded."
 PAYMENT_NOT_SHOWN = "The chain has not shown this payment itself: there is nothing to send back yet."
 # A transaction that may have been sent after all is looked for during this time.
 CONFIRMATION_PERIOD = timedelta(days=7)
@@ -58,10 +58,10 @@ class RefundResult:
     refusal: str | None = None
 
 
-def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, words: str = "", by: str, now: datetime) -> bool:
+def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, message: str = "", by: str, now: datetime) -> bool:
     """Mark a payment refund due for staff (transitions.mark_refund_due), once the chain shows that it has arrived.
 
-    Up to ten trips to the node if the payment was not seen there before. Raises PaymentNotOnChain.
+    Up to ten requests to the node if the payment was not seen there before. Raises PaymentNotOnChain.
     """
     row = Payment.objects.filter(pk=payment, state__in=Payment.EARNED).first()
     if row is None:
@@ -70,9 +70,10 @@ def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, words: str =
         if not is_on_chain(row, now=now):
             raise PaymentNotOnChain("The chain does not show that this payment has arrived: no refund is due.")
     except RpcUnavailable as error:
-        message = "The chain cannot be read, and has not shown that this payment has arrived."
-        raise PaymentNotOnChain(message) from error
-    return transitions.mark_refund_due(row.pk, reason=reason, words=words, by=by)
+        raise PaymentNotOnChain(
+            "The chain cannot be read, and has not shown that this payment has arrived."
+        ) from error
+    return transitions.mark_refund_due(row.pk, reason=reason, message=message, by=by)
 
 
 def is_on_chain(payment: Payment, *, now: datetime) -> bool:
@@ -83,14 +84,14 @@ def is_on_chain(payment: Payment, *, now: datetime) -> bool:
     return payment.block is not None
 
 
-@reads.unreadable_is_rpc_error
+@reads.invalid_response_as_rpc_error
 def read_transfer(tx_hash: str) -> RefundTransfer | None:
-    """Return what the transaction has moved, None while the chain does not know it. One trip to the node.
+    """Return what the transaction has moved, None while the chain does not know it. One request to the node.
 
     Transfers of an address to itself, and minted money, do not count. Raises RefundNotOnChain for a transaction that
     was reverted, and RpcUnavailable.
     """
-    receipt = receipts.find(tx_hash)
+    receipt = receipts.find_receipt(tx_hash)
     if receipt is None:
         return None
     if receipt.is_reverted:
@@ -105,7 +106,7 @@ def read_transfer(tx_hash: str) -> RefundTransfer | None:
             received[receiver] = received.get(receiver, 0) + usdc.value(log)
             if sender not in senders.setdefault(receiver, []):
                 senders[receiver].append(sender)
-    by_receiver = {receiver: ours().decimal(value) for receiver, value in received.items()}
+    by_receiver = {receiver: payment_network().to_decimal(value) for receiver, value in received.items()}
     return RefundTransfer(by_receiver=by_receiver, senders=senders, block=receipt.block)
 
 
@@ -120,7 +121,7 @@ def amount_received(payment: Payment, transfer: RefundTransfer, *, offset: Decim
     if transfer.block < payment.block:
         raise RefundNotOnChain("The transaction is older than the payment.")
     if received < offset + payment.amount_usdc:
-        asset = ours().asset_name
+        asset = payment_network().asset_name
         others = f", and other refunds claim {offset.normalize():f} of it" if offset else ""
         raise RefundNotOnChain(
             f"The transaction has sent {received.normalize():f} {asset} to the payer{others};"
@@ -133,8 +134,8 @@ def record(payments: Collection[UUID], *, tx_hash: str, by: str, now: datetime) 
     """Record that this transaction has refunded these payments, each by itself.
 
     Any wallet may have sent it. While it is not mined, or the chain is unavailable, the refunds are recorded
-    unconfirmed, and `confirm_recorded` checks them later. One trip to the chain, outside of any transaction, and five
-    statements for each payment; more trips for a payment that was not seen on the chain itself. Raises
+    unconfirmed, and `confirm_recorded` checks them later. One request to the chain, outside of any transaction, and
+    five statements for each payment; more requests for a payment that was not seen on the chain itself. Raises
     RefundNotOnChain for a transaction that was reverted.
     """
     try:
@@ -187,8 +188,8 @@ def _why_not_refundable(payment: Payment) -> str:
 def confirm_recorded(*, now: datetime) -> int:
     """Look on the chain for refunds that are recorded and not confirmed; return how many are confirmed now.
 
-    One trip to the chain for each transaction, and more for a payment that was not seen there itself. What the chain
-    shows instead is written on the row, for staff.
+    One request to the chain for each transaction, and more for a payment that was not seen there itself. The row
+    records what the chain shows instead, for staff.
     """
     unconfirmed = Refund.objects.filter(
         error__in=["", TRANSACTION_NOT_FOUND, PAYMENT_NOT_SHOWN],

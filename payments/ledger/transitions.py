@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce
 
 from framework.db import actor
 from framework.errors import ApiError
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.chain.reads import Transfer
 from payments.models import Payment, Refund
 
@@ -194,8 +194,8 @@ def spend_refund_due(payment: Payment, *, now: datetime) -> bool:
 
 # Refunds
 @transaction.atomic
-def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, words: str = "", by: str) -> bool:
-    """Record that a payment must be refunded, with `words` for the payer; False if its money is not ours.
+def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, message: str = "", by: str) -> bool:
+    """Record that a payment must be refunded, with a `message` for the payer; False if its money is not ours.
 
     Idempotent: a payment that is refund due or refunded stays as it is. Its money buys nothing more. A settlement that
     the chain contradicts is not refunded.
@@ -203,7 +203,7 @@ def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, words: str =
     actor.set_actor(by)
     is_not_contradicted = Q(block__isnull=False) | Q(error="")
     earned = Payment.objects.filter(is_not_contradicted, pk=payment, state__in=Payment.EARNED)
-    return bool(earned.update(state=State.REFUND_DUE, error=f"{reason}: {words}"[:500] if words else reason))
+    return bool(earned.update(state=State.REFUND_DUE, error=f"{reason}: {message}"[:500] if message else reason))
 
 
 def cancel_refund_due(payment: UUID, *, reason: Payment.RefundReason, by: str) -> bool:
@@ -278,13 +278,13 @@ def first_gap(amount: Decimal, claimed: Iterable[tuple[Decimal, Decimal]]) -> De
 
     A refund that was withdrawn leaves a gap. Computed in atomic units: a Decimal's 28 digits would round.
     """
-    wanted, free = ours().atomic(amount), 0
+    wanted, free = payment_network().to_atomic(amount), 0
     for offset, length in claimed:
-        begins = ours().atomic(offset)
+        begins = payment_network().to_atomic(offset)
         if begins - free >= wanted:
             break
-        free = begins + ours().atomic(length)
-    return ours().decimal(free)
+        free = begins + payment_network().to_atomic(length)
+    return payment_network().to_decimal(free)
 
 
 @transaction.atomic

@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                     models.DecimalField(decimal_places=6, default=0, max_digits=78, verbose_name="arrived, in USDC"),
                 ),
                 (
-                    "booked_usdc",
+                    "ledger_usdc",
                     models.DecimalField(
                         decimal_places=6, default=0, max_digits=78, verbose_name="in the ledger, in USDC"
                     ),
@@ -185,14 +185,14 @@ class Migration(migrations.Migration):
                         name="payment_open",
                     ),
                     models.Index(
-                        condition=models.Q(("state", "expired")), fields=["created_at"], name="payment_given_up"
+                        condition=models.Q(("state", "expired")), fields=["created_at"], name="payment_expired"
                     ),
                     models.Index(
                         condition=models.Q(
                             ("block__isnull", True), ("state__in", ["settled", "delivered", "refund_due", "refunded"])
                         ),
                         fields=["settled_at"],
-                        name="payment_unseen",
+                        name="payment_unconfirmed",
                     ),
                     models.Index(
                         condition=models.Q(("delivered_at__isnull", True), ("state", "settled")),
@@ -564,7 +564,7 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.CheckConstraint(
-                        condition=models.Q(("address__regex", "^0x[0-9a-f]{40}$")), name="wallet_address_is_one"
+                        condition=models.Q(("address__regex", "^0x[0-9a-f]{40}$")), name="wallet_address_is_valid"
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
@@ -590,7 +590,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "nonce",
-                    models.CharField(help_text="Of the challenge that was signed; each is good once", max_length=64),
+                    models.CharField(help_text="Of the signed challenge, which is valid once", max_length=64),
                 ),
                 ("digest", models.CharField(help_text="SHA-256 of the token", max_length=64, unique=True)),
                 ("created_at", models.DateTimeField()),
@@ -621,7 +621,7 @@ class Migration(migrations.Migration):
                             ("premium", "Premium"),
                             ("enterprise", "Enterprise"),
                         ],
-                        help_text="That this much leads to",
+                        help_text="The tier of these holdings",
                         max_length=20,
                     ),
                 ),
@@ -648,7 +648,7 @@ class Migration(migrations.Migration):
                 ("nonce", models.CharField(max_length=64, primary_key=True, serialize=False)),
                 (
                     "expires_at",
-                    models.DateTimeField(db_index=True, help_text="From then on the challenge itself is too old"),
+                    models.DateTimeField(db_index=True, help_text="When the challenge expires"),
                 ),
             ],
         ),

@@ -1,7 +1,7 @@
-"""What is sold and for how much, who pays, the ledger, and its audits."""
+"""Models of payments: products and prices, wallets and plans, the ledger, and its audits."""
 
 from payments.models.audits import Audit
-from payments.models.choices import TIER_CHOICES, shortened
+from payments.models.choices import TIER_CHOICES, shorten_address
 from payments.models.payments import Payment, PaymentEvent, Refund
 from payments.models.products import Price, Product
 from payments.models.revenue import Revenue
@@ -22,5 +22,5 @@ __all__ = [
     "TierTerms",
     "Wallet",
     "WalletSession",
-    "shortened",
+    "shorten_address",
 ]

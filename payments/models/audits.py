@@ -1,4 +1,4 @@
-"""Audits: the ledger held against the chain, block by block."""
+"""Audits: comparisons of the ledger with the chain."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -8,9 +8,9 @@ from framework.public_ids import new_id
 
 
 class Audit(models.Model):
-    """One comparison of what has arrived at our address with what the ledger says, over a span of blocks.
+    """One comparison of the transfers to our address with the ledger, over a span of blocks.
 
-    The next begins behind `last_block`. Only one that has ended (`ended_at`) says anything.
+    The next audit begins after `last_block`. An audit counts only once it has ended (`ended_at`).
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -22,7 +22,7 @@ class Audit(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     transfers = models.PositiveIntegerField(default=0, help_text="Transfers in these blocks")
     arrived_usdc = models.DecimalField("arrived, in USDC", max_digits=78, decimal_places=6, default=0)
-    booked_usdc = models.DecimalField("in the ledger, in USDC", max_digits=78, decimal_places=6, default=0)
+    ledger_usdc = models.DecimalField("in the ledger, in USDC", max_digits=78, decimal_places=6, default=0)
     orphans = models.PositiveIntegerField(default=0, help_text="Unmatched transfers: refund due")
     differences = ArrayField(
         models.CharField(max_length=300),

@@ -1,4 +1,4 @@
-"""The ledger: who has paid what for which answer, what became of it, and what was sent back."""
+"""The ledger: payments, their state transitions, and their refunds."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import F, Func, Q
 
 from framework.public_ids import decode, encode, new_id
-from payments.models.choices import TIER_CHOICES, shortened
+from payments.models.choices import TIER_CHOICES, shorten_address
 
 PREFIX = "pay"
 
@@ -164,11 +164,11 @@ class Payment(models.Model):
         ]
         indexes = [
             models.Index(fields=["claimed_at"], condition=Q(state__in=["claimed", "unknown"]), name="payment_open"),
-            models.Index(fields=["created_at"], condition=Q(state="expired"), name="payment_given_up"),
+            models.Index(fields=["created_at"], condition=Q(state="expired"), name="payment_expired"),
             models.Index(
                 fields=["settled_at"],
                 condition=Q(state__in=["settled", "delivered", "refund_due", "refunded"], block__isnull=True),
-                name="payment_unseen",
+                name="payment_unconfirmed",
             ),
             models.Index(
                 fields=["settled_at"],
@@ -188,16 +188,15 @@ class Payment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.amount_usdc.normalize():f} USDC by {shortened(self.payer)}"
+        return f"{self.amount_usdc.normalize():f} USDC by {shorten_address(self.payer)}"
 
     @property
     def public_id(self) -> str:
-        """The id that callers see."""
         return encode(PREFIX, self.pk)
 
     @property
     def readable_until(self) -> datetime | None:
-        """Until when the answer that it bought is served for it; None if it buys no answer."""
+        """When the answer that the payment bought stops being served; None if it buys no answer."""
         if self.state not in (Payment.State.SETTLED, Payment.State.DELIVERED) or self.settled_at is None:
             return None
         if self.delivered_at is not None:
@@ -210,7 +209,7 @@ class Payment(models.Model):
         return Q(settled_at__gt=now - cls.SPENDABLE_FOR, error__in=cls.SPENDABLE_REASONS, delivered_at=None)
 
     def is_refundable(self, now: datetime) -> bool:
-        """Whether it is refund due, can be spent no more, and was shown by the chain (Payments.refundable)."""
+        """Whether the payment is refundable, as in Payments.refundable."""
         if self.state != Payment.State.REFUND_DUE or self.settled_at is None or self.block is None:
             return False
         return (
@@ -248,7 +247,7 @@ class PaymentEvent(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.before or 'new'} to {self.after or 'let go'}"
+        return f"{self.before or 'new'} to {self.after or 'deleted'}"
 
 
 class Refund(models.Model):
@@ -324,4 +323,4 @@ class Refund(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.amount_usdc.normalize():f} USDC to {shortened(self.to)}"
+        return f"{self.amount_usdc.normalize():f} USDC to {shorten_address(self.to)}"

@@ -1,4 +1,4 @@
-"""What is sold, and for how much."""
+"""Products and their prices."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,7 +9,7 @@ from payments.tiers.definitions import TIERS
 
 
 class Product(models.Model):
-    """Something that is sold per call: a group of fields of a restaurant."""
+    """A group of fields of a restaurant that is sold per call."""
 
     slug = models.SlugField(primary_key=True, max_length=40)
     name = models.CharField(max_length=80)
@@ -26,9 +26,9 @@ class Product(models.Model):
 
 
 class Price(models.Model):
-    """What a product costs from a moment on, at one of the seed's rates. Rows stay: they are the history.
+    """The price of a product at one rate from `valid_from` on. Rows are never changed: they are the price history.
 
-    One without an amount says that the product is not sold at this rate from then on.
+    A price without an amount ends the sale of the product at this rate.
     """
 
     class Rate(models.TextChoices):

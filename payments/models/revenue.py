@@ -1,14 +1,14 @@
-"""The revenue report, which stands in the back office beside the ledger that it is counted from."""
+"""The revenue report in the back office, which is computed from the ledger."""
 
 from payments.models.payments import Payment
 
 
 class Revenue(Payment):
-    """The ledger, as the report reads it: no table of its own."""
+    """A proxy of Payment, so that the report has its own entry in the back office."""
 
     class Meta:
         proxy = True
         verbose_name = "revenue"
         verbose_name_plural = "revenue"
-        # Who may look at payments may look at what they come to.
+        # The permission to view payments includes the report.
         default_permissions = ()

@@ -1,4 +1,4 @@
-"""Wallets: who has proven to have one, what it holds, and what staff have agreed with its owner."""
+"""Wallets, their sessions and holdings, and the plans that staff have agreed on with their owners."""
 
 from datetime import UTC, datetime
 from typing import Self
@@ -11,32 +11,31 @@ from django.db.models.functions import Coalesce
 
 from accounts.models import Account
 from framework.public_ids import new_id
-from payments.models.choices import TIER_CHOICES, shortened
+from payments.models.choices import TIER_CHOICES, shorten_address
 from payments.tiers.definitions import PRIORITIES, TIERS
 
-# Before any reading.
-FIRST = datetime.min.replace(tzinfo=UTC)
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 class Wallets(models.QuerySet["Wallet"]):
-    """Wallets, with what a request wants to know of one."""
+    """Filters of wallets."""
 
     def with_plan(self, now: datetime) -> Self:
-        """Each with its `own_plan` and that of its account, `account_plan`, as far as they hold at this moment.
+        """Load each wallet with its current plan, `own_plan`, and that of its account, `account_plan`. Two joins.
 
-        Two joins, no query more: of a wallet or an account one plan holds at a time.
+        A wallet and an account have at most one current plan each.
         """
-        plans = {"own_plan": _holding("plans", now), "account_plan": _holding("account__plans", now)}
+        plans = {"own_plan": _current_plan("plans", now), "account_plan": _current_plan("account__plans", now)}
         return self.annotate(**plans).select_related(*plans)
 
 
-def _holding(plans: str, now: datetime) -> FilteredRelation:
+def _current_plan(plans: str, now: datetime) -> FilteredRelation:
     ends = Q(**{f"{plans}__valid_until": None}) | Q(**{f"{plans}__valid_until__gt": now})
     return FilteredRelation(plans, condition=ends & Q(**{f"{plans}__valid_from__lte": now}))
 
 
 class Wallet(models.Model):
-    """An address that has proven itself or paid, and what was last read of its holdings."""
+    """An address that was proven or has paid, and its holdings at the last reading of the chain."""
 
     address = models.CharField(primary_key=True, max_length=42, help_text="In lower case")
     account = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, blank=True, related_name="wallets")
@@ -62,7 +61,7 @@ class Wallet(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(name="wallet_address_is_one", condition=Q(address__regex="^0x[0-9a-f]{40}$")),
+            models.CheckConstraint(name="wallet_address_is_valid", condition=Q(address__regex="^0x[0-9a-f]{40}$")),
             models.CheckConstraint(name="wallet_of_a_known_tier", condition=Q(tier__in=list(TIERS))),
         ]
 
@@ -71,11 +70,11 @@ class Wallet(models.Model):
 
 
 class WalletSession(models.Model):
-    """A wallet that has signed our challenge, for a while. Of the token only the digest is kept."""
+    """A session of a wallet that has signed our challenge. Only the digest of its token is stored."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, related_name="sessions")
-    nonce = models.CharField(max_length=64, help_text="Of the challenge that was signed; each is good once")
+    nonce = models.CharField(max_length=64, help_text="Of the signed challenge, which is valid once")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token")
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
@@ -85,22 +84,22 @@ class WalletSession(models.Model):
         constraints = [models.UniqueConstraint(fields=["nonce"], name="a_challenge_opens_one_session")]
 
     def __str__(self) -> str:
-        return f"{shortened(self.wallet_id)} until {self.expires_at:%Y-%m-%d %H:%M}"
+        return f"{shorten_address(self.wallet_id)} until {self.expires_at:%Y-%m-%d %H:%M}"
 
 
 class HoldingSnapshots(models.QuerySet["HoldingSnapshot"]):
-    """Readings, by what they still count for."""
+    """Filters of holding snapshots."""
 
-    def that_count(self, address: str, *, before: datetime) -> Self:
-        """Those of a wallet from its newest one until that moment on, the oldest first; all where none is so old."""
-        theirs = self.filter(wallet=address)
-        newest = theirs.filter(read_at__lte=before).order_by("-read_at").values("read_at")[:1]
-        return theirs.filter(read_at__gte=Coalesce(Subquery(newest), FIRST)).order_by("read_at")
+    def in_effect_since(self, moment: datetime, *, address: str) -> Self:
+        """Snapshots of a wallet from the one that was the latest at this moment on, the oldest first."""
+        snapshots = self.filter(wallet=address)
+        latest = snapshots.filter(read_at__lte=moment).order_by("-read_at").values("read_at")[:1]
+        return snapshots.filter(read_at__gte=Coalesce(Subquery(latest), EARLIEST)).order_by("read_at")
 
-    def that_count_no_more(self, *, before: datetime) -> Self:
-        """Those after which their wallet has a newer one of before that moment."""
-        newer = HoldingSnapshot.objects.filter(wallet=OuterRef("wallet"), read_at__gt=OuterRef("read_at"))
-        return self.filter(Exists(newer.filter(read_at__lte=before)))
+    def superseded_at(self, moment: datetime) -> Self:
+        """Snapshots that were not the latest of their wallet at this moment: a later one existed by then."""
+        later = HoldingSnapshot.objects.filter(wallet=OuterRef("wallet"), read_at__gt=OuterRef("read_at"))
+        return self.filter(Exists(later.filter(read_at__lte=moment)))
 
 
 class HoldingSnapshot(models.Model):
@@ -108,7 +107,7 @@ class HoldingSnapshot(models.Model):
 
     wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, related_name="snapshots")
     read_at = models.DateTimeField("read from the chain at")
-    tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="That this much leads to")
+    tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="The tier of these holdings")
     holdings_usd = models.DecimalField("holdings in USD", max_digits=30, decimal_places=6)
     staked = models.DecimalField("staked, in whole tokens", max_digits=60, decimal_places=18)
 
@@ -122,16 +121,16 @@ class HoldingSnapshot(models.Model):
         indexes = [models.Index(fields=["read_at"], name="snapshot_by_age")]
 
     def __str__(self) -> str:
-        return f"{shortened(self.wallet_id)}, {self.read_at:%Y-%m-%d %H:%M}: {self.tier}"
+        return f"{shorten_address(self.wallet_id)}, {self.read_at:%Y-%m-%d %H:%M}: {self.tier}"
 
 
 class SpentChallenges(models.QuerySet["SpentChallenge"]):
-    """Challenges that were shown."""
+    """Spent challenges."""
 
     def spend(self, nonce: str, *, expires_at: datetime) -> bool:
-        """Write down that this one was shown; false where it was before. One statement.
+        """Record that a challenge was used; False if it was used before. One statement.
 
-        Who comes while another transaction is spending it waits for the end of that.
+        Blocks while another transaction is spending the same challenge.
         """
         with connection.cursor() as cursor:
             cursor.execute(
@@ -142,10 +141,10 @@ class SpentChallenges(models.QuerySet["SpentChallenge"]):
 
 
 class SpentChallenge(models.Model):
-    """A challenge of ours that was signed and shown: it proves a wallet once, for a session or one request."""
+    """A signed challenge that was used: it proves a wallet once, for a session or one request."""
 
     nonce = models.CharField(primary_key=True, max_length=64)
-    expires_at = models.DateTimeField(db_index=True, help_text="From then on the challenge itself is too old")
+    expires_at = models.DateTimeField(db_index=True, help_text="When the challenge expires")
 
     objects = SpentChallenges.as_manager()
 
@@ -154,10 +153,9 @@ class SpentChallenge(models.Model):
 
 
 class Plans(models.QuerySet["Plan"]):
-    """Plans, by whose they are and when they hold."""
+    """Filters of plans."""
 
     def current(self, now: datetime) -> Self:
-        """Those that hold at this moment."""
         return self.filter(Q(valid_until=None) | Q(valid_until__gt=now), valid_from__lte=now)
 
 
@@ -241,7 +239,7 @@ class Plan(models.Model):
 
 
 class TierTerms(models.Model):
-    """What a tier promises beside its rate and its prices; staff word it."""
+    """The support, priority and service level of a tier, as staff have worded them."""
 
     tier = models.CharField(primary_key=True, max_length=20, choices=TIER_CHOICES)
     support = models.CharField(

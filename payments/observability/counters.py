@@ -1,6 +1,6 @@
-"""What the processes of a web server count as they sell, in the series of Prometheus.
+"""Prometheus counters and histograms of the checkout, the facilitators and the chain's node, counted per process.
 
-No series names a payer, an address or what somebody asked for.
+No series names a payer, an address or the content of a request.
 """
 
 import os
@@ -16,39 +16,38 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from framework.errors import ApiError, ErrorCode
+from framework.observability.prometheus_multiprocess import ENV_VARIABLE
 
-# A name that prometheus_client has chosen: where it is set, the processes of a web server count into files there.
-SHARED = "PROMETHEUS_MULTIPROC_DIR"
-# Facilitators word reasons as they like.
+# Facilitators choose the wording of their reasons, and each reason is a series.
 REASON = re.compile("[a-z0-9_]{1,60}")
-MOST_REASONS = 60
+MAX_REASONS = 60
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 registry = CollectorRegistry()
 CHALLENGES = Counter(
     "tablewire_payment_challenges",
-    "Answers that told a price to who had not paid.",
+    "Responses that named a price to a request without payment.",
     ["product", "channel"],
     registry=registry,
 )
 REFUSALS = Counter("tablewire_payment_refusals", "Payments that bought nothing.", ["reason"], registry=registry)
 SETTLEMENTS = Histogram(
     "tablewire_settle_seconds",
-    "How long settlements took at the facilitator.",
+    "Duration of settlements at the facilitator.",
     ["outcome"],
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 4, 6, 8.5),
     registry=registry,
 )
-RESTING = Gauge(
-    "tablewire_facilitator_resting",
-    "Processes that leave a facilitator alone after failures.",
+CIRCUIT_OPEN = Gauge(
+    "tablewire_facilitator_circuit_open",
+    "Processes whose circuit breaker for a facilitator is not closed.",
     ["facilitator"],
     multiprocess_mode="livesum",
     registry=registry,
 )
-CALLS = Histogram(
+RPC_CALLS = Histogram(
     "tablewire_rpc_seconds",
-    "How long the chain's node took.",
+    "Duration of requests to the chain's node.",
     ["method", "outcome"],
     buckets=(0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5),
     registry=registry,
@@ -58,83 +57,77 @@ reasons: set[str] = set()
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-# Counting
-def counting_sales(collect: Function) -> Function:
-    """Count the refusals of a function that sells `products` for a `proof`, a challenge where there was none."""
+def count_refusals(collect: Function) -> Function:
+    """Count the refusals of a checkout; a refusal for want of a `proof` counts as a challenge of each product."""
 
     @wraps(collect)
-    def counted(purchase: Any, *, products: Sequence[str], proof: object, **rest: Any) -> Any:
+    def wrapper(purchase: Any, *, products: Sequence[str], proof: object, **options: Any) -> Any:
         try:
-            return collect(purchase, products=products, proof=proof, **rest)
+            return collect(purchase, products=products, proof=proof, **options)
         except ApiError as refusal:
             if proof is None and refusal.code == ErrorCode.PAYMENT_REQUIRED:
                 for product in products:
                     CHALLENGES.labels(product, purchase.channel).inc()
             else:
-                REFUSALS.labels(reason_of(refusal)).inc()
+                REFUSALS.labels(reason_label(refusal)).inc()
             raise
 
-    return counted  # type: ignore[return-value]
+    return wrapper  # type: ignore[return-value]
 
 
-def reason_of(refusal: ApiError) -> str:
-    """Why, in one word of not too many."""
-    said = str((getattr(refusal, "body_override", None) or {}).get("reason") or refusal.code.value)
-    if not REASON.fullmatch(said) or (said not in reasons and len(reasons) >= MOST_REASONS):
+def reason_label(refusal: ApiError) -> str:
+    """Return the refusal's reason or code as a label; "other" beyond MAX_REASONS different ones."""
+    reason = str((getattr(refusal, "body_override", None) or {}).get("reason") or refusal.code.value)
+    if not REASON.fullmatch(reason) or (reason not in reasons and len(reasons) >= MAX_REASONS):
         return "other"
-    reasons.add(said)
-    return said
+    reasons.add(reason)
+    return reason
 
 
-def timing_settlements(settle: Function) -> Function:
-    """Time a function whose result's type says how a settlement ended."""
+def time_settlements(settle: Function) -> Function:
+    """Record the duration of a function by the type of its result."""
 
     @wraps(settle)
-    def timed(*args: Any, **rest: Any) -> Any:
+    def wrapper(*args: Any, **options: Any) -> Any:
         started = time.monotonic()
-        outcome = settle(*args, **rest)
+        outcome = settle(*args, **options)
         SETTLEMENTS.labels(type(outcome).__name__.lower()).observe(time.monotonic() - started)
         return outcome
 
-    return timed  # type: ignore[return-value]
+    return wrapper  # type: ignore[return-value]
 
 
 @contextmanager
-def timing_call(methods: Sequence[str]) -> Iterator[None]:
-    """Time one trip to the node, of these methods."""
+def time_rpc_call(methods: Sequence[str]) -> Iterator[None]:
+    """Record the duration of one request to the node, which calls these methods."""
     started, outcome = time.monotonic(), "failed"
     try:
         yield
         outcome = "answered"
     finally:
         method = methods[0] if len(methods) == 1 else "batch"
-        CALLS.labels(method, outcome).observe(time.monotonic() - started)
+        RPC_CALLS.labels(method, outcome).observe(time.monotonic() - started)
 
 
-# Reading
-def text() -> bytes:
-    """All series in Prometheus' text format: of all processes that count into one place, or of this one."""
-    reading = registry
-    folder = os.environ.get(SHARED)
-    if folder:
-        reading = CollectorRegistry()
-        forget_the_dead(folder)
-        MultiProcessCollector(reading, path=folder)  # type: ignore[no-untyped-call]
-    return generate_latest(reading)
-
-
-def forget_the_dead(folder: str) -> None:
-    """Take away what processes said of themselves that have ended; what they have counted stays."""
+def render() -> bytes:
+    """Return all series in Prometheus' text format: of all processes that share a directory, else of this one."""
+    folder = os.environ.get(ENV_VARIABLE)
+    if not folder:
+        return generate_latest(registry)
+    # The counters of a process that has ended stay; its live gauges are deleted.
     for file in Path(folder).iterdir():
-        found = re.fullmatch(r"gauge_live\w+_([0-9]+)\.db", file.name)
-        if found and not is_alive(int(found[1])):
-            mark_process_dead(int(found[1]), path=folder)  # type: ignore[no-untyped-call]
+        match = re.fullmatch(r"gauge_live\w+_([0-9]+)\.db", file.name)
+        if match and not is_running(int(match[1])):
+            mark_process_dead(int(match[1]), path=folder)  # type: ignore[no-untyped-call]
+    shared = CollectorRegistry()
+    MultiProcessCollector(shared, path=folder)  # type: ignore[no-untyped-call]
+    return generate_latest(shared)
 
 
-def is_alive(process: int) -> bool:
-    """Whether there is such a process on this machine."""
+def is_running(pid: int) -> bool:
+    """Whether this machine has a process with this id."""
     try:
-        os.kill(process, 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:

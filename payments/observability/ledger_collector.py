@@ -1,6 +1,6 @@
-"""What the ledger and its audits say, in the series of Prometheus: exact, whichever process is asked.
+"""Prometheus series of the ledger and its audits, read from the database: every process reports the same values.
 
-No series names a payer, an address or what somebody asked for.
+No series names a payer, an address or the content of a request.
 """
 
 import threading
@@ -22,104 +22,108 @@ from payments.ledger import transitions
 from payments.models import Audit, Payment
 
 State = Payment.State
-# The ledger is counted again after so long, and after so many times as long as it took: never a burden.
-KEPT_S = 5.0
-KEPT_TIMES = 50
-# A clean audit after one that found something does not silence it before people had days to look.
-AUDITS_TOLD = timedelta(days=7)
+# Reading takes at most a fiftieth of the time, and happens every five seconds at most.
+MIN_CACHE_S = 5.0
+CACHE_FACTOR = 50
+# The findings of an audit are reported for this long, also if a later audit finds nothing.
+AUDIT_PERIOD = timedelta(days=7)
 
 
-class Books(Collector):
-    """Series of the ledger and its audits, exact as of some seconds ago: whoever is asked says the same."""
+class LedgerCollector(Collector):
+    """Collects the series of the ledger and its audits, cached for some seconds."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.kept: Sequence[Metric] = ()
-        self.until = 0.0
+        self.metrics: Sequence[Metric] = ()
+        self.cached_until = 0.0
 
     def collect(self) -> Iterable[Metric]:
-        """Four statements at most, one of them over the whole ledger; none within seconds of the last time."""
+        """Return the series. At most four queries, one of them over the whole ledger; none while they are cached."""
         with self.lock:
-            if time.monotonic() >= self.until:
+            if time.monotonic() >= self.cached_until:
                 started = time.monotonic()
-                self.kept = self.read()
-                took = time.monotonic() - started
-                self.until = time.monotonic() + max(KEPT_S, KEPT_TIMES * took)
-            return self.kept
+                self.metrics = self.read()
+                duration_s = time.monotonic() - started
+                self.cached_until = time.monotonic() + max(MIN_CACHE_S, CACHE_FACTOR * duration_s)
+            return self.metrics
 
     def read(self) -> Sequence[Metric]:
-        """The series of this moment; without the database only the one that says so."""
-        readable = GaugeMetricFamily("tablewire_ledger_readable", "Whether the ledger could be read: 1 or 0.")
+        """Read the series; without the database only tablewire_ledger_readable, which is 0 then."""
         try:
-            found = [*self.sums(), *self.moments()]
+            metrics = [*self.read_totals(), *self.read_open_and_audits()]
         except DatabaseError:
-            found = []
-        readable.add_metric([], bool(found))
-        return [readable, *found]
+            metrics = []
+        return [
+            gauge("tablewire_ledger_readable", "Whether the ledger could be read: 1 or 0.", bool(metrics)),
+            *metrics,
+        ]
 
-    def sums(self) -> Iterator[Metric]:
-        """How many payments there are, and what they have brought."""
-        lines = Payment.objects.order_by().values_list("form", "state", "tier", "products")
+    def read_totals(self) -> Iterator[Metric]:
+        """Yield the number of payments, the revenue, and the sum of the refunds that are due."""
+        groups = Payment.objects.order_by().values_list("form", "state", "tier", "products")
         payments: dict[tuple[str, str], int] = {}
         revenue: dict[tuple[str, str], Decimal] = {}
-        due = Decimal(0)
-        for form, state, tier, products, count, usdc in lines.annotate(Count("pk"), Sum("amount_usdc")):
+        refund_due = Decimal(0)
+        for form, state, tier, products, count, usdc in groups.annotate(Count("pk"), Sum("amount_usdc")):
             payments[form, state] = payments.get((form, state), 0) + count
-            if state in (State.SETTLED, State.DELIVERED):
-                sold = ("+".join(sorted(products)), tier)
-                revenue[sold] = revenue.get(sold, Decimal(0)) + usdc
+            if state in Payment.EARNED:
+                key = ("+".join(sorted(products)), tier)
+                revenue[key] = revenue.get(key, Decimal(0)) + usdc
             elif state == State.REFUND_DUE:
-                due += usdc
-        yield family("tablewire_payments", "Payments in the ledger.", ["form", "state"], payments)
-        yield family("tablewire_revenue_usdc", "What was paid and is ours.", ["products", "tier"], revenue)
-        yield family("tablewire_refund_due_usdc", "What we owe back.", [], {(): due})
+                refund_due += usdc
+        yield labelled_gauge("tablewire_payments", "Payments in the ledger.", ["form", "state"], payments)
+        yield labelled_gauge("tablewire_revenue_usdc", "Revenue without refunds.", ["products", "tier"], revenue)
+        yield gauge("tablewire_refund_due_usdc", "Sum of the refunds that are due.", refund_due)
 
-    def moments(self) -> Iterator[Metric]:
-        """What waits, for how long, and what the audits of the last days have said."""
+    def read_open_and_audits(self) -> Iterator[Metric]:
+        """Yield the payments whose outcome is not known, and the findings of the audits of AUDIT_PERIOD."""
         now = timezone.now()
-        waiting = Payment.objects.filter(state__in=transitions.OPEN).aggregate(
-            count=Count("pk"), oldest=Min("created_at")
-        )
-        age_s = (now - waiting["oldest"]).total_seconds() if waiting["oldest"] else 0
-        yield family("tablewire_payments_open", "Payments whose end is not known.", [], {(): waiting["count"]})
-        yield family("tablewire_payments_open_oldest_seconds", "Age of the oldest of them.", [], {(): age_s})
-        late = Q(ended_at__gt=now - AUDITS_TOLD)
-        told = Audit.objects.aggregate(
+        unsettled = Payment.objects.filter(state__in=transitions.OPEN)
+        unsettled_totals = unsettled.aggregate(count=Count("pk"), oldest=Min("created_at"))
+        oldest = unsettled_totals["oldest"] or now
+        yield gauge("tablewire_payments_open", "Payments whose outcome is not known.", unsettled_totals["count"])
+        age_s = (now - oldest).total_seconds()
+        yield gauge("tablewire_payments_open_oldest_seconds", "Age of the oldest of them.", age_s)
+        recent = Q(ended_at__gt=now - AUDIT_PERIOD)
+        audits = Audit.objects.aggregate(
             last=Max("ended_at"),
-            differences=Sum(Func("differences", function="cardinality"), filter=late, output_field=IntegerField()),
-            orphans=Sum("orphans", filter=late),
+            differences=Sum(Func("differences", function="cardinality"), filter=recent, output_field=IntegerField()),
+            orphans=Sum("orphans", filter=recent),
         )
-        # Where none was ever made, the money has not been looked at since the first payment.
-        since = told["last"] or Payment.objects.order_by("pk").values_list("created_at", flat=True).first() or now
+        # Without any audit the age counts from the first payment.
+        since = audits["last"] or Payment.objects.order_by("pk").values_list("created_at", flat=True).first() or now
         age_s = (now - since).total_seconds()
-        yield family("tablewire_audit_age_seconds", "Since the last audit, or the first payment.", [], {(): age_s})
-        yield family(
+        yield gauge("tablewire_audit_age_seconds", "Time since the last audit, or the first payment.", age_s)
+        yield gauge(
             "tablewire_audit_differences",
-            "Lines that the chain did not bear out, in the audits of seven days.",
-            [],
-            {(): told["differences"] or 0},
+            "Payments that differ from the chain, in the audits of seven days.",
+            audits["differences"] or 0,
         )
-        yield family(
+        yield gauge(
             "tablewire_audit_orphans",
-            "Transfers that had bought nothing, in the audits of seven days.",
-            [],
-            {(): told["orphans"] or 0},
+            "Transfers that matched no payment, in the audits of seven days.",
+            audits["orphans"] or 0,
         )
 
 
-def family(name: str, words: str, labels: Sequence[str], values: Mapping[Any, Any]) -> Metric:
-    """A series of gauges, by their labels' values."""
-    made = GaugeMetricFamily(name, words, labels=labels)
+def gauge(name: str, documentation: str, value: float | Decimal) -> Metric:
+    """Return a gauge without labels."""
+    return GaugeMetricFamily(name, documentation, value=float(value))
+
+
+def labelled_gauge(name: str, documentation: str, labels: Sequence[str], values: Mapping[Any, Any]) -> Metric:
+    """Return gauges by the values of their labels."""
+    family = GaugeMetricFamily(name, documentation, labels=labels)
     for key, value in sorted(values.items()):
-        made.add_metric(list(key), float(value))
-    return made
+        family.add_metric(list(key), float(value))
+    return family
 
 
-books = Books()
+ledger = LedgerCollector()
 registry = CollectorRegistry()
-registry.register(books)
+registry.register(ledger)
 
 
-def text() -> bytes:
-    """The series in Prometheus' text format."""
+def render() -> bytes:
+    """Return the series in Prometheus' text format."""
     return generate_latest(registry)

@@ -93,7 +93,7 @@ def lines(
     """Every payment of these wallets, newest first, page by page: nothing is held open between two of them."""
     cursor = None
     while True:
-        found = payment_history.page(
+        found = payment_history.list_payments(
             wallets,
             limit=AT_ONCE,
             now=now,

@@ -27,7 +27,7 @@ class Address(serializers.RegexField):
 
     def to_representation(self, value: str) -> str:
         """The address."""
-        return evm.checksummed(value)
+        return evm.to_checksum_address(value)
 
 
 class ResourceRecord(serializers.Serializer[Payment]):
@@ -120,11 +120,11 @@ class PaymentRecord(serializers.Serializer[Payment]):
 
     def get_reason(self, row: Payment) -> str | None:
         """A word."""
-        return payment_history.reason(row)[0]
+        return payment_history.get_reason(row)[0]
 
     def get_detail(self, row: Payment) -> str | None:
         """A sentence."""
-        return payment_history.reason(row)[1]
+        return payment_history.get_reason(row)[1]
 
 
 @extend_schema_serializer(many=False)

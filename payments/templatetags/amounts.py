@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from payments.chain import evm
-from payments.models import shortened
+from payments.models import shorten_address
 
 register = template.Library()
 
@@ -34,13 +34,13 @@ def grouped(number: Decimal | int) -> str:
 @register.filter
 def short(text: str) -> str:
     """An address or a hash as people tell it apart: 0x1234…abcd."""
-    return shortened(text)
+    return shorten_address(text)
 
 
 @register.filter
 def capitals(address: str) -> str:
     """An address with the capitals of EIP-55."""
-    return evm.checksummed(address)
+    return evm.to_checksum_address(address)
 
 
 @register.filter

@@ -124,7 +124,7 @@ def read(addresses: Sequence[str], *, now: datetime) -> Sequence[HoldingSnapshot
             holdings_usd=held.usd,
             staked=held.staked,
         )
-        for address, held in zip(addresses, reads.holdings_of(addresses, now=now), strict=True)
+        for address, held in zip(addresses, reads.read_holdings(addresses, now=now), strict=True)
     ]
 
 
@@ -140,7 +140,7 @@ def write(wallet: Wallet, reading: HoldingSnapshot) -> None:
     )
     HoldingSnapshot.objects.bulk_create([reading], ignore_conflicts=True)
     age = timedelta(seconds=settings.TIER_UPGRADE_AGE_S)
-    seen = list(HoldingSnapshot.objects.that_count(wallet.address, before=reading.read_at - age))
+    seen = list(HoldingSnapshot.objects.in_effect_since(reading.read_at - age, address=wallet.address))
     tier, rise = standing(seen, age=age)
     newest = seen[-1]
     stands = {

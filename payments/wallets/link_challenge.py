@@ -18,7 +18,7 @@ from framework.api.urls import public_url
 from framework.errors import InvalidRequest
 from framework.signed_tokens import KeyedHash
 from payments.chain import evm
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.identity import challenge_verification, siwx
 from payments.models import SpentChallenge
 from payments.wallets import links
@@ -84,11 +84,11 @@ def _written(address: str, nonce: str, account: Account) -> Letter:
     text = siwx.text_of(
         {
             "domain": domain,
-            "address": evm.checksummed(address),
+            "address": evm.to_checksum_address(address),
             "statement": f"Link this wallet to {_name(account)} at {domain}. This moves nothing and costs nothing.",
             "uri": public_url("/dashboard"),
             "version": "1",
-            "chainId": str(ours().chain_id),
+            "chainId": str(payment_network().chain_id),
             "nonce": nonce,
             "issuedAt": siwx.written(made_at),
             "expirationTime": siwx.written(made_at + LASTS),

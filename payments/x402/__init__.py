@@ -11,8 +11,8 @@ from payments.x402.challenges import (
     PaymentRejected,
     PaymentRequired,
     TransactionNotFound,
-    requirement,
-    resource,
+    build_requirement,
+    build_resource,
 )
 from payments.x402.proofs import (
     Authorization,
@@ -23,7 +23,7 @@ from payments.x402.proofs import (
     parse_proof,
     payment_header,
 )
-from payments.x402.receipts import PaidResponse, Receipt, mark_delivered, receipt_of
+from payments.x402.receipts import PaidResponse, Receipt, mark_delivered
 
 __all__ = [
     "CALLER_HEADERS",
@@ -37,11 +37,10 @@ __all__ = [
     "Receipt",
     "TransactionNotFound",
     "TransactionProof",
+    "build_requirement",
+    "build_resource",
     "mark_delivered",
     "parse_mcp_proof",
     "parse_proof",
     "payment_header",
-    "receipt_of",
-    "requirement",
-    "resource",
 ]

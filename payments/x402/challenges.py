@@ -13,7 +13,7 @@ from x402.schemas.v1 import PaymentRequirementsV1
 
 from framework.errors import ApiError, ErrorCode
 from payments.chain import evm
-from payments.chain.networks import Network, ours
+from payments.chain.networks import Network, payment_network
 from payments.pricing.price_list import HONOURED, Quote
 from payments.tiers.definitions import FREE
 from payments.x402.purchase import Purchase
@@ -24,7 +24,7 @@ MAX_URL_LENGTH = 1000
 JSON_TYPE = "application/json"
 # The headers that identify a caller: caches must not serve the answer to one caller to another.
 CALLER_HEADERS = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNATURE")
-checksummed = cache(evm.checksummed)
+to_checksum_address = cache(evm.to_checksum_address)
 
 
 class PaymentRequired(ApiError):
@@ -83,11 +83,11 @@ class TransactionNotFound(PaymentRequired):
 
 def build_required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV2:
     """Return the challenge of version 2."""
-    network = ours()
+    network = payment_network()
     return RequiredV2(
         error=error,
-        resource=resource(purchase, description=quote.description),
-        accepts=[requirement(network, network.atomic(quote.amount))],
+        resource=build_resource(purchase, description=quote.description),
+        accepts=[build_requirement(network, network.to_atomic(quote.amount))],
         # Further extensions would not fit: proxies refuse long headers.
         extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
     )
@@ -95,14 +95,14 @@ def build_required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV
 
 def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:
     """Return the headers of a 402."""
-    network = ours()
+    network = payment_network()
     bare = {
         "asset": network.asset_name,
         "amount": f"{quote.amount.normalize():f}",
-        "pay_to": checksummed(settings.PAY_TO),
+        "pay_to": to_checksum_address(settings.PAY_TO),
         "network": network.name,
         "caip2": network.caip2,
-        "asset_address": checksummed(network.asset),
+        "asset_address": to_checksum_address(network.asset),
         "decimals": network.decimals,
         "expires_in": EXPIRES_IN_S,
     }
@@ -114,14 +114,14 @@ def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:
     }
 
 
-def requirement(network: Network, value: int) -> PaymentRequirements:
+def build_requirement(network: Network, value: int) -> PaymentRequirements:
     """Return what we accept, as version 2 writes it: `value` of the network's USDC in atomic units, to our address."""
     return PaymentRequirements(
         scheme="exact",
         network=network.caip2,
-        asset=checksummed(network.asset),
+        asset=to_checksum_address(network.asset),
         amount=str(value),
-        pay_to=checksummed(settings.PAY_TO),
+        pay_to=to_checksum_address(settings.PAY_TO),
         max_timeout_seconds=EXPIRES_IN_S,
         # The EIP-712 domain, which wallets sign.
         extra={"name": network.domain_name, "version": network.domain_version},
@@ -130,8 +130,8 @@ def requirement(network: Network, value: int) -> PaymentRequirements:
 
 def build_requirement_v1(quote: Quote, purchase: Purchase) -> PaymentRequirementsV1:
     """Return what we accept, as version 1 writes it."""
-    network = ours()
-    current = requirement(network, network.atomic(quote.amount))
+    network = payment_network()
+    current = build_requirement(network, network.to_atomic(quote.amount))
     return PaymentRequirementsV1(
         scheme=current.scheme,
         network=network.name,
@@ -147,7 +147,7 @@ def build_requirement_v1(quote: Quote, purchase: Purchase) -> PaymentRequirement
     )
 
 
-def resource(purchase: Purchase, *, description: str | None = None) -> ResourceInfo:
+def build_resource(purchase: Purchase, *, description: str | None = None) -> ResourceInfo:
     """Return what is sold, as x402 writes it."""
     return ResourceInfo(url=resource_url(purchase), description=description, mime_type=JSON_TYPE)
 

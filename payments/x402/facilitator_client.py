@@ -22,8 +22,8 @@ from payments.observability import counters
 
 logger = logging.getLogger("tablewire.payments")
 
-# All trips for one payment, and the parts of a trip: httpx limits only each wait, and a byte now and then would keep
-# it waiting for ever. Our own facilitator answers within 7 seconds.
+# For all requests of one payment, and for the parts of a request: httpx limits each wait only, which a slow sender
+# could repeat for ever. Our own facilitator answers within 7 seconds.
 TOTAL_S = 8.0
 TIMEOUT = httpx.Timeout(7.5, connect=2.0, write=2.0, pool=2.0)
 # With less time left than this the first, or the second, facilitator is not asked: the first could not begin, the
@@ -52,52 +52,51 @@ def public_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"[:200]
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a settlement request. `facilitator` is the address of the last facilitator that was asked."""
+
+    facilitator: str = field(default="", compare=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Settled(Outcome):
     """The money has arrived in this transaction."""
 
     transaction: str
-    facilitator: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+@dataclass(frozen=True)
+class Rejected(Outcome):
     """The facilitator refused before it sent anything; another sender may have sent the payment."""
 
     reason: str
-    facilitator: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class NotSent:
+@dataclass(frozen=True)
+class NotSent(Outcome):
     """The facilitator was not reached, or did not process the payment: certainly nothing has moved."""
 
     reason: str
-    facilitator: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """The facilitator was asked and has not said how the settlement ended."""
+@dataclass(frozen=True)
+class Unknown(Outcome):
+    """The facilitator received the request and has not reported how the settlement ended."""
 
     reason: str
     transaction: str | None = None
-    facilitator: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """The facilitator says that it has not settled: `transaction` failed, or (None) may have been sent by another.
+@dataclass(frozen=True)
+class Failed(Outcome):
+    """The facilitator reports no settlement: `transaction` failed, or (None) another sender may have sent it.
 
-    Only the chain knows.
+    Only the chain shows which.
     """
 
     reason: str
     transaction: str | None = None
-    facilitator: str = field(default="", compare=False)
-
-
-Outcome = Settled | Rejected | NotSent | Unknown | Failed
 
 
 # How long a settlement waits for a free thread: a healthy facilitator has mostly answered by then.
@@ -112,7 +111,7 @@ breakers: dict[str, CircuitBreaker] = {}
 
 
 class NoAnswer(Exception):
-    """The facilitator did not answer; `outcome` says what that means for the payment."""
+    """The facilitator did not answer; `outcome` is the consequence for the payment."""
 
     def __init__(self, outcome: NotSent | Unknown) -> None:
         super().__init__(outcome.reason)
@@ -136,11 +135,11 @@ def configured_servers() -> list[Server]:
     return [Server(url, token) for url, token in configured if url]
 
 
-@counters.timing_settlements
+@counters.time_settlements
 def settle(
     *, payload: dict[str, object], requirement: PaymentRequirements, resource: ResourceInfo, payer: str
 ) -> Outcome:
-    """Settle a signed payment (x402 version 2, POST /settle). One trip, at most 8 s with the fallback; never raises.
+    """Settle a signed payment (x402 version 2, POST /settle). At most 8 s with the fallback; never raises.
 
     The fallback is asked only if the first facilitator has certainly sent nothing. NotSent while the breakers of all
     facilitators are open, and while all threads but one settle: after SLOT_WAIT_S, or at once where one of them has
@@ -199,13 +198,13 @@ def _settle_at(server: Server, body: dict[str, object], *, payer: str, within_s:
         breaker.record_success()
     finally:
         place = "first" if server.url == settings.FACILITATOR_URL else "second"
-        counters.RESTING.labels(place).set(breaker.state is not State.CLOSED)
-    return _parse(status, content, payer=payer)
+        counters.CIRCUIT_OPEN.labels(place).set(breaker.state is not State.CLOSED)
+    return _classify(status, content, payer=payer)
 
 
 def _post(server: Server, body: dict[str, object], *, within_s: float) -> tuple[int, bytes]:
     """Return the status and the beginning of the body of the facilitator's answer. Raises NoAnswer."""
-    # A loop for each trip: only a loop can end a trip that hangs, and closing it does not wait for a name server.
+    # A loop for each request: only a loop can end a hanging request, and closing it does not wait for a name server.
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(_post_async(server, body, within_s=within_s))
@@ -241,11 +240,11 @@ async def _post_async(server: Server, body: dict[str, object], *, within_s: floa
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Return the trusted certificates; loading them takes longer than a trip."""
+    """Return the trusted certificates; loading them takes longer than a request."""
     return httpx.create_ssl_context()
 
 
-def _parse(status: int, content: bytes, *, payer: str) -> Outcome:
+def _classify(status: int, content: bytes, *, payer: str) -> Outcome:
     """Classify the facilitator's answer: what is certain of the payment."""
     try:
         answer = SettleResponse.model_validate_json(content)
@@ -256,7 +255,7 @@ def _parse(status: int, content: bytes, *, payer: str) -> Outcome:
     transaction = answer.transaction.lower() if HASH.fullmatch(answer.transaction) else None
     if answer.success:
         if transaction is None or (answer.payer or payer).lower() != payer:
-            return Unknown("settled, it says, but neither this payment nor a transaction")
+            return Unknown("reported as settled, without a transaction or for another payer")
         return Settled(transaction)
     reason = sanitize(answer.error_reason or "")
     if reason == error_codes.PENDING:
@@ -264,11 +263,11 @@ def _parse(status: int, content: bytes, *, payer: str) -> Outcome:
     if reason in error_codes.MAYBE_USED:
         return Failed(reason)
     if transaction:
-        # Mined and reverted, or still on its way.
+        # Mined and reverted, or still pending.
         return Failed(reason, transaction)
     if answer.transaction:
         return Unknown(reason)
-    if reason in error_codes.LATER:
+    if reason in error_codes.RETRYABLE:
         return NotSent(reason)
     return Rejected(reason) if reason in error_codes.REFUSED else Unknown(reason)
 

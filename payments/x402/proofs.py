@@ -17,7 +17,7 @@ from x402.schemas.v1 import PaymentPayloadV1
 
 from framework.errors import ApiError, ErrorCode
 from payments.chain import evm
-from payments.chain.networks import NETWORKS, ours
+from payments.chain.networks import NETWORKS, payment_network
 from payments.models import Payment
 
 MAX_BYTES = 8 * 1024
@@ -63,8 +63,8 @@ class Authorization:
     @property
     def digest(self) -> bytes:
         """The EIP-712 digest that the payer signs, for USDC on our network."""
-        return evm.transfer_digest(
-            ours(),
+        return evm.hash_transfer_authorization(
+            payment_network(),
             sender=self.payer,
             to=self.to,
             value=self.value,
@@ -76,7 +76,7 @@ class Authorization:
     @property
     def proof_key(self) -> str:
         """The key of the payment in the ledger: the token accepts each nonce of a payer once."""
-        return f"3009:{ours().asset}:{self.payer}:0x{self.nonce.hex()}"
+        return f"3009:{payment_network().asset}:{self.payer}:0x{self.nonce.hex()}"
 
     @property
     def signature_digest(self) -> str:
@@ -89,7 +89,7 @@ class Authorization:
 
     def is_signed(self) -> bool:
         """Whether the payer's own key has signed this for our network; False for a contract wallet's signature."""
-        return evm.recover(self.digest, self.signature) == self.payer
+        return evm.recover_address(self.digest, self.signature) == self.payer
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,6 @@ class Parser:
         self.source = f'`_meta["{name}"]`' if name == PAYMENT_META else f"The header {name}"
 
     def parse(self, text: str) -> Proof:
-        """Parse a transaction hash, JSON, or JSON in base64."""
         if len(text) > MAX_BYTES:
             raise self.too_long()
         if HASH.fullmatch(text):
@@ -150,7 +149,6 @@ class Parser:
         return self.parse_json(self.decode(text))
 
     def parse_json(self, content: Any) -> Proof:
-        """Parse decoded JSON."""
         if not isinstance(content, dict):
             raise self.invalid("is not a JSON object")
         transaction = content.get("transaction")
@@ -159,16 +157,28 @@ class Parser:
         version = content.get("x402Version")
         try:
             if version == 2:
-                return self.version_2(PaymentPayload.model_validate(content))
+                v2 = PaymentPayload.model_validate(content)
+                return self.authorization(
+                    v2.payload,
+                    form=Payment.Form.V2,
+                    scheme=v2.accepted.scheme,
+                    network=v2.accepted.network,
+                    asset=v2.accepted.asset.lower(),
+                    payment_identifier=self.payment_identifier(v2.extensions or {}),
+                )
             if version == 1:
-                return self.version_1(PaymentPayloadV1.model_validate(content))
+                # The same signature, with the network by its name.
+                v1 = PaymentPayloadV1.model_validate(content)
+                network = BY_NAME.get(v1.network, v1.network)
+                return self.authorization(
+                    v1.payload, form=Payment.Form.V1, scheme=v1.scheme, network=network, asset=None
+                )
         except ValidationError as error:
             path = ".".join(str(step) for step in error.errors()[0]["loc"])
             raise self.invalid(f"is no payment of x402 version {version}: see `{path}`") from error
         raise self.invalid("holds neither a transaction nor a payment of x402 version 1 or 2")
 
     def decode(self, text: str) -> Any:
-        """Decode JSON, plain or in base64."""
         if not text.startswith("{"):
             padded = text.translate(str.maketrans("-_", "+/")) + "=" * (-len(text) % 4)
             try:
@@ -179,25 +189,6 @@ class Parser:
             return orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
-
-    def version_2(self, payload: PaymentPayload) -> Authorization:
-        """Return a payment of version 2, which names what it accepts."""
-        accepted = payload.accepted
-        return self.authorization(
-            payload.payload,
-            form=Payment.Form.V2,
-            scheme=accepted.scheme,
-            network=accepted.network,
-            asset=accepted.asset.lower(),
-            payment_identifier=self.payment_identifier(payload.extensions or {}),
-        )
-
-    def version_1(self, payload: PaymentPayloadV1) -> Authorization:
-        """Return a payment of version 1: the same signature, with the network by its name."""
-        network = BY_NAME.get(payload.network, payload.network)
-        return self.authorization(
-            payload.payload, form=Payment.Form.V1, scheme=payload.scheme, network=network, asset=None
-        )
 
     def payment_identifier(self, extensions: Mapping[str, Any]) -> str:
         """Return the id in the extension payment-identifier; empty where a client only echoes our declaration."""
@@ -225,7 +216,6 @@ class Parser:
         asset: str | None,
         payment_identifier: str = "",
     ) -> Authorization:
-        """Return the signed authorization of a payload."""
         signed = payload.get("authorization")
         if not isinstance(signed, dict):
             raise self.invalid("holds no `payload.authorization` (EIP-3009), the one way to pay that is offered")
@@ -253,16 +243,13 @@ class Parser:
         return text
 
     def number(self, fields: Mapping[str, Any], name: str) -> int:
-        """Return a field that holds a uint256."""
         number = int(self.matching(NUMBER, fields, name))
         if number >= 2**256:
             raise self.invalid(f"has a `{name}` that cannot be read")
         return number
 
     def too_long(self) -> InvalidPayment:
-        """Return the error for a payment beyond MAX_BYTES."""
         return self.invalid(f"is longer than {MAX_BYTES} bytes")
 
     def invalid(self, what: str) -> InvalidPayment:
-        """Return the error, with the name of the source."""
         return InvalidPayment(f"{self.source} {what}.", param=self.name)

@@ -1,9 +1,9 @@
-"""Writes the receipts of a paid answer, and records its delivery."""
+"""Receipts of paid answers: their headers, and the record of the delivery."""
 
 import logging
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from django.db import Error as DatabaseError
@@ -26,13 +26,24 @@ SIGNER = TokenSigner("payments.receipt")
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A payment that has arrived and buys this answer: `transaction` is its hash, `amount` in whole USDC."""
+    """The receipt of a payment that buys an answer: `transaction` is its hash, `amount` in whole USDC."""
 
     payment: UUID
     payer: str
     transaction: str
     network: str
     amount: Decimal
+
+    @classmethod
+    def for_payment(cls, payment: Payment) -> Self:
+        """Return the receipt of a payment that has arrived."""
+        return cls(
+            payment=payment.pk,
+            payer=payment.payer,
+            transaction=payment.tx_hash or "",
+            network=payment.network,
+            amount=payment.amount_usdc,
+        )
 
     @property
     def token(self) -> str:
@@ -48,7 +59,7 @@ class Receipt:
             payer=self.payer,
             transaction=self.transaction,
             network=network.caip2,
-            amount=str(network.atomic(self.amount)),
+            amount=str(network.to_atomic(self.amount)),
         )
 
     @property
@@ -64,19 +75,8 @@ class Receipt:
         }
 
 
-def receipt_of(row: Payment) -> Receipt:
-    """Return the receipt of a payment that has arrived."""
-    return Receipt(
-        payment=row.pk,
-        payer=row.payer,
-        transaction=row.tx_hash or "",
-        network=row.network,
-        amount=row.amount_usdc,
-    )
-
-
 def mark_delivered(receipt: Receipt) -> None:
-    """Record that the answer was made. An answer without this record is served again for a day, not ten minutes."""
+    """Record that the answer was delivered. Without this record it is served again for a day, not ten minutes."""
     try:
         transitions.mark_delivered(receipt.payment, now=timezone.now())
     except DatabaseError:
@@ -99,6 +99,6 @@ class PaidResponse(Response):
         self.receipt = receipt
 
     def close(self) -> None:
-        """Called by the server when the answer was handed on; whether it reached the caller is not known."""
+        # The server has sent the answer; whether it reached the caller is not known.
         mark_delivered(self.receipt)
         super().close()

@@ -18,7 +18,7 @@ from catalogue import insights
 from catalogue.models import Export, Restaurant
 from catalogue.reviews import aggregates
 from payments.chain import evm, rpc
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from tests.catalogue import builders
 from tests.catalogue.exports.export_builders import keep_in
@@ -64,7 +64,7 @@ def test_the_402_carries_the_header_x402_with_asset_amount_pay_to_and_network(cl
     assert challenge["asset"] == "USDC"
     assert challenge["amount"] == "0.004"
     assert challenge["pay_to"].lower() == settings.PAY_TO
-    assert challenge["network"] == ours().name
+    assert challenge["network"] == payment_network().name
 
 
 def test_after_settlement_the_full_record_with_the_paid_fields_is_returned(
@@ -124,7 +124,7 @@ def test_full_history_is_sold_from_the_premium_tier(client: Client, wallets: Map
 
 def test_consumption_is_always_paid_in_usdc(client: Client, wallets: Mapping[str, Wallet]) -> None:
     asked = client.get(f"{RECORD}?fields=reviews").json()
-    assert [way["asset"].lower() for way in asked["accepts"]] == [ours().asset]
+    assert [way["asset"].lower() for way in asked["accepts"]] == [payment_network().asset]
 
 
 # Through the x402 standard, as the seed words it
@@ -174,7 +174,7 @@ def test_a_paid_call_costs_usdc_and_none_of_the_token(
     client: Client, wallets: Mapping[str, Wallet], settings: Any
 ) -> None:
     pro = wallets["pro"]
-    balance = {"to": settings.TOKEN_ADDRESS, "data": evm.call_data("balanceOf(address)", pro.address)}
+    balance = {"to": settings.TOKEN_ADDRESS, "data": evm.encode_call("balanceOf(address)", pro.address)}
     before = (rpc.call("eth_call", balance, "latest"), usdc_balance(pro.address))
     assert pay(client, f"{RECORD}?fields=reviews", pro).status_code == 200
     assert rpc.call("eth_call", balance, "latest") == before[0]

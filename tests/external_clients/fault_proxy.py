@@ -1,4 +1,4 @@
-"""A web server that tells which headers it was sent, and breaks on demand, as none of ours can be made to."""
+"""A web server that echoes its request headers and fails on demand."""
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,7 +8,7 @@ from types import TracebackType
 PIECE = bytes(1024 * 1024)
 
 
-class Breaking:
+class FailingServer:
     """Serves on `port` while the block lasts. `asked` are the requests that reached it, in their order."""
 
     def __init__(self) -> None:
@@ -25,14 +25,14 @@ class Breaking:
 
             do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815  # as http.server calls them
 
-            def log_message(self, *words: object) -> None:
-                """Say nothing."""
+            def log_message(self, *args: object) -> None:
+                """Log nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
         self.server.daemon_threads = True
         self.port = self.server.server_port
 
-    def __enter__(self) -> "Breaking":
+    def __enter__(self) -> "FailingServer":
         Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self
 
@@ -44,15 +44,15 @@ class Breaking:
         self.server.server_close()
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
-        """Readiness, the headers as they came, a death without an answer, or an answer that waits in its middle."""
+        """Answer readiness probes, echo the headers, close the connection, or pause in the middle of a response."""
         self.asked.append(f"{request.command} {request.path}")
         request.rfile.read(int(request.headers.get("Content-Length") or 0))
         if request.path == "/v1/dies":
             request.close_connection = True
             return
         flows = request.path == "/v1/flows"
-        told = json.dumps([[name.lower(), value] for name, value in request.headers.items()]).encode()
-        content = b"first" if flows else told
+        echo = json.dumps([[name.lower(), value] for name, value in request.headers.items()]).encode()
+        content = b"first" if flows else echo
         request.send_response(503 if request.path == "/readyz" and not self.is_ready else 200)
         request.send_header("Content-Type", "application/octet-stream" if flows else "application/json")
         request.send_header("Content-Length", str(len(content) + (20 * len(PIECE) if flows else 0)))

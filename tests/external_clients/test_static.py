@@ -63,9 +63,9 @@ def scan(folder: Path, *paths: str) -> list[tuple[str, str, int]]:
         text=True,
         check=False,
     )
-    said = json.loads(done.stdout)
-    assert said["errors"] == [], said["errors"]
-    return sorted((one["check_id"].rpartition(".")[2], one["path"], one["start"]["line"]) for one in said["results"])
+    report = json.loads(done.stdout)
+    assert report["errors"] == [], report["errors"]
+    return sorted((one["check_id"].rpartition(".")[2], one["path"], one["start"]["line"]) for one in report["results"])
 
 
 def test_each_rule_finds_its_defect_and_nothing_beside_it(tmp_path: Path) -> None:
@@ -109,15 +109,15 @@ def test_no_new_migration_stops_the_product_while_it_runs(tmp_path: Path) -> Non
     apps = {"accounts", "catalogue", "orders", "payments", "reservations"}
     there = {(app, name) for app, name in MigrationLoader(connection).disk_migrations if app in apps}
     assert known <= {f"{app}.{name}" for app, name in there}
-    said = {}
+    report = {}
     for app, name in sorted(there):
         if f"{app}.{name}" in known:
             continue
         written = StringIO()
         call_command("sqlmigrate", app, name, stdout=written)
         if found := squawk(tmp_path, written.getvalue()):
-            said[f"{app}.{name}"] = found
-    assert said == {}, "\n".join(said.values())
+            report[f"{app}.{name}"] = found
+    assert report == {}, "\n".join(report.values())
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_no_new_migration_stops_the_product_while_it_runs(tmp_path: Path) -> Non
         ("ALTER TABLE orders_order ADD CONSTRAINT is_good CHECK (total > 0);", "constraint-missing-not-valid"),
     ],
 )
-def test_a_change_that_would_stop_it_is_found(tmp_path: Path, statement: str, rule: str) -> None:
+def test_a_change_that_blocks_the_table_is_reported(tmp_path: Path, statement: str, rule: str) -> None:
     assert rule in squawk(tmp_path, f"SET lock_timeout = '3s'; SET statement_timeout = '5s';\n{statement}\n")
 
 
-def test_a_change_that_stops_nobody_is_not(tmp_path: Path) -> None:
+def test_a_change_without_a_long_lock_is_not_reported(tmp_path: Path) -> None:
     good = "SET lock_timeout = '3s'; SET statement_timeout = '5s';\nALTER TABLE orders_order ADD COLUMN note text;\n"
     assert squawk(tmp_path, good) == ""
 
@@ -148,8 +148,8 @@ def against_the_compose_specification(file: Path) -> subprocess.CompletedProcess
 
 def test_the_compose_file_is_one_of_the_compose_specification(tmp_path: Path) -> None:
     shipped = ROOT / "deploy" / "compose.yaml"
-    said = against_the_compose_specification(shipped)
-    assert said.returncode == 0, said.stdout + said.stderr
+    report = against_the_compose_specification(shipped)
+    assert report.returncode == 0, report.stdout + report.stderr
     wrong = tmp_path / "compose.yaml"
     wrong.write_text(shipped.read_text().replace("cap_drop: [ALL]", "cap_drop: ALL"))
     assert against_the_compose_specification(wrong).returncode == 1

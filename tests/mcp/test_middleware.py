@@ -12,7 +12,7 @@ from pytest_django import Settings
 from payments.pricing import default_products
 from payments.x402.proofs import PAYMENT_META
 from tests.mcp.client import call, message, post, price_of, refusal_of, words_of
-from tests.payments.x402.test_challenges import SOLD, still, told  # noqa: F401  # one is a fixture
+from tests.payments.x402.test_challenges import SOLD, limits_of, still  # noqa: F401  # one is a fixture
 from tests.security.live_product import stocked
 from tests.support.live_server import NOWHERE, database_url, served
 
@@ -174,17 +174,17 @@ def test_a_price_counts_as_a_challenge_at_both_doors_and_takes_nothing_of_the_ca
     unpaid = {"name": "get_surroundings", "arguments": {"slug": "noma"}}
     for number in range(4):
         response = post(client, "tools/call", unpaid)
-        assert told(response) == (200, '"challenges";q=120;w=60', 119 - 2 * number)
+        assert limits_of(response) == (200, '"challenges";q=120;w=60', 119 - 2 * number)
         price_of(response.json()["result"])
-        assert told(client.get(SOLD)) == (402, '"challenges";q=120;w=60', 118 - 2 * number)
-    assert told(post(client, "tools/call", {"name": "find_landmark", "arguments": {"query": "Tivoli"}})) == (
+        assert limits_of(client.get(SOLD)) == (402, '"challenges";q=120;w=60', 118 - 2 * number)
+    assert limits_of(post(client, "tools/call", {"name": "find_landmark", "arguments": {"query": "Tivoli"}})) == (
         200,
         '"data";q=10;w=60',
         9,
     )
     # What comes with a payment counts, whatever it is answered.
     junk_payment = post(client, "tools/call", unpaid, meta={PAYMENT_META: "junk"})
-    assert told(junk_payment) == (200, '"data";q=10;w=60', 8)
+    assert limits_of(junk_payment) == (200, '"data";q=10;w=60', 8)
 
 
 @pytest.mark.usefixtures("_goods", "still")

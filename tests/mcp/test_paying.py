@@ -19,7 +19,7 @@ from x402.mcp.types import MCPToolResult
 from x402.mcp.utils import extract_payment_required_from_result, extract_payment_response_from_meta
 from x402.schemas import PaymentRequired
 
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from payments.x402.proofs import PAYMENT_META
@@ -60,7 +60,11 @@ def test_an_unpaid_call_is_told_its_price_in_the_words_of_x402(client: Client, e
     assert asked.resource is not None
     assert (asked.resource.url, asked.resource.mime_type) == (f"mcp://tool/{AROUND}", "application/json")
     (accepted,) = asked.accepts
-    assert (accepted.scheme, accepted.amount, accepted.pay_to) == ("exact", "2000", checksummed(settings.PAY_TO))
+    assert (accepted.scheme, accepted.amount, accepted.pay_to) == (
+        "exact",
+        "2000",
+        to_checksum_address(settings.PAY_TO),
+    )
     told = refusal_of(result)
     assert (told["code"], told["request_id"][:4]) == ("payment_required", "req_")
     # As the official client reads it, from either place.

@@ -1,4 +1,4 @@
-"""Buys at the gate itself, with payments that the official client has made."""
+"""Calls the checkout with payments that the official client has signed."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ from framework.api.error_handler import error_response
 from framework.errors import ApiError
 from payments import checkout, x402
 from payments.chain import evm
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.checkout import Purchase
 from payments.checkout.context import Sale
 from payments.checkout.signed_authorization import new_claim, to_payload
@@ -40,7 +40,7 @@ from payments.x402 import facilitator_client
 from tests.payments.transfers import authorize
 
 Found = TypeVar("Found")
-ANONYMOUS = Caller(bucket="somebody", terms=STANDARD)
+ANONYMOUS = Caller(bucket="anonymous", terms=STANDARD)
 CONTEXT = ("context",)
 REVIEWS = ("reviews",)
 
@@ -106,15 +106,15 @@ def paid_by(
     version: int = 2,
 ) -> Mapping[str, str]:
     """The header that pays what a request without payment is asked for."""
-    told = error_response(refused({}, purchase, products=products, caller=caller), RequestFactory().get("/"))
-    read = dict(told.headers) if version == 2 else {}
-    headers, _ = x402HTTPClientSync(client_of(wallet)).handle_402_response(read, told.content, purchase_for().url)
+    response = error_response(refused({}, purchase, products=products, caller=caller), RequestFactory().get("/"))
+    read = dict(response.headers) if version == 2 else {}
+    headers, _ = x402HTTPClientSync(client_of(wallet)).handle_402_response(read, response.content, purchase_for().url)
     return headers
 
 
 def signed_by(wallet: Wallet, *, value: int = 2000, **asked_for: Any) -> dict[str, str]:
     """The header that pays so many millionths, signed for a requirement that differs from ours in what is named."""
-    required = x402.requirement(ours(), value).model_copy(update=asked_for)
+    required = x402.build_requirement(payment_network(), value).model_copy(update=asked_for)
     client = client_of(wallet)
     # By default it refuses to sign much of this.
     client.set_spend_controls(False)
@@ -141,15 +141,15 @@ def resigned(
 ) -> dict[str, str]:
     """Another payment with the nonce of this one, signed as well."""
     payment = read(headers)
-    told = payment["payload"]["authorization"]
-    told.update({"value": str(value), "to": to or told["to"], "validAfter": str(valid_after)})
+    authorization = payment["payload"]["authorization"]
+    authorization.update({"value": str(value), "to": to or authorization["to"], "validAfter": str(valid_after)})
     *_, v, r, s = authorize(
         wallet,
-        to=told["to"].lower(),
+        to=authorization["to"].lower(),
         value=value,
-        nonce=bytes.fromhex(told["nonce"][2:]),
+        nonce=bytes.fromhex(authorization["nonce"][2:]),
         valid_after=valid_after,
-        valid_before=int(told["validBefore"]),
+        valid_before=int(authorization["validBefore"]),
     )
     assert isinstance(v, int)
     payment["payload"]["signature"] = "0x" + (evm.encode_word(r) + evm.encode_word(s) + bytes([v])).hex()
@@ -179,8 +179,8 @@ def settled_by_third_party(headers: Mapping[str, str]) -> str:
     assert isinstance(signed, x402.Authorization)
     outcome = facilitator_client.settle(
         payload=to_payload(signed),
-        requirement=x402.requirement(ours(), signed.value),
-        resource=x402.resource(purchase_for()),
+        requirement=x402.build_requirement(payment_network(), signed.value),
+        resource=x402.build_resource(purchase_for()),
         payer=signed.payer,
     )
     assert isinstance(outcome, facilitator_client.Settled)

@@ -1,4 +1,4 @@
-"""Facilitators and nodes that fail: a real server that does with a question what a script says."""
+"""Facilitators and nodes that fail: a real HTTP server whose responses are scripted."""
 
 import json
 import threading
@@ -15,7 +15,7 @@ Script = Callable[[bytes], tuple[int, bytes] | None]
 
 
 class Server(ThreadingHTTPServer):
-    """Remembers what it was asked, and which Authorization header was shown with it."""
+    """Records the request bodies and their Authorization headers."""
 
     daemon_threads = True
 
@@ -42,17 +42,17 @@ class Handler(BaseHTTPRequestHandler):
         content = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked.append(content)
         self.server.shown.append(self.headers["Authorization"])
-        said = self.server.script(content)
+        answer = self.server.script(content)
         self.close_connection = True
-        if said is not None:
-            status, body = said
+        if answer is not None:
+            status, body = answer
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
@@ -109,18 +109,18 @@ def never_answers(over: threading.Event) -> Script:
     return script
 
 
-def node_answering(told: Mapping[str, Any]) -> Script:
+def node_answering(results: Mapping[str, Any]) -> Script:
     """A node of the real chain, but for some methods, to which it answers this."""
     real = settings.RPC_URL
 
     def script(content: bytes) -> tuple[int, bytes]:
         asked = json.loads(content)
         several = asked if isinstance(asked, list) else [asked]
-        if not any(one["method"] in told for one in several):
+        if not any(one["method"] in results for one in several):
             return 200, httpx.post(real, content=content, headers={"Content-Type": "application/json"}).content
         answers = [
-            {"jsonrpc": "2.0", "id": one["id"], "result": told[one["method"]]}
-            if one["method"] in told
+            {"jsonrpc": "2.0", "id": one["id"], "result": results[one["method"]]}
+            if one["method"] in results
             else httpx.post(real, json=one).json()
             for one in several
         ]

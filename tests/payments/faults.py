@@ -2,7 +2,7 @@
 
 A story is a few requests by one wallet: a new payment, the same header again, the same header for another record, a
 transaction that was sent already. Before each, something may happen to the facilitator or to the node. All randomness
-comes from the number of the story, so that one that fails can be told again.
+comes from the number of the story, so that one that fails can be repeated.
 """
 
 import json
@@ -34,8 +34,8 @@ MADE_UP = "0x" + "5a" * 32
 STRANGER = "0x" + "12" * 20
 
 
-def said(transaction: str = MADE_UP, payer: str = "") -> bytes:
-    """A facilitator's word that it has settled."""
+def settled_response(transaction: str = MADE_UP, payer: str = "") -> bytes:
+    """A facilitator's response that it has settled."""
     return json.dumps(
         {"success": True, "transaction": transaction, "network": settings.PAYMENT_NETWORK, "payer": payer}
     ).encode()
@@ -73,29 +73,29 @@ class Paid:
         """What it has brought us, as the chain says."""
         proof = self.proof
         if isinstance(proof, x402.TransactionProof):
-            return sum((each.amount for each in reads.transfers(proof.tx_hash)), Decimal(0))
-        if not reads.authorization_is_spent(proof.payer, proof.nonce):
+            return sum((each.amount for each in reads.find_plain_transfers(proof.tx_hash)), Decimal(0))
+        if not reads.is_authorization_spent(proof.payer, proof.nonce):
             return Decimal(0)
-        found = reads.authorization_used(proof.payer, proof.nonce)
+        found = reads.find_authorization_transfer(proof.payer, proof.nonce)
         return found.amount if found else Decimal(0)
 
 
 @dataclass
 class Story:
-    """One story at one shop: what was done, what was answered, how long the longest answer took."""
+    """One story at one shop: what was done, what was answered, the duration of the slowest answer."""
 
     number: int
     shop: Shop
     wallet: Wallet
     friend: Wallet
     payments: list[Paid] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
-    longest_s: float = 0.0
+    log: list[str] = field(default_factory=list)
+    max_duration_s: float = 0.0
     statuses: set[int] = field(default_factory=set)
     late: list[threading.Thread] = field(default_factory=list)
 
-    def tell(self) -> "Story":
-        """Let it happen; what the facilitator does late has ended when it returns."""
+    def run(self) -> "Story":
+        """Run the story, and wait for late settlements."""
         rng = random.Random(self.number)
         for _ in range(rng.randint(3, 6)):
             action = rng.choices(["new", "again", "elsewhere", "sent"], weights=[4, 5, 2, 1])[0]
@@ -120,12 +120,12 @@ class Story:
         """One request; returns its status."""
         began = time.monotonic()
         answer = self.shop.ask(path, payment.headers)
-        self.longest_s = max(self.longest_s, time.monotonic() - began)
+        self.max_duration_s = max(self.max_duration_s, time.monotonic() - began)
         content = answer.json()
         word = content["error"] if isinstance(content.get("error"), str) else content.get("error", {}).get("code", "")
         payment.answers.append((path, answer.status_code, word))
         self.statuses.add(answer.status_code)
-        self.told.append(f"{self.payments.index(payment)} {path}: {happening} -> {answer.status_code} {word}")
+        self.log.append(f"{self.payments.index(payment)} {path}: {happening} -> {answer.status_code} {word}")
         return answer.status_code
 
     # What it came to
@@ -143,7 +143,7 @@ class Story:
         if len(payment.bought) > 1:
             yield f"{number} has bought two answers"
         if payment.bought and not arrived and not is_flagged:
-            yield f"{number} was served unpaid, and nobody was told"
+            yield f"{number} was served unpaid, and the ledger does not say so"
         if payment.bought and not arrived and not payment.is_lied_about:
             yield f"{number} was served unpaid, and no facilitator has lied"
         if not arrived:
@@ -157,12 +157,12 @@ class Story:
         if row is None or row.state not in Payment.PAID:
             yield f"{number} has arrived, and the ledger says {row.state if row else 'nothing'}"
         elif not payment.bought and row.state not in ("refund_due", "refunded"):
-            yield f"{number} was charged and never served, and nothing is owed: {row.state} {row.error}"
+            yield f"{number} was charged and never served, and no refund is due: {row.state} {row.error}"
         elif row.amount_usdc != arrived:
             yield f"{number} is {row.amount_usdc} in the ledger and {arrived} on the chain"
 
     def __str__(self) -> str:
-        return "\n".join([f"story {self.number}", *self.told])
+        return "\n".join([f"story {self.number}", *self.log])
 
 
 # What may happen to a settlement
@@ -198,7 +198,7 @@ def only(script: Script) -> Fault:
 
 
 def late(story: Story) -> Script:
-    """It settles when nobody waits for it any more."""
+    """It settles after the request has timed out."""
     settle = settles(story)
 
     def script(content: bytes) -> tuple[int, bytes] | None:
@@ -219,7 +219,7 @@ def twice(story: Story) -> Script:
 
 
 def overtaken(story: Story) -> Script:
-    """Somebody else sends the authorization to the chain first."""
+    """Another wallet sends the authorization to the chain first."""
     settle = settles(story)
 
     def script(content: bytes) -> tuple[int, bytes] | None:
@@ -239,7 +239,7 @@ def lies(story: Story) -> Script:
             proof = payment.proof
             if isinstance(proof, x402.Authorization) and nonce == f"0x{proof.nonce.hex()}":
                 payment.is_lied_about = True
-        return 200, said("0x" + nonce[2:])
+        return 200, settled_response("0x" + nonce[2:])
 
     return script
 
@@ -264,8 +264,8 @@ FAULTS: Mapping[str, Fault] = {
     "rejects": only(refuses("invalid_exact_evm_insufficient_balance")),
     "rejects, it says, and has settled": really(refuses("invalid_exact_evm_insufficient_balance")),
     "reverted, it says, and has settled": really(refuses("transaction_failed", MADE_UP)),
-    "for somebody else": only(says(200, said(payer=STRANGER))),
-    "settles, for somebody else, it says": really(says(200, said(payer=STRANGER))),
+    "for another payer": only(says(200, settled_response(payer=STRANGER))),
+    "settles, for another payer, it says": really(says(200, settled_response(payer=STRANGER))),
     "settles late": late,
     "settles twice": twice,
     "is overtaken": overtaken,
@@ -278,15 +278,15 @@ def later(by: timedelta) -> Script:
     ask = passed_on(settings.RPC_URL)
 
     def script(content: bytes) -> tuple[int, bytes] | None:
-        asked, told = json.loads(content), ask(content)
-        assert told is not None
-        if not isinstance(asked, list):
-            return told
-        answers = json.loads(told[1])
-        for question, answer in zip(asked, answers, strict=True):
-            if question["params"][0] == {"data": reads.CLOCK}:
+        question, response = json.loads(content), ask(content)
+        assert response is not None
+        if not isinstance(question, list):
+            return response
+        answers = json.loads(response[1])
+        for call, answer in zip(question, answers, strict=True):
+            if call["params"][0] == {"data": reads.CLOCK}:
                 answer["result"] = f"0x{int(answer['result'], 16) + int(by.total_seconds()):064x}"
-        return told[0], json.dumps(answers).encode()
+        return response[0], json.dumps(answers).encode()
 
     return script
 

@@ -1,4 +1,4 @@
-"""Lines of the ledger that are right, but for what a test says of them."""
+"""Payments with valid defaults for every field."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,8 +11,8 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def payment(number: int = 0, **values: Any) -> Payment:
-    """A line of the ledger; those of different numbers are of different transactions."""
-    told: dict[str, Any] = {
+    """Create a payment; each number has a transaction of its own."""
+    fields: dict[str, Any] = {
         "form": Payment.Form.TX,
         "state": Payment.State.SETTLED,
         "network": "eip155:84532",
@@ -30,11 +30,11 @@ def payment(number: int = 0, **values: Any) -> Payment:
         "claimed_at": NOW,
         "settled_at": NOW,
     }
-    told |= values
-    # Of what is open or given up the chain has shown nothing.
-    return Payment.objects.create(**{"block": 1 if told["state"] in Payment.PAID else None} | told)
+    fields |= values
+    # Open and expired payments have no block.
+    return Payment.objects.create(**{"block": 1 if fields["state"] in Payment.PAID else None} | fields)
 
 
 def refund_due(number: int = 0, **values: Any) -> Payment:
-    """A line of money that is to be sent back: it came too late to buy anything."""
+    """Create a payment that is refund due, because it arrived too late."""
     return payment(number, **{"state": Payment.State.REFUND_DUE, "error": "too_old"} | values)

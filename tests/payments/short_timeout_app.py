@@ -1,5 +1,4 @@
-"""The product with short timeouts, as a WSGI application: what hangs is given up in a second, so that many faults fit
-into a test. Nothing else is different."""
+"""The product as a WSGI application with timeouts of a second, so that many faults fit into a test."""
 
 import httpx
 

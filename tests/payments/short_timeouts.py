@@ -1,3 +1,3 @@
-"""How long the product waits in tests of faults. Only a number: who imports it is not hurried."""
+"""The timeouts of the product in tests of faults; importing this module changes nothing."""
 
 TIMEOUT_S = 1.0

@@ -8,7 +8,7 @@ from django.test import Client
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 
 CHALLENGE = "/v1/auth/challenge"
 SESSION = "/v1/auth/session"
@@ -38,7 +38,7 @@ def signed_challenge(client: Client, wallet: Signer) -> dict[str, str]:
 
 def header_of(wallet: Signer, *, of: str | None = None) -> dict[str, str]:
     """A fresh challenge, signed as x402 clients send it; `of` is the address of a contract that the wallet owns."""
-    address = checksummed(of or wallet.address)
+    address = to_checksum_address(of or wallet.address)
     challenge = Client(REMOTE_ADDR="192.0.2.200").get(CHALLENGE, {"address": address}).json()
     signature = signature_of(wallet, challenge.pop("message"))
     fields = challenge | {

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from payments.chain import evm
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet as Key
 from payments.devchain.wallets import from_key
 from payments.models import Wallet
@@ -45,9 +45,9 @@ def payment(key: Key, settings: Settings, *, signed_by: Key | None = None, **cha
     now = int(datetime.now(UTC).timestamp())
     terms = {"to": settings.PAY_TO, "value": 2000, "valid_after": now - 600, "valid_before": now + 60} | changes
     nonce = secrets.token_bytes(32)
-    digest = evm.transfer_digest(ours(), sender=key.address, nonce=nonce, **terms)
+    digest = evm.hash_transfer_authorization(payment_network(), sender=key.address, nonce=nonce, **terms)
     made = PrivateKey(bytes.fromhex((signed_by or key).private_key[2:])).sign_recoverable(digest, hasher=None)
-    network = ours()
+    network = payment_network()
     content = {
         "x402Version": 2,
         "accepted": {

@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 
 from payments import x402
 from payments.chain import evm, rpc
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.addresses import MULTICALL
 from payments.devchain.wallets import Wallet
 from tests.support import wallets
@@ -19,15 +19,15 @@ Arguments = int | str | bytes
 
 def send(sender: Wallet, contract: str, function: str, *arguments: Arguments) -> str:
     """Call a function of a contract and return the transaction's hash; it may have been reverted."""
-    return wallets.send(sender, to=contract, data=evm.call_data(function, *arguments))
+    return wallets.send(sender, to=contract, data=evm.encode_call(function, *arguments))
 
 
 def authorize(
     payer: Wallet, *, to: str, value: int, nonce: bytes, valid_after: int = 0, valid_before: int = 2**48
 ) -> tuple[Arguments, ...]:
     """The arguments of transferWithAuthorization with v, r and s, signed by the payer."""
-    digest = evm.transfer_digest(
-        ours(),
+    digest = evm.hash_transfer_authorization(
+        payment_network(),
         sender=payer.address,
         to=to,
         value=value,
@@ -49,12 +49,12 @@ def use_of(headers: Mapping[str, str]) -> str:
     assert isinstance(signed, x402.Authorization)
     r, s, v = signed.signature[:32], signed.signature[32:64], signed.signature[64]
     times = (signed.valid_after, signed.valid_before)
-    return evm.call_data(TRANSFER, signed.payer, signed.to, signed.value, *times, signed.nonce, v, r, s)
+    return evm.encode_call(TRANSFER, signed.payer, signed.to, signed.value, *times, signed.nonce, v, r, s)
 
 
 def front_run(headers: Mapping[str, str], *, sender: Wallet) -> str:
     """Send an authorization to the chain past us; returns the transaction."""
-    return wallets.send(sender, to=ours().asset, data=use_of(headers))
+    return wallets.send(sender, to=payment_network().asset, data=use_of(headers))
 
 
 def together(*transfers: tuple[Wallet, str, int], beside: Mapping[str, str] | None = None) -> str:
@@ -63,11 +63,11 @@ def together(*transfers: tuple[Wallet, str, int], beside: Mapping[str, str] | No
     An authorization may be used beside them, before the others.
     """
     for payer in {payer.address: payer for payer, _, _ in transfers}.values():
-        send(payer, ours().asset, "approve(address,uint256)", MULTICALL, 10**9)
+        send(payer, payment_network().asset, "approve(address,uint256)", MULTICALL, 10**9)
     move = "transferFrom(address,address,uint256)"
     texts = [use_of(beside)] if beside else []
-    texts += [evm.call_data(move, payer.address, to, value) for payer, to, value in transfers]
-    calls = [(ours().asset, bytes.fromhex(text[2:])) for text in texts]
+    texts += [evm.encode_call(move, payer.address, to, value) for payer, to, value in transfers]
+    calls = [(payment_network().asset, bytes.fromhex(text[2:])) for text in texts]
     selector = evm.keccak(b"tryAggregate(bool,(address,bytes)[])")[:4]
     data = selector + encode(["bool", "(address,bytes)[]"], [True, calls])
     return wallets.send(transfers[0][0], to=MULTICALL, data="0x" + data.hex())
@@ -92,5 +92,5 @@ def contract_wallet(owner: Wallet, *, usdc: Decimal, code: bytes = AGREES) -> st
     number = int(rpc.call("eth_getTransactionCount", owner.address, "latest"), 16)
     wallets.send(owner, to=None, data="0x" + creation.hex())
     address = "0x" + evm.keccak(rlp.encode([bytes.fromhex(owner.address[2:]), number]))[-20:].hex()
-    send(owner, ours().asset, "mint(address,uint256)", address, ours().atomic(usdc))
+    send(owner, payment_network().asset, "mint(address,uint256)", address, payment_network().to_atomic(usdc))
     return address

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from django.conf import settings
 
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.models import Payment
 from tests.catalogue import builders
 from tests.payments.facilitators import Script, Server, serving
@@ -123,7 +123,7 @@ def kill(web: str) -> None:
 def the_one_payment() -> Payment:
     """The only line of the ledger; it is of our asset."""
     row = Payment.objects.get()
-    assert (row.network, row.asset) == (ours().caip2, ours().asset)
+    assert (row.network, row.asset) == (payment_network().caip2, payment_network().asset)
     return row
 
 

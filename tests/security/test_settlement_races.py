@@ -79,7 +79,7 @@ def test_an_authorization_sent_by_a_third_party_after_our_check_counts_as_paid_o
 # Our gas
 def facilitators_ether() -> int:
     """What our facilitator has for gas, in wei."""
-    address = devchain.derive(chain_secret(), devchain.FACILITATOR).address
+    address = devchain.derive_wallet(chain_secret(), devchain.FACILITATOR).address
     return int(rpc.call("eth_getBalance", address, "latest"), 16)
 
 

@@ -58,7 +58,7 @@ def stack_environment(stack: Stack, given: Mapping[str, str]) -> dict[str, str]:
             "RPC_URL": stack.rpc_url,
             "FACILITATOR_URL": stack.facilitator_url,
             "PAYMENT_NETWORK": NETWORK,
-            "PAY_TO": wallets.derive(stack.chain.password, wallets.MERCHANT).address,
+            "PAY_TO": wallets.derive_wallet(stack.chain.password, wallets.MERCHANT).address,
             "TOKEN_ADDRESS": UTILITY_TOKEN,
             "TOKEN_PRICE_FEED": PRICE_FEED,
         }

@@ -14,8 +14,8 @@ from config.dev_stack import read_json
 from config.dev_stack.servers import HOST
 from framework.state_directory import RECORD
 from payments.chain import rpc
-from payments.chain.evm import call_data, checksummed, words
-from payments.chain.networks import ours
+from payments.chain.evm import decode_words, encode_call, to_checksum_address
+from payments.chain.networks import payment_network
 from payments.devchain import wallets as devchain
 from payments.devchain.addresses import CHAIN_ID, UTILITY_TOKEN
 from payments.devchain.wallets import Wallet
@@ -27,7 +27,7 @@ faucet_turn = threading.Lock()
 @pytest.fixture(scope="session")
 def wallets() -> Mapping[str, Wallet]:
     """The demo wallets by the name of their tier, with USDC and ether for gas. Other tests spend from them too."""
-    return MappingProxyType({wallet.name: wallet for wallet in devchain.demo(chain_secret())})
+    return MappingProxyType({wallet.name: wallet for wallet in devchain.derive_demo_wallets(chain_secret())})
 
 
 @cache
@@ -42,24 +42,32 @@ def chain_secret() -> str:
 
 def usdc_balance(address: str) -> Decimal:
     """The USDC of an address, in whole USDC."""
-    call = {"to": ours().asset, "data": call_data("balanceOf(address)", address)}
-    return ours().decimal(words(rpc.call("eth_call", call, "latest"))[0])
+    call = {"to": payment_network().asset, "data": encode_call("balanceOf(address)", address)}
+    return payment_network().to_decimal(decode_words(rpc.call("eth_call", call, "latest"))[0])
 
 
 def transfer_usdc(sender: Wallet, to: str, amount: Decimal) -> str:
     """Transfer in the plain way, paying gas, and return the hash of the transaction, which is on the chain by then."""
-    return send(sender, to=ours().asset, data=call_data("transfer(address,uint256)", to, ours().atomic(amount)))
+    return send(
+        sender,
+        to=payment_network().asset,
+        data=encode_call("transfer(address,uint256)", to, payment_network().to_atomic(amount)),
+    )
 
 
 def fresh_wallet(usdc: Decimal = Decimal(100), *, tokens: Decimal = Decimal(0)) -> Wallet:
     """A wallet that nobody has used, with this much USDC and of the utility token, and an ether for gas."""
     wallet = devchain.from_key("fresh", secrets.token_bytes(32))
-    faucet = devchain.derive(chain_secret(), devchain.FAUCET)
+    faucet = devchain.derive_wallet(chain_secret(), devchain.FAUCET)
     mint = "mint(address,uint256)"
-    token = call_data(mint, wallet.address, int(tokens.scaleb(TOKEN_DECIMALS)))
+    token = encode_call(mint, wallet.address, int(tokens.scaleb(TOKEN_DECIMALS)))
     # Two of them at once would take the same number for their transactions.
     with faucet_turn:
-        send(faucet, to=ours().asset, data=call_data(mint, wallet.address, ours().atomic(usdc)))
+        send(
+            faucet,
+            to=payment_network().asset,
+            data=encode_call(mint, wallet.address, payment_network().to_atomic(usdc)),
+        )
         send(faucet, to=UTILITY_TOKEN, data=token)
         send(faucet, to=wallet.address, value=10**ETHER_DECIMALS)
     return wallet
@@ -76,7 +84,7 @@ def send(sender: Wallet, *, to: str | None, data: str = "0x", value: int = 0) ->
         "nonce": int(count, 16),
         "gas": 200_000,
         "gasPrice": int(price, 16),
-        **({"to": checksummed(to)} if to else {}),
+        **({"to": to_checksum_address(to)} if to else {}),
         "data": data,
         "value": value,
     }

@@ -14,14 +14,14 @@ from catalogue.exports.requests.spec import Wanted
 from catalogue.models import Export
 from framework.errors import ApiError, ErrorCode
 from payments import checkout
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.checkout import Purchase, SettlementPending
 from payments.identity.caller import Caller
 from payments.ledger import transitions
 from payments.models import Payment
 from payments.pricing import price_list
 from payments.tiers.terms import STANDARD
-from payments.x402 import Authorization, PaymentAlreadyUsed, Proof, Receipt, TransactionProof, receipt_of
+from payments.x402 import Authorization, PaymentAlreadyUsed, Proof, Receipt, TransactionProof
 
 Status, State = Export.Status, Payment.State
 BACK = (State.REFUND_DUE, State.REFUNDED)
@@ -75,7 +75,7 @@ def order(
     kind = spec.read(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
     commands.require_tier(caller, price_list.listed([product], now=now).from_tier)
-    if checkout.is_given([product], caller=caller, now=now):
+    if checkout.is_free_by_plan([product], caller=caller, now=now):
         return Ordered(commands.queued(wallet, kind, tier=caller.tier, now=now))
     counter = Counter(caller, wallet, kind, product, purchase, proof, receipt_token, now)
     if (shown := counter.known()) is not None:
@@ -113,7 +113,7 @@ class Counter:
                 )
             raise self.used("This payment is for something else. One payment buys one export.", row)
         if bought.payment_id == row.pk and row.state in Payment.EARNED:
-            return Ordered(bought, receipt_of(row))
+            return Ordered(bought, Receipt.for_payment(row))
         if row.state in BACK:
             if self.may_still_buy(row):
                 return None
@@ -127,7 +127,9 @@ class Counter:
     def line(self) -> Payment | None:
         """The line in the ledger of the payment that came along, or of the one that its payer has called the same."""
         if isinstance(self.proof, TransactionProof):
-            rows = Payment.objects.filter(network=ours().caip2, tx_hash=self.proof.tx_hash, form=Payment.Form.TX)
+            rows = Payment.objects.filter(
+                network=payment_network().caip2, tx_hash=self.proof.tx_hash, form=Payment.Form.TX
+            )
             all_of_it = rows.order_by("log_index", "pk")
             return all_of_it.filter(payer__in=self.caller.wallets).first() or all_of_it.first()
         if not isinstance(self.proof, Authorization):
@@ -160,7 +162,7 @@ class Counter:
         ):
             # Nothing is settled for what is paid: not even a payment that came along.
             row = self.line()
-            return Ordered(found, receipt_of(row) if row is not None and row.pk == found.payment_id else None)
+            return Ordered(found, Receipt.for_payment(row) if row is not None and row.pk == found.payment_id else None)
         if self.proof is None:
             # It tells the price, and nobody is charged.
             self.collect(self.purchase)

@@ -77,7 +77,7 @@ def queue(export: Export, payment: UUID) -> bool:
 def owe_unbought(export: Export, payment: UUID) -> str:
     """Owe money back that has bought nothing, as `queue` said; why, in words."""
     words = TOO_LATE if export.payment_id is None and export.status == Status.CANCELLED else TWICE
-    transitions.mark_refund_due(payment, reason=Payment.RefundReason.NOT_DELIVERED, words=words, by="exports")
+    transitions.mark_refund_due(payment, reason=Payment.RefundReason.NOT_DELIVERED, message=words, by="exports")
     return words
 
 
@@ -94,7 +94,7 @@ def owe_back(export: Export, *, words: str, actor: str) -> bool:
     payment = payment_of(export)
     if payment is None:
         return False
-    return transitions.mark_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, words=words, by=actor)
+    return transitions.mark_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, message=words, by=actor)
 
 
 def take_again(export: Export, *, actor: str) -> None:

@@ -74,7 +74,7 @@ def offer(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Offer:
         listed = price_list.listed([product], now=now)
         price = listed.quote(caller.terms).amount
         commands.require_tier(caller, listed.from_tier)
-        is_given = checkout.is_given([product], caller=caller, now=now)
+        is_given = checkout.is_free_by_plan([product], caller=caller, now=now)
     except (TierRequired, price_list.NotSold) as refusal:
         refused = refusal.message
     said = {name: value for name, value in wishes.items() if value}
@@ -102,6 +102,6 @@ def order(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Export
     kind = spec.read(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
     commands.require_tier(caller, price_list.listed([product], now=now).from_tier)
-    if not checkout.is_given([product], caller=caller, now=now):
+    if not checkout.is_free_by_plan([product], caller=caller, now=now):
         raise HasAPrice("This export has a price: the wallet orders and pays it with POST /v1/exports.")
     return commands.queued(wallet, kind, tier=caller.tier, now=now)

@@ -1,4 +1,4 @@
-"""`manage.py devchain`: look at the development chain, and give wallets what they need to try things."""
+"""`manage.py devchain`: the status of the development chain, and transfers to its wallets."""
 
 import argparse
 import json
@@ -7,7 +7,6 @@ import re
 import secrets
 import signal
 import time
-from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import IO, Any, cast
@@ -21,16 +20,21 @@ from config.dev_stack.chain import Chain
 from config.dev_stack.servers import free_port
 from framework.cli.arguments import port_number
 from framework.state_directory import RECORD, StackError, lock_state_directory, read_json, write_private
-from payments.chain.evm import checksummed
-from payments.devchain import faucet
+from payments.chain.evm import ZERO_ADDRESS, to_checksum_address
+from payments.devchain import client
 from payments.devchain.addresses import USDC, UTILITY_TOKEN
-from payments.devchain.faucet import DevelopmentChain, NotOurChain, TooFine, TransactionRefused, atomic
+from payments.devchain.client import (
+    AmountTooPrecise,
+    DevchainClient,
+    NotDevelopmentChain,
+    TransactionRefused,
+    to_atomic,
+)
 from payments.devchain.wallets import Wallet
 
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
-NO_WALLET = f"0x{'0' * 40}"
-COINS = {"usdc": USDC, "tokens": UTILITY_TOKEN}
-DECIMALS = {"usdc": faucet.USDC_DECIMALS, "tokens": faucet.TOKEN_DECIMALS, "ether": faucet.ETHER_DECIMALS}
+CONTRACTS = {"usdc": USDC, "tokens": UTILITY_TOKEN}
+DECIMALS = {"usdc": client.USDC_DECIMALS, "tokens": client.TOKEN_DECIMALS, "ether": client.ETHER_DECIMALS}
 POLL_S = 0.2
 COLUMNS = ("usdc", "tokens", "staked", "ether")
 
@@ -47,10 +51,10 @@ def amount(text: str) -> Decimal:
 
 
 class Command(BaseCommand):
-    """One subcommand for each thing that can be done. Never for a chain whose money is worth something."""
+    """Subcommands for the development chain; any other chain is refused, because its money has a value."""
 
     help = "The development chain: status, fund, mint, stake, unstake, price, run."
-    # It asks the chain only.
+    # The command calls the chain only.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -59,24 +63,24 @@ class Command(BaseCommand):
             "--state-dir", type=Path, default=settings.STATE_DIR, help="of `manage.py up`, or of `run`"
         )
         common.add_argument("--json", action="store_true", help="print JSON")
-        parts = parser.add_subparsers(dest="part", required=True, metavar="PART")
-        parts.add_parser("status", parents=[common], help="block, contracts, wallets and what they hold")
-        fund = parts.add_parser("fund", parents=[common], help="give an address or a demo wallet all it needs")
+        subcommands = parser.add_subparsers(dest="subcommand", required=True, metavar="SUBCOMMAND")
+        subcommands.add_parser("status", parents=[common], help="block, contracts, wallets and their balances")
+        fund = subcommands.add_parser("fund", parents=[common], help="send coins to an address or a demo wallet")
         fund.add_argument("address", metavar="WALLET", help="a name such as pro, or 0x and 40 hexadecimal digits")
-        fund.add_argument("--usdc", type=amount, help="(default 100, when no amount is named)")
+        fund.add_argument("--usdc", type=amount, help="(default 100, without any amount)")
         fund.add_argument("--tokens", type=amount, help="of the utility token")
-        fund.add_argument("--ether", type=amount, help="(default 1, when no amount is named)")
-        mint = parts.add_parser("mint", parents=[common], help="make USDC or utility tokens")
-        mint.add_argument("coin", choices=tuple(COINS))
+        fund.add_argument("--ether", type=amount, help="(default 1, without any amount)")
+        mint = subcommands.add_parser("mint", parents=[common], help="mint USDC or utility tokens")
+        mint.add_argument("coin", choices=tuple(CONTRACTS))
         mint.add_argument("address", metavar="WALLET")
         mint.add_argument("amount", type=amount)
-        for name, help_text in (("stake", "put tokens aside"), ("unstake", "take them back")):
-            part = parts.add_parser(name, parents=[common], help=f"{help_text}, with a wallet whose key is here")
+        for name in ("stake", "unstake"):
+            part = subcommands.add_parser(name, parents=[common], help=f"{name} tokens of a wallet of this chain")
             part.add_argument("wallet", metavar="NAME")
             part.add_argument("amount", type=amount)
-        price = parts.add_parser("price", parents=[common], help="set the utility token's price")
+        price = subcommands.add_parser("price", parents=[common], help="set the utility token's price")
         price.add_argument("usd", type=amount)
-        run = parts.add_parser("run", help="a node of its own, without the rest; Ctrl-C stops it")
+        run = subcommands.add_parser("run", help="run a node by itself until Ctrl-C")
         run.add_argument("--home", type=Path, required=True, help="directory of its own for transactions and keys")
         run.add_argument(
             "--port", type=port_number, default=0, help="0 = any free one, the same each time (default 0)"
@@ -84,125 +88,106 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         try:
-            if options["part"] == "run":
+            if options["subcommand"] == "run":
                 self.run(options["home"].resolve(), options["port"])
                 return
-            chain = faucet.found_in(options["state_dir"].resolve(), rpc_url=os.environ.get("RPC_URL") or None)
-            payload = getattr(self, options["part"])(chain, options)
-        except (NotOurChain, TooFine, TransactionRefused, StackError) as error:
+            chain = client.connect(options["state_dir"].resolve(), rpc_url=os.environ.get("RPC_URL") or None)
+            result: dict[str, Any] = getattr(self, options["subcommand"])(chain, options)
+        except (NotDevelopmentChain, AmountTooPrecise, TransactionRefused, StackError) as error:
             raise CommandError(str(error)) from error
         if options["json"]:
-            self.stdout.write(json.dumps(payload))
+            self.stdout.write(json.dumps(result))
         else:
-            self.show(payload)
+            self.print(result)
 
-    # Each returns what is printed
-    def status(self, chain: DevelopmentChain, _: dict[str, Any]) -> dict[str, Any]:
-        """What is there."""
-        return chain.status()
+    # Each subcommand returns the result that is printed.
+    def status(self, chain: DevchainClient, _: dict[str, Any]) -> dict[str, Any]:
+        return chain.get_status()
 
-    def fund(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
-        """Give."""
-        to = self.address_of(chain, options["address"])
-        wanted = {name: options[name] for name in ("usdc", "tokens", "ether") if options[name]}
-        wanted = wanted or {"usdc": Decimal(100), "ether": Decimal(1)}
-        # All are read before the first is sent: what cannot be given leaves nothing half done.
-        units = {name: atomic(whole, DECIMALS[name]) for name, whole in wanted.items()}
-        for name, number in units.items():
+    def fund(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
+        to = self.find_address(chain, options["address"])
+        amounts = {name: options[name] for name in DECIMALS if options[name]}
+        amounts = amounts or {"usdc": Decimal(100), "ether": Decimal(1)}
+        # All are converted before the first is sent, so that an invalid amount sends nothing.
+        atomic_amounts = {name: to_atomic(whole, DECIMALS[name]) for name, whole in amounts.items()}
+        for name, number in atomic_amounts.items():
             if name == "ether":
-                chain.give(to, number)
+                chain.send_ether(to, number)
             else:
-                chain.mint(COINS[name], to, number)
-        return self.of(chain, to)
+                chain.mint(CONTRACTS[name], to, number)
+        return self.balances(chain, to)
 
-    def mint(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
-        """Make."""
-        to, coin = self.address_of(chain, options["address"]), options["coin"]
-        chain.mint(COINS[coin], to, atomic(options["amount"], DECIMALS[coin]))
-        return self.of(chain, to)
+    def mint(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
+        to, coin = self.find_address(chain, options["address"]), options["coin"]
+        chain.mint(CONTRACTS[coin], to, to_atomic(options["amount"], DECIMALS[coin]))
+        return self.balances(chain, to)
 
-    def stake(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
-        """Put aside."""
-        owner = self.wallet_of(chain, options["wallet"])
-        return self.moved(chain, owner, chain.stake, options["amount"])
-
-    def unstake(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
-        """Take back."""
-        owner = self.wallet_of(chain, options["wallet"])
-        return self.moved(chain, owner, chain.unstake, options["amount"])
-
-    def moved(
-        self, chain: DevelopmentChain, owner: Wallet, move: Callable[[Wallet, int], str], whole: Decimal
-    ) -> dict[str, Any]:
-        """What a wallet has after this move. Raises CommandError with what it has where it was refused."""
+    def stake(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
+        owner, send = self.find_wallet(chain, options["wallet"]), getattr(chain, options["subcommand"])
         try:
-            move(owner, atomic(whole, faucet.TOKEN_DECIMALS))
+            send(owner, to_atomic(options["amount"], client.TOKEN_DECIMALS))
         except TransactionRefused as error:
-            held = chain.holdings(owner.address)
+            held = chain.get_balances(owner.address)
             has = f"{held['tokens']} tokens that are free, {held['staked']} staked, {held['ether']} ether"
             raise CommandError(f"{error} {owner.name} has {has}.") from error
-        return self.of(chain, owner.address)
+        return self.balances(chain, owner.address)
 
-    def price(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
-        """Set the feed."""
-        chain.set_price(atomic(options["usd"], faucet.PRICE_DECIMALS))
-        return {"token_price_usd": chain.price()}
+    unstake = stake
 
-    def of(self, chain: DevelopmentChain, address: str) -> dict[str, Any]:
-        """What somebody has now."""
-        return {"address": checksummed(address), **chain.holdings(address)}
+    def price(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
+        chain.set_price(to_atomic(options["usd"], client.PRICE_DECIMALS))
+        return {"token_price_usd": chain.get_price()}
 
-    def wallet_of(self, chain: DevelopmentChain, name: str) -> Wallet:
-        """The wallet of this name. Raises CommandError."""
-        wallet = chain.wallet(name)
-        if wallet is None:
-            raise CommandError(
-                f"There is no wallet {name!r}. There are {', '.join(one.name for one in chain.wallets())}."
-            )
-        return wallet
+    def balances(self, chain: DevchainClient, address: str) -> dict[str, Any]:
+        return {"address": to_checksum_address(address), **chain.get_balances(address)}
 
-    def address_of(self, chain: DevelopmentChain, text: str) -> str:
-        """An address as it stands, or that of a wallet. Raises CommandError."""
-        if text.lower() == NO_WALLET:
-            raise CommandError(f"{NO_WALLET} is nobody's address: the contracts give it nothing.")
-        return text.lower() if ADDRESS.fullmatch(text) else self.wallet_of(chain, text).address
+    def find_wallet(self, chain: DevchainClient, name: str) -> Wallet:
+        """Return the wallet of this name. Raises CommandError."""
+        wallets = {wallet.name: wallet for wallet in chain.list_wallets()}
+        if name not in wallets:
+            raise CommandError(f"There is no wallet {name!r}. There are {', '.join(wallets)}.")
+        return wallets[name]
 
-    def show(self, payload: dict[str, Any]) -> None:
-        """Print it for people."""
+    def find_address(self, chain: DevchainClient, text: str) -> str:
+        """Return an address, or that of the wallet of this name. Raises CommandError."""
+        if text.lower() == ZERO_ADDRESS:
+            raise CommandError(f"{ZERO_ADDRESS} is the zero address: the contracts refuse it.")
+        return text.lower() if ADDRESS.fullmatch(text) else self.find_wallet(chain, text).address
+
+    def print(self, result: dict[str, Any]) -> None:
         out = cast(IO[str], self.stdout)
         console = Console(file=out, highlight=False, soft_wrap=True)
-        for name, value in payload.items():
+        for name, value in result.items():
             if isinstance(value, dict):
                 for inner, text in value.items():
                     console.print(f"{inner}  {text}", markup=False)
             elif not isinstance(value, list):
                 console.print(f"{name}  {value}", markup=False)
-        if "wallets" in payload:
+        if "wallets" in result:
             table = Table("wallet", "address", *COLUMNS)
-            for wallet in payload["wallets"]:
+            for wallet in result["wallets"]:
                 table.add_row(wallet["name"], wallet["address"], *(wallet[name] for name in COLUMNS))
             Console(file=out, width=140).print(table)
 
-    # A node of its own
     def run(self, home: Path, port: int) -> None:
-        """Serve until a signal ends it. Raises StackError."""
+        """Run a node until a signal ends it. Raises StackError."""
         with lock_state_directory(home):
-            known = (read_json(home / RECORD) or {}).get("chain") or {
+            record = (read_json(home / RECORD) or {}).get("chain") or {
                 "port": free_port(),
                 "password": secrets.token_urlsafe(24),
             }
-            known["port"] = port or known["port"]
-            write_private(home / RECORD, json.dumps({"chain": known}))
+            record["port"] = port or record["port"]
+            write_private(home / RECORD, json.dumps({"chain": record}))
             (home / "logs").mkdir(mode=0o700, exist_ok=True)
-            chain = Chain(home=home / "chain", log=home / "logs" / "chain.log", **known)
-            ended = []
+            chain = Chain(home=home / "chain", log=home / "logs" / "chain.log", **record)
+            signals = []
             for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, lambda *_: ended.append(True))
+                signal.signal(number, lambda *_: signals.append(True))
             chain.start(keep_port=True)
             try:
                 self.stdout.write(chain.url)
                 self.stdout.flush()
-                while not ended and chain.is_running():
+                while not signals and chain.is_running():
                     time.sleep(POLL_S)
             finally:
                 chain.stop()

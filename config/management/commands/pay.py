@@ -23,22 +23,29 @@ from x402.http.utils import (
 
 from framework.cli.arguments import count
 from framework.state_directory import read_up_record
-from payments.chain.evm import call_data
-from payments.devchain.faucet import DevelopmentChain, TransactionRefused
+from payments.chain.evm import encode_call
+from payments.devchain.client import DevchainClient, TransactionRefused
 from payments.devchain.wallets import Wallet
 
 TIMEOUT_S = 30.0
 FORMS = ("v2", "v1", "tx")
-GOOD = (httpx.codes.OK, httpx.codes.ACCEPTED)
-# What is not known yet, or not on the chain yet, is asked for again with the same payment.
-AGAIN = {"settlement_pending", "facilitator_unavailable", "transaction_not_found"}
+# With these errors the payment may still succeed: the same payment is sent again.
+RETRYABLE_CODES = {"settlement_pending", "facilitator_unavailable", "transaction_not_found"}
+
+
+def json_value(text: str) -> Any:
+    """Parse the JSON of a flag. Raises ArgumentTypeError."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is no JSON: {error}") from error
 
 
 class Command(BaseCommand):
-    """Ask, be told the price, pay with the wallet, ask again, show the answer."""
+    """Send a request, pay the price of its 402 with a demo wallet, repeat it, and print the response."""
 
-    help = "Ask for a paid address with a demo wallet of `manage.py up`: 402, payment, 200, transaction."
-    # It asks over HTTP only, as any client would.
+    help = "Request a paid address with a demo wallet of `manage.py up`: 402, payment, 200, transaction."
+    # The command uses HTTP only, as any client does.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -47,19 +54,19 @@ class Command(BaseCommand):
         parser.add_argument(
             "--form", choices=FORMS, default="v2", help="x402 version 2 or 1, or a plain transfer and its hash"
         )
+        parser.add_argument("--sign-in", action="store_true", help="sign in first, for the price of the wallet's tier")
         parser.add_argument(
-            "--sign-in", action="store_true", help="prove the wallet first: its tier's price is quoted"
+            "--body", metavar="JSON", type=json_value, help="POST this, to order an export for instance"
         )
-        parser.add_argument("--body", metavar="JSON", type=as_json, help="POST this, to order an export for instance")
-        parser.add_argument("--identifier", metavar="ID", help="name the payment (16 to 128 letters; form v2)")
+        parser.add_argument("--identifier", metavar="ID", help="payment identifier (16 to 128 letters; form v2)")
         parser.add_argument("--receipt", metavar="TOKEN", help="X-Receipt of an earlier answer, with --transaction")
-        parser.add_argument("--transaction", metavar="HASH", help="a transfer that was made before: nothing is paid")
+        parser.add_argument("--transaction", metavar="HASH", help="an earlier transfer: nothing is paid")
         parser.add_argument(
             "--timeout",
             type=count,
             default=30,
             metavar="S",
-            help="seconds to ask again while it is pending (default 30)",
+            help="for how many seconds a pending payment is sent again (default 30)",
         )
         parser.add_argument(
             "--state-dir", type=Path, default=settings.STATE_DIR, help="of the `manage.py up` that runs"
@@ -73,29 +80,29 @@ class Command(BaseCommand):
         identifier = options["identifier"]
         if identifier and (options["form"] != "v2" or not is_valid_payment_id(identifier)):
             raise CommandError("--identifier is 16 to 128 letters, digits, - and _, and goes with --form v2.")
-        wallet = self._wallet(up, options["wallet"])
+        wallet = self.find_wallet(up, options["wallet"])
         url = urljoin(up["base_url"], options["url"])
-        if origin(url) != origin(up["base_url"]):
-            raise CommandError(f"{url} is not below {up['base_url']}: its proofs are for nobody else to see.")
-        steps = Console(highlight=False, quiet=options["json"], soft_wrap=True)
+        if parse_origin(url) != parse_origin(up["base_url"]):
+            raise CommandError(f"{url} is not below {up['base_url']}: proofs are sent to no other host.")
+        console = Console(highlight=False, quiet=options["json"], soft_wrap=True)
         try:
             with httpx.Client(timeout=TIMEOUT_S, follow_redirects=True) as client:
                 purchase = Purchase(
                     client=client,
                     url=url,
                     wallet=wallet,
-                    chain=DevelopmentChain(url=up["chain"]["rpc_url"], secret=""),
-                    steps=steps,
+                    chain=DevchainClient(url=up["chain"]["rpc_url"], secret=""),
+                    console=console,
                     form=options["form"],
                     identifier=identifier,
                     timeout_s=options["timeout"],
                     receipt=options["receipt"],
-                    earlier=options["transaction"],
+                    earlier_transaction=options["transaction"],
                     body=options["body"],
                 )
                 if options["sign_in"]:
                     purchase.sign_in(up["base_url"])
-                answer_data = purchase.make()
+                result = purchase.run()
         except httpx.HTTPError as error:
             if options["json"]:
                 self.stdout.write(json.dumps({"status": None, "error": str(error)}))
@@ -103,99 +110,98 @@ class Command(BaseCommand):
         except TransactionRefused as error:
             raise CommandError(f"The chain has refused the transfer: {error}") from error
         if options["json"]:
-            self.stdout.write(json.dumps(answer_data))
+            self.stdout.write(json.dumps(result))
         else:
-            steps.print_json(json.dumps(answer_data["body"]))
-        if answer_data["status"] not in GOOD:
-            raise CommandError(f"{answer_data['status']}: {reason(answer_data['body'])}")
+            console.print_json(json.dumps(result["body"]))
+        if result["status"] not in (httpx.codes.OK, httpx.codes.ACCEPTED):
+            raise CommandError(f"{result['status']}: {error_message(result['body'])}")
 
-    def _wallet(self, up: Mapping[str, Any], name: str) -> Wallet:
-        wallets: dict[str, Mapping[str, str]] = {wallet["name"]: wallet for wallet in up.get("wallets") or ()}
+    def find_wallet(self, up: Mapping[str, Any], name: str) -> Wallet:
+        """Return the demo wallet of this name. Raises CommandError."""
+        wallets = {wallet["name"]: wallet for wallet in up.get("wallets") or ()}
         if not wallets:
             raise CommandError(
                 "This Tablewire uses a chain of yours and has no demo wallets: pay with an x402 client."
             )
         if name not in wallets:
             raise CommandError(f"There is no wallet {name!r}. There are {', '.join(wallets)}.")
-        found = wallets[name]
-        return Wallet(name=name, address=found["address"], private_key=found["private_key"])
+        return Wallet(name=name, address=wallets[name]["address"], private_key=wallets[name]["private_key"])
 
 
 @dataclass(kw_only=True)
 class Purchase:
-    """One purchase, step by step; each step is told."""
+    """One purchase; each step is printed to `console`."""
 
     client: httpx.Client
     url: str
     wallet: Wallet
-    chain: DevelopmentChain
-    steps: Console
+    chain: DevchainClient
+    console: Console
     form: str
     identifier: str | None
     timeout_s: int
     receipt: str | None
-    earlier: str | None
+    earlier_transaction: str | None
     body: Any = None
     session: dict[str, str] = field(default_factory=dict)
 
-    def say(self, text: str) -> None:
-        """Tell a step."""
-        self.steps.print(text, markup=False)
+    def print(self, text: str) -> None:
+        self.console.print(text, markup=False)
 
     def sign_in(self, base_url: str) -> None:
         """Open a session with the wallet (GET /v1/auth/challenge, POST /v1/auth/session)."""
+        from eth_account import Account
+        from eth_account.messages import encode_defunct
+
         challenge = self.client.get(f"{base_url}/v1/auth/challenge", params={"address": self.wallet.address})
-        challenge.raise_for_status()
-        message = challenge.json()["message"]
-        signature = signed_text(message, self.wallet.private_key)
-        opened = self.client.post(
-            f"{base_url}/v1/auth/session", json={"message": message, "signature": signature}
-        ).raise_for_status()
-        session = opened.json()
-        self.say(f"signed in as {session['wallet']}, tier {session['tier']}")
+        message = challenge.raise_for_status().json()["message"]
+        signed = Account.sign_message(encode_defunct(text=message), self.wallet.private_key)
+        body = {"message": message, "signature": f"0x{bytes(signed.signature).hex()}"}
+        session = self.client.post(f"{base_url}/v1/auth/session", json=body).raise_for_status().json()
+        self.print(f"signed in as {session['wallet']}, tier {session['tier']}")
         self.session = {"Authorization": f"Bearer {session['token']}"}
 
-    def make(self) -> dict[str, Any]:
-        """Go through the steps; return {status, challenge, transaction, receipt, body}, None for what was not reached.
+    def run(self) -> dict[str, Any]:
+        """Buy, and return {status, challenge, transaction, receipt, body}.
 
-        What is asked for is free, or is refused before a price is told: that answer is the last.
+        A response other than 402 to the request without payment is the result: the answer is free, or an error.
         """
-        if self.earlier:
-            return self.to_result(self.until_known({"X-Payment": self.earlier}), None)
-        asked = self.ask({})
-        if asked.status_code != httpx.codes.PAYMENT_REQUIRED:
-            return self.to_result(asked, None)
-        challenge = json.loads(asked.headers["x402"])
+        if self.earlier_transaction:
+            return self.build_result(self.send_until_settled({"X-Payment": self.earlier_transaction}), None)
+        unpaid = self.send({})
+        if unpaid.status_code != httpx.codes.PAYMENT_REQUIRED:
+            return self.build_result(unpaid, None)
+        challenge = json.loads(unpaid.headers["x402"])
         price = f"{challenge['amount']} {challenge['asset']} on {challenge['network']} to {challenge['pay_to']}"
-        self.say(f"    price: {price}")
-        if needed := content(asked).get("tier_required"):
-            self.say(f"    sold from tier {needed} on")
-        payment = self.transfer(asked) if self.form == "tx" else self.sign(asked)
-        return self.to_result(self.until_known(payment), challenge)
+        self.print(f"    price: {price}")
+        if tier := decode_body(unpaid).get("tier_required"):
+            self.print(f"    sold from tier {tier} on")
+        payment = self.transfer(unpaid) if self.form == "tx" else self.sign(unpaid)
+        return self.build_result(self.send_until_settled(payment), challenge)
 
-    def ask(self, payment: Mapping[str, str]) -> httpx.Response:
-        """One request, with these headers."""
+    def send(self, payment: Mapping[str, str]) -> httpx.Response:
+        """Send the request with these payment headers."""
         method = "GET" if self.body is None else "POST"
         if not payment:
-            self.say(f"{method} {self.url}")
+            self.print(f"{method} {self.url}")
         headers = {**self.session, **payment, **({"X-Receipt": self.receipt} if self.receipt else {})}
-        answer = self.client.request(method, self.url, headers=headers, json=self.body)
-        self.say(f"{answer.status_code} {answer.reason_phrase}")
-        return answer
+        response = self.client.request(method, self.url, headers=headers, json=self.body)
+        self.print(f"{response.status_code} {response.reason_phrase}")
+        return response
 
-    def until_known(self, payment: Mapping[str, str]) -> httpx.Response:
-        """The answer to the payment; while it is pending, the same payment again: it is charged once."""
-        until = time.monotonic() + self.timeout_s
+    def send_until_settled(self, payment: Mapping[str, str]) -> httpx.Response:
+        """Send the request with the payment, and again while the payment is pending: it is charged once."""
+        deadline = time.monotonic() + self.timeout_s
         while True:
-            paid = self.ask(payment)
-            rest_s = float(paid.headers.get("Retry-After", 2))
-            if code(paid) not in AGAIN or time.monotonic() + rest_s > until:
-                return paid
-            self.say(f"    {code(paid)}: the same payment again in {rest_s:.0f} s")
-            time.sleep(rest_s)
+            response = self.send(payment)
+            retry_after_s, code = float(response.headers.get("Retry-After", 2)), error_code(response)
+            if code not in RETRYABLE_CODES or time.monotonic() + retry_after_s > deadline:
+                return response
+            self.print(f"    {code}: the same payment again in {retry_after_s:.0f} s")
+            time.sleep(retry_after_s)
 
-    def sign(self, asked: httpx.Response) -> dict[str, str]:
-        """The headers that pay what a 402 asks for, made by the official client."""
+    def sign(self, unpaid: httpx.Response) -> dict[str, str]:
+        """Return the headers that pay a 402, made by the official x402 client."""
         try:
             from eth_account import Account
             from x402 import x402ClientSync
@@ -205,56 +211,45 @@ class Purchase:
             raise CommandError("Signing needs the dependency group `embedded`: uv sync --group embedded") from error
         signer = x402ClientSync()
         register_exact_evm_client(signer, Account.from_key(self.wallet.private_key))
-        client = x402HTTPClientSync(signer)
-        # Without our headers it finds version 1 in the body.
-        read = dict(asked.headers) if self.form == "v2" else {}
         if self.identifier:
-            required = decode_payment_required_header(asked.headers["PAYMENT-REQUIRED"])
+            required = decode_payment_required_header(unpaid.headers["PAYMENT-REQUIRED"])
             append_payment_identifier_to_extensions(getattr(required, "extensions", None) or {}, self.identifier)
             payload = signer.create_payment_payload(required)
             headers = {"PAYMENT-SIGNATURE": encode_payment_signature_header(payload)}
         else:
-            headers, _ = client.handle_402_response(read, asked.content, str(asked.url))
-        self.say(f"    signed by {self.wallet.name}, {self.wallet.address}")
+            # Without the headers the client reads version 1 from the body.
+            v2_headers = dict(unpaid.headers) if self.form == "v2" else {}
+            client = x402HTTPClientSync(signer)
+            headers, _ = client.handle_402_response(v2_headers, unpaid.content, str(unpaid.url))
+        self.print(f"    signed by {self.wallet.name}, {self.wallet.address}")
         return headers
 
-    def transfer(self, asked: httpx.Response) -> dict[str, str]:
-        """Send the money in the plain way, paying the gas; the hash is the payment."""
-        (accepted,) = content(asked)["accepts"]
-        amount = int(accepted["maxAmountRequired"])
-        sent = self.chain.send(
-            self.wallet, accepted["asset"], call_data("transfer(address,uint256)", accepted["payTo"], amount)
-        )
-        self.say(f"    transferred by {self.wallet.name}, {self.wallet.address}")
-        return {"X-Payment": sent}
+    def transfer(self, unpaid: httpx.Response) -> dict[str, str]:
+        """Pay by a plain transfer, whose hash is the payment; the wallet pays the gas."""
+        (accepted,) = decode_body(unpaid)["accepts"]
+        data = encode_call("transfer(address,uint256)", accepted["payTo"], int(accepted["maxAmountRequired"]))
+        tx_hash = self.chain.send_transaction(self.wallet, accepted["asset"], data)
+        self.print(f"    transferred by {self.wallet.name}, {self.wallet.address}")
+        return {"X-Payment": tx_hash}
 
-    def to_result(self, answer: httpx.Response, challenge: Any) -> dict[str, Any]:
-        """All that is known in the end."""
-        header = answer.headers.get("PAYMENT-RESPONSE")
+    def build_result(self, response: httpx.Response, challenge: Any) -> dict[str, Any]:
+        header, receipt = response.headers.get("PAYMENT-RESPONSE"), response.headers.get("X-Receipt")
         transaction = decode_payment_response_header(header).transaction if header else None
         if transaction:
-            self.say(f"    transaction {transaction}")
-        if self.form == "tx" and (token := answer.headers.get("X-Receipt")):
-            self.say(f"    receipt {token}")
+            self.print(f"    transaction {transaction}")
+        if self.form == "tx" and receipt:
+            self.print(f"    receipt {receipt}")
         return {
-            "status": answer.status_code,
+            "status": response.status_code,
             "challenge": challenge,
             "transaction": transaction,
-            "receipt": answer.headers.get("X-Receipt"),
-            "body": content(answer),
+            "receipt": receipt,
+            "body": decode_body(response),
         }
 
 
-def as_json(text: str) -> Any:
-    """What a flag says in JSON. Raises ArgumentTypeError."""
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ArgumentTypeError(f"{text!r} is no JSON: {error}") from error
-
-
-def origin(url: str) -> tuple[str, str, int | None]:
-    """Scheme, host and port. Raises CommandError for what is no address."""
+def parse_origin(url: str) -> tuple[str, str, int | None]:
+    """Return scheme, host and port. Raises CommandError for an invalid URL."""
     try:
         parts = httpx.URL(url)
     except httpx.InvalidURL as error:
@@ -262,35 +257,24 @@ def origin(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, parts.host, parts.port
 
 
-def signed_text(text: str, private_key: str) -> str:
-    """The signature of a text, as wallets make it (EIP-191)."""
-    from eth_account import Account
-    from eth_account.messages import encode_defunct
-
-    signature = Account.sign_message(encode_defunct(text=text), private_key).signature
-    return f"0x{bytes(signature).hex()}"
-
-
-def content(response: httpx.Response) -> Any:
-    """The JSON of an answer; its text where somebody else has answered."""
+def decode_body(response: httpx.Response) -> Any:
+    """Return the JSON of a response; its text if it is no JSON, as from a proxy."""
     try:
         return response.json()
     except ValueError:
         return response.text
 
 
-def code(response: httpx.Response) -> str:
-    """The code of a refusal, "" of anything else."""
-    body = content(response)
-    refusal = body.get("error") if isinstance(body, dict) and response.is_error else None
-    return str(refusal.get("code", "") if isinstance(refusal, dict) else refusal or "")
+def error_code(response: httpx.Response) -> str:
+    """Return the code of an error response, else ""."""
+    body = decode_body(response)
+    error = body.get("error") if isinstance(body, dict) and response.is_error else None
+    return str(error.get("code", "") if isinstance(error, dict) else error or "")
 
 
-def reason(body: Any) -> str:
-    """Why it was not sold."""
+def error_message(body: Any) -> str:
+    """Return the message of an error body; an HTML page, as from a proxy, becomes one line of text."""
     if isinstance(body, dict):
-        refusal = body.get("error")
-        output = refusal.get("message") if isinstance(refusal, dict) else body.get("detail") or refusal
-        return str(output)
-    # A page of somebody else's as one line.
+        error = body.get("error")
+        return str(error.get("message") if isinstance(error, dict) else body.get("detail") or error)
     return " ".join(re.sub(r"<[^>]*>", " ", str(body)).split())[:200]

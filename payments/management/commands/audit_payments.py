@@ -53,7 +53,7 @@ def summary(done: Sequence[Audit]) -> dict[str, Any]:
         "last_block": done[-1].last_block if done else None,
         "transfers": sum(each.transfers for each in done),
         "arrived_usdc": f"{sum(each.arrived_usdc for each in done):f}",
-        "booked_usdc": f"{sum(each.booked_usdc for each in done):f}",
+        "ledger_usdc": f"{sum(each.ledger_usdc for each in done):f}",
         "orphans": sum(each.orphans for each in done),
         "differences": [said for each in done for said in each.differences],
     }
@@ -65,7 +65,7 @@ def sentence(told: dict[str, Any]) -> str:
         return "There is no block to audit: all are audited, or younger than half an hour."
     lines = [
         f"Blocks {told['first_block']} to {told['last_block']}: {told['transfers']} transfers of"
-        f" {told['arrived_usdc']} USDC have arrived, {told['booked_usdc']} are in the ledger.",
+        f" {told['arrived_usdc']} USDC have arrived, {told['ledger_usdc']} are in the ledger.",
         f"{told['orphans']} of them bought nothing and are owed back.",
         *told["differences"],
     ]

@@ -17,7 +17,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from framework.cli.arguments import port_number
 from framework.http_client import NO_PROXY_TO_LOOPBACK
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.facilitator_server import policy
 
 GWEI = 10**9
@@ -92,12 +92,12 @@ class Command(BaseCommand):
         if not all(pay_to):
             raise CommandError("Nobody is named to be paid: set PAY_TO or name --pay-to.")
         words = {
-            "network": ours().caip2,
+            "network": payment_network().caip2,
             "rpc_url": options["rpc_url"],
             "key_file": str(options["key_file"].absolute()),
             "token_file": str(options["token_file"].absolute()) if options["token_file"] else "",
             "pay_to": pay_to,
-            "assets": options["asset"] or [ours().asset],
+            "assets": options["asset"] or [payment_network().asset],
             "max_gas_price": options["max_gas_price_gwei"],
             "max_gas": options["max_gas"],
         }
@@ -119,9 +119,11 @@ class Command(BaseCommand):
                 found = int(client.post(rpc_url, json=asked).json()["result"], 16)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
             return f"The node does not answer yet ({type(error).__name__}); nothing is settled before it does."
-        if found != ours().chain_id:
-            raise CommandError(f"The node is of chain {found}; {ours().caip2} is {ours().chain_id}.")
-        return f"Settling on {ours().caip2}."
+        if found != payment_network().chain_id:
+            raise CommandError(
+                f"The node is of chain {found}; {payment_network().caip2} is {payment_network().chain_id}."
+            )
+        return f"Settling on {payment_network().caip2}."
 
 
 def is_address(url: str) -> bool:

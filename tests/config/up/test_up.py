@@ -189,7 +189,7 @@ def test_demo_wallets_have_the_holdings_of_their_tiers(up: Up) -> None:
     assert chain["usdc"] == "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
     node = Web3(Web3.HTTPProvider(chain["rpc_url"]))
     usdc, token = (
-        node.eth.contract(address=chain[key], abi=artifacts.read(name).abi)
+        node.eth.contract(address=chain[key], abi=artifacts.load_artifact(name).abi)
         for key, name in (("usdc", "Usdc"), ("token", "UtilityToken"))
     )
     holdings = {

@@ -9,7 +9,7 @@ import { privateKeyToAccount } from "viem/accounts";
 const [chosen, url] = process.argv.slice(2);
 const { headers, key, calls, guest } = JSON.parse(readFileSync(0, "utf8"));
 const us = { name: "outside", version: "1" };
-const asked = [];
+const elicitations = [];
 
 // Each returns a client that is not connected yet, and what it is connected by.
 const clients = {
@@ -28,7 +28,7 @@ async function second(mode) {
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const client = new Client(us, { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } });
   client.setRequestHandler("elicitation/create", (request) => {
-    asked.push(request.params);
+    elicitations.push(request.params);
     return { action: "accept", content: guest };
   });
   return [client, new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })];
@@ -72,7 +72,7 @@ try {
   await client.close();
   const lists = { tools, resources, resourceTemplates, prompts };
   // A pipe takes the rest of what is written when it has room, and no sooner.
-  process.stdout.write(JSON.stringify({ server, spoken, lists, results, bought, asked }), () => process.exit(0));
+  process.stdout.write(JSON.stringify({ server, spoken, lists, results, bought, elicitations }), () => process.exit(0));
 } catch (error) {
   console.error(error);
   process.exit(1);

@@ -43,13 +43,13 @@ def read(text: str) -> Series:
 
 def counted(name: str, **labels: str) -> float:
     """What this process has counted, or nothing."""
-    return read(counters.text().decode()).get((name, tuple(sorted(labels.items()))), 0.0)
+    return read(counters.render().decode()).get((name, tuple(sorted(labels.items()))), 0.0)
 
 
 @pytest.fixture(autouse=True)
 def _fresh_tallies() -> None:
     """No test reads what another has counted of the ledger."""
-    ledger_collector.books.until = 0.0
+    ledger_collector.ledger.cached_until = 0.0
 
 
 def line(number: int, **values: object) -> Payment:
@@ -163,7 +163,7 @@ def test_without_any_audit_its_age_is_that_of_the_oldest_payment(client: Client)
     names = ("tablewire_audit_age_seconds", "tablewire_audit_differences", "tablewire_audit_orphans")
     payload = read(client.get("/metrics").content.decode())
     assert [payload[name, ()] for name in names] == [0, 0, 0]
-    ledger_collector.books.until = 0.0
+    ledger_collector.ledger.cached_until = 0.0
     line(1, created_at=timezone.now() - timedelta(days=2))
     line(2)
     payload = read(client.get("/metrics").content.decode())
@@ -202,7 +202,7 @@ def test_the_ledger_is_counted_once_in_a_while_by_four_statements_at_most(client
     Audit.objects.create(
         network="n", pay_to="p", first_block=1, last_block=1, started_at=timezone.now(), ended_at=timezone.now()
     )
-    ledger_collector.books.until = 0.0
+    ledger_collector.ledger.cached_until = 0.0
     with CaptureQueriesContext(connection) as asked:
         client.get("/metrics")
         client.get("/metrics")
@@ -248,13 +248,13 @@ def test_challenges_settlements_refusals_and_trips_are_counted(
     settings.FACILITATOR_URL = f"http://127.0.0.1:{free_port()}"
     for _ in range(2):
         refused(signed_by(wallets["free"]))
-    assert counted("tablewire_facilitator_resting", facilitator="first") == 1
+    assert counted("tablewire_facilitator_circuit_open", facilitator="first") == 1
     settings.FACILITATOR_URL = real
     challenged = [after - earlier for after, earlier in zip(now(), before, strict=True)]
     assert challenged == [challenged[0], 1, 1, 2, 1, 1, 1, 1, 2]
     assert challenged[0] >= 1
     buy(paid_by(wallets["free"]))
-    assert counted("tablewire_facilitator_resting", facilitator="first") == 0
+    assert counted("tablewire_facilitator_circuit_open", facilitator="first") == 0
     assert counted("tablewire_rpc_seconds_count", method="eth_call", outcome="answered") > 0
 
 
@@ -262,9 +262,9 @@ def test_reasons_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     from framework.errors import ServiceUnavailable
 
     monkeypatch.setattr(counters, "reasons", {f"reason_{number}" for number in range(60)})
-    assert counters.reason_of(ServiceUnavailable()) == "other"
+    assert counters.reason_label(ServiceUnavailable()) == "other"
     monkeypatch.setattr(counters, "reasons", set())
-    assert counters.reason_of(ServiceUnavailable()) == "service_unavailable"
+    assert counters.reason_label(ServiceUnavailable()) == "service_unavailable"
 
 
 # Several processes
@@ -300,12 +300,12 @@ import django
 django.setup()
 from payments.observability import counters
 counters.CHALLENGES.labels("context", "rest").inc(int(sys.argv[2]))
-counters.RESTING.labels("first").set(1)
-print(counters.text().decode())
+counters.CIRCUIT_OPEN.labels("first").set(1)
+print(counters.render().decode())
 """
 
 
-def test_processes_of_one_parent_count_together_and_the_dead_are_not_resting(tmp_path: Path) -> None:
+def test_processes_of_one_parent_count_together_and_gauges_of_ended_processes_are_deleted(tmp_path: Path) -> None:
     output = []
     for number in (1, 2):
         command = [sys.executable, "-c", COUNTING, str(tmp_path), str(number)]
@@ -315,9 +315,9 @@ def test_processes_of_one_parent_count_together_and_the_dead_are_not_resting(tmp
         )
         output.append(read(ended.stdout))
     total = ("tablewire_payment_challenges_total", (("channel", "rest"), ("product", "context")))
-    resting = ("tablewire_facilitator_resting", (("facilitator", "first"),))
+    circuit_open = ("tablewire_facilitator_circuit_open", (("facilitator", "first"),))
     assert [payload[total] for payload in output] == [1, 3]
-    assert [payload[resting] for payload in output] == [1, 1]
+    assert [payload[circuit_open] for payload in output] == [1, 1]
 
 
 def test_the_counts_of_a_server_that_has_ended_are_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

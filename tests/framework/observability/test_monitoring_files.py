@@ -29,9 +29,15 @@ def expressions() -> list[str]:
 def ours() -> dict[str, set[str]]:
     """The series that /metrics has, by their names, with the labels of each."""
     found: dict[str, set[str]] = {}
-    for family in text_string_to_metric_families(ledger_collector.text().decode()):
+    for family in text_string_to_metric_families(ledger_collector.render().decode()):
         found[family.name] = {label for sample in family.samples for label in sample.labels}
-    for one in (counters.CHALLENGES, counters.REFUSALS, counters.SETTLEMENTS, counters.RESTING, counters.CALLS):
+    for one in (
+        counters.CHALLENGES,
+        counters.REFUSALS,
+        counters.SETTLEMENTS,
+        counters.CIRCUIT_OPEN,
+        counters.RPC_CALLS,
+    ):
         described = next(iter(one.describe()))
         endings = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}.get(described.type, [""])
         for ending in endings:
@@ -41,7 +47,7 @@ def ours() -> dict[str, set[str]]:
 
 @pytest.mark.django_db
 def test_every_series_of_ours_that_is_asked_for_is_one_that_metrics_has() -> None:
-    ledger_collector.books.until = 0.0
+    ledger_collector.ledger.cached_until = 0.0
     text = Client().get("/metrics").content.decode()
     asked = {name for one in expressions() for name in SERIES.findall(one) if name.startswith("tablewire_")}
     assert asked - set(ours()) == set()

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Plan, Price, Product, Wallet
 from payments.pricing import default_products
@@ -79,8 +79,8 @@ def test_a_wallet_sees_its_holdings_its_prices_and_what_leads_further(wallets: M
     assert response.json() == {
         "by": "session",
         "account": None,
-        "wallet": checksummed(wallets["pro"].address),
-        "wallets": [checksummed(wallets["pro"].address)],
+        "wallet": to_checksum_address(wallets["pro"].address),
+        "wallets": [to_checksum_address(wallets["pro"].address)],
         "tier": "pro",
         "next_tier": {"tier": "premium", "holdings_usd": "1000", "staked": "5000"},
         "rising": None,

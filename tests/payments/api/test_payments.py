@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit, payment_history
 from payments.models import Payment, Refund
@@ -71,10 +71,10 @@ def test_a_payer_sees_all_there_is_of_a_payment(caller: Client, payer: str) -> N
         "state": "refunded",
         "amount": "0.002",
         "asset": "USDC",
-        "asset_address": checksummed("0x" + "11" * 20),
+        "asset_address": to_checksum_address("0x" + "11" * 20),
         "network": "eip155:84532",
-        "payer": checksummed(payer),
-        "pay_to": checksummed("0x" + "22" * 20),
+        "payer": to_checksum_address(payer),
+        "pay_to": to_checksum_address("0x" + "22" * 20),
         "products": ["context", "photos"],
         "channel": "rest",
         "resource": {"method": "GET", "url": "https://api.example.com/v1/restaurants/noma?fields=context"},

@@ -49,13 +49,13 @@ def test_keccak_is_not_sha3() -> None:
     ],
 )
 def test_checksummed_addresses_match_the_examples_of_eip_55(address: str) -> None:
-    assert evm.checksummed(address.lower()) == evm.checksummed(address) == address
+    assert evm.to_checksum_address(address.lower()) == evm.to_checksum_address(address) == address
 
 
 @profile(deadline=None)
 @given(address=ADDRESSES)
 def test_checksummed_addresses_match_eth_utils(address: str) -> None:
-    assert evm.checksummed(address) == to_checksum_address(address)
+    assert evm.to_checksum_address(address) == to_checksum_address(address)
 
 
 # Signatures
@@ -63,8 +63,10 @@ def test_checksummed_addresses_match_eth_utils(address: str) -> None:
 @given(key=KEYS, text=st.text())
 def test_the_signer_of_a_message_is_recovered(key: bytes, text: str) -> None:
     signed = Account.sign_message(encode_defunct(text=text), key)
-    assert signed.message_hash == evm.message_digest(text)
-    assert evm.recover(evm.message_digest(text), bytes(signed.signature)) == Account.from_key(key).address.lower()
+    assert signed.message_hash == evm.hash_message(text)
+    assert (
+        evm.recover_address(evm.hash_message(text), bytes(signed.signature)) == Account.from_key(key).address.lower()
+    )
 
 
 @profile(deadline=None)
@@ -103,7 +105,7 @@ def test_the_signer_of_a_transfer_is_recovered(
         },
     )
     signed = Account.sign_message(signable, key)
-    digest = evm.transfer_digest(
+    digest = evm.hash_transfer_authorization(
         network,
         sender=sender,
         to=to,
@@ -113,14 +115,16 @@ def test_the_signer_of_a_transfer_is_recovered(
         nonce=nonce,
     )
     assert signed.message_hash == digest
-    assert evm.recover(digest, bytes(signed.signature)) == Account.from_key(key).address.lower()
+    assert evm.recover_address(digest, bytes(signed.signature)) == Account.from_key(key).address.lower()
 
 
 def test_v_may_start_at_0_or_27() -> None:
     signature = sign(DIGEST)
     signer = Account.from_key(KEY).address.lower()
     assert (
-        evm.recover(DIGEST, signature) == evm.recover(DIGEST, signature[:64] + bytes([signature[64] - 27])) == signer
+        evm.recover_address(DIGEST, signature)
+        == evm.recover_address(DIGEST, signature[:64] + bytes([signature[64] - 27]))
+        == signer
     )
 
 
@@ -129,23 +133,23 @@ def test_a_signature_with_a_high_s_is_invalid() -> None:
     mirrored = ORDER - int.from_bytes(signature[32:64])
     other = signature[:32] + mirrored.to_bytes(32) + bytes([55 - signature[64]])
     assert Account._recover_hash(DIGEST, signature=other) == Account.from_key(KEY).address  # noqa: SLF001
-    assert evm.recover(DIGEST, other) is None
+    assert evm.recover_address(DIGEST, other) is None
 
 
 @pytest.mark.parametrize("v", [2, 3, 26, 29, 30, 255])
 def test_any_other_v_is_invalid(v: int) -> None:
-    assert evm.recover(DIGEST, sign(DIGEST)[:64] + bytes([v])) is None
+    assert evm.recover_address(DIGEST, sign(DIGEST)[:64] + bytes([v])) is None
 
 
 @pytest.mark.parametrize("signature", [b"", bytes(64), bytes(65), sign(DIGEST) + b"\x00", b"\xff" * 65])
 def test_bytes_that_are_no_signature_are_invalid(signature: bytes) -> None:
-    assert evm.recover(DIGEST, signature) is None
+    assert evm.recover_address(DIGEST, signature) is None
 
 
 @profile(deadline=None)
 @given(signature=st.binary(min_size=65, max_size=65))
 def test_recovery_fails_on_no_65_bytes(signature: bytes) -> None:
-    evm.recover(DIGEST, signature)
+    evm.recover_address(DIGEST, signature)
 
 
 # Calls and logs
@@ -155,23 +159,23 @@ def test_call_data_matches_eth_abi(address: str, number: int, nonce: bytes) -> N
     function = "some(address,uint256,bytes32)"
     arguments = encode(["address", "uint256", "bytes32"], [address, number, nonce])
     expected = function_signature_to_4byte_selector(function) + arguments
-    assert evm.call_data(function, address, number, nonce) == f"0x{expected.hex()}"
+    assert evm.encode_call(function, address, number, nonce) == f"0x{expected.hex()}"
 
 
 @profile(deadline=None)
 @given(address=ADDRESSES, number=WORDS, signed=st.integers(-(2**255), 2**255 - 1))
 def test_words_of_an_answer_match_eth_abi(address: str, number: int, signed: int) -> None:
-    whole, held, below_zero = evm.words(
+    whole, held, below_zero = evm.decode_words(
         "0x" + encode(["uint256", "address", "int256"], [number, address, signed]).hex()
     )
-    assert (whole, evm.address(held), evm.to_signed(below_zero)) == (number, address, signed)
+    assert (whole, evm.decode_address(held), evm.to_int256(below_zero)) == (number, address, signed)
 
 
 def test_the_topics_of_a_transfer_are_the_standard_ones() -> None:
     topic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-    assert evm.topic("Transfer(address,address,uint256)") == topic
-    assert evm.topic(BASE.asset) == "0x" + 24 * "0" + BASE.asset[2:]
-    assert evm.topic(DIGEST) == f"0x{DIGEST.hex()}"
+    assert evm.encode_topic("Transfer(address,address,uint256)") == topic
+    assert evm.encode_topic(BASE.asset) == "0x" + 24 * "0" + BASE.asset[2:]
+    assert evm.encode_topic(DIGEST) == f"0x{DIGEST.hex()}"
 
 
 # Imports of the web server

@@ -11,8 +11,8 @@ from coincurve import PrivateKey
 from pytest_django import Settings
 
 from payments.chain import evm, reads, rpc
-from payments.chain.networks import ours
-from payments.chain.reads import FeedSilent, Holdings, NotAPayment, Transfer
+from payments.chain.networks import payment_network
+from payments.chain.reads import Holdings, NotAPayment, PriceFeedUnavailable, Transfer
 from payments.devchain.addresses import PRICE_FEED
 from payments.devchain.wallets import Wallet, from_key
 from tests.payments.facilitators import node_answering, serving
@@ -42,11 +42,13 @@ def feed(payer: Wallet) -> Iterator[Wallet]:
 
 
 def held_by(wallet: Wallet) -> Holdings:
-    return reads.holdings(wallet.address, now=datetime.now(UTC))
+    return reads.read_holdings([wallet.address], now=datetime.now(UTC))[0]
 
 
 def pay(payer: Wallet, to: str, amount: str) -> str:
-    return send(payer, ours().asset, "transfer(address,uint256)", to, ours().atomic(Decimal(amount)))
+    return send(
+        payer, payment_network().asset, "transfer(address,uint256)", to, payment_network().to_atomic(Decimal(amount))
+    )
 
 
 # Holdings
@@ -83,7 +85,7 @@ def test_a_feed_with_an_impossible_price_is_rejected(
     wallets: Mapping[str, Wallet], feed: Wallet, answer: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     send(feed, PRICE_FEED, "set(int256)", answer)
-    with pytest.raises(FeedSilent):
+    with pytest.raises(PriceFeedUnavailable):
         held_by(wallets["enterprise"])
     errors = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert len(errors) == 1
@@ -94,11 +96,11 @@ def test_a_feed_with_an_old_or_future_price_is_rejected(wallets: Mapping[str, Wa
     now = datetime.now(UTC)
     send(feed, PRICE_FEED, "setAsOf(int256,uint256)", 3 * 10**8, int(now.timestamp()))
     pro = wallets["pro"].address
-    assert reads.holdings(pro, now=now + timedelta(hours=24, minutes=59)).usd == 375
-    assert reads.holdings(pro, now=now - timedelta(seconds=58)).usd == 375
+    assert reads.read_holdings([pro], now=now + timedelta(hours=24, minutes=59))[0].usd == 375
+    assert reads.read_holdings([pro], now=now - timedelta(seconds=58))[0].usd == 375
     for then in (now + timedelta(hours=25, seconds=1), now - timedelta(seconds=62)):
-        with pytest.raises(FeedSilent):
-            reads.holdings(pro, now=then)
+        with pytest.raises(PriceFeedUnavailable):
+            reads.read_holdings([pro], now=then)[0]
 
 
 def test_an_empty_holding_needs_no_price(wallets: Mapping[str, Wallet], feed: Wallet) -> None:
@@ -116,7 +118,7 @@ def test_reading_an_address_without_a_contract_is_an_error(settings: Settings, w
 def test_a_transfer_to_us_has_payer_amount_and_time(shop: str, payer: Wallet) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     tx_hash = pay(payer, shop, "0.012345")
-    (found,) = reads.transfers(tx_hash)
+    (found,) = reads.find_plain_transfers(tx_hash)
     assert found == Transfer(
         payer=payer.address,
         amount=Decimal("0.012345"),
@@ -130,35 +132,35 @@ def test_a_transfer_to_us_has_payer_amount_and_time(shop: str, payer: Wallet) ->
 
 @pytest.mark.usefixtures("shop")
 def test_an_unknown_transaction_has_no_transfers() -> None:
-    assert reads.transfers("0x" + 32 * "ab") == []
+    assert reads.find_plain_transfers("0x" + 32 * "ab") == []
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_transfer_to_another_address_is_no_payment(payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC to 0x"):
-        reads.transfers(pay(payer, OTHER_ADDRESS, "1"))
+        reads.find_plain_transfers(pay(payer, OTHER_ADDRESS, "1"))
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_transfer_of_another_token_is_no_payment(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
     hashed = send(wallets["pro"], settings.TOKEN_ADDRESS, "transfer(address,uint256)", settings.PAY_TO, 0)
     with pytest.raises(NotAPayment, match="moves no USDC"):
-        reads.transfers(hashed)
+        reads.find_plain_transfers(hashed)
 
 
 def test_a_reverted_transaction_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="reverted"):
-        reads.transfers(pay(payer, shop, "1000000"))
+        reads.find_plain_transfers(pay(payer, shop, "1000000"))
 
 
 def test_minted_money_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC"):
-        reads.transfers(send(payer, ours().asset, "mint(address,uint256)", shop, 10**6))
+        reads.find_plain_transfers(send(payer, payment_network().asset, "mint(address,uint256)", shop, 10**6))
 
 
 def test_a_transfer_of_0_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC"):
-        reads.transfers(pay(payer, shop, "0"))
+        reads.find_plain_transfers(pay(payer, shop, "0"))
 
 
 def test_several_transfers_in_one_transaction_are_summed_by_payer(
@@ -166,7 +168,7 @@ def test_several_transfers_in_one_transaction_are_summed_by_payer(
 ) -> None:
     pro = wallets["pro"]
     transaction = together((payer, shop, 2000), (payer, OTHER_ADDRESS, 10), (pro, shop, 4000), (payer, shop, 3000))
-    found = reads.transfers(transaction)
+    found = reads.find_plain_transfers(transaction)
     assert [(each.payer, each.amount) for each in found] == [
         (payer.address, Decimal("0.005")),
         (pro.address, Decimal("0.004")),
@@ -175,8 +177,10 @@ def test_several_transfers_in_one_transaction_are_summed_by_payer(
 
 
 def test_amounts_of_35_digits_are_exact(shop: str, payer: Wallet) -> None:
-    send(payer, ours().asset, "mint(address,uint256)", payer.address, 10**40)
-    (found,) = reads.transfers(send(payer, ours().asset, "transfer(address,uint256)", shop, 10**40 + 1))
+    send(payer, payment_network().asset, "mint(address,uint256)", payer.address, 10**40)
+    (found,) = reads.find_plain_transfers(
+        send(payer, payment_network().asset, "transfer(address,uint256)", shop, 10**40 + 1)
+    )
     assert str(found.amount) == "1" + "0" * 34 + ".000001"
 
 
@@ -185,54 +189,57 @@ def test_a_block_that_the_node_does_not_have_yet_is_an_error(shop: str, payer: W
     with serving(node_answering({"eth_getBlockByNumber": None})) as server:
         settings.RPC_URL = server.url
         with pytest.raises(rpc.RpcError):
-            reads.transfers(transaction)
+            reads.find_plain_transfers(transaction)
 
 
 # Authorizations
 def test_a_used_authorization_is_found_by_its_nonce(shop: str, payer: Wallet, wallets: Mapping[str, Wallet]) -> None:
     nonce = secrets.token_bytes(32)
     arguments = authorize(payer, to=shop, value=2000, nonce=nonce)
-    assert (reads.authorization_used(payer.address, nonce), reads.authorization_is_spent(payer.address, nonce)) == (
+    assert (
+        reads.find_authorization_transfer(payer.address, nonce),
+        reads.is_authorization_spent(payer.address, nonce),
+    ) == (
         None,
         False,
     )
-    tx_hash = send(wallets["pro"], ours().asset, TRANSFER, *arguments)
-    found = reads.authorization_used(payer.address, nonce)
+    tx_hash = send(wallets["pro"], payment_network().asset, TRANSFER, *arguments)
+    found = reads.find_authorization_transfer(payer.address, nonce)
     assert found is not None
     assert (found.payer, found.amount, found.tx_hash) == (payer.address, Decimal("0.002"), tx_hash)
-    assert reads.authorization_is_spent(payer.address, nonce)
-    assert reads.authorization_used(wallets["pro"].address, nonce) is None
+    assert reads.is_authorization_spent(payer.address, nonce)
+    assert reads.find_authorization_transfer(wallets["pro"].address, nonce) is None
 
 
 def test_the_hash_of_a_transaction_that_used_an_authorization_is_no_second_payment(shop: str, payer: Wallet) -> None:
     arguments = authorize(payer, to=shop, value=2000, nonce=secrets.token_bytes(32))
     with pytest.raises(NotAPayment, match="used an authorization"):
-        reads.transfers(send(payer, ours().asset, TRANSFER, *arguments))
+        reads.find_plain_transfers(send(payer, payment_network().asset, TRANSFER, *arguments))
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_cancelled_authorization_is_spent_and_is_no_payment(payer: Wallet) -> None:
     nonce = secrets.token_bytes(32)
-    send(payer, ours().asset, CANCEL, *cancellation(payer, nonce))
-    assert reads.authorization_is_spent(payer.address, nonce)
+    send(payer, payment_network().asset, CANCEL, *cancellation(payer, nonce))
+    assert reads.is_authorization_spent(payer.address, nonce)
     with pytest.raises(NotAPayment, match="cancelled"):
-        reads.authorization_used(payer.address, nonce)
+        reads.find_authorization_transfer(payer.address, nonce)
 
 
 @pytest.mark.usefixtures("shop")
 def test_an_authorization_that_paid_another_address_is_no_payment(payer: Wallet) -> None:
     nonce = secrets.token_bytes(32)
-    send(payer, ours().asset, TRANSFER, *authorize(payer, to=OTHER_ADDRESS, value=2000, nonce=nonce))
-    assert reads.authorization_is_spent(payer.address, nonce)
-    with pytest.raises(NotAPayment, match="somebody else"):
-        reads.authorization_used(payer.address, nonce)
+    send(payer, payment_network().asset, TRANSFER, *authorize(payer, to=OTHER_ADDRESS, value=2000, nonce=nonce))
+    assert reads.is_authorization_spent(payer.address, nonce)
+    with pytest.raises(NotAPayment, match="another address"):
+        reads.find_authorization_transfer(payer.address, nonce)
 
 
 def test_an_authorization_over_0_is_no_payment(shop: str, payer: Wallet) -> None:
     nonce = secrets.token_bytes(32)
-    send(payer, ours().asset, TRANSFER, *authorize(payer, to=shop, value=0, nonce=nonce))
+    send(payer, payment_network().asset, TRANSFER, *authorize(payer, to=shop, value=0, nonce=nonce))
     with pytest.raises(NotAPayment, match="or nothing"):
-        reads.authorization_used(payer.address, nonce)
+        reads.find_authorization_transfer(payer.address, nonce)
 
 
 def cancellation(payer: Wallet, nonce: bytes) -> tuple[Arguments, ...]:
@@ -240,6 +247,6 @@ def cancellation(payer: Wallet, nonce: bytes) -> tuple[Arguments, ...]:
     struct_hash = evm.keccak(
         evm.keccak(b"CancelAuthorization(address authorizer,bytes32 nonce)") + evm.encode_word(payer.address) + nonce
     )
-    digest = evm.keccak(b"\x19\x01" + evm.domain_separator(ours()) + struct_hash)
+    digest = evm.keccak(b"\x19\x01" + evm.domain_separator(payment_network()) + struct_hash)
     made = PrivateKey(bytes.fromhex(payer.private_key[2:])).sign_recoverable(digest, hasher=None)
     return payer.address, nonce, made[64] + 27, made[:32], made[32:64]

@@ -134,10 +134,10 @@ def test_a_node_that_is_away_opens_the_breaker_and_its_url_is_not_logged(
 def test_a_node_that_was_away_is_probed_after_the_recovery_time(settings: Settings) -> None:
     with node(echo) as address:
         settings.RPC_URL = address
-        rpc.breaker_of(address).record_failure("away")
+        rpc.get_breaker(address).record_failure("away")
         with pytest.raises(rpc.RpcUnavailable):
             rpc.call("eth_chainId")
-        rpc.breaker_of(address).next_probe_at = time.monotonic()
+        rpc.get_breaker(address).next_probe_at = time.monotonic()
         assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
@@ -262,7 +262,7 @@ def test_a_request_with_little_time_left_does_not_probe_the_node(
     monkeypatch.setattr(rpc, "RECOVERY_S", 0.0)
     with node(echo) as address:
         settings.RPC_URL = address
-        rpc.breaker_of(address).record_failure("away")
+        rpc.get_breaker(address).record_failure("away")
         monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", rpc.MIN_PROBE_TIMEOUT_S / 2)
         assert waited() < 0.1
         monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", rpc.MIN_PROBE_TIMEOUT_S)
@@ -289,13 +289,13 @@ def test_while_the_node_hangs_other_requests_are_answered_at_once(wallets: Mappi
                     seen.add(api.get(f"{web}/v1/me", headers={"X-Forwarded-For": f"192.0.2.{number}"}).status_code)
             return seen
 
-        asking = [threads.submit(ask, number) for number in range(40)]
+        futures = [threads.submit(ask, number) for number in range(40)]
         time.sleep(0.3)
         took = []
         while time.monotonic() < until:
             began_at = time.monotonic()
             assert free.get(f"{web}/livez").status_code == 200
             took.append(time.monotonic() - began_at)
-        assert {status for one in asking for status in one.result()} <= {200, 429}
+        assert {status for one in futures for status in one.result()} <= {200, 429}
         assert 1 <= len(asked) <= 2 * (THREADS - 1)
         assert max(took) < 2

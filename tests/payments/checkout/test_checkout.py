@@ -76,7 +76,7 @@ def test_a_payment_of_either_version_buys_the_answer(
     receipt = buy(paid_by(wallets["free"], version=version))
     row = Payment.objects.get()
     assert before - usdc_balance(wallets["free"].address) == Decimal("0.002")
-    assert receipt == x402.receipt_of(row)
+    assert receipt == x402.Receipt.for_payment(row)
     assert (receipt.payer, receipt.amount) == (wallets["free"].address, Decimal("0.002"))
     assert (row.form, row.state, row.tier, row.products) == (form, Payment.State.SETTLED, "free", ["context"])
     assert (row.tx_hash, row.attempts, row.error) == (receipt.transaction, 1, "")

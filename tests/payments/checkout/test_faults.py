@@ -1,9 +1,8 @@
-"""Random stories of faults (tests/payments/faults.py): nobody is served unpaid, nobody charged for nothing.
+"""Random stories of faults (tests/payments/faults.py): no answer is served unpaid, and no charge is lost.
 
-What has to hold after each: every answer came in time; each payment has bought one answer at most; what was served has
-arrived, or a facilitator has lied about it and the line says so (a facilitator that lies costs us an answer, and is
-found out by the chain); what has arrived was served, or is served to its payer, or is owed back; and the sum of the
-ledger is what the chain has brought us.
+After each story: every answer came in time; each payment has bought one answer at most; what was served has arrived,
+or a facilitator has lied about it and the payment is flagged (the lie costs us one answer); what has arrived was
+served, or is served to its payer, or its refund is due; and the sum of the ledger is what has arrived on the chain.
 """
 
 import time
@@ -37,10 +36,10 @@ HURRIED = "tests.payments.short_timeout_app:application"
 BESIDES_S = LONGEST_S - 8.0 + 3.0
 
 
-def told(shop: Shop, numbers: range, wallet: Wallet, friend: Wallet) -> list[Story]:
+def run_stories(shop: Shop, numbers: range, wallet: Wallet, friend: Wallet) -> list[Story]:
     """The stories of these numbers, one after the other."""
     try:
-        return [Story(number, shop, wallet, friend).tell() for number in numbers]
+        return [Story(number, shop, wallet, friend).run() for number in numbers]
     finally:
         connection.close()
 
@@ -73,7 +72,7 @@ def check(stories: list[Story], *, before: Decimal) -> None:
     assert not Payment.objects.filter(state__in=["claimed", "unknown"]).exists()
     moves = PaymentEvent.objects.exclude(before=F("after")).values_list("before", "after").distinct()
     assert [move for move in moves if move[1] not in transitions.ALLOWED[move[0]]] == []
-    assert max(story.longest_s for story in stories) < TIMEOUT_S + BESIDES_S
+    assert max(story.max_duration_s for story in stories) < TIMEOUT_S + BESIDES_S
     paid = Payment.objects.filter(state__in=Payment.PAID)
     found_out = paid.filter(block=None).exclude(error="")
     lied = [payment for story in stories for payment in story.payments if payment.is_lied_about]
@@ -105,7 +104,7 @@ def test_no_fault_serves_an_unpaid_request_or_charges_for_nothing(
             at.append(held.enter_context(opened(directory, processes=1, application=HURRIED, **second)))
         with ThreadPoolExecutor(shops) as threads:
             work = [
-                threads.submit(told, shop, range(number, stories, shops), fresh_wallet(), fresh_wallet())
+                threads.submit(run_stories, shop, range(number, stories, shops), fresh_wallet(), fresh_wallet())
                 for number, shop in enumerate(at)
             ]
             every = [story for one in work for story in one.result()]

@@ -200,7 +200,7 @@ def test_twenty_copies_at_once_are_charged_once(shop: Shop) -> None:
         answers = list(pool.map(lambda _: shop.ask(url, **payment), range(20)))
     statuses = [answer.status_code for answer in answers]
     assert 200 in statuses
-    # A copy that came while the first was being settled is told to come again.
+    # A copy that came while the first was being settled gets a retryable error.
     assert set(statuses) <= {200, 503}
     assert shop.ask(url, **payment).status_code == 200
     assert before - shop.balance("pro") == ledger(shop.up) - recorded == Decimal("0.004")
@@ -243,8 +243,8 @@ def test_the_pay_command_turns_a_402_into_a_200_and_names_the_transaction(shop: 
     assert lines[0] == f"GET {url}"
     assert lines[1].startswith("402 ")
     assert any(line.startswith("200 ") for line in lines)
-    (told,) = (line for line in lines if line.startswith("    transaction 0x"))
-    assert shop.is_mined(told.split()[-1])
+    (line,) = (line for line in lines if line.startswith("    transaction 0x"))
+    assert shop.is_mined(line.split()[-1])
 
 
 def test_the_pay_command_fails_where_it_is_refused(shop: Shop) -> None:
@@ -302,7 +302,7 @@ def test_the_conformance_suite_finds_nothing_in_the_402_of_anything_that_is_sold
 
 
 def forget(store: redis.Redis, counts: str) -> None:
-    """Let all addresses begin their minute anew."""
+    """Reset the rate limits of all addresses."""
     for name in store.scan_iter(match=counts, count=1000):
         store.delete(name)
 

@@ -1,4 +1,4 @@
-"""A payment identifier names one payment of its payer: who signs anew under it is served, and not charged again.
+"""Payment identifiers: a new authorization with the identifier of an earlier payment is served, and not charged again.
 
 After each test what we have received on the chain is the sum of the ledger.
 """
@@ -66,14 +66,14 @@ def called(headers: Mapping[str, str], name: Any = NAME) -> dict[str, str]:
     return {"PAYMENT-SIGNATURE": json.dumps(payment)}
 
 
-def anew(wallet: Wallet, name: Any = NAME, **rest: Any) -> dict[str, str]:
+def sign(wallet: Wallet, name: Any = NAME, **rest: Any) -> dict[str, str]:
     """A newly signed payment under this identifier."""
     return called(paid_by(wallet, **rest), name)
 
 
 def lost(wallet: Wallet, settings: LazySettings) -> dict[str, str]:
-    """A payment that a facilitator has not settled and of which it said nothing: its outcome is unknown."""
-    real, headers = settings.FACILITATOR_URL, anew(wallet)
+    """A payment that a facilitator has not settled and whose outcome it has not reported."""
+    real, headers = settings.FACILITATOR_URL, sign(wallet)
     with serving(says(500, {})) as server:
         settings.FACILITATOR_URL = server.url
         assert isinstance(refused(headers), checkout.SettlementPending)
@@ -108,29 +108,29 @@ def test_a_client_that_echoes_the_declaration_has_no_identifier(wallets: Mapping
 
 
 def test_a_new_payment_under_the_same_identifier_is_served_and_never_settled(wallets: Mapping[str, Wallet]) -> None:
-    first = buy(anew(wallets["free"]))
+    first = buy(sign(wallets["free"]))
     with serving(says(500, {})) as server:
-        assert buy(anew(wallets["free"])) == buy(anew(wallets["free"])) == first
+        assert buy(sign(wallets["free"])) == buy(sign(wallets["free"])) == first
         assert server.asked == []
     assert Payment.objects.count() == 1
 
 
 def test_the_first_payment_is_served_whatever_the_new_one_would_cost(wallets: Mapping[str, Wallet]) -> None:
-    first = buy(anew(wallets["free"]))
+    first = buy(sign(wallets["free"]))
     assert buy(called(signed_by(wallets["free"], value=1))) == first
 
 
 def test_a_repeated_header_is_recognised_whatever_its_identifier(
     wallets: Mapping[str, Wallet],
 ) -> None:
-    headers = anew(wallets["free"])
-    first, other = buy(headers), buy(anew(wallets["free"], "another-name-000"), purchase_for("geranium"))
+    headers = sign(wallets["free"])
+    first, other = buy(headers), buy(sign(wallets["free"], "another-name-000"), purchase_for("geranium"))
     assert first != other
     assert buy(called(headers, "another-name-000")) == buy(called(headers, None)) == first
 
 
 def test_another_purchase_under_the_same_identifier_is_409_and_costs_nothing(wallets: Mapping[str, Wallet]) -> None:
-    first, second = anew(wallets["free"]), anew(wallets["free"])
+    first, second = sign(wallets["free"]), sign(wallets["free"])
     buy(first)
     refusal = refused(second, purchase_for("geranium"))
     assert (refusal.status, refusal.code) == (409, "payment_identifier_reused")
@@ -142,57 +142,57 @@ def test_another_purchase_under_the_same_identifier_is_409_and_costs_nothing(wal
 
 
 def test_an_answer_that_has_grown_is_409(wallets: Mapping[str, Wallet]) -> None:
-    receipt = buy(anew(wallets["pro"]))
+    receipt = buy(sign(wallets["pro"]))
     transitions.mark_delivered(receipt.payment, now=timezone.now())
     both = ("context", "reviews")
-    refusal = refused(anew(wallets["pro"], products=both), products=both)
+    refusal = refused(sign(wallets["pro"], products=both), products=both)
     assert isinstance(refusal, PaymentIdentifierReused)
     assert "more in this answer" in refusal.message
 
 
 def test_an_answer_whose_time_is_over_is_409(wallets: Mapping[str, Wallet]) -> None:
-    receipt = buy(anew(wallets["free"]))
+    receipt = buy(sign(wallets["free"]))
     transitions.mark_delivered(receipt.payment, now=timezone.now() - timedelta(minutes=11))
-    refusal = refused(anew(wallets["free"]))
+    refusal = refused(sign(wallets["free"]))
     assert isinstance(refusal, PaymentIdentifierReused)
     assert "its time is over" in refusal.message
 
 
 def test_a_refund_due_is_409_and_named(wallets: Mapping[str, Wallet]) -> None:
-    buy(anew(wallets["free"]))
+    buy(sign(wallets["free"]))
     Payment.objects.update(state=State.REFUND_DUE)
-    refusal = refused(anew(wallets["free"]))
+    refusal = refused(sign(wallets["free"]))
     assert isinstance(refusal, PaymentIdentifierReused)
     assert refusal.extra == {"refund": Payment.objects.get().public_id}
 
 
 # Whose it is
 def test_an_identifier_is_its_payers_own(wallets: Mapping[str, Wallet]) -> None:
-    assert buy(anew(wallets["free"])).payer == wallets["free"].address
-    assert buy(anew(wallets["pro"])).payer == wallets["pro"].address
+    assert buy(sign(wallets["free"])).payer == wallets["free"].address
+    assert buy(sign(wallets["pro"])).payer == wallets["pro"].address
 
 
 def test_an_identifier_of_another_payer_gives_no_access(wallets: Mapping[str, Wallet]) -> None:
-    buy(anew(wallets["free"]))
+    buy(sign(wallets["free"]))
     victim: dict[str, Any] = {"from": wallets["free"].address}
     assert reason(refused(called(tampered(paid_by(wallets["pro"]), **victim)))) == "invalid_signature"
 
 
 def test_an_authorization_that_is_on_the_chain_gives_no_access(wallets: Mapping[str, Wallet]) -> None:
-    buy(anew(wallets["free"]))
+    buy(sign(wallets["free"]))
     elsewhere = paid_by(wallets["free"])
     buy(elsewhere, purchase_for("geranium"))
     assert isinstance(refused(called(elsewhere)), x402.PaymentAlreadyUsed)
 
 
 def test_an_expired_authorization_gives_no_access(wallets: Mapping[str, Wallet]) -> None:
-    buy(anew(wallets["free"]))
-    old = anew(wallets["free"])
+    buy(sign(wallets["free"]))
+    old = sign(wallets["free"])
     assert reason(refused(old, now=timezone.now() + timedelta(minutes=5))) == "expired"
 
 
 def test_a_new_payment_that_is_on_the_chain_counts_without_its_identifier(wallets: Mapping[str, Wallet]) -> None:
-    first, second, third = (anew(wallets["free"]) for _ in range(3))
+    first, second, third = (sign(wallets["free"]) for _ in range(3))
     buy(first)
     for headers, later in ((second, timedelta(0)), (third, timedelta(minutes=2))):
         transaction = front_run(headers, sender=wallets["pro"])
@@ -203,10 +203,10 @@ def test_a_new_payment_that_is_on_the_chain_counts_without_its_identifier(wallet
 
 
 def test_a_payment_sent_by_a_third_party_keeps_its_identifier(wallets: Mapping[str, Wallet]) -> None:
-    headers = anew(wallets["free"])
+    headers = sign(wallets["free"])
     front_run(headers, sender=wallets["pro"])
     receipt = buy(headers, now=timezone.now() + timedelta(minutes=2))
-    assert buy(anew(wallets["free"])) == receipt
+    assert buy(sign(wallets["free"])) == receipt
 
 
 def test_a_contract_wallet_that_approves_may_use_identifiers() -> None:
@@ -215,14 +215,14 @@ def test_a_contract_wallet_that_approves_may_use_identifiers() -> None:
     first = buy(called(tampered(paid_by(owner), **payer)))
     assert buy(called(tampered(paid_by(owner), **payer))) == first
     # Code alone is no wallet: the token has code, and approves of nothing.
-    nobody: dict[str, Any] = {"from": Payment.objects.get().asset}
-    assert reason(refused(called(tampered(paid_by(owner), **nobody)))) == "invalid_signature"
+    other: dict[str, Any] = {"from": Payment.objects.get().asset}
+    assert reason(refused(called(tampered(paid_by(owner), **other)))) == "invalid_signature"
 
 
 # While the first has not ended
 def test_twenty_payments_under_one_identifier_at_once_are_charged_once() -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
-    signed = [anew(wallet) for _ in range(20)]
+    signed = [sign(wallet) for _ in range(20)]
     lock, left = threading.Lock(), iter(signed)
 
     def one() -> Receipt:
@@ -239,12 +239,12 @@ def test_twenty_payments_under_one_identifier_at_once_are_charged_once() -> None
 
 def test_of_two_purchases_under_one_identifier_at_once_one_is_charged() -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
-    wanted = iter([(anew(wallet), purchase_for("noma")), (anew(wallet), purchase_for("geranium"))])
+    requests = iter([(sign(wallet), purchase_for("noma")), (sign(wallet), purchase_for("geranium"))])
     lock = threading.Lock()
 
     def one() -> Receipt:
         with lock:
-            headers, purchase = next(wanted)
+            headers, purchase = next(requests)
         return buy(headers, purchase)
 
     found = at_once(2, one)
@@ -257,7 +257,7 @@ def test_a_second_payment_waits_for_the_first_to_be_settled(
 ) -> None:
     monkeypatch.setattr("payments.checkout.pending_settlement.MAX_WAIT_S", 0.2)
     real, over = settings.FACILITATOR_URL, threading.Event()
-    first, second = anew(wallets["free"]), anew(wallets["free"])
+    first, second = sign(wallets["free"]), sign(wallets["free"])
     with serving(never_answers(over)) as server:
         settings.FACILITATOR_URL = server.url
         waiting = threading.Thread(target=at_once, args=(1, lambda: buy(first)))
@@ -273,41 +273,41 @@ def test_a_second_payment_waits_for_the_first_to_be_settled(
     assert Payment.objects.count() == 1
 
 
-def test_an_unknown_first_is_looked_up_and_the_second_never_settled(
+def test_the_outcome_of_an_unknown_first_is_read_and_the_second_never_settled(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     first = lost(wallets["free"], settings)
     with serving(says(500, {})) as server:
         settings.FACILITATOR_URL, real = server.url, settings.FACILITATOR_URL
-        refusal = refused(anew(wallets["free"]))
+        refusal = refused(sign(wallets["free"]))
         assert server.asked == []
     settings.FACILITATOR_URL = real
     assert (refusal.status, refusal.code) == (503, "settlement_pending")
     assert Payment.objects.get().state == State.UNKNOWN
     transaction = settled_by_third_party(first)
-    receipt = buy(anew(wallets["free"]))
+    receipt = buy(sign(wallets["free"]))
     assert (receipt.transaction, Payment.objects.count()) == (transaction, 1)
 
 
 def test_a_first_that_was_settled_and_whose_answer_was_lost_serves_the_second(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
-    real, first = settings.FACILITATOR_URL, anew(wallets["free"])
+    real, first = settings.FACILITATOR_URL, sign(wallets["free"])
     with serving(settles_and(says(500, {}))) as server:
         settings.FACILITATOR_URL = server.url
         assert isinstance(refused(first), checkout.SettlementPending)
     settings.FACILITATOR_URL = real
-    receipt = buy(anew(wallets["free"]))
+    receipt = buy(sign(wallets["free"]))
     assert buy(first) == receipt
     assert Payment.objects.count() == 1
 
 
-def test_a_first_whose_process_died_is_looked_up(wallets: Mapping[str, Wallet]) -> None:
-    first = anew(wallets["free"])
+def test_a_first_whose_process_died_is_reconciled(wallets: Mapping[str, Wallet]) -> None:
+    first = sign(wallets["free"])
     abandoned(first)
-    assert isinstance(refused(anew(wallets["free"])), checkout.SettlementPending)
+    assert isinstance(refused(sign(wallets["free"])), checkout.SettlementPending)
     assert buy(first).amount == PRICE
-    assert buy(anew(wallets["free"])) == buy(first)
+    assert buy(sign(wallets["free"])) == buy(first)
 
 
 def test_an_expired_first_payment_releases_its_identifier(
@@ -315,7 +315,7 @@ def test_an_expired_first_payment_releases_its_identifier(
 ) -> None:
     lost(wallets["free"], settings)
     Payment.objects.update(valid_before=timezone.now() - timedelta(minutes=2))
-    receipt = buy(anew(wallets["free"]))
+    receipt = buy(sign(wallets["free"]))
     assert Payment.objects.get(pk=receipt.payment).payment_identifier == NAME
     old = Payment.objects.exclude(pk=receipt.payment).get()
     assert (old.state, old.payment_identifier) == (State.EXPIRED, "")
@@ -328,7 +328,7 @@ def test_the_sweep_releases_the_identifier_of_an_expired_payment(
     aged()
     Payment.objects.update(valid_before=timezone.now() - timedelta(minutes=2))
     assert reconcile.sweep(now=timezone.now()) == 1
-    buy(anew(wallets["free"]))
+    buy(sign(wallets["free"]))
 
 
 def test_a_refused_first_payment_releases_its_identifier(
@@ -338,18 +338,18 @@ def test_a_refused_first_payment_releases_its_identifier(
     for script in (refuses("insufficient_funds"), None):
         with serving(script or says(200, {})) as server:
             settings.FACILITATOR_URL = server.url if script else NOWHERE
-            refused(anew(wallets["free"]))
+            refused(sign(wallets["free"]))
         assert Payment.objects.count() == 0
     settings.FACILITATOR_URL = real
-    buy(anew(wallets["free"]))
+    buy(sign(wallets["free"]))
 
 
 def test_an_identifier_is_503_while_the_chain_is_unavailable(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real = settings.RPC_URL
-    buy(anew(wallets["free"]))
-    second = anew(wallets["free"])
+    buy(sign(wallets["free"]))
+    second = sign(wallets["free"])
     settings.RPC_URL = NOWHERE
     assert refused(second).code == "service_unavailable"
     settings.RPC_URL = real
@@ -359,7 +359,7 @@ def test_an_identifier_is_503_while_the_chain_is_unavailable(
 # How it is written
 @pytest.mark.parametrize("name", ["a" * 16, "a" * 128, "ABC-xyz_0123456789"])
 def test_a_name_has_16_to_128_characters(wallets: Mapping[str, Wallet], name: str) -> None:
-    buy(anew(wallets["free"], name))
+    buy(sign(wallets["free"], name))
     assert Payment.objects.get().payment_identifier == name
 
 
@@ -367,7 +367,7 @@ def test_a_name_has_16_to_128_characters(wallets: Mapping[str, Wallet], name: st
     "name", ["", "a" * 15, "a" * 129, "a" * 16 + "\n", "a" * 15 + "é", "a" * 15 + " ", 10**20, []]
 )
 def test_any_other_name_is_refused_before_anything_is_charged(wallets: Mapping[str, Wallet], name: Any) -> None:
-    refusal = refused(anew(wallets["free"], name))
+    refusal = refused(sign(wallets["free"], name))
     assert (refusal.status, refusal.code, refusal.param) == (400, "invalid_payment", "PAYMENT-SIGNATURE")
     assert "16 to 128 letters, digits, hyphens and underscores" in refusal.message
     assert Payment.objects.count() == 0
@@ -389,6 +389,6 @@ def test_a_payment_needs_no_name(wallets: Mapping[str, Wallet], extensions: Any)
 
 
 def test_reviews_with_an_identifier_need_their_tier(wallets: Mapping[str, Wallet]) -> None:
-    headers = anew(wallets["free"], products=REVIEWS)
+    headers = sign(wallets["free"], products=REVIEWS)
     assert isinstance(refused(headers, products=REVIEWS), checkout.TierRequired)
     assert Payment.objects.aggregate(total=Sum("amount_usdc"))["total"] is None

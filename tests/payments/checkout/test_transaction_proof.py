@@ -48,7 +48,7 @@ def test_a_plain_transfer_buys_one_answer(wallets: Mapping[str, Wallet]) -> None
     headers = sent(wallets["free"])
     receipt = buy(headers)
     row = Payment.objects.get()
-    assert receipt == x402.receipt_of(row)
+    assert receipt == x402.Receipt.for_payment(row)
     assert (receipt.payer, receipt.transaction) == (wallets["free"].address, headers["X-Payment"])
     assert (row.form, row.state, row.amount_usdc) == (Payment.Form.TX, State.SETTLED, Decimal("0.002"))
     assert row.proof_key == f"tx:{row.tx_hash}:{row.log_index}"
@@ -65,8 +65,8 @@ def test_a_wallet_pays_the_price_of_its_tier(wallets: Mapping[str, Wallet]) -> N
     )
 
 
-# Whom it serves again
-def test_a_stranger_with_the_hash_is_not_served(wallets: Mapping[str, Wallet]) -> None:
+# Repeated requests
+def test_another_caller_with_the_hash_is_not_served(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"])
     receipt = buy(headers)
     for stranger in ({}, {"receipt_token": receipt.token[:-1]}, {"caller": proven(wallets["pro"], PRO)}):
@@ -146,12 +146,12 @@ def test_a_proven_wallet_does_not_pay_with_the_transfer_of_another(wallets: Mapp
 
 
 # Money that has arrived and buys nothing
-def owed(refusal: ApiError, why: str) -> Payment:
-    """The one payment that is owed back, which the refusal names."""
+def check_refund_due(refusal: ApiError, why: str) -> Payment:
+    """Return the one payment, which is refund due and named in the refusal."""
     row = Payment.objects.get()
     assert (row.state, row.error) == (State.REFUND_DUE, why)
-    told = refusal.body_override if refusal.body_override is not None else refusal.extra
-    assert told["refund"] == row.public_id
+    content = refusal.body_override if refusal.body_override is not None else refusal.extra
+    assert content["refund"] == row.public_id
     assert "A refund of what you have sent is due." in refusal.message
     return row
 
@@ -159,18 +159,18 @@ def owed(refusal: ApiError, why: str) -> Payment:
 def test_a_transfer_of_too_little_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     refusal = refused(sent(wallets["free"], "0.001999"))
     assert reason(refusal) == "wrong_amount"
-    assert owed(refusal, "wrong_amount").payer == wallets["free"].address
+    assert check_refund_due(refusal, "wrong_amount").payer == wallets["free"].address
 
 
 def test_a_transfer_of_too_low_a_tier_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     refusal = refused(sent(wallets["free"], "0.004"), purchase_for(fields="reviews"), products=REVIEWS)
     assert isinstance(refusal, checkout.TierRequired)
     assert (refusal.status, refusal.extra["tier_required"]) == (403, "pro")
-    owed(refusal, "tier_required")
+    check_refund_due(refusal, "tier_required")
 
 
 def test_a_transfer_above_the_anonymous_limit_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
-    owed(refused(sent(wallets["free"], "0.100001")), "anonymous_proof_too_large")
+    check_refund_due(refused(sent(wallets["free"], "0.100001")), "anonymous_proof_too_large")
 
 
 def test_a_transfer_of_exactly_the_anonymous_limit_is_accepted(wallets: Mapping[str, Wallet]) -> None:
@@ -179,7 +179,7 @@ def test_a_transfer_of_exactly_the_anonymous_limit_is_accepted(wallets: Mapping[
 
 def test_anonymous_hashes_can_be_turned_off(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
     settings.ANONYMOUS_PROOF_MAX_USDC = Decimal(0)
-    owed(refused(sent(wallets["free"])), "anonymous_proof_too_large")
+    check_refund_due(refused(sent(wallets["free"])), "anonymous_proof_too_large")
 
 
 def test_a_proven_wallet_may_have_sent_any_amount(wallets: Mapping[str, Wallet]) -> None:
@@ -188,15 +188,15 @@ def test_a_proven_wallet_may_have_sent_any_amount(wallets: Mapping[str, Wallet])
 
 def test_a_transfer_older_than_15_minutes_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"])
-    owed(refused(headers, now=timezone.now() + timedelta(minutes=15, seconds=2)), "too_old")
+    check_refund_due(refused(headers, now=timezone.now() + timedelta(minutes=15, seconds=2)), "too_old")
 
 
 def test_a_refund_due_is_reported_again_and_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"], "0.001")
-    row = owed(refused(headers), "wrong_amount")
+    row = check_refund_due(refused(headers), "wrong_amount")
     refusal = refused(headers)
-    assert owed(refusal, "wrong_amount").pk == row.pk
-    # Of another wallet it is neither the money nor the business.
+    assert check_refund_due(refusal, "wrong_amount").pk == row.pk
+    # Another wallet may not use it.
     refusal = refused(headers, caller=proven(wallets["pro"], PRO))
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
     assert refusal.body_override is not None
@@ -230,7 +230,7 @@ def test_a_transfer_that_was_too_old_stays_too_old(wallets: Mapping[str, Wallet]
 
 def test_a_transfer_that_a_stranger_presented_first_still_buys_for_its_sender(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"], "0.2")
-    row = owed(refused(headers, purchase_for("geranium")), "anonymous_proof_too_large")
+    row = check_refund_due(refused(headers, purchase_for("geranium")), "anonymous_proof_too_large")
     caller = proven(wallets["free"], FREE)
     receipt = buy(headers, caller=caller)
     assert receipt.payment == row.pk
@@ -253,12 +253,12 @@ def test_equal_concurrent_requests_for_a_spendable_refund_are_all_served() -> No
 def test_a_spendable_refund_buys_nothing_that_costs_more(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"], "0.001")
     refused(headers)
-    owed(refused(headers, caller=proven(wallets["free"], FREE)), "wrong_amount")
+    check_refund_due(refused(headers, caller=proven(wallets["free"], FREE)), "wrong_amount")
 
 
 def test_a_refunded_payment_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"], "0.2")
-    row = owed(refused(headers), "anonymous_proof_too_large")
+    row = check_refund_due(refused(headers), "anonymous_proof_too_large")
     assert row.settled_at is not None
     later = row.settled_at + Payment.SPENDABLE_FOR
     assert transitions.record_refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=later)
@@ -271,7 +271,7 @@ def test_a_refunded_payment_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
 
 
 def test_money_is_either_spent_or_refunded(wallets: Mapping[str, Wallet]) -> None:
-    row = owed(refused(sent(wallets["free"], "0.2")), "anonymous_proof_too_large")
+    row = check_refund_due(refused(sent(wallets["free"], "0.2")), "anonymous_proof_too_large")
     assert row.settled_at is not None
     before, after = (
         row.settled_at + Payment.SPENDABLE_FOR - timedelta(seconds=1),
@@ -292,7 +292,7 @@ def test_a_transfer_of_zero_is_no_payment(wallets: Mapping[str, Wallet]) -> None
 def test_an_amount_of_26_digits_is_recorded(wallets: Mapping[str, Wallet]) -> None:
     wallet = fresh_wallet(usdc=Decimal(10) ** 20)
     headers = sent(wallet, "1" + "0" * 20)
-    owed(refused(headers), "anonymous_proof_too_large")
+    check_refund_due(refused(headers), "anonymous_proof_too_large")
     assert buy(headers, caller=proven(wallet, FREE)).headers["PAYMENT-RESPONSE"]
 
 
@@ -316,7 +316,7 @@ def test_a_transfer_beside_an_authorization_is_recorded(wallets: Mapping[str, Wa
     assert buy(signed).payer == wallets["pro"].address
 
 
-def test_the_chain_is_not_asked_for_a_product_without_a_price(
+def test_the_chain_is_not_read_for_a_product_without_a_price(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     Price.objects.filter(product="context", rate="standard").delete()

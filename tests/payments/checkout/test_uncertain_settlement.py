@@ -1,4 +1,4 @@
-"""Facilitators whose word is not enough: nobody is told "nothing was charged" while the money may still move.
+"""Uncertain settlements: "nothing was charged" is never answered while the money may still move.
 
 After each test what we have received on the chain is the sum of the ledger.
 """
@@ -16,7 +16,7 @@ from django.utils import timezone
 from framework.errors import ApiError
 from payments import checkout, x402
 from payments.chain import reads
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from payments.facilitator_server import error_codes
 from payments.ledger import chain_audit, reconcile, transitions
@@ -51,7 +51,7 @@ def answered(script: Script, headers: Mapping[str, str], settings: LazySettings)
 
 def reverted(sender: Wallet) -> str:
     """A transaction that was mined and has moved nothing."""
-    return send(sender, ours().asset, "transfer(address,uint256)", sender.address, 10**18)
+    return send(sender, payment_network().asset, "transfer(address,uint256)", sender.address, 10**18)
 
 
 # What may still be on its way
@@ -207,7 +207,7 @@ def test_an_undelivered_payment_for_an_answer_that_has_grown_is_refund_due(walle
     row = abandoned(headers)
     front_run(headers, sender=wallets["free"])
     reconcile.sweep(now=timezone.now())
-    # For a moment somebody else may be serving it.
+    # Another request may be answering it.
     assert isinstance(refused(headers, products=BOTH), checkout.SettlementPending)
     Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     for _ in range(2):
@@ -234,7 +234,9 @@ def test_an_undelivered_payment_found_by_its_identifier_is_refund_due_if_the_ans
 def test_an_undelivered_transaction_for_an_answer_that_has_grown_is_refund_due(
     wallets: Mapping[str, Wallet],
 ) -> None:
-    sent = {"X-Payment": send(wallets["pro"], ours().asset, "transfer(address,uint256)", settings.PAY_TO, 2000)}
+    sent = {
+        "X-Payment": send(wallets["pro"], payment_network().asset, "transfer(address,uint256)", settings.PAY_TO, 2000)
+    }
     receipt, mine = buy(sent), proven(wallets["pro"], PRO)
     Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     # A stranger moves nothing by the hash alone.
@@ -294,6 +296,6 @@ def test_the_refusal_of_a_contract_whose_payment_is_on_the_chain_does_not_say_no
     assert ["Nothing was charged" in refusal.message for refusal in refusals] == [True, False]
     assert Payment.objects.count() == 0
     # The daily audit finds it and owes it back.
-    head = reads.latest_block()
-    chain_audit.span(head - 1, head, now=timezone.now())
+    head = reads.read_latest_block_number()
+    chain_audit.audit_span(head - 1, head, now=timezone.now())
     assert (Payment.objects.get().payer, Payment.objects.get().state) == (payer, State.REFUND_DUE)

@@ -13,7 +13,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import Venue
-from payments.chain.networks import explorer_of
+from payments.chain.networks import get_explorer_url
 from payments.models import Payment, Wallet
 from payments.pricing import default_products
 from tests.payments import ledger_builders
@@ -141,7 +141,7 @@ def test_a_transaction_leads_to_an_explorer_on_public_networks_alone(
     settings: Settings, network: str, rpc: str, explorer: str | None
 ) -> None:
     settings.RPC_URL = rpc
-    assert explorer_of(network) == explorer
+    assert get_explorer_url(network) == explorer
 
 
 def test_spending_adds_up_by_the_days_of_the_venue_without_what_goes_back(venue: Venue, owner: Client) -> None:

@@ -17,7 +17,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import Venue
 from framework.errors import ApiError
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Plan, SpentChallenge, Wallet, WalletSession
 from payments.pricing import default_products
@@ -128,11 +128,11 @@ def test_a_wallet_is_linked_by_its_signature_of_a_message_that_names_the_account
     owner, key = users.member(venue), wallets["pro"]
     with time_machine.travel(datetime(2026, 11, 22, 9, 30, 15, tzinfo=UTC), tick=False):
         owner = users.member(venue)
-        page = owner.post(at(venue, "/wallets/new"), {"address": checksummed(key.address)})
+        page = owner.post(at(venue, "/wallets/new"), {"address": to_checksum_address(key.address)})
         nonce, text = letter_on(page)
         assert text == (
             "127.0.0.1:8000 wants you to sign in with your Ethereum account:\n"
-            f"{checksummed(key.address)}\n"
+            f"{to_checksum_address(key.address)}\n"
             "\n"
             "Link this wallet to Trattoria Ltd at 127.0.0.1:8000. This moves nothing and costs nothing.\n"
             "\n"

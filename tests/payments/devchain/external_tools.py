@@ -9,7 +9,7 @@ from web3 import Web3
 from web3.contract import Contract
 from web3.types import TxReceipt
 
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain import artifacts
 from payments.devchain.addresses import PRICE_FEED, USDC, UTILITY_TOKEN
 from payments.devchain.wallets import Wallet
@@ -40,7 +40,7 @@ def price_feed(node: Web3) -> Contract:
 
 def _contract(node: Web3, address: str, name: str) -> Contract:
     # As they come from the compiler; web3 declares narrower dictionaries.
-    abi: Any = artifacts.read(name).abi
+    abi: Any = artifacts.load_artifact(name).abi
     return node.eth.contract(address=Web3.to_checksum_address(address), abi=abi)
 
 
@@ -61,15 +61,15 @@ def send(node: Web3, sender: Wallet, call: Any = None, **fields: Any) -> TxRecei
 
 def signed(signer: Wallet, kind: str, types: list[dict[str, str]], message: dict[str, Any]) -> bytes:
     """The EIP-712 signature of a message to USDC."""
-    domain = {"name": "USDC", "version": "2", "chainId": 84532, "verifyingContract": checksummed(USDC)}
+    domain = {"name": "USDC", "version": "2", "chainId": 84532, "verifyingContract": to_checksum_address(USDC)}
     return bytes(Account.sign_typed_data(signer.private_key, domain, {kind: types}, message).signature)
 
 
 def authorization(sender: str, to: str, value: int, **changed: Any) -> dict[str, Any]:
     """The message of a transfer by authorization, valid now."""
     message = {
-        "from": checksummed(sender),
-        "to": checksummed(to),
+        "from": to_checksum_address(sender),
+        "to": to_checksum_address(to),
         "value": value,
         "validAfter": LONG_AGO,
         "validBefore": FAR,

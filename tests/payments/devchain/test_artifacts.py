@@ -8,7 +8,7 @@ from payments.devchain import artifacts
 def test_every_artifact_was_compiled_from_the_committed_source() -> None:
     sources = {file.stem for file in artifacts.CONTRACTS.glob("*.sol")}
     assert sources == set(artifacts.NAMES) == {file.stem for file in artifacts.CONTRACTS.glob("*.json")}
-    assert {name: artifacts.read(name).source_sha256 for name in sources} == {
+    assert {name: artifacts.load_artifact(name).source_sha256 for name in sources} == {
         name: artifacts.source_sha256(name) for name in sources
     }
 

@@ -12,24 +12,24 @@ from web3 import Web3
 
 from config.dev_stack.chain import Chain as Server
 from config.dev_stack.servers import free_port
-from payments.chain.evm import call_data, checksummed
+from payments.chain.evm import encode_call, to_checksum_address
 from payments.devchain import wallets
 from payments.devchain.addresses import PRICE_FEED, USDC, UTILITY_TOKEN
 from payments.devchain.chain import Block, Chain
-from payments.devchain.transactions import InvalidTransactionError
+from payments.devchain.transactions import InvalidTransaction
 from payments.devchain.wallets import Wallet
 from tests.payments.devchain import external_tools
 
 SECRET = "of these tests"
 NOW = 1_764_000_000
-PRO = wallets.derive(SECRET, "pro")
+PRO = wallets.derive_wallet(SECRET, "pro")
 
 
 def signed(sender: Wallet, *, nonce: int, to: str | None = None, data: str = "0x", value: int = 1) -> bytes:
     """A signed transaction; by default it sends the faucet a wei."""
-    to = to or wallets.derive(SECRET, wallets.FAUCET).address
+    to = to or wallets.derive_wallet(SECRET, wallets.FAUCET).address
     common = {"chainId": 84532, "gas": 200_000, "gasPrice": 1_000_000, "value": value}
-    fields = {**common, "to": checksummed(to), "data": data, "nonce": nonce}
+    fields = {**common, "to": to_checksum_address(to), "data": data, "nonce": nonce}
     return bytes(Account.sign_transaction(fields, sender.private_key).raw_transaction)
 
 
@@ -57,22 +57,22 @@ def chain(restart: Callable[[], Chain]) -> Chain:
 
 def test_a_restart_restores_blocks_and_state(chain: Chain, restart: Callable[[], Chain]) -> None:
     chain.send(
-        signed(PRO, nonce=0, to=USDC, data=call_data("mint(address,uint256)", PRO.address, 7), value=0), now=NOW
+        signed(PRO, nonce=0, to=USDC, data=encode_call("mint(address,uint256)", PRO.address, 7), value=0), now=NOW
     )
-    chain.send(signed(PRO, nonce=1, to=UTILITY_TOKEN, data=call_data("unstake(uint256)", 1), value=0), now=NOW + 9)
+    chain.send(signed(PRO, nonce=1, to=UTILITY_TOKEN, data=encode_call("unstake(uint256)", 1), value=0), now=NOW + 9)
     # Sent in reverse order: each is pending until the one before it arrives.
     chain.send(signed(PRO, nonce=4), now=NOW + 20)
     chain.send(signed(PRO, nonce=3), now=NOW + 21)
     chain.send(signed(PRO, nonce=2), now=NOW + 22)
     waiting = chain.send(signed(PRO, nonce=6), now=NOW + 23)
-    assert [block.mined.outcome.is_success for block in chain.blocks[1:] if block.mined] == [True, False, *[True] * 3]
+    assert [block.mined.result.is_success for block in chain.blocks[1:] if block.mined] == [True, False, *[True] * 3]
     assert [block.timestamp for block in chain.blocks] == [0, NOW, NOW + 9, *[NOW + 22] * 3]
 
     again = restart()
 
     assert again.blocks == chain.blocks
-    assert again.machine.balance(PRO.address) == chain.machine.balance(PRO.address)
-    assert again.machine.nonce(PRO.address) == 5
+    assert again.evm.balance(PRO.address) == chain.evm.balance(PRO.address)
+    assert again.evm.nonce(PRO.address) == 5
     assert again.find_pending(waiting) is not None
     again.send(signed(PRO, nonce=5), now=NOW + 30)
     assert again.head.number == 7
@@ -82,7 +82,7 @@ def test_each_block_has_the_hash_of_its_parent(chain: Chain) -> None:
     for nonce in range(3):
         chain.send(signed(PRO, nonce=nonce), now=NOW)
     assert [block.number for block in chain.blocks] == [0, 1, 2, 3]
-    assert [block.parent for block in chain.blocks[1:]] == [block.hash for block in chain.blocks[:-1]]
+    assert [block.parent_hash for block in chain.blocks[1:]] == [block.hash for block in chain.blocks[:-1]]
     assert len({block.hash for block in chain.blocks}) == 4
 
 
@@ -93,10 +93,10 @@ def test_timestamps_never_decrease(chain: Chain) -> None:
 
 
 def test_a_call_runs_at_the_current_time_when_the_latest_block_is_old(chain: Chain) -> None:
-    data = bytes.fromhex(call_data("latestRoundData()")[2:])
+    data = bytes.fromhex(encode_call("latestRoundData()")[2:])
     for moment in (NOW, NOW + 86_400):
-        outcome = chain.call(sender=PRO.address, to=PRICE_FEED, data=data, value=0, gas=100_000, now=moment)
-        assert int.from_bytes(outcome.output[96:128]) == moment
+        result = chain.call(sender=PRO.address, to=PRICE_FEED, data=data, value=0, gas=100_000, now=moment)
+        assert int.from_bytes(result.output[96:128]) == moment
 
 
 @pytest.mark.parametrize("torn", ["1764000000 02f8", "1764000000", "\0\0\0\0"])
@@ -125,7 +125,7 @@ def test_a_transaction_that_cannot_be_stored_changes_nothing(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (tmp_path / "transactions").read_bytes() == before
-    assert (chain.head.number, chain.machine.nonce(PRO.address)) == (1, 1)
+    assert (chain.head.number, chain.evm.nonce(PRO.address)) == (1, 1)
     chain.send(signed(PRO, nonce=1), now=NOW)
     assert restart().blocks == chain.blocks
 
@@ -133,9 +133,9 @@ def test_a_transaction_that_cannot_be_stored_changes_nothing(
 def test_pending_transactions_of_a_sender_are_limited(chain: Chain) -> None:
     for nonce in range(1, 65):
         chain.send(signed(PRO, nonce=nonce), now=NOW)
-    with pytest.raises(InvalidTransactionError, match="wait for an earlier one"):
+    with pytest.raises(InvalidTransaction, match="wait for an earlier one"):
         chain.send(signed(PRO, nonce=65), now=NOW)
-    with pytest.raises(InvalidTransactionError, match="replacement transaction underpriced"):
+    with pytest.raises(InvalidTransaction, match="replacement transaction underpriced"):
         chain.send(signed(PRO, nonce=64, value=2), now=NOW)
     chain.send(signed(PRO, nonce=0), now=NOW)
     assert chain.head.number == 65
@@ -150,9 +150,9 @@ def test_a_pending_transaction_that_became_impossible_is_dropped(chain: Chain) -
 
 
 def test_another_secret_gives_other_wallets() -> None:
-    keys = {wallet.private_key for secret in (SECRET, "another") for wallet in wallets.demo(secret)}
+    keys = {wallet.private_key for secret in (SECRET, "another") for wallet in wallets.derive_demo_wallets(secret)}
     assert len(keys) == 8
-    assert wallets.demo(SECRET) == wallets.demo(SECRET)
+    assert wallets.derive_demo_wallets(SECRET) == wallets.derive_demo_wallets(SECRET)
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_sigkill_loses_no_acknowledged_transaction(server: Server) -> None:
 
     assert [node().eth.get_block(number) for number in range(3)] == blocks
     assert [node().eth.get_transaction_receipt(receipt["transactionHash"]) for receipt in receipts] == receipts
-    assert usdc.functions.balanceOf(checksummed(PRO.address)).call() == 997_000_000
+    assert usdc.functions.balanceOf(to_checksum_address(PRO.address)).call() == 997_000_000
     assert usdc.functions.balanceOf(usdc.address).call() == 3_000_000
     assert stat.S_IMODE((server.home / "transactions").stat().st_mode) == 0o600
 

@@ -17,8 +17,8 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from payments.chain.evm import checksummed
-from payments.devchain import faucet
+from payments.chain.evm import to_checksum_address
+from payments.devchain import client
 from payments.devchain.wallets import Wallet, from_key
 from tests.support.wallets import chain_secret, fresh_wallet, usdc_balance
 
@@ -37,7 +37,7 @@ def test_status_shows_block_contracts_and_wallets(wallets: Mapping[str, Wallet])
     assert result["contracts"]["usdc"] == "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
     names = [one["name"] for one in result["wallets"]]
     assert names == ["free", "pro", "premium", "enterprise", "merchant", "facilitator", "faucet"]
-    assert result["wallets"][0]["address"] == checksummed(wallets["free"].address)
+    assert result["wallets"][0]["address"] == to_checksum_address(wallets["free"].address)
     assert Decimal(result["wallets"][3]["staked"]) >= 60_000
 
 
@@ -52,7 +52,7 @@ def test_a_wallet_is_funded() -> None:
     wallet = from_key("recipient", secrets.token_bytes(32))
     nothing = {"tokens": "0", "staked": "0"}
     result = devchain("fund", wallet.address)
-    assert result == {"address": checksummed(wallet.address), "usdc": "100", "ether": "1", **nothing}
+    assert result == {"address": to_checksum_address(wallet.address), "usdc": "100", "ether": "1", **nothing}
     assert usdc_balance(wallet.address) == Decimal(100)
     assert devchain("fund", wallet.address, "--tokens", "2.5")["tokens"] == "2.5"
     assert devchain("mint", "usdc", wallet.address, "0.000001")["usdc"] == "100.000001"
@@ -121,14 +121,14 @@ def test_a_fraction_of_the_smallest_unit_is_refused_and_nothing_is_sent(words: l
 
 
 def test_the_zero_address_and_impossible_ports_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="is nobody's address"):
+    with pytest.raises(CommandError, match="is the zero address"):
         devchain("fund", f"0x{'0' * 40}")
     with pytest.raises(CommandError, match="must be from 0 to 65535"):
         call_command("devchain", "run", "--home", str(tmp_path), "--port", "99999")
 
 
 def test_amounts_of_thirty_digits_are_exact() -> None:
-    assert faucet.atomic(Decimal("999999999999.000000000000000001"), 18) == 999999999999000000000000000001
+    assert client.to_atomic(Decimal("999999999999.000000000000000001"), 18) == 999999999999000000000000000001
 
 
 def test_a_standalone_node_keeps_its_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from x402.mechanisms.evm.exact import register_exact_evm_client
 from x402.schemas import PaymentRequired, PaymentRequirements
 from x402.schemas.v1 import PaymentRequiredV1, PaymentRequirementsV1
 
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain.addresses import USDC
 from payments.devchain.wallets import Wallet
 from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
@@ -41,8 +41,8 @@ def asked(version: int, to: Wallet, *, value: int = 2500, **changed: Any) -> Any
     """The payment requirements of a seller, in a version of the protocol."""
     common = {
         "scheme": "exact",
-        "asset": checksummed(USDC),
-        "pay_to": checksummed(to.address),
+        "asset": to_checksum_address(USDC),
+        "pay_to": to_checksum_address(to.address),
         "max_timeout_seconds": 60,
     }
     if version == 2:
@@ -102,7 +102,11 @@ def test_it_verifies_without_moving_anything_and_settles_once(
     assert settled.network == required.network
     receipt = node.eth.get_transaction_receipt(settled.transaction)  # type: ignore[arg-type]
     (moved,) = usdc.events.Transfer().process_receipt(receipt, errors=DISCARD)
-    assert moved["args"] == {"from": checksummed(payer.address), "to": checksummed(seller.address), "value": 2500}
+    assert moved["args"] == {
+        "from": to_checksum_address(payer.address),
+        "to": to_checksum_address(seller.address),
+        "value": 2500,
+    }
     assert receipt["from"] == settler
 
     again = client.settle(payment, required)

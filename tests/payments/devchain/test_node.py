@@ -14,13 +14,13 @@ from web3 import Web3
 from web3.contract import Contract
 from web3.exceptions import ContractLogicError, TransactionNotFound, Web3RPCError
 
-from payments.chain.evm import checksummed, topic
+from payments.chain.evm import encode_topic, to_checksum_address
 from payments.devchain import artifacts
 from payments.devchain.wallets import Wallet, from_key
 from tests.payments.devchain.external_tools import price_feed, send, token
 from tests.support.wallets import fresh_wallet
 
-TRANSFER = topic("Transfer(address,address,uint256)")
+TRANSFER = encode_topic("Transfer(address,address,uint256)")
 # Code that creates a contract.
 CREATION_CODE = bytes.fromhex("60048060093d393df3600056fe")
 INSUFFICIENT_FUNDS = "insufficient funds for gas * price + value"
@@ -69,7 +69,7 @@ def test_ether_moves_by_each_kind_of_transaction(
     assert left == 10**18 - 12345 - receipt["gasUsed"] * price
     result = node.eth.get_transaction(receipt["transactionHash"])
     assert (result["from"], result["to"], result["value"], result["nonce"]) == (
-        checksummed(wallet.address),
+        to_checksum_address(wallet.address),
         to,
         12345,
         0,
@@ -134,14 +134,14 @@ def test_calls_and_estimates_change_nothing(node: Web3, usdc: Contract, wallet: 
 def test_an_invalid_transaction_is_refused_with_a_reason(
     node: Web3, wallet: Wallet, changed: dict[str, Any], message: str
 ) -> None:
-    send(node, wallet, to=checksummed(wallet.address))
+    send(node, wallet, to=to_checksum_address(wallet.address))
     before = node.eth.block_number
-    common = {"chainId": 84532, "nonce": 1, "to": checksummed(wallet.address), "value": 0}
+    common = {"chainId": 84532, "nonce": 1, "to": to_checksum_address(wallet.address), "value": 0}
     wrong = {**common, "gas": 21_000, "gasPrice": 1_000_000} | changed
     with pytest.raises(Web3RPCError, match=re.escape(message)):
         node.eth.send_raw_transaction(Account.sign_transaction(wrong, wallet.private_key).raw_transaction)
     assert node.eth.block_number == before
-    assert send(node, wallet, to=checksummed(wallet.address))["status"] == 1
+    assert send(node, wallet, to=to_checksum_address(wallet.address))["status"] == 1
 
 
 def test_a_transaction_is_pending_until_the_one_before_it_arrives(node: Web3, wallet: Wallet) -> None:
@@ -167,7 +167,7 @@ def test_a_transaction_is_pending_until_the_one_before_it_arrives(node: Web3, wa
 
 
 def test_a_contract_is_created(node: Web3, wallet: Wallet) -> None:
-    code = artifacts.read("PriceFeed").runtime
+    code = artifacts.load_artifact("PriceFeed").runtime
     start = bytes.fromhex(f"61{len(code):04x}80600c6000396000f3")
     receipt = send(node, wallet, data="0x" + (start + code).hex(), gas=1_000_000)
     created = receipt["contractAddress"]
@@ -183,12 +183,12 @@ def test_a_contract_is_created(node: Web3, wallet: Wallet) -> None:
 def test_logs_are_found_by_address_topic_and_block(node: Web3, usdc: Contract, wallet: Wallet) -> None:
     one, two = (fresh_wallet(Decimal(0)) for _ in range(2))
     first, second = (
-        send(node, wallet, usdc.functions.transfer(checksummed(to.address), amount))
+        send(node, wallet, usdc.functions.transfer(to_checksum_address(to.address), amount))
         for to, amount in ((one, 1), (two, 2))
     )
     staked = send(node, wallet, token(node).functions.stake(0))
     span: dict[str, Any] = {"fromBlock": first["blockNumber"], "toBlock": staked["blockNumber"]}
-    mine, to_one, to_two = (topic(who.address) for who in (wallet, one, two))
+    mine, to_one, to_two = (encode_topic(who.address) for who in (wallet, one, two))
 
     def found(**wanted: Any) -> list[tuple[int, int]]:
         # Other tests use the same chain, so filters name this wallet.

@@ -10,7 +10,7 @@ from web3.contract import Contract
 from web3.exceptions import ContractLogicError
 from web3.logs import DISCARD
 
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.chain.networks import BASE_SEPOLIA
 from payments.devchain.wallets import Wallet
 from tests.payments.devchain.external_tools import (
@@ -46,7 +46,7 @@ def by_bytes(usdc: Contract, words: dict[str, Any], signature: bytes, *, functio
 def refusal(call: Any, sender: Wallet) -> str:
     """The message with which the contract reverts a call."""
     with pytest.raises(ContractLogicError) as refused:
-        call.call({"from": checksummed(sender.address)})
+        call.call({"from": to_checksum_address(sender.address)})
     return str(refused.value.message)
 
 
@@ -154,7 +154,7 @@ def test_a_cancelled_authorization_cannot_be_used(node: Web3, usdc: Contract) ->
 
 
 @pytest.mark.parametrize(("code", "pays"), [(YES, True), (NO, False), (b"\0", False)])
-def test_a_contract_wallet_is_asked_whether_it_signed(node: Web3, usdc: Contract, code: bytes, pays: bool) -> None:
+def test_a_contract_wallet_validates_signatures(node: Web3, usdc: Contract, code: bytes, pays: bool) -> None:
     owner, payee = fresh_wallet(), fresh_wallet(Decimal(0))
     # Code that leaves the bytes after itself as the contract's.
     start = bytes.fromhex(f"60{len(code):02x}80600b6000396000f3")
@@ -173,7 +173,7 @@ def test_a_permit_allows_a_spender_once(node: Web3, usdc: Contract) -> None:
         *({"name": name, "type": "address"} for name in ("owner", "spender")),
         *({"name": name, "type": "uint256"} for name in ("value", "nonce", "deadline")),
     ]
-    addresses = {"owner": checksummed(owner.address), "spender": checksummed(spender.address)}
+    addresses = {"owner": to_checksum_address(owner.address), "spender": to_checksum_address(spender.address)}
     words = {**addresses, "value": 3_000_000, "nonce": 0, "deadline": soon()}
     signature = signed(owner, "Permit", types, words)
     permit = usdc.get_function_by_signature("permit(address,address,uint256,uint256,uint8,bytes32,bytes32)")

@@ -11,7 +11,7 @@ import httpx
 from django.conf import settings
 
 from payments.chain import rpc
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain import wallets as devchain
 from payments.facilitator_server import server as facilitating
 from payments.facilitator_server.policy import Policy
@@ -38,12 +38,12 @@ def settle_body(headers: Mapping[str, str], **changed: Any) -> dict[str, Any]:
 def policy(rpc_url: str | None = None, **changed: Any) -> Policy:
     """That of the command, with a new key that has an ether."""
     words: dict[str, Any] = {
-        "network": ours(),
+        "network": payment_network(),
         "rpc_url": rpc_url or settings.RPC_URL,
         "private_key": fresh_wallet(Decimal(0)).private_key,
         "tokens": frozenset(),
         "pay_to": frozenset({settings.PAY_TO}),
-        "assets": frozenset({ours().asset}),
+        "assets": frozenset({payment_network().asset}),
         "max_gas_price": 5 * GWEI,
         "max_gas": 300_000,
     }
@@ -68,7 +68,7 @@ def settled(terms: Policy, body: dict[str, Any]) -> tuple[Any, Any]:
     return answers[0], answers[1]
 
 
-def told(serves: facilitating.Facilitator, path: str, body: Any = None) -> Any:
+def call(serves: facilitating.Facilitator, path: str, body: Any = None) -> Any:
     """What the application answers."""
     content = json.dumps(body).encode()
     environ = {

@@ -137,14 +137,14 @@ def test_a_running_settlement_is_answered_before_the_process_ends(tmp_path: Path
         return 200, httpx.post(real, content=content, headers=JSON).content
 
     with serving(slow) as node, running(tmp_path, RPC_URL=node.url) as (url, child):
-        asking = threading.Thread(target=lambda: answers.append(post(url, "/settle", body)))
-        asking.start()
+        request = threading.Thread(target=lambda: answers.append(post(url, "/settle", body)))
+        request.start()
         assert sending.wait(20)
         assert child.pid is not None
         os.kill(child.pid, signal.SIGTERM)
         time.sleep(0.3)
         over.set()
-        asking.join(20)
+        request.join(20)
         assert eventually(lambda: not child.is_running())
     assert answers[0].json()["success"] is True
     assert usdc_balance(payer.address) == Decimal("0.998")

@@ -13,13 +13,13 @@ import pytest
 from django.conf import settings
 
 from framework.resilience.deadline import Deadline
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.facilitator_server import error_codes
 from payments.facilitator_server import server as facilitating
 from payments.facilitator_server.settlement import Settler, build_sdk
 from payments.facilitator_server.settlement_attempt import Attempt, NotSent
 from tests.payments.buyer import signed_by
-from tests.payments.facilitator_server.policies import JSON, gas_of, interrupted, policy, settle_body, settled, told
+from tests.payments.facilitator_server.policies import JSON, call, gas_of, interrupted, policy, settle_body, settled
 from tests.payments.facilitators import Script, hangs_up, node_answering, says, serving
 from tests.payments.transfers import contract_wallet
 from tests.support.live_stack import eventually
@@ -33,7 +33,7 @@ from tests.support.wallets import fresh_wallet, usdc_balance
         ({"payTo": "0x" + 40 * "1"}, error_codes.WRONG_PAY_TO),
     ],
 )
-def test_a_payment_outside_the_policy_is_refused_before_the_chain_is_asked(changed: dict[str, Any], why: str) -> None:
+def test_a_payment_outside_the_policy_is_refused_before_the_chain_is_read(changed: dict[str, Any], why: str) -> None:
     body = settle_body(signed_by(fresh_wallet(Decimal(1))), **changed)
     with serving(says(500, {})) as node:
         verified, answer = settled(policy(node.url), body)
@@ -42,13 +42,13 @@ def test_a_payment_outside_the_policy_is_refused_before_the_chain_is_asked(chang
     assert (answer.success, answer.error_reason, answer.transaction) == (False, why, "")
 
 
-@pytest.mark.parametrize("kept", [(), ("authorization",), ("authorization", "signature")])
-def test_another_way_to_transfer_is_refused_before_the_chain_is_asked(kept: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("names", [(), ("authorization",), ("authorization", "signature")])
+def test_another_way_to_transfer_is_refused_before_the_chain_is_read(names: tuple[str, ...]) -> None:
     body = settle_body(signed_by(fresh_wallet(Decimal(1))))
     payment = body["paymentPayload"]["payload"]
     body["paymentPayload"]["payload"] = {
         "signature": "0x11",
-        **{name: payment[name] for name in kept},
+        **{name: payment[name] for name in names},
         "permit2Authorization": {},
     }
     with serving(says(500, {})) as node:
@@ -90,9 +90,9 @@ def test_low_ether_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     with serving(node_answering({"eth_getBalance": hex(2 * 10**12)})) as node:
         terms = policy(node.url)
         serves = facilitating.Facilitator(terms)
-        assert "gas" not in told(serves, "/livez")
-        assert told(serves, "/settle", settle_body(signed_by(fresh_wallet(Decimal(1)))))["success"] is True
-        assert told(serves, "/livez") == {"status": "ok", "gas": "low"}
+        assert "gas" not in call(serves, "/livez")
+        assert call(serves, "/settle", settle_body(signed_by(fresh_wallet(Decimal(1)))))["success"] is True
+        assert call(serves, "/livez") == {"status": "ok", "gas": "low"}
     assert "more settlements: send it some" in caplog.text
     assert terms.private_key[2:] not in caplog.text
 
@@ -101,7 +101,7 @@ def test_a_contract_wallet_pays_through_it() -> None:
     owner = fresh_wallet(Decimal(1))
     payer = contract_wallet(owner, usdc=Decimal(1))
     body = settle_body(signed_by(owner))
-    body["paymentPayload"]["payload"]["authorization"]["from"] = checksummed(payer)
+    body["paymentPayload"]["payload"]["authorization"]["from"] = to_checksum_address(payer)
     body["paymentPayload"]["payload"]["signature"] = "0x" + 66 * "11"
     verified, answer = settled(policy(), body)
     assert (verified.is_valid, answer.success) == (True, True)
@@ -218,7 +218,7 @@ def test_either_send_or_cancel_takes_effect() -> None:
 
 
 def sends(attempt: Attempt, ready: threading.Barrier) -> str | None:
-    """Send unless nobody waits any more."""
+    """Send unless the waiting request has ended."""
     ready.wait()
     try:
         attempt.begin("0x1")

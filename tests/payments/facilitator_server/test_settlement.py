@@ -16,7 +16,7 @@ from eth_account import Account
 
 from payments import checkout, x402
 from payments.chain import evm
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from payments.x402 import facilitator_client
@@ -84,9 +84,9 @@ FAULTS = {
     "endless": says(200, b" " * (facilitator_client.MAX_BYTES + 1)),
     "pending": refuses("settlement_pending", HASH),
     "failed to send": refuses("transaction_failed"),
-    "a reason that nobody knows": refuses("unexpected_settle_error"),
+    "an unknown reason": refuses("unexpected_settle_error"),
     "settled without a transaction": says(200, {**SETTLED, "transaction": ""}),
-    "settled for somebody else": says(200, {**SETTLED, "payer": "0x" + "12" * 20}),
+    "settled for another payer": says(200, {**SETTLED, "payer": "0x" + "12" * 20}),
 }
 
 
@@ -237,15 +237,15 @@ def cancelled(wallet: Wallet, headers: Mapping[str, str]) -> None:
     signed = x402.parse_proof(headers)
     assert isinstance(signed, x402.Authorization)
     domain = {
-        "name": ours().domain_name,
-        "version": ours().domain_version,
-        "chainId": ours().chain_id,
-        "verifyingContract": evm.checksummed(ours().asset),
+        "name": payment_network().domain_name,
+        "version": payment_network().domain_version,
+        "chainId": payment_network().chain_id,
+        "verifyingContract": evm.to_checksum_address(payment_network().asset),
     }
     types = {"CancelAuthorization": [{"name": "authorizer", "type": "address"}, {"name": "nonce", "type": "bytes32"}]}
-    message = {"authorizer": evm.checksummed(signed.payer), "nonce": signed.nonce}
+    message = {"authorizer": evm.to_checksum_address(signed.payer), "nonce": signed.nonce}
     signature = Account.sign_typed_data(wallet.private_key, domain, types, message)
-    call = evm.call_data(
+    call = evm.encode_call(
         "cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)",
         signed.payer,
         signed.nonce,
@@ -253,7 +253,7 @@ def cancelled(wallet: Wallet, headers: Mapping[str, str]) -> None:
         signature.r.to_bytes(32),
         signature.s.to_bytes(32),
     )
-    send(wallet, to=ours().asset, data=call)
+    send(wallet, to=payment_network().asset, data=call)
 
 
 def test_a_cancelled_authorization_buys_nothing() -> None:

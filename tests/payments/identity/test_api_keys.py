@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from accounts.models import ApiKey, Venue
 from payments.chain import rpc
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
 from payments.identity import caller as identity_caller
 from payments.models import Plan, Wallet
@@ -139,7 +139,7 @@ def test_me_names_the_account_and_its_wallets_the_best_first(
         "premium",
         "2000",
     )
-    assert me["wallets"] == [checksummed(wallets[name].address) for name in ("premium", "pro", "free")]
+    assert me["wallets"] == [to_checksum_address(wallets[name].address) for name in ("premium", "pro", "free")]
     assert me["wallet"] == me["wallets"][0]
 
 
@@ -151,7 +151,7 @@ def test_of_equal_wallets_the_first_by_address_stands_for_the_account(
     both = sorted([wallets["pro"], wallets["premium"]], key=lambda key: key.address)
     for key in both:
         linked(venue, key, tier="pro")
-    assert api.get(ME).json()["wallets"] == [checksummed(key.address) for key in both]
+    assert api.get(ME).json()["wallets"] == [to_checksum_address(key.address) for key in both]
 
 
 def test_who_calls_again_within_a_second_costs_no_query_and_then_one(

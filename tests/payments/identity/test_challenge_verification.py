@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from payments import retention
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
 from payments.models import SpentChallenge, Wallet, WalletSession
 from payments.pricing import default_products
@@ -62,8 +62,8 @@ def test_who_signs_is_told_so_with_the_prices_of_the_tier(client: Client, wallet
     me = client.get(ME, headers=header_of(wallets["pro"])).json()
     assert (me["by"], me["wallet"], me["wallets"]) == (
         "challenge",
-        checksummed(wallets["pro"].address),
-        [checksummed(wallets["pro"].address)],
+        to_checksum_address(wallets["pro"].address),
+        [to_checksum_address(wallets["pro"].address)],
     )
     assert me["prices"]["rate"] == "discounted"
 
@@ -250,10 +250,10 @@ def test_a_contract_wallet_signs_in_by_its_own_judgement(client: Client) -> None
     owner, stranger = fresh_wallet(), fresh_wallet()
     contract = contract_wallet(owner, usdc=Decimal(0), code=owned_by(owner))
     opened = posted(client, contract, owner)
-    assert (opened.status_code, opened.json()["wallet"]) == (201, checksummed(contract))
+    assert (opened.status_code, opened.json()["wallet"]) == (201, to_checksum_address(contract))
     assert outcome(posted(client, contract, stranger)) == (401, "invalid_credentials", None)
     me = client.get(ME, headers=header_of(owner, of=contract))
-    assert (me.status_code, me.json()["wallet"]) == (200, checksummed(contract))
+    assert (me.status_code, me.json()["wallet"]) == (200, to_checksum_address(contract))
     assert outcome(client.get(ME, headers=header_of(stranger, of=contract)))[0] == 401
 
 

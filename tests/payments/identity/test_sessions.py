@@ -16,7 +16,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
 from payments.identity import sessions
 from payments.models import Wallet, WalletSession
@@ -60,7 +60,7 @@ def test_with_an_address_the_challenge_holds_the_text_to_sign(client: Client, wa
     challenge = client.get(CHALLENGE, {"address": wallets["pro"].address}).json()
     lines = challenge["message"].split("\n")
     assert lines[0] == f"{challenge['domain']} wants you to sign in with your Ethereum account:"
-    assert lines[1] == checksummed(wallets["pro"].address)
+    assert lines[1] == to_checksum_address(wallets["pro"].address)
     assert lines[-3:] == [
         f"Nonce: {challenge['nonce']}",
         f"Issued At: {challenge['issuedAt']}",
@@ -88,7 +88,7 @@ def test_a_signed_challenge_opens_a_session_on_the_tier_of_the_wallet(
     assert opened == {
         "token_type": "Bearer",
         "expires_in": 43200,
-        "wallet": checksummed(wallets[name].address),
+        "wallet": to_checksum_address(wallets[name].address),
         "tier": name,
         "holdings_usd": usd,
     }
@@ -110,7 +110,7 @@ def test_the_header_of_x402_opens_a_session_too(client: Client, wallets: Mapping
     challenge = client.get(CHALLENGE, {"address": wallets["pro"].address}).json()
     text = challenge.pop("message")
     fields = challenge | {
-        "address": checksummed(wallets["pro"].address),
+        "address": to_checksum_address(wallets["pro"].address),
         "chainId": f"eip155:{challenge['chainId']}",
         "type": "eip191",
         "signature": signature_of(wallets["pro"], text),
@@ -124,7 +124,7 @@ def test_a_session_lives_for_twelve_hours(wallets: Mapping[str, Key]) -> None:
     api = client_of(wallets["free"])
     expires_at = WalletSession.objects.get().expires_at
     with time_machine.travel(expires_at - timedelta(seconds=1), tick=False):
-        assert api.get(ME).json()["wallet"] == checksummed(wallets["free"].address)
+        assert api.get(ME).json()["wallet"] == to_checksum_address(wallets["free"].address)
     with time_machine.travel(expires_at, tick=False):
         assert refusal(api.get(ME)) == (401, "invalid_credentials", None)
 
@@ -209,7 +209,9 @@ def test_a_message_for_another_domain_opens_none(client: Client, wallets: Mappin
 
 def test_a_message_that_was_changed_after_it_was_signed_opens_none(client: Client, wallets: Mapping[str, Key]) -> None:
     body = signed_challenge(client, wallets["free"])
-    rich = body["message"].replace(checksummed(wallets["free"].address), checksummed(wallets["enterprise"].address))
+    rich = body["message"].replace(
+        to_checksum_address(wallets["free"].address), to_checksum_address(wallets["enterprise"].address)
+    )
     assert refusal(post(client, body | {"message": rich})) == (401, "invalid_credentials", None)
     assert refusal(post(client, body | {"message": body["message"].replace("nothing.", "much.")}))[0] == 401
     assert not WalletSession.objects.exists()

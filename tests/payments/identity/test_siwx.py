@@ -12,7 +12,7 @@ from eth_account.messages import encode_defunct
 from pytest_django import Settings
 from x402.extensions.sign_in_with_x import SIWxPayload, encode_siwx_header
 
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.identity import siwx
 
 NOW = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
@@ -245,4 +245,6 @@ def test_a_header_that_is_not_base64_of_an_object_is_refused(sent: str) -> None:
 def test_the_signature_of_a_wallet_is_of_the_text_that_is_offered() -> None:
     text = message()
     signature = Account.sign_message(encode_defunct(text=text), ACCOUNT.key).signature
-    assert Account.recover_message(encode_defunct(text=text), signature=signature) == checksummed(ACCOUNT.address)
+    assert Account.recover_message(encode_defunct(text=text), signature=signature) == to_checksum_address(
+        ACCOUNT.address
+    )

@@ -1,6 +1,6 @@
-"""The ledger, held against the chain: what the daily audit finds, writes down and leaves alone.
+"""The chain audit: the differences that it finds, the refunds that it records, and what it leaves unchanged.
 
-After each test what we have received on the chain is the sum of the ledger.
+After each test the sum of the ledger equals the transfers on the chain.
 """
 
 import json
@@ -19,7 +19,7 @@ from django.db import connection
 from django.utils import timezone
 
 from payments.chain import reads, rpc
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit, transitions
 from payments.models import Audit, Payment, PaymentEvent
@@ -37,10 +37,10 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture
 def since(ledger_matches_chain: None) -> Iterator[int]:
-    """What arrived before the test is audited: of it there is nothing in the ledger."""
-    head = reads.latest_block()
+    """Mark all earlier blocks as audited; after the test, check that a second audit changes nothing."""
+    head = reads.read_latest_block_number()
     Audit.objects.create(
-        network=ours().caip2,
+        network=payment_network().caip2,
         pay_to=settings.PAY_TO,
         first_block=0,
         last_block=head,
@@ -48,7 +48,7 @@ def since(ledger_matches_chain: None) -> Iterator[int]:
         ended_at=timezone.now(),
     )
     yield head
-    # What an audit has found it finds again.
+    # A second audit changes nothing.
     before = list(Payment.objects.order_by("pk").values())
     events = PaymentEvent.objects.count()
     if before:
@@ -58,19 +58,19 @@ def since(ledger_matches_chain: None) -> Iterator[int]:
 
 
 def later() -> datetime:
-    """When all that is on the chain now is old enough."""
+    """A time at which every block so far is old enough for an audit."""
     return timezone.now() + HALF_AN_HOUR
 
 
-def found() -> Audit:
-    """The one audit that is made now."""
+def audit_once() -> Audit:
+    """Run the audit, and return its single span."""
     (only,) = chain_audit.run(now=later())
     return only
 
 
 @contextmanager
-def asking(settings: LazySettings, script: Script) -> Iterator[Server]:
-    """The product reads a node that does as the script says; afterwards the real one."""
+def read_from(settings: LazySettings, script: Script) -> Iterator[Server]:
+    """Have the product read from a scripted node."""
     real = settings.RPC_URL
     with serving(script) as server:
         settings.RPC_URL = server.url
@@ -87,21 +87,21 @@ def hash_of(tx_hash: str) -> dict[str, str]:
 
 
 # Money that bought something
-def test_what_was_bought_in_any_form_is_borne_out(wallets: Mapping[str, Wallet], since: int) -> None:
+def test_payments_of_each_form_match_the_chain(wallets: Mapping[str, Wallet], since: int) -> None:
     buy(paid_by(wallets["free"]))
     buy(hash_of(transfer(wallets["pro"], "0.002")))
-    told = found()
-    assert (told.first_block, told.last_block) == (since + 1, reads.latest_block())
-    assert (told.transfers, told.orphans, told.differences) == (2, 0, [])
-    assert (told.arrived_usdc, told.booked_usdc) == (Decimal("0.004"), Decimal("0.004"))
-    assert told.ended_at is not None
+    audit = audit_once()
+    assert (audit.first_block, audit.last_block) == (since + 1, reads.read_latest_block_number())
+    assert (audit.transfers, audit.orphans, audit.differences) == (2, 0, [])
+    assert (audit.arrived_usdc, audit.ledger_usdc) == (Decimal("0.004"), Decimal("0.004"))
+    assert audit.ended_at is not None
 
 
-def test_what_is_younger_than_half_an_hour_waits_for_the_next_audit(wallets: Mapping[str, Wallet], since: int) -> None:
+def test_transfers_of_the_last_half_hour_wait_for_the_next_audit(wallets: Mapping[str, Wallet], since: int) -> None:
     transfer(wallets["free"], "0.002")
     assert chain_audit.run(now=timezone.now() + timedelta(minutes=29)) == []
     assert Payment.objects.count() == 0
-    assert found().orphans == 1
+    assert audit_once().orphans == 1
     assert chain_audit.run(now=later()) == []
 
 
@@ -110,18 +110,18 @@ def test_the_audit_of_a_busy_span_costs_three_trips_and_none_for_each_payment(
 ) -> None:
     for _ in range(3):
         buy(hash_of(transfer(wallets["free"], "0.002")))
-    with asking(settings, node_answering({})) as server:
-        chain_audit.span(since + 1, reads.latest_block(), now=later())
+    with read_from(settings, node_answering({})) as server:
+        chain_audit.audit_span(since + 1, reads.read_latest_block_number(), now=later())
     asked = [json.loads(question)["method"] for question in server.asked]
     assert sorted(asked) == ["eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByNumber", "eth_getLogs"]
 
 
 # Money that bought nothing
-def test_money_that_nobody_claimed_is_owed_back_to_its_sender(wallets: Mapping[str, Wallet]) -> None:
+def test_an_unclaimed_transfer_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     tx_hash = transfer(wallets["free"], "0.005")
-    told = found()
+    audit = audit_once()
     row = Payment.objects.get()
-    assert (told.orphans, told.transfers, told.booked_usdc) == (1, 1, Decimal("0.005"))
+    assert (audit.orphans, audit.transfers, audit.ledger_usdc) == (1, 1, Decimal("0.005"))
     assert (row.state, row.payer, row.amount_usdc, row.tx_hash, row.form, row.error) == (
         State.REFUND_DUE,
         wallets["free"].address,
@@ -130,24 +130,24 @@ def test_money_that_nobody_claimed_is_owed_back_to_its_sender(wallets: Mapping[s
         Payment.Form.TX,
         "too_old",
     )
-    assert row.block == reads.transfers(tx_hash)[0].block
+    assert row.block == reads.find_plain_transfers(tx_hash)[0].block
 
 
-def test_money_that_is_owed_back_by_an_audit_buys_nothing_any_more(wallets: Mapping[str, Wallet]) -> None:
+def test_a_transfer_that_an_audit_recorded_cannot_be_spent(wallets: Mapping[str, Wallet]) -> None:
     tx_hash = transfer(wallets["free"], "0.002")
-    found()
+    audit_once()
     refusal = refused(hash_of(tx_hash))
     assert reason(refusal) == "too_old"
     assert Payment.objects.get().state == State.REFUND_DUE
 
 
-def test_each_payer_of_a_transaction_and_each_authorization_in_it_has_a_line(wallets: Mapping[str, Wallet]) -> None:
+def test_each_payer_of_a_transaction_and_each_authorization_in_it_has_a_payment(wallets: Mapping[str, Wallet]) -> None:
     free, pro, premium = wallets["free"], wallets["pro"], wallets["premium"]
     pay_to = settings.PAY_TO
     signed = signed_by(premium, value=7000)
     tx_hash = together((free, pay_to, 2000), (pro, pay_to, 4000), (free, pay_to, 3000), beside=signed)
-    told = found()
-    assert (told.orphans, told.transfers, told.arrived_usdc) == (3, 4, Decimal("0.016"))
+    audit = audit_once()
+    assert (audit.orphans, audit.transfers, audit.arrived_usdc) == (3, 4, Decimal("0.016"))
     lines = {(row.payer, row.amount_usdc, row.form) for row in Payment.objects.filter(tx_hash=tx_hash)}
     assert lines == {
         (free.address, Decimal("0.005"), "tx"),
@@ -156,21 +156,21 @@ def test_each_payer_of_a_transaction_and_each_authorization_in_it_has_a_line(wal
     }
 
 
-def test_an_authorization_that_somebody_else_used_is_owed_back_and_says_so(wallets: Mapping[str, Wallet]) -> None:
+def test_an_authorization_used_by_another_sender_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["free"])
     front_run(headers, sender=wallets["pro"])
-    assert found().orphans == 1
+    assert audit_once().orphans == 1
     row = Payment.objects.get()
     refusal = refused(headers)
     assert reason(refusal) == "refund_due"
     assert Payment.objects.get().pk == row.pk
 
 
-def test_minted_money_and_transfers_of_nothing_are_no_orphans(wallets: Mapping[str, Wallet]) -> None:
+def test_minted_money_and_empty_transfers_are_no_orphans(wallets: Mapping[str, Wallet]) -> None:
     transfer(wallets["free"], "0")
-    send(wallets["free"], ours().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
-    told = found()
-    assert (told.transfers, told.orphans, told.arrived_usdc) == (0, 0, Decimal(0))
+    send(wallets["free"], payment_network().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
+    audit = audit_once()
+    assert (audit.transfers, audit.orphans, audit.arrived_usdc) == (0, 0, Decimal(0))
     assert not Payment.objects.exists()
 
 
@@ -183,10 +183,10 @@ def test_what_we_left_open_or_gave_up_is_settled_when_its_money_is_there(
     row = abandoned(headers)
     Payment.objects.filter(pk=row.pk).update(state=state, created_at=timezone.now() - timedelta(days=9))
     transaction = settled_by_third_party(headers)
-    told = found()
+    audit = audit_once()
     line = Payment.objects.get()
     assert (line.pk, line.state, line.tx_hash, line.block is not None) == (row.pk, State.SETTLED, transaction, True)
-    assert (told.orphans, told.differences, told.booked_usdc) == (0, [], Decimal("0.002"))
+    assert (audit.orphans, audit.differences, audit.ledger_usdc) == (0, [], Decimal("0.002"))
 
 
 # Lines that the chain does not bear out
@@ -196,12 +196,12 @@ def test_a_line_whose_money_is_not_on_the_chain_is_a_difference(
     receipt = buy(hash_of(transfer(wallets["free"], "0.002")))
     real = Payment.objects.get()
     Payment.objects.filter(pk=real.pk).update(tx_hash="0x" + "5a" * 32, proof_key="tx:other:1")
-    told = found()
-    assert len(told.differences) == 1
-    assert "the chain shows no such transfer in 0x5a5a" in told.differences[0]
-    assert told.differences[0] in caplog.text
-    # The money is there all the same, and in no line: it is owed back.
-    assert told.orphans == 1
+    audit = audit_once()
+    assert len(audit.differences) == 1
+    assert "the chain shows no such transfer in 0x5a5a" in audit.differences[0]
+    assert audit.differences[0] in caplog.text
+    # The money is there all the same, and in no payment: a refund is due.
+    assert audit.orphans == 1
     Payment.objects.filter(pk=real.pk).delete()
     assert receipt.payment == real.pk
 
@@ -209,12 +209,12 @@ def test_a_line_whose_money_is_not_on_the_chain_is_a_difference(
 def test_a_line_of_another_amount_is_a_difference(wallets: Mapping[str, Wallet]) -> None:
     buy(hash_of(transfer(wallets["free"], "0.002")))
     Payment.objects.update(amount_usdc=Decimal("0.003"))
-    told = found()
-    (said,) = told.differences
-    assert said.startswith("pay_")
-    assert "settled: 0.003 USDC in 0x" in said
-    assert "the chain shows 0.002 in 0x" in said
-    assert (told.arrived_usdc, told.booked_usdc) == (Decimal("0.002"), Decimal("0.003"))
+    audit = audit_once()
+    (difference,) = audit.differences
+    assert difference.startswith("pay_")
+    assert "settled: 0.003 USDC in 0x" in difference
+    assert "the chain shows 0.002 in 0x" in difference
+    assert (audit.arrived_usdc, audit.ledger_usdc) == (Decimal("0.002"), Decimal("0.003"))
     Payment.objects.update(amount_usdc=Decimal("0.002"))
 
 
@@ -230,29 +230,32 @@ def test_a_settlement_that_a_facilitator_invented_is_a_difference(
     # Blocks know whole seconds only.
     time.sleep(1.1)
     transfer(wallets["pro"], "0.004")
-    told = found()
-    assert [said.split(": ", 1)[1] for said in told.differences] == [
+    audit = audit_once()
+    assert [difference.split(": ", 1)[1] for difference in audit.differences] == [
         "The facilitator says that it is settled; the chain does not know of it."
     ]
-    assert told.orphans == 1
+    assert audit.orphans == 1
     Payment.objects.filter(tx_hash="0x" + "5a" * 32).delete()
 
 
 def test_a_payment_that_a_reorganised_chain_shows_in_another_block_moves_with_it(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch, since: int
 ) -> None:
-    monkeypatch.setattr(reads, "LOOK_BACK_BLOCKS", 1)
+    monkeypatch.setattr(reads, "LOG_WINDOW_BLOCKS", 1)
     buy(hash_of(transfer(wallets["free"], "0.002")))
     block = Payment.objects.get().block
-    send(wallets["free"], ours().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
-    Payment.objects.update(block=reads.latest_block())
+    send(wallets["free"], payment_network().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
+    Payment.objects.update(block=reads.read_latest_block_number())
     now = later()
-    # Also where the block that it stood in comes first.
-    assert chain_audit.span(reads.latest_block(), reads.latest_block(), now=now).differences == []
+    # Also if its former block is audited first.
+    assert (
+        chain_audit.audit_span(reads.read_latest_block_number(), reads.read_latest_block_number(), now=now).differences
+        == []
+    )
     assert Payment.objects.get().block == block
-    Payment.objects.update(block=reads.latest_block())
-    told = chain_audit.run(now=now, from_block=since + 1)
-    assert [(each.arrived_usdc == each.booked_usdc, each.differences) for each in told] == [(True, []), (True, [])]
+    Payment.objects.update(block=reads.read_latest_block_number())
+    audit = chain_audit.run(now=now, from_block=since + 1)
+    assert [(each.arrived_usdc == each.ledger_usdc, each.differences) for each in audit] == [(True, []), (True, [])]
     assert Payment.objects.get().block == block
 
 
@@ -261,29 +264,29 @@ def test_the_first_audit_begins_with_the_oldest_payment_or_a_window_ago(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch, since: int
 ) -> None:
     Audit.objects.all().delete()
-    monkeypatch.setattr(reads, "LOOK_BACK_BLOCKS", 2)
+    monkeypatch.setattr(reads, "LOG_WINDOW_BLOCKS", 2)
     for _ in range(2):
-        send(wallets["free"], ours().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
-    head = reads.latest_block()
-    assert chain_audit.beginning(head) == head - 1
+        send(wallets["free"], payment_network().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
+    head = reads.read_latest_block_number()
+    assert chain_audit.find_first_block(head) == head - 1
     buy(hash_of(transfer(wallets["free"], "0.002")))
     block = Payment.objects.get().block
     for _ in range(3):
-        send(wallets["free"], ours().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
-    assert chain_audit.beginning(reads.latest_block()) == block
+        send(wallets["free"], payment_network().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
+    assert chain_audit.find_first_block(reads.read_latest_block_number()) == block
     assert [(each.first_block - since, each.last_block - since) for each in chain_audit.run(now=later())] == [
         (3, 4),
         (5, 6),
     ]
 
 
-def test_an_audit_that_was_ended_half_way_is_gone_on_with_and_doubles_nothing(
+def test_an_interrupted_audit_is_continued_without_duplicates(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch, since: int
 ) -> None:
-    monkeypatch.setattr(reads, "LOOK_BACK_BLOCKS", 1)
+    monkeypatch.setattr(reads, "LOG_WINDOW_BLOCKS", 1)
     for _ in range(3):
         transfer(wallets["free"], "0.001")
-    real, written = chain_audit.write, []
+    real, written = chain_audit.save_audit, []
 
     def dying(made: Audit) -> Audit:
         written.append(made)
@@ -291,18 +294,18 @@ def test_an_audit_that_was_ended_half_way_is_gone_on_with_and_doubles_nothing(
             raise KeyboardInterrupt
         return real(made)
 
-    monkeypatch.setattr(chain_audit, "write", dying)
+    monkeypatch.setattr(chain_audit, "save_audit", dying)
     with pytest.raises(KeyboardInterrupt):
         chain_audit.run(now=later())
-    # Of the second span the orphan is written, and the audit is not.
+    # The orphan of the second span is saved, its audit is not.
     assert (Payment.objects.count(), Audit.objects.count()) == (2, 2)
-    monkeypatch.setattr(chain_audit, "write", real)
-    told = chain_audit.run(now=later())
-    assert [(each.first_block - since, each.orphans) for each in told] == [(2, 1), (3, 1)]
+    monkeypatch.setattr(chain_audit, "save_audit", real)
+    audit = chain_audit.run(now=later())
+    assert [(each.first_block - since, each.orphans) for each in audit] == [(2, 1), (3, 1)]
     assert Payment.objects.count() == 3
 
 
-def test_of_audits_at_once_each_line_is_written_once(wallets: Mapping[str, Wallet]) -> None:
+def test_concurrent_audits_record_each_payment_once(wallets: Mapping[str, Wallet]) -> None:
     for _ in range(4):
         transfer(wallets["free"], "0.001")
     ready = Barrier(4)
@@ -336,14 +339,14 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
         return real(*rows)
 
     monkeypatch.setattr(transitions, "insert", late)
-    told = found()
-    assert (told.orphans, told.differences) == (0, [])
+    audit = audit_once()
+    assert (audit.orphans, audit.differences) == (0, [])
     assert Payment.objects.get().state == State.SETTLED
 
 
 # A node that errs
 @pytest.mark.parametrize(
-    "told",
+    "audit",
     [
         {"eth_getLogs": "nonsense"},
         {"eth_getLogs": [{"address": 5}]},
@@ -355,19 +358,19 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
     ],
 )
 def test_a_node_that_answers_nonsense_ends_the_audit_and_changes_nothing(
-    wallets: Mapping[str, Wallet], settings: LazySettings, told: Mapping[str, Any]
+    wallets: Mapping[str, Wallet], settings: LazySettings, audit: Mapping[str, Any]
 ) -> None:
     buy(paid_by(wallets["free"]))
     transfer(wallets["free"], "0.003")
     before = list(Payment.objects.values())
-    with asking(settings, node_answering(told)), pytest.raises(rpc.RpcUnavailable):
+    with read_from(settings, node_answering(audit)), pytest.raises(rpc.RpcUnavailable):
         chain_audit.run(now=later())
     assert list(Payment.objects.values()) == before
     assert Audit.objects.count() == 1
-    assert found().orphans == 1
+    assert audit_once().orphans == 1
 
 
-def test_a_node_that_refuses_a_long_span_is_asked_for_its_halves(
+def test_a_node_that_refuses_a_long_span_is_queried_in_halves(
     wallets: Mapping[str, Wallet], settings: LazySettings, since: int
 ) -> None:
     for _ in range(3):
@@ -383,9 +386,9 @@ def test_a_node_that_refuses_a_long_span_is_asked_for_its_halves(
                 return 200, json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": error}).encode()
         return whole(content)
 
-    with asking(settings, bounded):
-        assert len(reads.transfer_logs(since + 1, since + 3)) == 3
-    found()
+    with read_from(settings, bounded):
+        assert len(reads.read_transfer_logs(since + 1, since + 3)) == 3
+    audit_once()
 
 
 def test_the_task_audits_and_an_installation_without_an_address_has_nothing_to_audit(

@@ -1,4 +1,4 @@
-"""Audits where the chain was reorganised, or where amounts are beyond all that a number of 28 digits holds."""
+"""Audits after a reorganisation of the chain, and of amounts with more than 28 digits."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from payments.chain import reads
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit
 from payments.models import Payment, Refund
@@ -33,7 +33,7 @@ def between(wallets: Mapping[str, Wallet]) -> None:
 
 
 def seen_elsewhere(tx_hash: str, *, blocks: int) -> Payment:
-    """Have the line of a transfer say what a branch of the chain said that was given up."""
+    """Change a payment to the position that its transfer had on another branch of the chain."""
     row = Payment.objects.get(tx_hash=tx_hash)
     assert row.block is not None
     assert row.log_index is not None
@@ -47,7 +47,7 @@ def seen_elsewhere(tx_hash: str, *, blocks: int) -> Payment:
 @pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize("blocks", [-1, 0, 1])
 @pytest.mark.parametrize("is_one_span", [True, False])
-def test_a_plain_transfer_that_moved_to_another_place_is_not_booked_twice(
+def test_a_plain_transfer_that_moved_to_another_place_is_not_recorded_twice(
     wallets: Mapping[str, Wallet], blocks: int, is_one_span: bool
 ) -> None:
     # A block before it and one behind it.
@@ -61,8 +61,8 @@ def test_a_plain_transfer_that_moved_to_another_place_is_not_booked_twice(
     now = timezone.now() + timedelta(hours=1)
     # The span in which it stands now comes first, or all blocks together.
     spans = [(first, last)] if is_one_span else [(block, block), (first, first), (last, last)]
-    told = [chain_audit.span(*span, now=now) for span in spans]
-    assert [each.differences for each in told] == [[] for _ in spans]
+    audits = [chain_audit.audit_span(*span, now=now) for span in spans]
+    assert [each.differences for each in audits] == [[] for _ in spans]
     line = Payment.objects.get()
     assert (line.pk, line.state, line.amount_usdc) == (row.pk, State.SETTLED, row.amount_usdc)
     if blocks and not is_one_span:
@@ -79,8 +79,8 @@ def test_two_payers_of_a_transaction_whose_places_have_changed_keep_their_lines(
     Payment.objects.filter(pk=other.pk).update(proof_key=one.proof_key, log_index=one.log_index)
     Payment.objects.filter(pk=one.pk).update(proof_key=other.proof_key)
     Payment.objects.update(block=(one.block or 0) + 1)
-    told = chain_audit.span(one.block or 0, one.block or 0, now=timezone.now() + timedelta(hours=1))
-    assert (told.differences, told.orphans, told.arrived_usdc, told.booked_usdc) == (
+    audit = chain_audit.audit_span(one.block or 0, one.block or 0, now=timezone.now() + timedelta(hours=1))
+    assert (audit.differences, audit.orphans, audit.arrived_usdc, audit.ledger_usdc) == (
         [],
         0,
         Decimal("0.006"),
@@ -92,13 +92,13 @@ def test_two_payers_of_a_transaction_whose_places_have_changed_keep_their_lines(
 
 def test_more_than_28_digits_are_summed_to_the_last(prices: None) -> None:
     whale = purse.fresh_wallet(Decimal(1))
-    send(whale, ours().asset, "mint(address,uint256)", whale.address, 10**42)
-    most = "30000000000000000000000000007.000001"
-    first, second = paid(whale, most), paid(whale, "0.000002")
-    blocks = [reads.transfers(tx_hash)[0].block for tx_hash in (first, second)]
-    told = chain_audit.span(blocks[0], blocks[1], now=timezone.now() + timedelta(hours=1))
+    send(whale, payment_network().asset, "mint(address,uint256)", whale.address, 10**42)
+    amount = "30000000000000000000000000007.000001"
+    first, second = paid(whale, amount), paid(whale, "0.000002")
+    blocks = [reads.find_plain_transfers(tx_hash)[0].block for tx_hash in (first, second)]
+    audit = chain_audit.audit_span(blocks[0], blocks[1], now=timezone.now() + timedelta(hours=1))
     whole = Decimal("30000000000000000000000000007.000003")
-    assert (told.arrived_usdc, told.booked_usdc, told.orphans, told.differences) == (whole, whole, 2, [])
+    assert (audit.arrived_usdc, audit.ledger_usdc, audit.orphans, audit.differences) == (whole, whole, 2, [])
 
 
 @pytest.mark.usefixtures("ledger_matches_chain")
@@ -110,7 +110,7 @@ def test_a_refund_of_more_than_has_arrived_is_a_difference(wallets: Mapping[str,
     Refund.objects.create(
         payment=row, amount_usdc=Decimal("0.003"), to=row.payer, tx_hash=tx_hash, by="staff:ada", created_at=now
     )
-    told = chain_audit.span(row.block or 0, row.block or 0, now=now + timedelta(hours=1))
-    assert [said.partition(", ")[2] for said in told.differences] == [
+    audit = chain_audit.audit_span(row.block or 0, row.block or 0, now=now + timedelta(hours=1))
+    assert [difference.partition(", ")[2] for difference in audit.differences] == [
         "refunded: 0.002 USDC have arrived, and 0.003 were sent back"
     ]

@@ -28,7 +28,7 @@ def moves(row: Payment) -> list[tuple[str, str, int, str]]:
 
 
 def claimed(number: int = 0) -> Payment:
-    """A line that somebody has just claimed."""
+    """A payment that was just claimed."""
     return payment(number, state=State.CLAIMED, settled_at=None, tx_hash=None, attempts=1)
 
 
@@ -56,7 +56,7 @@ def test_a_take_over_and_what_follows_are_events() -> None:
     transitions.mark_unknown(row, reason="a timeout", tx_hash=HASH)
     row.refresh_from_db()
     assert transitions.take_over(row, now=NOW)
-    # Claimed anew while it was claimed: only the attempt tells them apart.
+    # Taken over: only the number of attempts has changed.
     assert transitions.take_over(row, now=NOW)
     transitions.mark_expired(row, reason="It was cancelled.")
     assert moves(row) == [
@@ -69,7 +69,7 @@ def test_a_take_over_and_what_follows_are_events() -> None:
     assert list(row.events.order_by("pk").values_list("error", flat=True))[1:2] == ["a timeout"]
 
 
-def test_money_that_arrives_too_little_and_is_spent_after_all_is_told() -> None:
+def test_money_that_arrives_too_little_and_is_spent_after_all_is_recorded() -> None:
     row = claimed()
     found = Transfer(payer=row.payer, amount=Decimal("0.001"), tx_hash=HASH, log_index=0, block=7, mined_at=NOW)
     transitions.record_transfer(row, found, now=NOW)
@@ -86,7 +86,7 @@ def test_money_that_arrives_too_little_and_is_spent_after_all_is_told() -> None:
     ]
 
 
-def test_who_has_owed_and_sent_back_is_told() -> None:
+def test_the_actors_of_a_refund_are_recorded() -> None:
     row = payment(state=State.DELIVERED, delivered_at=NOW)
     transitions.mark_refund_due(row.pk, reason=Payment.RefundReason.GOODWILL, by="staff:ada")
     transitions.record_refund(row.pk, tx_hash=HASH, by="staff:bob", now=NOW)
@@ -109,22 +109,22 @@ def test_what_does_not_move_a_payment_is_no_event() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ({"amount_usdc": Decimal("0.001")}, (Decimal("0.001"), "0x" + 64 * "0", "")),
         ({"tx_hash": HASH}, (Decimal("0.002"), HASH, "")),
         ({"error": "Less has arrived."}, (Decimal("0.002"), "0x" + 64 * "0", "Less has arrived.")),
     ],
 )
-def test_another_amount_transaction_or_trouble_is_an_event(change: dict[str, Any], told: tuple[Any, ...]) -> None:
+def test_another_amount_transaction_or_trouble_is_an_event(change: dict[str, Any], expected: tuple[Any, ...]) -> None:
     row = payment()
     Payment.objects.update(**change)
     assert moves(row)[1:] == [("settled", "settled", 0, "system")]
     last = row.events.latest("pk")
-    assert (last.amount_usdc, last.tx_hash, last.error) == told
+    assert (last.amount_usdc, last.tx_hash, last.error) == expected
 
 
-def test_what_the_chain_shows_of_a_settlement_is_told_where_it_differs() -> None:
+def test_what_the_chain_shows_of_a_settlement_is_recorded_where_it_differs() -> None:
     first, second = payment(1, block=None), payment(2, block=None)
     found = Transfer(
         payer=first.payer, amount=Decimal("0.002"), tx_hash=first.tx_hash or "", log_index=0, block=7, mined_at=NOW

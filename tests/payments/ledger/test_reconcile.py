@@ -1,4 +1,4 @@
-"""What becomes of payments whose settlement nobody saw the end of.
+"""Reconciliation of payments whose outcome is not known.
 
 After each test what we have received on the chain is the sum of the ledger.
 """
@@ -18,7 +18,7 @@ from django.utils import timezone
 from config.celery import app
 from payments import checkout, x402
 from payments.chain import evm, reads, usdc
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from payments.ledger import reconcile, transitions
 from payments.models import Payment, PaymentEvent
@@ -169,8 +169,8 @@ def test_a_node_that_lags_behind_expires_nothing(wallets: Mapping[str, Wallet], 
 
 
 LOG = {
-    "address": ours().asset,
-    "topics": [usdc.AUTHORIZATION_CANCELED, evm.topic("0x" + "0c" * 20), "0x" + "5a" * 32],
+    "address": payment_network().asset,
+    "topics": [usdc.AUTHORIZATION_CANCELED, evm.encode_topic("0x" + "0c" * 20), "0x" + "5a" * 32],
     "data": "0x",
     "logIndex": "0x0",
     "transactionHash": "0x" + "5a" * 32,
@@ -178,7 +178,7 @@ LOG = {
 
 
 @pytest.mark.parametrize(
-    "told",
+    "results",
     [
         {"eth_call": None},
         {"eth_call": "0x"},
@@ -199,12 +199,12 @@ LOG = {
     ],
 )
 def test_a_node_that_answers_nonsense_ends_no_payment(
-    wallets: Mapping[str, Wallet], settings: LazySettings, told: Mapping[str, Any]
+    wallets: Mapping[str, Wallet], settings: LazySettings, results: Mapping[str, Any]
 ) -> None:
     real, headers = settings.RPC_URL, signed_by(wallets["free"])
     abandoned(headers)
     transaction = settled_by_third_party(headers)
-    with serving(node_answering(told)) as server:
+    with serving(node_answering(results)) as server:
         settings.RPC_URL = server.url
         assert reconcile.sweep(now=timezone.now()) == 0
         assert Payment.objects.get().state == State.UNKNOWN
@@ -219,7 +219,7 @@ def test_a_cancelled_authorization_expires_with_that_reason(wallets: Mapping[str
     headers = signed_by(wallets["free"])
     row = abandoned(headers)
     nonce = reconcile.nonce_of(row)
-    send(wallets["free"], ours().asset, CANCEL, *cancellation(wallets["free"], nonce))
+    send(wallets["free"], payment_network().asset, CANCEL, *cancellation(wallets["free"], nonce))
     assert reconcile.sweep(now=timezone.now()) == 1
     assert (Payment.objects.get().state, Payment.objects.get().error) == (State.EXPIRED, "It was cancelled.")
 
@@ -312,13 +312,13 @@ def test_a_settlement_that_the_chain_does_not_show_is_an_error(
     for minutes in (2, 20):
         reconcile.sweep(now=timezone.now() + timedelta(minutes=minutes))
     row = Payment.objects.get()
-    said = "less has arrived" if has_paid else "the chain does not know of it"
-    assert (row.state, said in row.error) == (State.SETTLED, True)
-    assert [said in record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [True]
+    expected = "less has arrived" if has_paid else "the chain does not know of it"
+    assert (row.state, expected in row.error) == (State.SETTLED, True)
+    assert [expected in record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [True]
     if has_paid:
         assert row.amount_usdc == Decimal("0.000005")
     else:
-        # The books are wrong, and the line says so: only without it do they hold.
+        # The payment is flagged; the sums agree without it.
         row.delete()
 
 
@@ -362,4 +362,4 @@ def test_a_request_cannot_undo_a_take_over_of_its_payment(wallets: Mapping[str, 
 def test_the_beat_knows_its_tasks() -> None:
     app.loader.import_default_modules()
     assert {entry["task"] for entry in app.conf.beat_schedule.values()} <= set(app.tasks)
-    assert app.conf.beat_schedule["payments whose settlement nobody saw the end of"]["schedule"] == 15
+    assert app.conf.beat_schedule["reconcile open payments"]["schedule"] == 15

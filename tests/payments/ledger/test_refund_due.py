@@ -1,4 +1,4 @@
-"""What is owed back: paid for and never delivered, and never money that has not arrived.
+"""Refunds due: for payments that were never delivered, and never for money that has not arrived.
 
 After each test that moves money at the gate, what we have received on the chain is the sum of the ledger.
 """
@@ -13,7 +13,7 @@ from django.conf import LazySettings
 from django.utils import timezone
 
 from payments.chain import reads
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit, reconcile, refunds, transitions
 from payments.ledger.refunds import PaymentNotOnChain
@@ -66,15 +66,17 @@ def test_a_payment_that_was_not_delivered_for_a_day_is_refund_due(wallets: Mappi
 
 def test_delivered_and_unconfirmed_payments_are_not_marked_undelivered() -> None:
     later = NOW + DAY + MINUTE
-    kept = [
+    unchanged = [
         payment(1, state=State.DELIVERED, delivered_at=NOW),
         payment(2, settled_at=NOW + timedelta(seconds=1)),
-        # By the word of a facilitator only: nobody owes what has not come.
+        # Reported by a facilitator only: no refund is due before the chain shows it.
         payment(3, block=None, error=NOT_THERE),
     ]
     late = payment(4)
     assert transitions.mark_undelivered_refund_due(before=later - DAY - MINUTE) == 1
-    assert {row.pk: row.state for row in Payment.objects.exclude(pk=late.pk)} == {row.pk: row.state for row in kept}
+    assert {row.pk: row.state for row in Payment.objects.exclude(pk=late.pk)} == {
+        row.pk: row.state for row in unchanged
+    }
     late.refresh_from_db()
     assert (late.state, late.error) == (State.REFUND_DUE, Payment.RefundReason.NOT_DELIVERED)
 
@@ -91,9 +93,9 @@ def invented(wallets: Mapping[str, Wallet], settings: LazySettings, prices: None
     return only()
 
 
-@pytest.mark.parametrize("is_looked_at", [False, True])
-def test_staff_cannot_refund_money_that_never_arrived(invented: Payment, is_looked_at: bool) -> None:
-    if is_looked_at:
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_staff_cannot_refund_money_that_never_arrived(invented: Payment, is_checked: bool) -> None:
+    if is_checked:
         reconcile.sweep(now=timezone.now() + timedelta(minutes=2))
     with pytest.raises(PaymentNotOnChain, match="The chain does not show"):
         refunds.mark_refund_due(invented.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
@@ -112,20 +114,20 @@ def test_a_refund_by_staff_checks_the_chain_first(
     with pytest.raises(PaymentNotOnChain, match="cannot be read"):
         refunds.mark_refund_due(row.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
     settings.RPC_URL = real
-    assert refunds.mark_refund_due(row.pk, reason=GOODWILL, words="Blurred.", by="staff:ada", now=timezone.now())
+    assert refunds.mark_refund_due(row.pk, reason=GOODWILL, message="Blurred.", by="staff:ada", now=timezone.now())
     row = only()
     assert (row.state, row.error, row.block is not None) == (State.REFUND_DUE, "goodwill: Blurred.", True)
     assert not refunds.mark_refund_due(row.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
 
 
 def test_no_refund_is_recorded_for_money_that_never_arrived(wallets: Mapping[str, Wallet], invented: Payment) -> None:
-    # As an earlier version has owed it.
+    # As an earlier version has recorded it.
     Payment.objects.update(state=State.REFUND_DUE, error="goodwill")
     assert not only().is_refundable(timezone.now() + DAY)
     assert not Payment.objects.refundable(now=timezone.now() + DAY).exists()
     tx_hash = transfer_usdc(wallets["pro"], wallets["free"].address, Decimal("0.005"))
-    (noted,) = refunds.record([invented.pk], tx_hash=tx_hash, by="staff:ada", now=timezone.now())
-    assert noted.refusal == "The chain has not shown this payment itself: there is nothing to send back yet."
+    (result,) = refunds.record([invented.pk], tx_hash=tx_hash, by="staff:ada", now=timezone.now())
+    assert result.refusal == "The chain has not shown this payment itself: there is nothing to send back yet."
     assert not transitions.record_refund(invented.pk, tx_hash=tx_hash, by="staff:ada", now=timezone.now())
     assert (only().state, only().error, Refund.objects.count()) == (State.REFUND_DUE, "goodwill", 0)
 
@@ -138,9 +140,9 @@ def test_an_audit_finds_refunds_of_money_that_never_arrived(
     # Blocks know whole seconds only.
     time.sleep(1.1)
     transfer_usdc(wallets["free"], wallets["pro"].address, Decimal("0.001"))
-    Payment.objects.update(settled_at=reads.mined_at(reads.latest_block()))
-    (told,) = chain_audit.run(now=timezone.now() + timedelta(minutes=31), from_block=reads.latest_block())
-    assert [said.partition(": ")[2] for said in told.differences] == [NOT_THERE]
+    Payment.objects.update(settled_at=reads.read_block_time(reads.read_latest_block_number()))
+    (audit,) = chain_audit.run(now=timezone.now() + timedelta(minutes=31), from_block=reads.read_latest_block_number())
+    assert [difference.partition(": ")[2] for difference in audit.differences] == [NOT_THERE]
     assert (only().error, only().block) == ("goodwill", None)
 
 
@@ -168,8 +170,8 @@ def test_a_refund_of_too_little_is_of_the_amount_that_arrived(
     settings.FACILITATOR_URL = real
     assert refunds.mark_refund_due(only().pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
     assert (only().amount_usdc, only().error) == (Decimal("0.000005"), "goodwill")
-    told = list(PaymentEvent.objects.order_by("pk").values_list("before", "after", "amount_usdc"))
-    assert told[-2:] == [
+    events = list(PaymentEvent.objects.order_by("pk").values_list("before", "after", "amount_usdc"))
+    assert events[-2:] == [
         ("settled", "settled", Decimal("0.000005")),
         ("settled", "refund_due", Decimal("0.000005")),
     ]
@@ -181,9 +183,9 @@ def test_a_transaction_from_before_the_payment_refunds_nothing_however_late_the_
     older = transfer_usdc(wallets["pro"], wallets["free"].address, Decimal("0.005"))
     buy(paid_by(wallets["free"]))
     assert transitions.mark_refund_due(only().pk, reason=GOODWILL, by="job")
-    (noted,) = refunds.record([only().pk], tx_hash=older, by="staff:ada", now=timezone.now())
-    assert noted.refusal == "The transaction is older than the payment."
-    # It was looked for by that.
+    (result,) = refunds.record([only().pk], tx_hash=older, by="staff:ada", now=timezone.now())
+    assert result.refusal == "The transaction is older than the payment."
+    # The payment was confirmed first.
     assert only().block is not None
 
 
@@ -211,9 +213,9 @@ def test_a_refund_recorded_before_its_payment_was_confirmed_waits_for_it(
 # Who has sent it
 def test_minted_money_refunds_nothing(wallets: Mapping[str, Wallet]) -> None:
     row = refund_due(payer=wallets["free"].address)
-    tx_hash = send(wallets["pro"], ours().asset, "mint(address,uint256)", row.payer, 4000)
-    (noted,) = refunds.record([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
-    assert noted.refusal == "The transaction has sent 0 USDC to the payer; 0.002 is due."
+    tx_hash = send(wallets["pro"], payment_network().asset, "mint(address,uint256)", row.payer, 4000)
+    (result,) = refunds.record([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert result.refusal == "The transaction has sent 0 USDC to the payer; 0.002 is due."
 
 
 def test_a_refund_names_the_senders_of_its_money(wallets: Mapping[str, Wallet]) -> None:
@@ -250,8 +252,8 @@ def test_the_gap_of_a_withdrawn_refund_is_filled(wallets: Mapping[str, Wallet], 
     ] * 3
     settings.RPC_URL = real
     assert transitions.withdraw_refund(keys[1], by="staff:ada")
-    (noted,) = refunds.record([keys[1]], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
-    assert (noted.refusal, noted.is_confirmed) == (None, True)
+    (result,) = refunds.record([keys[1]], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert (result.refusal, result.is_confirmed) == (None, True)
     assert refunds.confirm_recorded(now=NOW + DAY) == 2
     stretches = Refund.objects.order_by("offset_usdc").values_list("payment", "offset_usdc", "error")
     assert list(stretches) == [

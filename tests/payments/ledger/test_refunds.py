@@ -9,7 +9,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 from pytest_django import Settings
 
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from payments.ledger import refunds, transitions
 from payments.ledger.refunds import TRANSACTION_NOT_FOUND, RefundNotOnChain
@@ -72,7 +72,7 @@ def test_a_transfer_to_oneself_refunds_nothing(wallets: Mapping[str, Wallet]) ->
 
 def test_a_reverted_transaction_refunds_nothing(wallets: Mapping[str, Wallet]) -> None:
     row = refund_due(payer=PAYER)
-    tx_hash = send(wallets["pro"], ours().asset, "transfer(address,uint256)", PAYER, 10**30)
+    tx_hash = send(wallets["pro"], payment_network().asset, "transfer(address,uint256)", PAYER, 10**30)
     with pytest.raises(RefundNotOnChain, match="reverted"):
         note(row, tx_hash=tx_hash)
     assert (state(row), Refund.objects.count()) == (State.REFUND_DUE, 0)
@@ -90,8 +90,8 @@ def test_one_transaction_refunds_several_payments_and_no_more_than_it_has_moved(
     pro = wallets["pro"]
     tx_hash = together((pro, PAYER, 3000), (pro, PAYER, 1000), (pro, OTHER, 2000))
     rows = [refund_due(number, payer=payer) for number, payer in enumerate([PAYER, PAYER, OTHER, PAYER])]
-    told = note(*rows, tx_hash=tx_hash)
-    assert told == [None, None, None, "This transaction has sent less to the payer than is recorded for it."]
+    results = note(*rows, tx_hash=tx_hash)
+    assert results == [None, None, None, "This transaction has sent less to the payer than is recorded for it."]
     stretches = Refund.objects.order_by("to", "offset_usdc").values_list("to", "offset_usdc", "moved_usdc")
     assert list(stretches) == [
         (PAYER, 0, Decimal("0.004")),
@@ -120,8 +120,8 @@ def test_of_twenty_concurrent_refunds_by_a_transaction_as_many_succeed_as_it_cov
     rows = [refund_due(number, payer=PAYER) for number in range(10)]
     # Each payment is noted by two.
     waiting = [*rows, *rows]
-    told = at_once(20, lambda: note(waiting.pop(), tx_hash=tx_hash))
-    assert sum(each == [None] for each in told) == 3
+    results = at_once(20, lambda: note(waiting.pop(), tx_hash=tx_hash))
+    assert sum(each == [None] for each in results) == 3
     assert sum(state(row) == State.REFUNDED for row in rows) == Refund.objects.count() == 3
     assert PaymentEvent.objects.filter(after="refunded").count() == 3
 
@@ -131,8 +131,8 @@ def test_one_of_two_concurrent_refunds_of_a_payment_succeeds(wallets: Mapping[st
     row = refund_due(payer=PAYER)
     hashes = [transfer_usdc(wallets["pro"], PAYER, Decimal("0.002")) for _ in range(2)]
     waiting = list(hashes)
-    told = at_once(2, lambda: note(row, tx_hash=waiting.pop()))
-    assert sorted(told, key=str) == [["A refund is already recorded."], [None]]
+    results = at_once(2, lambda: note(row, tx_hash=waiting.pop()))
+    assert sorted(results, key=str) == [["A refund is already recorded."], [None]]
     assert Refund.objects.get().tx_hash in hashes
 
 
@@ -185,16 +185,16 @@ def test_a_refund_that_the_chain_contradicts_is_reported_and_can_be_withdrawn(wa
     assert note(second, tx_hash=transfer_usdc(wallets["pro"], PAYER, Decimal("0.002"))) == [None]
 
 
-# What is owed
+# Refunds due
 @pytest.mark.parametrize("served", [State.SETTLED, State.DELIVERED])
 def test_an_earned_payment_is_marked_refund_due_once_and_buys_nothing_more(served: str) -> None:
     moment = timezone.now()
     row = payment(state=served, settled_at=moment, delivered_at=moment if served == State.DELIVERED else None)
     for is_first in (True, False):
-        told = transitions.mark_refund_due(
-            row.pk, reason=Payment.RefundReason.FAILED_JOB, words="It broke.", by="export"
+        results = transitions.mark_refund_due(
+            row.pk, reason=Payment.RefundReason.FAILED_JOB, message="It broke.", by="export"
         )
-        assert told is is_first
+        assert results is is_first
     row.refresh_from_db()
     assert (row.state, row.error, row.settled_at) == (State.REFUND_DUE, "failed_job: It broke.", moment)
     assert not transitions.spend_refund_due(row, now=moment)

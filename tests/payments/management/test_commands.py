@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from payments.chain import reads
-from payments.chain.networks import ours
+from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit
 from payments.models import Audit, Payment
@@ -46,8 +46,8 @@ def failed(name: str, *words: str) -> tuple[Any, str]:
 @pytest.fixture
 def old(monkeypatch: pytest.MonkeyPatch) -> int:
     """All blocks are old enough to audit; the number of the first that is of this test."""
-    monkeypatch.setattr(chain_audit, "FINAL", timedelta(seconds=-5))
-    return reads.latest_block() + 1
+    monkeypatch.setattr(chain_audit, "MIN_AGE", timedelta(seconds=-5))
+    return reads.read_latest_block_number() + 1
 
 
 # The sweep
@@ -95,7 +95,7 @@ def test_an_audit_that_finds_nothing_wrong_ends_well(wallets: Mapping[str, Walle
         "last_block": old + 1,
         "transfers": 2,
         "arrived_usdc": "0.502000",
-        "booked_usdc": "0.502000",
+        "ledger_usdc": "0.502000",
         "orphans": 1,
         "differences": [],
     }
@@ -150,4 +150,4 @@ def test_staff_see_an_audit_with_links_to_its_payments_and_change_nothing(
     assert staff.get("/admin/payments/audit/add/").status_code == 403
     assert staff.post(f"/admin/payments/audit/{made.pk}/delete/", {"post": "yes"}).status_code == 403
     assert Audit.objects.get(pk=made.pk).orphans == 1
-    assert ours().caip2 in shown
+    assert payment_network().caip2 in shown

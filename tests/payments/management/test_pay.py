@@ -1,4 +1,4 @@
-"""`manage.py pay` on a running product: each form, the payer's own price, and what it does while nothing is known."""
+"""`manage.py pay` on a running product: each form, the payer's own price, and repeated requests."""
 
 import itertools
 import json
@@ -22,21 +22,21 @@ places = itertools.count()
 def address(up: Up, fields: str = "context") -> str:
     """The path of a restaurant that no other test of this file buys."""
     # From an address of its own: the command asks from this machine's, which may ask ten times a minute.
-    asked = f"{up.record['base_url']}/v1/restaurants?market=copenhagen&sort=reviews&limit=5"
-    listed = httpx.get(asked, headers={"X-Forwarded-For": f"203.0.113.{next(places) % 250}"}).json()["data"]
+    query = f"{up.record['base_url']}/v1/restaurants?market=copenhagen&sort=reviews&limit=5"
+    listed = httpx.get(query, headers={"X-Forwarded-For": f"203.0.113.{next(places) % 250}"}).json()["data"]
     return f"/v1/restaurants/{listed[next(places) % len(listed)]['slug']}?fields=core,{fields}"
 
 
 def pay(up: Up, *words: str) -> dict[str, Any]:
-    """What the command tells as JSON; it has bought something."""
+    """Return the JSON output of the command."""
     out = StringIO()
     call_command("pay", *words, "--json", "--state-dir", str(up.state_dir), stdout=out)
-    told: dict[str, Any] = json.loads(out.getvalue())
-    return told
+    result: dict[str, Any] = json.loads(out.getvalue())
+    return result
 
 
 def refused(up: Up, *words: str) -> str:
-    """Why the command has failed."""
+    """Return the message of the failed command."""
     with pytest.raises(CommandError) as caught:
         call_command("pay", *words, "--state-dir", str(up.state_dir))
     return str(caught.value)
@@ -45,18 +45,18 @@ def refused(up: Up, *words: str) -> str:
 def row(up: Up, transaction: str) -> tuple[Any, ...]:
     """Form, amount, tier and name of the payment in this transaction."""
     with psycopg.connect(up.record["database_url"]) as database:
-        asked = "SELECT form, amount_usdc, tier, payment_identifier FROM payments_payment WHERE tx_hash = %s"
-        found = database.execute(asked, [transaction]).fetchone()
+        query = "SELECT form, amount_usdc, tier, payment_identifier FROM payments_payment WHERE tx_hash = %s"
+        found = database.execute(query, [transaction]).fetchone()
     assert found is not None
     return found
 
 
 def test_each_form_buys_the_same(up: Up) -> None:
     for form in ("v2", "v1", "tx"):
-        told = pay(up, address(up), "--wallet", "pro", "--sign-in", "--form", form)
-        assert told["body"]["context"]["entries"], form
-        assert told["status"] == 200
-        assert row(up, told["transaction"]) == (form, Decimal(told["challenge"]["amount"]), "pro", "")
+        result = pay(up, address(up), "--wallet", "pro", "--sign-in", "--form", form)
+        assert result["body"]["context"]["entries"], form
+        assert result["status"] == 200
+        assert row(up, result["transaction"]) == (form, Decimal(result["challenge"]["amount"]), "pro", "")
 
 
 def test_the_receipt_of_a_transfer_reads_the_answer_again_and_nothing_is_paid(up: Up) -> None:
@@ -77,50 +77,50 @@ def test_a_wallet_that_signs_in_pays_the_price_of_its_tier(up: Up, capsys: pytes
     assert (amount < Decimal("0.004"), tier) == (True, "premium")
 
 
-def test_a_payment_is_named(up: Up) -> None:
+def test_a_payment_has_an_identifier(up: Up) -> None:
     name = f"order_{secrets.token_hex(8)}"
-    told = pay(up, address(up), "--wallet", "pro", "--sign-in", "--identifier", name)
-    assert row(up, told["transaction"])[3] == name
+    result = pay(up, address(up), "--wallet", "pro", "--sign-in", "--identifier", name)
+    assert row(up, result["transaction"])[3] == name
 
 
-def test_what_is_wrong_is_said_before_anything_is_paid(up: Up) -> None:
+def test_invalid_identifiers_are_refused_before_the_payment(up: Up) -> None:
     path = address(up, "reviews")
     assert "--identifier is 16 to 128" in refused(up, path, "--identifier", "short")
     assert "goes with --form v2" in refused(up, path, "--identifier", 20 * "a", "--form", "v1")
 
 
-def test_too_low_a_tier_is_told_what_is_missing(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_required_tier_is_shown(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(up, address(up, "reviews"), "--wallet", "free").startswith("403: This is sold from the pro tier on")
     assert "    sold from tier pro on" in capsys.readouterr().out.splitlines()
 
 
-def test_proofs_go_to_nobody_else(up: Up) -> None:
+def test_proofs_are_sent_to_no_other_host(up: Up) -> None:
     for elsewhere in ("http://127.0.0.1:1/v1/restaurants", "https://example.com/v1/restaurants"):
-        assert "its proofs are for nobody else to see" in refused(up, elsewhere, "--sign-in")
+        assert "proofs are sent to no other host" in refused(up, elsewhere, "--sign-in")
     assert "must be 0 or more" in refused(up, "/v1/restaurants", "--timeout=-5")
 
 
-def test_what_does_not_answer_is_told_as_json_too(tmp_path: Path) -> None:
+def test_a_failed_connection_is_reported_as_json(tmp_path: Path) -> None:
     wallet = {"name": "pro", "address": f"0x{1:040x}", "private_key": f"0x{1:064x}"}
-    told = {"base_url": "http://127.0.0.1:1", "chain": {"rpc_url": "http://127.0.0.1:1"}, "wallets": [wallet]}
-    (tmp_path / "up.json").write_text(json.dumps(told))
+    result = {"base_url": "http://127.0.0.1:1", "chain": {"rpc_url": "http://127.0.0.1:1"}, "wallets": [wallet]}
+    (tmp_path / "up.json").write_text(json.dumps(result))
     out = StringIO()
     with pytest.raises(CommandError, match="does not answer"):
         call_command("pay", "/v1/restaurants", "--json", "--state-dir", str(tmp_path), stdout=out)
-    said = json.loads(out.getvalue())
-    assert (said["status"], "refused" in said["error"]) == (None, True)
+    output = json.loads(out.getvalue())
+    assert (output["status"], "refused" in output["error"]) == (None, True)
 
 
-def test_a_page_of_somebody_else_is_one_line() -> None:
-    assert pay_command.reason("<html>\n<h1>Bad\n gateway</h1></html>") == "Bad gateway"
+def test_an_html_error_page_becomes_one_line() -> None:
+    assert pay_command.error_message("<html>\n<h1>Bad\n gateway</h1></html>") == "Bad gateway"
 
 
 def test_an_export_is_ordered_with_a_body(up: Up) -> None:
-    told = pay(up, "/v1/exports", "--wallet", "enterprise", "--sign-in", "--body", '{"dataset": "landmarks"}')
-    # While one is under way it is shown for nothing.
-    assert told["status"] == 202
-    assert told["challenge"] is None or told["challenge"]["amount"] == "0.1"
-    assert told["body"]["dataset"] == "landmarks"
+    result = pay(up, "/v1/exports", "--wallet", "enterprise", "--sign-in", "--body", '{"dataset": "landmarks"}')
+    # An export that is under way is shown free of charge.
+    assert result["status"] == 202
+    assert result["challenge"] is None or result["challenge"]["amount"] == "0.1"
+    assert result["body"]["dataset"] == "landmarks"
 
 
 def test_a_body_is_json(up: Up) -> None:

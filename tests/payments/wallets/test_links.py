@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Venue
-from payments.chain.evm import checksummed
+from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
 from payments.models import SpentChallenge, Wallet
 from tests.payments.signing import client_of, header_of, signature_of, signed_challenge
@@ -68,11 +68,11 @@ def test_a_proven_wallet_is_linked_and_raises_the_tier_of_the_accounts_keys(
     record = response.json()
     assert (response.status_code, response["Location"]) == (
         201,
-        f"{our.PUBLIC_BASE_URL}{LINKED}/{checksummed(wallets['pro'].address)}",
+        f"{our.PUBLIC_BASE_URL}{LINKED}/{to_checksum_address(wallets['pro'].address)}",
     )
     assert record.pop("read_at") is not None
     assert record == {
-        "address": checksummed(wallets["pro"].address),
+        "address": to_checksum_address(wallets["pro"].address),
         "tier": "pro",
         "rising": None,
         "holdings_usd": "250",
@@ -142,7 +142,7 @@ def test_a_key_that_was_issued_for_less_links_and_unlinks_nothing(
     assert 'scope="reservations:read"' in refused["WWW-Authenticate"]
     assert [account_of(wallets[name]) for name in ("pro", "free")] == ["Trattoria Ltd", None]
     assert [wallet["address"] for wallet in limited.get(LINKED).json()["data"]] == [
-        checksummed(wallets["pro"].address)
+        to_checksum_address(wallets["pro"].address)
     ]
 
 
@@ -164,13 +164,13 @@ def test_a_session_sees_its_own_wallet_only(api: Client, wallets: Mapping[str, K
     link(api, wallets["premium"])
     session = client_of(wallets["pro"])
     assert [wallet["address"] for wallet in session.get(LINKED).json()["data"]] == [
-        checksummed(wallets["pro"].address)
+        to_checksum_address(wallets["pro"].address)
     ]
     me = session.get("/v1/me").json()
     assert (me["account"], me["tier"], me["wallets"]) == (
         {"name": "Trattoria Ltd"},
         "pro",
-        [checksummed(wallets["pro"].address)],
+        [to_checksum_address(wallets["pro"].address)],
     )
 
 
@@ -182,14 +182,14 @@ def test_a_list_has_the_wallets_of_the_account_the_best_first(
     link(other_api, wallets["enterprise"])
     listed = api.get(LINKED, headers=header_of(wallets["enterprise"])).json()["data"]
     assert [(wallet["address"], wallet["tier"]) for wallet in listed] == [
-        (checksummed(wallets[name].address), name) for name in ("premium", "pro", "free")
+        (to_checksum_address(wallets[name].address), name) for name in ("premium", "pro", "free")
     ]
 
 
 # Unlinking
 def test_a_key_of_the_account_unlinks_in_any_case_of_letters(api: Client, wallets: Mapping[str, Key]) -> None:
     link(api, wallets["pro"])
-    response = api.delete(f"{LINKED}/{checksummed(wallets['pro'].address)}")
+    response = api.delete(f"{LINKED}/{to_checksum_address(wallets['pro'].address)}")
     assert (response.status_code, response.content) == (204, b"")
     assert outcome(api.delete(at(wallets["pro"]))) == (404, "not_found")
     assert Wallet.objects.get(pk=wallets["pro"].address).account is None

@@ -37,7 +37,7 @@ def _shop(db: None) -> None:
 
 @pytest.fixture(params=["store", "process"])
 def counted_in(request: pytest.FixtureRequest, settings: Settings) -> str:
-    """Counts are kept where they usually are, or nobody listens there."""
+    """Rate limits are counted in Valkey, or Valkey is down."""
     if request.param == "process":
         limits = settings.CACHES["limits"] | {"LOCATION": "redis://127.0.0.1:1"}
         settings.CACHES = settings.CACHES | {"limits": limits}
@@ -52,7 +52,7 @@ def still() -> Iterator[None]:
         yield
 
 
-def told(response: Any) -> tuple[int, str, int]:
+def limits_of(response: Any) -> tuple[int, str, int]:
     """The status, the limit that counted, and what is left of it."""
     return response.status_code, response["RateLimit-Policy"], remaining(response)
 
@@ -70,10 +70,10 @@ CHALLENGES, DATA = '"challenges";q=120;w=60', '"data";q=10;w=60'
 
 @pytest.mark.usefixtures("still", "counted_in")
 def test_a_402_counts_as_a_challenge_and_takes_nothing_of_the_requests_of_a_minute(client: Client) -> None:
-    asked = [told(client.get(SOLD)) for _ in range(30)] + [told(client.head(SOLD))]
+    asked = [limits_of(client.get(SOLD)) for _ in range(30)] + [limits_of(client.head(SOLD))]
     assert asked == [(402, CHALLENGES, left) for left in range(119, 88, -1)]
-    assert told(client.get(MARKETS)) == (200, DATA, 9)
-    assert told(client.get(f"{SOLD}&fields=1")) == (400, DATA, 8)
+    assert limits_of(client.get(MARKETS)) == (200, DATA, 9)
+    assert limits_of(client.get(f"{SOLD}&fields=1")) == (400, DATA, 8)
 
 
 @pytest.mark.usefixtures("still")
@@ -92,15 +92,15 @@ def test_the_default_client_of_a_pro_wallet_buys_120_times_a_minute(
 ) -> None:
     believed(wallets["pro"], settings)
     for number in range(120):
-        assert told(client.get(SOLD)) == (402, CHALLENGES, 119 - number)
+        assert limits_of(client.get(SOLD)) == (402, CHALLENGES, 119 - number)
         paid = client.get(MARKETS, headers=payment(wallets["pro"], settings))
-        assert (*told(paid), paid["X-Tier"]) == (200, '"data";q=120;w=60', 119 - number, "pro")
+        assert (*limits_of(paid), paid["X-Tier"]) == (200, '"data";q=120;w=60', 119 - number, "pro")
 
 
 @pytest.mark.usefixtures("still", "counted_in")
 def test_more_than_120_challenges_a_minute_are_refused_and_soon_by_the_middleware(client: Client) -> None:
     asked = [client.get(SOLD) for _ in range(140)]
-    assert [told(one) for one in asked] == [
+    assert [limits_of(one) for one in asked] == [
         *[(402, CHALLENGES, left) for left in range(119, -1, -1)],
         *[(429, CHALLENGES, 0)] * 10,
         *[(429, DATA, 0)] * 10,
@@ -110,16 +110,16 @@ def test_more_than_120_challenges_a_minute_are_refused_and_soon_by_the_middlewar
     assert "120 requests without a payment" in refused.json()["error"]["message"]
     assert refused["Retry-After"] == refused["RateLimit"].rpartition("=")[2]
     assert "x402" not in refused
-    assert told(client.get(MARKETS)) == (429, DATA, 0)
+    assert limits_of(client.get(MARKETS)) == (429, DATA, 0)
 
 
 @pytest.mark.usefixtures("still")
 def test_a_tier_may_ask_for_prices_as_often_as_it_may_call(wallets: Mapping[str, Key]) -> None:
     premium, pro = client_of(wallets["premium"]), client_of(wallets["pro"])
-    assert told(premium.get(SOLD)) == (402, '"challenges";q=600;w=60', 599)
-    assert told(premium.get(MARKETS)) == (200, '"data";q=600;w=60', 599)
-    assert told(pro.get(SOLD)) == (402, CHALLENGES, 119)
-    assert told(Client().get(SOLD)) == (402, CHALLENGES, 119)
+    assert limits_of(premium.get(SOLD)) == (402, '"challenges";q=600;w=60', 599)
+    assert limits_of(premium.get(MARKETS)) == (200, '"data";q=600;w=60', 599)
+    assert limits_of(pro.get(SOLD)) == (402, CHALLENGES, 119)
+    assert limits_of(Client().get(SOLD)) == (402, CHALLENGES, 119)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -128,11 +128,11 @@ def test_what_comes_with_a_payment_counts_whatever_it_is_answered(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     wrong = payment(wallets["free"], settings, value=1)
-    assert told(client.get(SOLD, headers={"x-payment": "junk"})) == (400, DATA, 9)
+    assert limits_of(client.get(SOLD, headers={"x-payment": "junk"})) == (400, DATA, 9)
     for left, headers in ((8, wrong), (7, {"x-payment": wrong["payment-signature"]})):
         rejected = client.get(SOLD, headers=headers)
-        assert (*told(rejected), rejected.json()["error"]) == (402, DATA, left, "payment_rejected")
-    assert told(client.get(SOLD, headers={"x-payment": " "})) == (402, CHALLENGES, 119)
+        assert (*limits_of(rejected), rejected.json()["error"]) == (402, DATA, left, "payment_rejected")
+    assert limits_of(client.get(SOLD, headers={"x-payment": " "})) == (402, CHALLENGES, 119)
 
 
 # Many at a time
@@ -144,7 +144,7 @@ def test_of_16_threads_that_ask_for_prices_and_free_data_the_free_data_alone_is_
     settings.TIER_CACHE_S = 600
     pro = client_of(wallets["pro"])
     with ThreadPoolExecutor(16) as threads:
-        answers = [told(one) for one in threads.map(lambda n: got(pro, SOLD if n % 4 else MARKETS), range(112))]
+        answers = [limits_of(one) for one in threads.map(lambda n: got(pro, SOLD if n % 4 else MARKETS), range(112))]
     seen = Counter((status, policy) for status, policy, _ in answers)
     assert seen == {(200, '"data";q=120;w=60'): 28, (402, CHALLENGES): 84}
     assert sorted(left for status, _, left in answers if status == 402) == [*range(36, 120)]

@@ -35,7 +35,9 @@ NOTHING: Mapping[str, str] = {}
 ALONE = NotSent("circuit breaker open")
 SETTLING = THREADS - 1
 SIGNED: Mapping[str, object] = {"signature": "0x11", "authorization": {"value": "2000"}}
-SETTLED = says(200, {"success": True, "transaction": HASH, "network": "eip155:84532", "payer": evm.checksummed(PAYER)})
+SETTLED = says(
+    200, {"success": True, "transaction": HASH, "network": "eip155:84532", "payer": evm.to_checksum_address(PAYER)}
+)
 
 
 @pytest.fixture
@@ -49,8 +51,8 @@ def settle(url: str, settings: LazySettings) -> Outcome:
     settings.FACILITATOR_URL = url
     return facilitator_client.settle(
         payload=dict(SIGNED),
-        requirement=x402.requirement(BASE_SEPOLIA, 2000),
-        resource=x402.resource(purchase_for()),
+        requirement=x402.build_requirement(BASE_SEPOLIA, 2000),
+        resource=x402.build_resource(purchase_for()),
         payer=PAYER,
     )
 
@@ -81,7 +83,7 @@ def test_a_settlement_is_asked_for_in_version_2(settings: LazySettings, slash: s
 # What it may not cost
 @contextmanager
 def dripping(beginning: bytes) -> Iterator[str]:
-    """A facilitator that begins its answer like this and goes on with a letter now and then, for a long time."""
+    """A facilitator that begins its answer like this and goes on with a byte now and then, for a long time."""
     over = threading.Event()
 
     class Drip(socketserver.BaseRequestHandler):
@@ -117,11 +119,11 @@ def test_an_answer_that_drips_byte_by_byte_is_cut_off(
 @contextmanager
 def hanging(settings: LazySettings) -> Iterator[tuple[Server, list[Future[Outcome]]]]:
     """A facilitator that hangs until the block ends, and as many settlements as may wait for it, which do."""
-    over, most = threading.Event(), REQUEST_THREADS - 1
-    with serving(never_answers(over)) as server, ThreadPoolExecutor(most) as threads:
-        settlements = [threads.submit(settle, server.url, settings) for _ in range(most)]
+    over, count = threading.Event(), REQUEST_THREADS - 1
+    with serving(never_answers(over)) as server, ThreadPoolExecutor(count) as threads:
+        settlements = [threads.submit(settle, server.url, settings) for _ in range(count)]
         try:
-            assert eventually(lambda: len(server.asked) == most)
+            assert eventually(lambda: len(server.asked) == count)
             yield server, settlements
         finally:
             over.set()
@@ -136,13 +138,13 @@ def test_one_thread_stays_free_for_requests_without_settlement(settings: LazySet
 
 
 def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySettings) -> None:
-    under_way, most, lock = 0, 0, threading.Lock()
+    under_way, peak, lock = 0, 0, threading.Lock()
 
     def slow(content: bytes) -> tuple[int, bytes] | None:
-        nonlocal under_way, most
+        nonlocal under_way, peak
         with lock:
             under_way += 1
-            most = max(most, under_way)
+            peak = max(peak, under_way)
         time.sleep(0.05)
         with lock:
             under_way -= 1
@@ -151,7 +153,7 @@ def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySe
     with serving(slow) as server, ThreadPoolExecutor(8) as threads:
         outcomes = list(threads.map(lambda _: settle(server.url, settings), range(24)))
     assert outcomes == [Settled(HASH.lower())] * 24
-    assert most == REQUEST_THREADS - 1
+    assert peak == REQUEST_THREADS - 1
 
 
 def test_a_settlement_is_refused_within_a_second_while_others_hang(settings: LazySettings) -> None:

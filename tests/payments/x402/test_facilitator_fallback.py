@@ -54,7 +54,7 @@ def test_the_fallback_settles_if_the_first_has_not_processed_the_payment(
     assert (Payment.objects.get().state, Payment.objects.get().facilitator) == (State.SETTLED, real)
 
 
-@pytest.mark.parametrize("why", sorted(error_codes.LATER))
+@pytest.mark.parametrize("why", sorted(error_codes.RETRYABLE))
 def test_the_fallback_settles_after_a_temporary_error_of_the_first(
     wallets: Mapping[str, Wallet], settings: LazySettings, why: str
 ) -> None:
@@ -65,7 +65,7 @@ def test_the_fallback_settles_after_a_temporary_error_of_the_first(
     assert Payment.objects.get().state == State.SETTLED
 
 
-@pytest.mark.parametrize("why", sorted(error_codes.LATER))
+@pytest.mark.parametrize("why", sorted(error_codes.RETRYABLE))
 def test_a_temporary_error_is_503_and_leaves_no_trace(
     wallets: Mapping[str, Wallet], settings: LazySettings, why: str
 ) -> None:

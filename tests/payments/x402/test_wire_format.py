@@ -35,8 +35,8 @@ HASH = "0x" + "5a" * 32
 SIGNED: dict[str, Any] = {
     "signature": "0x" + "11" * 65,
     "authorization": {
-        "from": evm.checksummed(PAYER),
-        "to": evm.checksummed(PAY_TO),
+        "from": evm.to_checksum_address(PAYER),
+        "to": evm.to_checksum_address(PAY_TO),
         "value": "2000",
         "validAfter": "0",
         "validBefore": "1800000060",
@@ -46,9 +46,9 @@ SIGNED: dict[str, Any] = {
 ACCEPTED = {
     "scheme": "exact",
     "network": "eip155:84532",
-    "asset": evm.checksummed(BASE_SEPOLIA.asset),
+    "asset": evm.to_checksum_address(BASE_SEPOLIA.asset),
     "amount": "2000",
-    "payTo": evm.checksummed(PAY_TO),
+    "payTo": evm.to_checksum_address(PAY_TO),
     "maxTimeoutSeconds": 60,
     "extra": {"name": "USDC", "version": "2"},
 }
@@ -113,12 +113,12 @@ def test_the_header_of_version_2_is_what_official_clients_read() -> None:
 
 def test_the_body_is_what_clients_of_version_1_read() -> None:
     refusal = x402.PaymentRejected("Too little.", quote=quote(PRO), purchase=purchase(), reason="wrong_amount")
-    told = error_body(refusal, request_id="req_1")
-    (accepts,) = PaymentRequiredV1.model_validate(told).accepts
+    content = error_body(refusal, request_id="req_1")
+    (accepts,) = PaymentRequiredV1.model_validate(content).accepts
     assert (accepts.network, accepts.max_amount_required) == ("base-sepolia", "2000")
     assert accepts.resource == "https://api.example.com/v1/restaurants/noma?fields=context"
     assert accepts.output_schema == {"input": {"type": "http", "method": "GET", "discoverable": True}, "output": None}
-    assert {name: value for name, value in told.items() if name != "accepts"} == {
+    assert {name: value for name, value in content.items() if name != "accepts"} == {
         "x402Version": 1,
         "error": "payment_rejected",
         "title": "Payment rejected",
@@ -340,7 +340,7 @@ def test_a_receipts_token_is_good_for_its_payment_only() -> None:
 )
 def test_an_authorization_is_signed_by_its_payer_or_not(change: dict[str, str], expected: bool) -> None:
     payer = Account.create()
-    told = SIGNED["authorization"] | {"from": payer.address}
+    authorization = SIGNED["authorization"] | {"from": payer.address}
     typed = {"name": "USDC", "version": "2", "chainId": 84532, "verifyingContract": BASE_SEPOLIA.asset}
     fields = [
         "from:address",
@@ -351,14 +351,14 @@ def test_an_authorization_is_signed_by_its_payer_or_not(change: dict[str, str], 
         "nonce:bytes32",
     ]
     types = [dict(zip(("name", "type"), field.split(":"), strict=True)) for field in fields]
-    made = Account.sign_typed_data(payer.key, typed, {"TransferWithAuthorization": types}, numbers(told))
-    payload = {"signature": "0x" + made.signature.hex().removeprefix("0x"), "authorization": told | change}
+    made = Account.sign_typed_data(payer.key, typed, {"TransferWithAuthorization": types}, numbers(authorization))
+    payload = {"signature": "0x" + made.signature.hex().removeprefix("0x"), "authorization": authorization | change}
     found = x402.parse_proof({"PAYMENT-SIGNATURE": json.dumps({**V2, "payload": payload})})
     assert isinstance(found, x402.Authorization)
     assert found.is_signed() is expected
 
 
-def numbers(told: dict[str, str]) -> dict[str, Any]:
+def numbers(fields: dict[str, str]) -> dict[str, Any]:
     """The fields of an authorization as they are signed: numbers as numbers, bytes as bytes."""
-    whole = {name: int(told[name]) for name in ("value", "validAfter", "validBefore")}
-    return told | whole | {"nonce": bytes.fromhex(told["nonce"][2:])}
+    whole = {name: int(fields[name]) for name in ("value", "validAfter", "validBefore")}
+    return fields | whole | {"nonce": bytes.fromhex(fields["nonce"][2:])}
