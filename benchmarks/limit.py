@@ -130,9 +130,9 @@ def counted() -> Figure:
     from django.test import RequestFactory
 
     from framework.api.rate_limits.middleware import Allowance
-    from payments.rate_limits import DataRateLimitMiddleware
+    from payments.rate_limits import DataApiMiddleware
 
-    doorway = DataRateLimitMiddleware(lambda request: None)  # type: ignore[arg-type,return-value]  # nobody goes in
+    doorway = DataApiMiddleware(lambda request: None)  # type: ignore[arg-type,return-value]  # nobody goes in
     request, allowance = RequestFactory().get("/v1/restaurants"), Allowance(uuid4().hex, 1_000_000, 60)
     doorway.count(request, allowance)
     waits, spent = [], time.process_time()

@@ -1,4 +1,4 @@
-"""Consistency checks of payments. `payments.ledger.chain_audit` compares them with the chain."""
+"""Consistency checks of payments. `payments.ledger.chain_audit` compares payments with the chain."""
 
 from datetime import datetime
 from functools import partial
@@ -7,29 +7,29 @@ from framework.consistency import Checks, query
 from framework.public_ids import encode
 from payments.x402.receipts import PREFIX
 
-# Each change of a payment's state has written an event.
+# The last event of a payment has its state.
 EVENTS = """
-    SELECT its.id, concat('it is ', its.state, ', its last event says ', coalesce(last.after, 'nothing'))
-    FROM payments_payment AS its
+    SELECT payment.id, concat('state ', payment.state, ', last event ', coalesce(last.after, 'missing'))
+    FROM payments_payment AS payment
     LEFT JOIN LATERAL (
-        SELECT after FROM payments_paymentevent WHERE payment_id = its.id ORDER BY id DESC LIMIT 1
+        SELECT after FROM payments_paymentevent WHERE payment_id = payment.id ORDER BY id DESC LIMIT 1
     ) AS last ON true
-    WHERE last.after IS DISTINCT FROM its.state
-    ORDER BY its.id
+    WHERE last.after IS DISTINCT FROM payment.state
+    ORDER BY payment.id
 """
-# Money that was sent back has its row.
+# A payment is refunded if and only if it has a refund.
 REFUNDS = """
-    SELECT its.id, CASE WHEN refund.id IS NULL THEN 'it is refunded, and no refund is noted'
-        ELSE concat('it is ', its.state, ', and a refund is noted') END
-    FROM payments_payment AS its
-    LEFT JOIN payments_refund AS refund ON refund.payment_id = its.id
-    WHERE (its.state = 'refunded') <> (refund.id IS NOT NULL)
-    ORDER BY its.id
+    SELECT payment.id, CASE WHEN refund.id IS NULL THEN 'state refunded, without a refund'
+        ELSE concat('state ', payment.state, ', with a refund') END
+    FROM payments_payment AS payment
+    LEFT JOIN payments_refund AS refund ON refund.payment_id = payment.id
+    WHERE (payment.state = 'refunded') <> (refund.id IS NOT NULL)
+    ORDER BY payment.id
 """
 
 
-def checks(now: datetime) -> Checks:
-    """Payments are in the state that their events and refunds say."""
+def build_checks(now: datetime) -> Checks:
+    """Compare the state of payments with their events and refunds."""
     del now
     return {
         "payment_event": query("payment_event", EVENTS, subject=partial(encode, PREFIX)),

@@ -39,9 +39,9 @@ def is_given(products: Sequence[str], *, caller: Caller, now: datetime) -> bool:
     What is given is in no ledger. A plan gives only what its tier is sold. No query for a caller without such a plan,
     one otherwise. Raises NotSold.
     """
-    if caller.terms.factor or not caller.is_known:
+    if caller.terms.factor or not caller.is_identified:
         return False
-    listed = price_list.listed(products, now=now)
+    listed = price_list.load_price_list(products, now=now)
     return caller.tier >= listed.from_tier and not listed.quote(caller.terms).amount
 
 
@@ -69,7 +69,7 @@ def collect(
     if not settings.PAY_TO:
         raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
     payer = proof.payer if isinstance(proof, Authorization) else None
-    prices = price_list.listed(products, now=now)
+    prices = price_list.load_price_list(products, now=now)
     sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=payer)
     if proof is None:
         raise sale.payment_error(PaymentRequired, sale.price_message)

@@ -213,7 +213,7 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
     "a payment that moved untold": (
         "payment_event",
         ["UPDATE payments_payment SET state = 'settled' WHERE state = 'delivered'"],
-        "it is settled, its last event says delivered",
+        "state settled, last event delivered",
     ),
     "a refund that nobody noted": (
         "payment_refund",
@@ -221,7 +221,7 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
             "UPDATE payments_payment SET state = 'refunded', refunded_at = now() WHERE state = 'delivered'",
             "UPDATE payments_paymentevent SET after = 'refunded' WHERE after = 'delivered'",
         ],
-        "it is refunded, and no refund is noted",
+        "state refunded, without a refund",
     ),
 }
 

@@ -31,8 +31,8 @@ def pay(up: Up, *words: str) -> dict[str, Any]:
     """What the command tells as JSON; it has bought something."""
     out = StringIO()
     call_command("pay", *words, "--json", "--state-dir", str(up.state_dir), stdout=out)
-    told: dict[str, Any] = json.loads(out.getvalue())
-    return told
+    content: dict[str, Any] = json.loads(out.getvalue())
+    return content
 
 
 def refused(up: Up, *words: str) -> str:
@@ -53,10 +53,10 @@ def row(up: Up, transaction: str) -> tuple[Any, ...]:
 
 def test_each_form_buys_the_same(up: Up) -> None:
     for form in ("v2", "v1", "tx"):
-        told = pay(up, address(up), "--wallet", "pro", "--sign-in", "--form", form)
-        assert told["body"]["context"]["entries"], form
-        assert told["status"] == 200
-        assert row(up, told["transaction"]) == (form, Decimal(told["challenge"]["amount"]), "pro", "")
+        content = pay(up, address(up), "--wallet", "pro", "--sign-in", "--form", form)
+        assert content["body"]["context"]["entries"], form
+        assert content["status"] == 200
+        assert row(up, content["transaction"]) == (form, Decimal(content["challenge"]["amount"]), "pro", "")
 
 
 def test_the_receipt_of_a_transfer_reads_the_answer_again_and_nothing_is_paid(up: Up) -> None:
@@ -79,48 +79,48 @@ def test_a_wallet_that_signs_in_pays_the_price_of_its_tier(up: Up, capsys: pytes
 
 def test_a_payment_is_named(up: Up) -> None:
     name = f"order_{secrets.token_hex(8)}"
-    told = pay(up, address(up), "--wallet", "pro", "--sign-in", "--identifier", name)
-    assert row(up, told["transaction"])[3] == name
+    content = pay(up, address(up), "--wallet", "pro", "--sign-in", "--identifier", name)
+    assert row(up, content["transaction"])[3] == name
 
 
-def test_what_is_wrong_is_said_before_anything_is_paid(up: Up) -> None:
+def test_errors_come_before_payment(up: Up) -> None:
     path = address(up, "reviews")
     assert "--identifier is 16 to 128" in refused(up, path, "--identifier", "short")
     assert "goes with --form v2" in refused(up, path, "--identifier", 20 * "a", "--form", "v1")
 
 
-def test_too_low_a_tier_is_told_what_is_missing(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_low_a_tier_is_refused_with_the_required_tier(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(up, address(up, "reviews"), "--wallet", "free").startswith("403: This is sold from the pro tier on")
     assert "    sold from tier pro on" in capsys.readouterr().out.splitlines()
 
 
-def test_proofs_go_to_nobody_else(up: Up) -> None:
+def test_payment_proofs_are_sent_to_no_other_host(up: Up) -> None:
     for elsewhere in ("http://127.0.0.1:1/v1/restaurants", "https://example.com/v1/restaurants"):
         assert "its proofs are for nobody else to see" in refused(up, elsewhere, "--sign-in")
     assert "must be 0 or more" in refused(up, "/v1/restaurants", "--patience=-5")
 
 
-def test_what_does_not_answer_is_told_as_json_too(tmp_path: Path) -> None:
+def test_timeouts_are_reported_as_json(tmp_path: Path) -> None:
     wallet = {"name": "pro", "address": f"0x{1:040x}", "private_key": f"0x{1:064x}"}
-    told = {"base_url": "http://127.0.0.1:1", "chain": {"rpc_url": "http://127.0.0.1:1"}, "wallets": [wallet]}
-    (tmp_path / "up.json").write_text(json.dumps(told))
+    content = {"base_url": "http://127.0.0.1:1", "chain": {"rpc_url": "http://127.0.0.1:1"}, "wallets": [wallet]}
+    (tmp_path / "up.json").write_text(json.dumps(content))
     out = StringIO()
     with pytest.raises(CommandError, match="does not answer"):
         call_command("pay", "/v1/restaurants", "--json", "--state-dir", str(tmp_path), stdout=out)
-    said = json.loads(out.getvalue())
-    assert (said["status"], "refused" in said["error"]) == (None, True)
+    text = json.loads(out.getvalue())
+    assert (text["status"], "refused" in text["error"]) == (None, True)
 
 
-def test_a_page_of_somebody_else_is_one_line() -> None:
+def test_a_page_of_another_site_is_answered_with_one_line() -> None:
     assert pay_command.reason("<html>\n<h1>Bad\n gateway</h1></html>") == "Bad gateway"
 
 
 def test_an_export_is_ordered_with_a_body(up: Up) -> None:
-    told = pay(up, "/v1/exports", "--wallet", "enterprise", "--sign-in", "--body", '{"dataset": "landmarks"}')
+    content = pay(up, "/v1/exports", "--wallet", "enterprise", "--sign-in", "--body", '{"dataset": "landmarks"}')
     # While one is under way it is shown for nothing.
-    assert told["status"] == 202
-    assert told["challenge"] is None or told["challenge"]["amount"] == "0.1"
-    assert told["body"]["dataset"] == "landmarks"
+    assert content["status"] == 202
+    assert content["challenge"] is None or content["challenge"]["amount"] == "0.1"
+    assert content["body"]["dataset"] == "landmarks"
 
 
 def test_a_body_is_json(up: Up) -> None:
