@@ -154,7 +154,7 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
     from framework.mcp import jsonrpc
     from framework.mcp.responses import Result
     from framework.mcp.tools import Tool
-    from payments.identity.caller import anonymous
+    from payments.identity.caller import anonymous_caller
 
     # As long as a record is.
     body = json.dumps({"slug": "noma", "text": "x" * 1500}).encode()
@@ -175,7 +175,7 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
         RequestFactory().post(call.path, call.body, content_type=kind, headers=headers) for _ in range(2 * times)
     ]
     for request in requests:
-        request.caller = anonymous(request)  # type: ignore[attr-defined]  # as the doorway leaves it
+        request.caller = anonymous_caller(request)  # type: ignore[attr-defined]  # as the doorway leaves it
     began = time.process_time()
     for request in requests[:times]:
         answer = server.answer(request, jsonrpc.read(request))

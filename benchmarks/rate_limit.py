@@ -132,9 +132,9 @@ def time_count() -> Figure:
     from django.test import RequestFactory
 
     from framework.api.rate_limits.middleware import Allowance
-    from payments.rate_limits import DataRateLimitMiddleware
+    from payments.rate_limits import DataApiMiddleware
 
-    middleware = DataRateLimitMiddleware(lambda request: None)  # type: ignore[arg-type,return-value]  # no view is called
+    middleware = DataApiMiddleware(lambda request: None)  # type: ignore[arg-type,return-value]  # no view is called
     request, allowance = RequestFactory().get("/v1/restaurants"), Allowance(uuid4().hex, 1_000_000, 60)
     middleware.count_call(request, allowance)
     waits, spent = [], time.process_time()

@@ -14,7 +14,7 @@ from framework.api.renderers import JSONRenderer
 from framework.signed_tokens import KeyedHash
 from payments import checkout, x402
 from payments.checkout import TierRequired
-from payments.identity.caller import caller_of, payment_of
+from payments.identity.caller import caller_of, read_signed_payment
 from payments.models import Product
 from payments.tiers.definitions import TIERS, Tier
 
@@ -84,7 +84,7 @@ def is_buyer(
     from_tier = Product.objects.filter(pk=product).values_list("from_tier", flat=True).first()
     if from_tier is None:
         return False
-    return caller_of(request).tier >= TIERS[from_tier] or payment_of(request, meta=meta, now=now) is not None
+    return caller_of(request).tier >= TIERS[from_tier] or read_signed_payment(request, meta=meta, now=now) is not None
 
 
 def tag(content: bytes) -> str:

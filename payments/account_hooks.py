@@ -1,4 +1,4 @@
-"""Payments in the data export of an account, and what of them keeps an account from being closed."""
+"""Payments in the data export of an account, and the guards against closing an account."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,11 +11,11 @@ from accounts.models import Account
 from payments.models import Payment, Plan
 
 
-def payments_of(account: Account) -> Iterator[dict[str, Any]]:
-    """What its wallets have paid."""
-    for one in data_export.iterate_in_batches(Payment.objects.filter(payer__in=account.wallets.values("address"))):
+def export_payments(account: Account) -> Iterator[dict[str, Any]]:
+    """Yield the payments of the account's wallets."""
+    for payment in data_export.iterate_in_batches(Payment.objects.filter(payer__in=account.wallets.values("address"))):
         yield {
-            name: getattr(one, name)
+            name: getattr(payment, name)
             for name in (
                 "id", "state", "network", "payer", "pay_to", "amount_usdc", "resource", "products", "tx_hash",
                 "created_at", "settled_at", "refunded_at",
@@ -23,19 +23,19 @@ def payments_of(account: Account) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def has_a_plan(account: Account, now: datetime) -> str | None:
-    """A contract, also one that is over: the books need it."""
+def has_plan(account: Account, now: datetime) -> str | None:
+    """Refuse to close an account with a plan, also an ended one: accounting needs it."""
     del now
     if not Plan.objects.filter(account=account).exists():
         return None
     return "The account has a contract with us. Write to us, and we end it with you."
 
 
-def is_owed_money(account: Account, now: datetime) -> str | None:
-    """Money that is on its way, or to be sent back."""
+def has_open_payment(account: Account, now: datetime) -> str | None:
+    """Refuse to close an account with a payment that is not settled, or whose refund is due."""
     del now
-    open_ones = Q(state__in=(Payment.State.CLAIMED, Payment.State.UNKNOWN, Payment.State.REFUND_DUE))
-    if not Payment.objects.filter(open_ones, payer__in=account.wallets.values("address")).exists():
+    is_open = Q(state__in=(Payment.State.CLAIMED, Payment.State.UNKNOWN, Payment.State.REFUND_DUE))
+    if not Payment.objects.filter(is_open, payer__in=account.wallets.values("address")).exists():
         return None
     return (
         "A payment of one of your wallets is not settled, or is to be sent back to you. Close the account after that."

@@ -1,4 +1,4 @@
-"""The payments app, and what it adds to the registries of the layers below."""
+"""The payments app, and its entries in the registries of lower layers."""
 
 from django.apps import AppConfig
 
@@ -9,12 +9,11 @@ class PaymentsConfig(AppConfig):
     name = "payments"
 
     def ready(self) -> None:
-        """Register consistency checks, files of the data export and closure guards."""
         from accounts import data_export
         from accounts.lifecycle import closure
         from framework import consistency
         from payments import account_hooks, consistency_checks
 
         consistency.SOURCES.append(consistency_checks.build_checks)
-        data_export.FILES.update(payments=account_hooks.payments_of)
-        closure.GUARDS += [account_hooks.has_a_plan, account_hooks.is_owed_money]
+        data_export.FILES.update(payments=account_hooks.export_payments)
+        closure.GUARDS += [account_hooks.has_plan, account_hooks.has_open_payment]

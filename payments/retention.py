@@ -1,4 +1,4 @@
-"""Forgets what payments keep for a while."""
+"""Retention of snapshots, challenges and events."""
 
 from datetime import datetime, timedelta
 
@@ -7,17 +7,17 @@ from django.db.models import Exists, OuterRef
 
 from payments.models import HoldingSnapshot, Payment, PaymentEvent, SpentChallenge
 
-# Staff see for so long how a tier came about. What a tier is judged by stays however old it is: a wallet that was
-# quiet for a month and still holds as much is not to begin anew.
-SNAPSHOTS_KEPT = timedelta(days=7)
-# Of payments that were let go because nothing was sent.
-EVENTS_KEPT = timedelta(days=30)
+# For staff, as an explanation of tiers. The newest snapshot that a tier depends on is kept at any age: a wallet that
+# was inactive for a month and still holds as much keeps its tier.
+SNAPSHOT_RETENTION = timedelta(days=7)
+# Of payments that were released because nothing was sent.
+EVENT_RETENTION = timedelta(days=30)
 
 
-def purge(*, now: datetime) -> None:
-    """Delete old snapshots, challenges that nobody could sign again, and events of payments that are gone."""
-    old_enough = now - timedelta(seconds=settings.TIER_UPGRADE_AGE_S)
-    HoldingSnapshot.objects.superseded_at(old_enough).filter(read_at__lt=now - SNAPSHOTS_KEPT).delete()
+def purge_expired(*, now: datetime) -> None:
+    """Delete old snapshots, expired challenges, and events of released payments."""
+    before = now - timedelta(seconds=settings.TIER_UPGRADE_AGE_S)
+    HoldingSnapshot.objects.superseded_at(before).filter(read_at__lt=now - SNAPSHOT_RETENTION).delete()
     SpentChallenge.objects.filter(expires_at__lt=now).delete()
-    gone = ~Exists(Payment.objects.filter(pk=OuterRef("payment_id")))
-    PaymentEvent.objects.filter(gone, at__lt=now - EVENTS_KEPT).delete()
+    is_released = ~Exists(Payment.objects.filter(pk=OuterRef("payment_id")))
+    PaymentEvent.objects.filter(is_released, at__lt=now - EVENT_RETENTION).delete()

@@ -12,20 +12,20 @@ from payments.ledger import chain_audit, reconcile, refunds
 
 @shared_task(name="payments.tasks.reconcile_payments")
 def reconcile_payments(**_: Any) -> None:
-    """Reconcile open payments with the chain."""
+    """Check open payments on the chain."""
     reconcile.sweep(now=timezone.now())
 
 
 @shared_task(name="payments.tasks.confirm_refunds")
 def confirm_refunds(**_: Any) -> None:
-    """Confirm recorded refunds on the chain."""
+    """Check recorded refunds on the chain."""
     refunds.confirm_recorded(now=timezone.now())
 
 
 @shared_task(name="payments.tasks.purge_sessions")
 def purge_sessions(**_: Any) -> None:
-    """Delete wallet sessions that expired long ago."""
-    sessions.purge(timezone.now())
+    """Delete expired wallet sessions."""
+    sessions.purge_expired_sessions(timezone.now())
 
 
 @shared_task(name="payments.tasks.audit_payments", soft_time_limit=600, time_limit=660)
@@ -36,5 +36,5 @@ def audit_payments(**_: Any) -> None:
 
 @shared_task(name="payments.tasks.purge_payments")
 def purge_payments(**_: Any) -> None:
-    """Delete old snapshots, spent challenges, and events of deleted payments."""
-    retention.purge(now=timezone.now())
+    """Delete old snapshots, spent challenges, and events of released payments."""
+    retention.purge_expired(now=timezone.now())

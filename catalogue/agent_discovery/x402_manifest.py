@@ -108,7 +108,7 @@ WAYS: Mapping[str, Sequence[Way]] = {
 def document(*, now: datetime) -> dict[str, Any]:
     """The content of /.well-known/x402. A dozen queries, and up to twenty for each product that nobody has."""
     network, examples = payment_network(), cached_examples.get(max_age_s=LOOKED_FOR_S)
-    priced = pricing_price_list.current(now=now)
+    priced = pricing_price_list.current_prices(now=now)
     products = [
         described(product, priced.get(product.slug, {}), slug=examples.get(product.slug))
         for product in Product.objects.order_by("slug")
@@ -237,7 +237,7 @@ def read_with_content() -> Mapping[str, str]:
 
 def read_prices() -> Mapping[str, Mapping[str, Decimal]]:
     """The price list of this moment."""
-    return pricing_price_list.current(now=timezone.now())
+    return pricing_price_list.current_prices(now=timezone.now())
 
 
 cached_examples: CachedValue[Mapping[str, str]] = CachedValue(read_with_content)

@@ -26,7 +26,7 @@ from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
 from payments import x402
-from payments.identity.caller import caller_of, identify
+from payments.identity.caller import caller_of, identify_caller
 from payments.identity.drf_authentication import DataViewSet
 from payments.x402.purchase import Purchase
 
@@ -182,7 +182,7 @@ class ExportViewSet(DataViewSet[Export]):
             export = get_object_or_404(Export.objects.known_as(id))
         else:
             # The doorway lets files pass without asking who it is (payments.rate_limits).
-            self.wallet = commands.owner(identify(request, now=now))
+            self.wallet = commands.owner(identify_caller(request, now=now))
             export = representation.find(self.wallet, id)
             until = signed_urls.good_until(export, now=now)
         return sent(request, signed_urls.kept(export, name, now=now), until=until, now=now)

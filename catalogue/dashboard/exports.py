@@ -119,7 +119,7 @@ WITH_FILES = (Export.Status.SUCCEEDED, Export.Status.EXPIRED)
 @page(Right.DATA, section=SECTION)
 def exports(request: PageRequest) -> HttpResponse:
     """List exports, newest first. Three queries besides those of the `page` decorator."""
-    wallets = account_summary.addresses_of(request.access.account)
+    wallets = account_summary.list_addresses(request.access.account)
     text = request.GET.get("before", "")
     before = decode(PREFIX, text) if text else None
     found = representation.newest(wallets, limit=A_PAGE + 1, before=before) if wallets else []
@@ -159,7 +159,7 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
 def found_one(request: PageRequest, public_id: str) -> Export:
     """Return an export of one of the account's wallets. Raises Http404."""
     try:
-        return representation.find_among(account_summary.addresses_of(request.access.account), public_id)
+        return representation.find_among(account_summary.list_addresses(request.access.account), public_id)
     except ApiError as unknown:
         raise Http404 from unknown
 
@@ -247,7 +247,7 @@ def cancel(request: PageRequest, export: str) -> HttpResponse:
 def new(request: PageRequest) -> HttpResponse:
     """Show the price of an export; a free one can be ordered here."""
     account, now = request.access.account, timezone.now()
-    wallets = account_summary.wallets_of(account, now=now)
+    wallets = account_summary.list_wallets(account, now=now)
     context: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}
     if not wallets:
         return render(request, "catalogue/dashboard/new.html", context)
@@ -258,7 +258,7 @@ def new(request: PageRequest) -> HttpResponse:
     if form.is_bound:
         status = 400
         if form.is_valid():
-            caller = account_summary.caller_of(form.wallets[form.cleaned_data["wallet"]], account)
+            caller = account_summary.build_caller(form.wallets[form.cleaned_data["wallet"]], account)
             try:
                 if request.method == "POST":
                     ordered = quote.order(caller, form.arguments, now=now)

@@ -19,8 +19,8 @@ from framework.mcp.jsonrpc import MOST_BYTES, Fault, Message
 from framework.mcp.protocol_versions import HANDSHAKE, Era
 from framework.mcp.responses import Answer
 from framework.mcp.server import fault_of, in_words
-from payments.identity.caller import anonymous, bearer, caller_of
-from payments.rate_limits import BOOKINGS, Apart, DataRateLimitMiddleware
+from payments.identity.caller import anonymous_caller, bearer_token, caller_of
+from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
 
 logger = logging.getLogger("tablewire.api")
 
@@ -28,11 +28,11 @@ logger = logging.getLogger("tablewire.api")
 CALL, READ = "tools/call", "resources/read"
 BOOKS = "book_table"
 # Everything else: lists, prompts, completion, and what cannot be read.
-MESSAGES = Apart("mcp", limit=240)
+MESSAGES = FixedLimit("mcp", limit=240)
 # A message is read before it is known what it counts on. To read a small one costs as little as to refuse it; of
 # others, which cost up to 0.2 s, an address has so many: arguments and a payment never need one.
 SMALL_BYTES = 16 * 1024
-LARGE = Apart("mcp-large", limit=30)
+LARGE = FixedLimit("mcp-large", limit=30)
 OURS = ("ws_", "rk_")
 # What HTTP itself tells. A model would read none of these, and its client goes by the status.
 OF_HTTP = (401, 403, 405)
@@ -44,14 +44,14 @@ class ForeignOrigin(ApiError):
     code = ErrorCode.FOREIGN_ORIGIN
 
 
-class McpRateLimitMiddleware(DataRateLimitMiddleware):
+class McpRateLimitMiddleware(DataApiMiddleware):
     """Reads the message, as what it asks for says what it counts on; the view finds it on the request."""
 
     prefix = "/mcp"
 
     def admit(self, request: HttpRequest) -> Admission:
         """Find the message and the caller. What is wrong with the message the view tells."""
-        request.caller = anonymous(request)  # type: ignore[attr-defined]
+        request.caller = anonymous_caller(request)  # type: ignore[attr-defined]
         if request.path_info not in (self.prefix, f"{self.prefix}/"):
             return Admission(self.anonymous_allowance(request))
         if request.method != "POST":
@@ -67,7 +67,7 @@ class McpRateLimitMiddleware(DataRateLimitMiddleware):
                 return Admission(
                     self.anonymous_allowance(request), over(large, f"{large.limit} large messages a minute")
                 )
-        token = bearer(request)
+        token = bearer_token(request)
         try:
             request.message = jsonrpc.read(request)  # type: ignore[attr-defined]
         except Fault as fault:
@@ -76,10 +76,10 @@ class McpRateLimitMiddleware(DataRateLimitMiddleware):
             # A client that means to be somebody must learn that it is nobody.
             words = "The Bearer token is neither a session nor an API key of ours."
             return Admission(self.anonymous_allowance(request), Unauthorized(words))
-        message, own = message_of(request), self.apart(request)
+        message, own = message_of(request), self.fixed_limit(request)
         if message is None or own is MESSAGES:
             return Admission(self.anonymous_allowance(request), self.refusal_of_token(request))
-        admission = self.known(request, meta=message.meta)
+        admission = self.identify(request, meta=message.meta)
         return Admission(self.anonymous_allowance(request)) if own and not admission.error else admission
 
     def refusal_of_token(self, request: HttpRequest) -> ApiError | None:
@@ -89,12 +89,12 @@ class McpRateLimitMiddleware(DataRateLimitMiddleware):
         """
         request.META.pop("HTTP_SIGN_IN_WITH_X", None)
         try:
-            return self.known(request, meta={}).error
+            return self.identify(request, meta={}).error
         except DatabaseError:
             logger.warning("database away", exc_info=True)
             return None
 
-    def apart(self, request: HttpRequest) -> Apart | None:
+    def fixed_limit(self, request: HttpRequest) -> FixedLimit | None:
         """What the message counts on, if not on what the caller's tier has: a booking as at REST."""
         message = message_of(request)
         if message is None or message.id is None or message.method not in (CALL, READ):
@@ -162,7 +162,7 @@ def is_large(request: HttpRequest) -> bool:
         return False
 
 
-def allowance(limit: Apart, request: HttpRequest) -> Allowance:
+def allowance(limit: FixedLimit, request: HttpRequest) -> Allowance:
     """What the address of a request has of a limit."""
     return Allowance(bucket=address_bucket(request), limit=limit.limit, window_s=limit.window_s)
 

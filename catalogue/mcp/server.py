@@ -6,7 +6,7 @@ from catalogue.agent_discovery.x402_manifest import absolute
 from catalogue.mcp import paywall, prompts, resources
 from catalogue.mcp.tools import exports, offers, paid_groups, search
 from framework.mcp.server import Server
-from payments.identity.caller import name_of
+from payments.identity.caller import caller_name
 
 INSTRUCTIONS = (
     "Restaurants of several cities: search, records, offers and bookings are free; reviews, photos, surroundings,"
@@ -41,5 +41,5 @@ SERVER = Server(
     resources=resources.RESOURCES,
     prompts=prompts.PROMPTS,
     refused=paywall.refused,
-    caller=name_of,
+    caller=caller_name,
 )

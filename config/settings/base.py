@@ -74,7 +74,7 @@ MIDDLEWARE = [
     "framework.observability.request_id.RequestIdMiddleware",
     "framework.api.cors.ApiCorsMiddleware",
     "accounts.api_keys.rate_limit.ManagementRateLimitMiddleware",
-    "payments.rate_limits.DataRateLimitMiddleware",
+    "payments.rate_limits.DataApiMiddleware",
     "catalogue.mcp.middleware.McpRateLimitMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",

@@ -1,18 +1,17 @@
-"""Chain audits in the back office: the results of the daily comparison of ledger and chain."""
+"""The admin of chain audits: the results of the daily comparison of ledger and chain."""
 
 import re
 from collections.abc import Sequence
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from framework import public_ids
 from framework.admin.read_only import ReadOnlyAdmin
+from payments.admin.columns import payment_url
 from payments.models import Audit, Payment
-from payments.x402.receipts import PREFIX
+from payments.models.payments import PREFIX
 
 PAYMENT_ID = re.compile(rf"^({PREFIX}_\w+)")
 MAX_LINKS = 100
@@ -23,27 +22,29 @@ class AuditAdmin(ReadOnlyAdmin):
     """Audits: transfers to our address compared with the ledger, by block range."""
 
     empty_hint = "The first audit runs at 05:07 UTC. “manage.py audit_payments” runs one now."
-    list_display = ["__str__", "differing", "orphans", "arrived_usdc", "ledger_usdc", "transfers", "ended_at"]
+    list_display = ["__str__", "difference_count", "orphans", "arrived_usdc", "ledger_usdc", "transfers", "ended_at"]
     fields = [
         *("network", "pay_to", "first_block", "last_block", "ended_at"),
-        *("transfers", "arrived_usdc", "ledger_usdc", "orphans", "owed_back", "what_differs"),
+        *("transfers", "arrived_usdc", "ledger_usdc", "orphans", "unmatched_transfers", "difference_list"),
     ]
     ordering = ["-pk"]
 
     @admin.display(description="differences")
-    def differing(self, audit: Audit) -> int:
-        """The number of differences between ledger and chain."""
+    def difference_count(self, audit: Audit) -> int:
         return len(audit.differences)
 
     @admin.display(description="Unmatched transfers")
-    def owed_back(self, audit: Audit) -> SafeString | str:
-        """The payments created for unmatched transfers."""
-        rows = list(orphans_of(audit)[:MAX_LINKS])
-        return links([(row.pk, f"{row}, {row.get_state_display()}") for row in rows]) or "None"
+    def unmatched_transfers(self, audit: Audit) -> SafeString | str:
+        payments = Payment.objects.filter(
+            network=audit.network,
+            pay_to=audit.pay_to,
+            block__range=(audit.first_block, audit.last_block),
+            resource="",
+        ).order_by("block", "pk")
+        return links([(row.pk, f"{row}, {row.get_state_display()}") for row in payments[:MAX_LINKS]]) or "None"
 
     @admin.display(description="Differences")
-    def what_differs(self, audit: Audit) -> SafeString | str:
-        """The differences, with links to the payments."""
+    def difference_list(self, audit: Audit) -> SafeString | str:
         lines = []
         for difference in audit.differences:
             payment_id = PAYMENT_ID.match(difference)
@@ -51,24 +52,10 @@ class AuditAdmin(ReadOnlyAdmin):
         return links(lines) or "None"
 
 
-def orphans_of(audit: Audit) -> QuerySet[Payment]:
-    """The payments in these blocks that no request claimed."""
-    blocks = (audit.first_block, audit.last_block)
-    mine = Payment.objects.filter(network=audit.network, pay_to=audit.pay_to, block__range=blocks)
-    return mine.filter(resource="").order_by("block", "pk")
-
-
 def links(lines: Sequence[tuple[object, str]]) -> SafeString:
-    """Return the lines, linked to their payments if known."""
+    """Return the lines; those with the primary key of a payment link to it."""
     return format_html_join(
         "",
         "<div>{}</div>",
-        (
-            (
-                format_html('<a href="{}">{}</a>', reverse("admin:payments_payment_change", args=[key]), text)
-                if key
-                else text,
-            )
-            for key, text in lines
-        ),
+        ((format_html('<a href="{}">{}</a>', payment_url(key), text) if key else text,) for key, text in lines),
     )

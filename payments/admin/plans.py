@@ -1,4 +1,4 @@
-"""Plans in the back office: custom terms for a wallet or an account."""
+"""The admin of plans: custom terms for a wallet or an account."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
-from payments.admin.formats import in_short
+from payments.admin.columns import OptionFilter, short_with_title
+from payments.formatting import format_amount
 from payments.models import Plan
-from payments.pricing.price_changes import told
 from payments.tiers import plans
 
 # The terms of a plan that has started are read-only.
@@ -26,20 +26,11 @@ class PlanForm(DomainErrorForm):
     class Meta:
         model = Plan
         fields = [
-            "name",
-            "wallet",
-            "account",
-            "tier",
-            "per_minute",
-            "price_factor",
-            "sla",
-            "valid_from",
-            "valid_until",
-            "note",
+            *("name", "wallet", "account", "tier", "per_minute", "price_factor", "sla"),
+            *("valid_from", "valid_until", "note"),
         ]
 
     def clean_valid_until(self) -> Any:
-        """Reject a past end."""
         until = self.cleaned_data["valid_until"]
         if until is not None and "valid_until" in self.changed_data and until < timezone.now():
             raise forms.ValidationError(
@@ -48,27 +39,16 @@ class PlanForm(DomainErrorForm):
         return until
 
 
-class TimeFilter(admin.SimpleListFilter):
+class TimeFilter(OptionFilter):
     """Filters current, upcoming and ended plans."""
 
     title = "time"
     parameter_name = "time"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The choices."""
-        return [("current", "Current"), ("coming", "Upcoming"), ("ended", "Ended")]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        """Filter by time."""
-        now = timezone.now()
-        match self.value():
-            case "current":
-                return queryset.current(now)
-            case "coming":
-                return queryset.filter(valid_from__gt=now)
-            case "ended":
-                return queryset.filter(valid_until__lte=now)
-        return queryset
+    options = {
+        "current": ("Current", lambda rows: rows.current(timezone.now())),
+        "upcoming": ("Upcoming", lambda rows: rows.filter(valid_from__gt=timezone.now())),
+        "ended": ("Ended", lambda rows: rows.filter(valid_until__lte=timezone.now())),
+    }
 
 
 @admin.register(Plan)
@@ -77,9 +57,9 @@ class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
 
     form = PlanForm
     empty_hint = "“Add plan” creates custom terms for a wallet or an account."
-    list_display = ["name", "whose", "is_current", "tier", "rate", "period"]
+    list_display = ["name", "customer", "is_current", "tier", "rate", "period"]
     sortable_by = None
-    # Few rows: counted exactly.
+    # There are few rows: exact counts are cheap.
     paginator = Paginator
     list_select_related = ["account"]
     list_filter = [TimeFilter, "tier"]
@@ -96,23 +76,19 @@ class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
     ]
 
     @admin.display(description="Customer", ordering="account")
-    def whose(self, plan: Plan) -> str:
-        """The account, or the shortened wallet address."""
-        return str(plan.account) if plan.account else in_short(plan.wallet_id or "")
+    def customer(self, plan: Plan) -> str:
+        return str(plan.account) if plan.account else short_with_title(plan.wallet_id or "")
 
     @admin.display(description="Requests a minute, price factor")
     def rate(self, plan: Plan) -> str:
-        """Requests a minute and price factor, if agreed."""
-        return f"{plan.per_minute or '-'}, {'-' if plan.price_factor is None else told(plan.price_factor)}"
+        return f"{plan.per_minute or '-'}, {'-' if plan.price_factor is None else format_amount(plan.price_factor)}"
 
     @admin.display(description="Period (UTC)", ordering="valid_from")
     def period(self, plan: Plan) -> str:
-        """Start and end."""
         return f"{plan.valid_from:%Y-%m-%d} {f'to {plan.valid_until:%Y-%m-%d}' if plan.valid_until else 'with no end'}"
 
     @admin.display(description="Current", boolean=True)
     def is_current(self, plan: Plan) -> bool:
-        """Whether the plan is in effect now."""
         now = timezone.now()
         return plan.valid_from <= now and (plan.valid_until is None or plan.valid_until > now)
 
@@ -123,7 +99,6 @@ class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
         return super().get_search_results(request, queryset, search_term.lower())
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Default start: now."""
         return {"valid_from": timezone.now(), **super().get_changeform_initial_data(request)}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Plan | None = None) -> list[str]:
@@ -131,26 +106,23 @@ class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
         now = timezone.now()
         if obj is None or obj.valid_from > now:
             return []
-        return [*TERMS, *(["name", "sla", "valid_until"] if has_ended(obj) else [])]
+        return [
+            *TERMS,
+            *(["name", "sla", "valid_until"] if obj.valid_until is not None and obj.valid_until <= now else []),
+        ]
 
     def has_delete_permission(self, request: HttpRequest, obj: Plan | None = None) -> bool:
         """Only a plan that has not started, on its own page."""
         return obj is not None and obj.valid_from > timezone.now() and super().has_delete_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Plan, form: Any, change: bool) -> None:
-        """Save the plan."""
-        plans.agree(obj)
+        plans.save_plan(obj)
 
     @admin.action(description="End the selected plans now", permissions=["change"])
     def end(self, request: HttpRequest, queryset: QuerySet[Plan]) -> None:
         """End the current plans, and report the others."""
-        chosen = list(queryset.values_list("pk", flat=True))
-        ended = plans.end(chosen, now=timezone.now())
+        selected = list(queryset.values_list("pk", flat=True))
+        ended = plans.end_plans(selected, now=timezone.now())
         self.message_user(request, f"{ended} ended.", messages.SUCCESS if ended else messages.ERROR)
-        if ended < len(chosen):
-            self.message_user(request, f"{len(chosen) - ended} were not in effect.", messages.ERROR)
-
-
-def has_ended(plan: Plan) -> bool:
-    """Whether the plan has ended."""
-    return plan.valid_until is not None and plan.valid_until <= timezone.now()
+        if ended < len(selected):
+            self.message_user(request, f"{len(selected) - ended} were not in effect.", messages.ERROR)

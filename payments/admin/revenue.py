@@ -1,25 +1,26 @@
-"""The revenue report of the back office: a chart, tables, and both as CSV."""
+"""The revenue report of the admin: a chart, tables, and CSV files."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.charts import Column, Layout, bar_chart
-from framework.csv_export import csv_lines
+from framework.csv_export import csv_response
+from payments.formatting import format_amount
 from payments.models import Payment, Revenue
 from payments.reports import revenue
-from payments.reports.revenue import FIRST_DAY, LAST_DAY, MOST_STEPS, PER, TABLES, Period, Sum
+from payments.reports.revenue import FIRST_DAY, LAST_DAY, MAX_STEPS, PER, TABLES, Period, Sum
 
-LAST = {"7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last 12 months"}
+PERIODS = {"7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last 12 months"}
 HEADINGS = {
     "moment": "Time",
     "product": "Product",
@@ -28,36 +29,19 @@ HEADINGS = {
     "channel": "Channel",
     "network": "Network",
 }
-COLUMNS = ("payments", "usdc", "average", "refunded", "refunded_usdc", "owed", "owed_usdc", "unknown")
+COLUMNS = ("payments", "usdc", "average", "refunded", "refunded_usdc", "refunds_due", "refunds_due_usdc", "unknown")
 COLUMN_LABELS = ("Payments", "USDC", "Average", "Refunded", "USDC", "Refunds due", "USDC", "Unknown")
-LEDGER = (
-    "id",
-    "state",
-    "form",
-    "network",
-    "payer",
-    "amount_usdc",
-    "products",
-    "tier",
-    "channel",
-    "resource",
-    "tx_hash",
-    "block",
-    "payment_identifier",
-    "created_at",
-    "settled_at",
-    "delivered_at",
-    "refunded_at",
+LEDGER_COLUMNS = (
+    *("id", "state", "form", "network", "payer", "amount_usdc", "products", "tier", "channel", "resource", "tx_hash"),
+    *("block", "payment_identifier", "created_at", "settled_at", "delivered_at", "refunded_at"),
 )
-
-
 CHART = Layout(width=960, height=260, left=70, right=10, top=14, bottom=30, max_labels=12, grid_lines=5)
 
 
 class PeriodForm(forms.Form):
     """The period and the step of the report."""
 
-    days = forms.ChoiceField(choices=[*LAST.items(), ("custom", "Custom range")], required=False, label="Period")
+    days = forms.ChoiceField(choices=[*PERIODS.items(), ("custom", "Custom range")], required=False, label="Period")
     first = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
     last = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
     per = forms.ChoiceField(
@@ -65,7 +49,6 @@ class PeriodForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Check the order of the days, and the number of bars."""
         values = super().clean() or {}
         first, last = values.get("first"), values.get("last")
         if values.get("days") == "custom" and not self.errors:
@@ -78,7 +61,7 @@ class PeriodForm(forms.Form):
             if (last - first).days > 3660:
                 raise forms.ValidationError("Enter at most ten years.")
         if not self.errors and self.period(timezone.now().date()).is_too_fine:
-            raise forms.ValidationError(f"At most {MOST_STEPS} bars: select week or month as the bar size.")
+            raise forms.ValidationError(f"At most {MAX_STEPS} bars: select week or month as the bar size.")
         return values
 
     def period(self, today: date) -> Period:
@@ -98,15 +81,12 @@ class RevenueAdmin(ReadOnlyAdmin):
     """The revenue page, for users who may view payments."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Users who may view payments."""
         return bool(request.user.has_perm("payments.view_payment"))
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The report is read-only."""
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Listed for the same users."""
         return self.has_view_permission(request)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -119,30 +99,33 @@ class RevenueAdmin(ReadOnlyAdmin):
         period = form.period(timezone.now().date())
         match request.GET.get("csv"):
             case "report":
-                return as_file(report_rows(revenue.report(period)), f"revenue-{period.first}-{period.last}.csv")
+                return csv_response(
+                    report_rows(revenue.load_report(period)), f"revenue-{period.first}-{period.last}.csv"
+                )
             case "ledger":
-                return as_file(ledger_rows(period), f"ledger-{period.first}-{period.last}.csv")
-        found = revenue.report(period)
+                return csv_response(ledger_rows(period), f"ledger-{period.first}-{period.last}.csv")
+        report = revenue.load_report(period)
+        moments = report.tables["moment"]
         return self._page(
             request,
             form,
-            report=found,
+            report=report,
             columns=COLUMN_LABELS,
-            chart=bar_chart([column_of(each, per=period.per) for each in found.tables["moment"]], CHART),
-            chart_description=described(found.tables["moment"], per=period.per),
-            tables=[(HEADINGS[name], _newest_first(name, found.tables[name])) for name in TABLES],
+            chart=bar_chart([chart_column(row, per=period.per) for row in moments], CHART),
+            chart_description=describe_chart(moments, per=period.per),
+            # The newest period comes first.
+            tables=[(HEADINGS[name], moments[::-1] if name == "moment" else report.tables[name]) for name in TABLES],
             # Explicit dates, so that a link returns the same file tomorrow.
-            chosen=urlencode({"days": "custom", "first": period.first, "last": period.last, "per": period.per}),
+            period_query=urlencode({"days": "custom", "first": period.first, "last": period.last, "per": period.per}),
         )
 
-    def _page(self, request: HttpRequest, form: PeriodForm, *, status: int = 200, **more: Any) -> HttpResponse:
-        context = {
+    def _page(self, request: HttpRequest, form: PeriodForm, *, status: int = 200, **context: Any) -> HttpResponse:
+        context |= {
             **self.admin_site.each_context(request),
             "title": "Revenue",
             "opts": self.opts,
             "form": form,
-            "quick": LAST.items(),
-            **more,
+            "quick": PERIODS.items(),
         }
         return TemplateResponse(request, "payments/revenue.html", context, status=status)
 
@@ -152,34 +135,19 @@ def report_rows(report: revenue.Report) -> Iterable[tuple[object, ...]]:
     yield ("by", "name", *COLUMNS)
     yield ("all", f"{report.period.first} to {report.period.last}", *_cells(report.total))
     for name in TABLES:
-        for each in report.tables[name]:
-            yield (report.period.per if name == "moment" else name, each.name, *_cells(each))
+        for row in report.tables[name]:
+            yield (report.period.per if name == "moment" else name, row.name, *_cells(row))
 
 
 def ledger_rows(period: Period) -> Iterable[tuple[object, ...]]:
     """Yield the payments whose money arrived in the period; times in UTC."""
-    yield LEDGER
-    for row in revenue.lines(period):
-        yield tuple(_ledger_cell(row, name) for name in LEDGER)
+    yield LEDGER_COLUMNS
+    for row in revenue.iterate_payments(period):
+        yield tuple(_ledger_cell(row, name) for name in LEDGER_COLUMNS)
 
 
-def as_file(rows: Iterable[tuple[object, ...]], name: str) -> HttpResponse:
-    """Return a streamed CSV file."""
-    response = StreamingHttpResponse(
-        csv_lines(rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
-    )
-    # The type stubs expect HttpResponse.
-    return cast("HttpResponse", response)
-
-
-def _newest_first(name: str, sums: tuple[Sum, ...]) -> tuple[Sum, ...]:
-    return sums[::-1] if name == "moment" else sums
-
-
-def _cells(each: Sum) -> Iterable[object]:
-    return (getattr(each, name) for name in COLUMNS)
+def _cells(row: Sum) -> Iterable[object]:
+    return (getattr(row, name) for name in COLUMNS)
 
 
 def _ledger_cell(row: Payment, name: str) -> object:
@@ -191,14 +159,14 @@ def _ledger_cell(row: Payment, name: str) -> object:
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
-def column_of(each: revenue.Sum, *, per: str) -> Column:
-    """The USDC of a day, week or month as a bar."""
-    label = each.name[:7] if per == "month" else each.name[5:]
-    return Column(f"{each.name}: {each.usdc.normalize():f} USDC, {each.payments} payments", label, [("", each.usdc)])
+def chart_column(row: Sum, *, per: str) -> Column:
+    """Return the bar of a day, week or month."""
+    label = row.name[:7] if per == "month" else row.name[5:]
+    return Column(f"{row.name}: {format_amount(row.usdc)} USDC, {row.payments} payments", label, [("", row.usdc)])
 
 
-def described(sums: Sequence[revenue.Sum], *, per: str) -> str:
-    """The chart in words."""
-    best = max(sums, key=lambda each: each.usdc, default=None)
-    words = f" The best {per} is {best.name} with {best.usdc.normalize():f} USDC." if best and best.usdc else ""
-    return f"USDC by {per}, {len(sums)} bars.{words}"
+def describe_chart(sums: Sequence[Sum], *, per: str) -> str:
+    """Return the alternative text of the chart."""
+    best = max(sums, key=lambda row: row.usdc, default=None)
+    maximum = f" The best {per} is {best.name} with {format_amount(best.usdc)} USDC." if best and best.usdc else ""
+    return f"USDC by {per}, {len(sums)} bars.{maximum}"

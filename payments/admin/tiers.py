@@ -1,4 +1,4 @@
-"""Tier terms in the back office."""
+"""The admin of tier terms."""
 
 from django.contrib import admin
 from django.db.models import Case, IntegerField, QuerySet, Value, When
@@ -10,7 +10,7 @@ from payments.tiers.definitions import TIERS
 
 @admin.register(TierTerms)
 class TierTermsAdmin(admin.ModelAdmin[TierTerms]):
-    """Support, priority and service level of the four tiers."""
+    """Support, priority and service level of the four tiers, which are fixed."""
 
     list_display = ["tier", "support", "priority", "sla", "per_minute", "rate"]
     sortable_by = ()
@@ -28,24 +28,19 @@ class TierTermsAdmin(admin.ModelAdmin[TierTerms]):
     readonly_fields = ["tier", "per_minute", "rate"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TierTerms]:
-        """Order by tier, lowest first."""
         ranks = [When(tier=name, then=Value(tier.rank)) for name, tier in TIERS.items()]
         return super().get_queryset(request).order_by(Case(*ranks, output_field=IntegerField()))
 
     @admin.display(description="Requests a minute")
     def per_minute(self, terms: TierTerms) -> int:
-        """The rate limit without a plan."""
         return TIERS[terms.tier].per_minute
 
     @admin.display(description="Price rate")
     def rate(self, terms: TierTerms) -> str:
-        """The column of the price list."""
         return TIERS[terms.tier].rate
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """The tiers are fixed."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: TierTerms | None = None) -> bool:
-        """The tiers are fixed."""
         return False

@@ -1,4 +1,4 @@
-"""The views of payments, by noun."""
+"""The views of the payments API."""
 
 from payments.api.auth import AuthViewSet
 from payments.api.me import MeViewSet

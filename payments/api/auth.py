@@ -1,4 +1,4 @@
-"""Signing in with a wallet, over HTTP."""
+"""The endpoints of wallet sign-in."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from framework.api.query_params import parser
 from framework.api.viewsets import StrictViewSet
 from payments.chain import evm
 from payments.identity import sessions, siwx
-from payments.identity.caller import bearer
+from payments.identity.caller import bearer_token
 from payments.models import WalletSession
 from payments.serializers import auth as serializers
 
@@ -24,12 +24,12 @@ SIGN_IN = OpenApiParameter(
     siwx.HEADER,
     str,
     OpenApiParameter.HEADER,
-    description="The same as x402 clients send it: base64 of the message's fields and the signature. Then no body.",
+    description="Instead of the body, as x402 clients send it: base64 of the message's fields and the signature.",
 )
 
 
 class AuthViewSet(StrictViewSet[WalletSession]):
-    """Prove a wallet, by which it gets the tier that its holdings give."""
+    """Sign in with a wallet, to get the tier of its holdings."""
 
     queryset = WalletSession.objects.none()
     serializer_class = serializers.SessionRecord
@@ -39,32 +39,32 @@ class AuthViewSet(StrictViewSet[WalletSession]):
     @extend_schema(
         operation_id="get_challenge",
         summary="Get a challenge to sign",
-        parameters=[serializers.ChallengeFor],
+        parameters=[serializers.ChallengeParameters],
         responses=schema.documented_responses({200: serializers.ChallengeRecord}),
     )
     @action(detail=False)
     def challenge(self, request: Request) -> Response:
-        """The fields of a message of EIP-4361, good once and for five minutes. Signing it costs nothing."""
-        form = serializers.ChallengeFor(data=parser.parse_query(request, ["address"]))
+        """The fields of a message of EIP-4361, valid once and for five minutes. Signing it costs nothing."""
+        form = serializers.ChallengeParameters(data=parser.parse_query(request, ["address"]))
         form.is_valid(raise_exception=True)
-        record = serializers.ChallengeRecord(siwx.challenge(now=timezone.now()), context=form.validated_data)
+        record = serializers.ChallengeRecord(siwx.create_challenge(now=timezone.now()), context=form.validated_data)
         return Response(record.data, headers=NO_STORE)
 
     @extend_schema(
         operation_id="open_session",
         summary="Sign in with a wallet",
         parameters=[SIGN_IN],
-        request=serializers.Proof,
+        request=serializers.SignedMessage,
         responses=schema.documented_responses({201: serializers.SessionRecord}, errors=[401]),
     )
     @action(detail=False, methods=["post"])
     def session(self, request: Request) -> Response:
-        """The signed message opens a session of twelve hours. Its token is told this once."""
+        """The signed message opens a session of twelve hours. Its token is returned only now."""
         now = timezone.now()
-        opened = sessions.open_with(self.sign_in(request, now=now), now=now)
+        opened = sessions.open_session(self.sign_in(request, now=now), now=now)
         values = {
             "token": opened.token,
-            "expires_in": int(sessions.LASTS.total_seconds()),
+            "expires_in": int(sessions.LIFETIME.total_seconds()),
             "wallet": evm.to_checksum_address(opened.wallet.address),
             "tier": opened.wallet.tier,
             "holdings_usd": opened.wallet.holdings_usd,
@@ -72,23 +72,23 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         return Response(serializers.SessionRecord(values).data, status=status.HTTP_201_CREATED, headers=NO_STORE)
 
     def sign_in(self, request: Request, *, now: datetime) -> siwx.SignIn:
-        """The signed message, from the header or else from the body."""
+        """Parse the signed message from the header, or else from the body."""
         header = request.META.get("HTTP_SIGN_IN_WITH_X")
         if header is not None:
-            return siwx.of_header(header, now=now)
-        form = serializers.Proof(data=json_body(request))
+            return siwx.parse_header(header, now=now)
+        form = serializers.SignedMessage(data=json_body(request))
         form.is_valid(raise_exception=True)
-        return siwx.of_message(**form.validated_data, now=now)
+        return siwx.parse_message(**form.validated_data, now=now)
 
     @extend_schema(
         operation_id="close_session",
         summary="Sign out",
-        # As the document has it; the annotation of drf-spectacular is narrower than its code.
+        # The annotation of drf-spectacular is narrower than its code.
         auth=[{"walletSession": []}],  # type: ignore[list-item]
         responses=schema.documented_responses({204: None}, errors=[401]),
     )
     @session.mapping.delete
     def close(self, request: Request) -> Response:
-        """The token in the Authorization header is good no more."""
-        sessions.close(bearer(request), now=timezone.now())
+        """Close the session of the token in the Authorization header."""
+        sessions.close_session(bearer_token(request), now=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,4 +1,4 @@
-"""The parameters of the list of payments."""
+"""The parameters of GET /v1/payments."""
 
 import re
 from datetime import timedelta
@@ -16,8 +16,8 @@ from framework.api.query_params.declarations import (
 from payments.ledger.payment_history import STATES
 
 
-class Bound(ParsedTextParam):
-    """A day or a moment; read as a datetime in UTC. Where `is_end`, a day is read as its end."""
+class DateOrTime(ParsedTextParam):
+    """A day or a time, parsed to a datetime in UTC. With `is_end` a day is parsed to its end."""
 
     def __init__(self, *, is_end: bool = False, **options: Any) -> None:
         self.is_end = is_end
@@ -30,16 +30,15 @@ class Bound(ParsedTextParam):
         )
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the moment."""
         text = super().to_internal_value(data)
         found = parse_datetime(text)
         if self.is_end and re.fullmatch(DATE_PATTERN, text):
-            # The calendar's last day has no next one.
+            # There is no day after 9999-12-31.
             return found + timedelta(days=1) if found.year < 9999 else found
         return found
 
 
-class Ledger(PageParams):
+class PaymentParameters(PageParams):
     """The parameters of GET /v1/payments."""
 
     limit = IntegerParam(required=False, default=20, min_value=1, max_value=100, help_text="Payments on a page.")
@@ -49,17 +48,17 @@ class Ledger(PageParams):
         max_length=40,
         pattern=r"^[a-z0-9_]+(-[a-z0-9_]+)*$",
         hint="This must be the name of a product, as `GET /v1/me` lists them.",
-        help_text="Only payments that have bought this product, alone or with others.",
+        help_text="Only payments for this product, alone or with others.",
     )
-    to = Bound(
+    to = DateOrTime(
         is_end=True,
         required=False,
-        help_text="Made before this moment, or on this day or before it. Days are those of UTC.",
+        help_text="Created before this time, or on this day or before it. Days are in UTC.",
     )
 
     def get_fields(self) -> dict[str, Any]:
-        """Add the parameter whose name is a word of Python."""
+        # `from` is a keyword of Python.
         fields = super().get_fields()
-        first = Bound(required=False, help_text="Made at this moment or later, or on this day or later.")
+        first = DateOrTime(required=False, help_text="Created at this time or later, or on this day or later.")
         paged = {name: fields.pop(name) for name in ("limit", "cursor")}
         return {"state": fields.pop("state"), "product": fields.pop("product"), "from": first, **fields, **paged}

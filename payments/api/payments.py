@@ -1,4 +1,4 @@
-"""What a wallet has paid, over HTTP."""
+"""The endpoints of payments."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from framework.api.cache_headers import NO_STORE
 from framework.api.openapi import schema
-from payments.api.filters import Ledger
+from payments.api.filters import PaymentParameters
 from payments.identity.caller import caller_of
 from payments.identity.drf_authentication import DataViewSet
 from payments.ledger import payment_history
@@ -19,17 +19,16 @@ from payments.serializers import payments as serializers
 
 
 class PaymentViewSet(DataViewSet[Payment]):
-    """The payments of the wallets that the caller has proven."""
+    """The payments of the caller's proven wallets."""
 
     queryset = Payment.objects.none()
     serializer_class = serializers.PaymentRecord
     lookup_url_kwarg = "id"
-    # Anything else cannot be an id, and need not be looked up.
     lookup_value_regex = "[a-zA-Z0-9_]{1,40}"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Ask who it is before anything is judged."""
-        # An action is None, or `metadata` for OPTIONS, where the address does not have the method.
+        # 401 comes before any other error. The action is None, or `metadata` for OPTIONS, if the path does not have
+        # the method.
         if self.action not in (None, "metadata"):
             self.wallets = payment_history.get_payers(caller_of(request))
         super().initial(request, *args, **kwargs)
@@ -37,17 +36,15 @@ class PaymentViewSet(DataViewSet[Payment]):
     @extend_schema(
         operation_id="list_payments",
         summary="List your payments, newest first",
-        parameters=[Ledger],
+        parameters=[PaymentParameters],
         responses=schema.documented_responses({200: serializers.PaymentAnswer}, errors=[401]),
     )
     def list(self, request: Request) -> Response:
-        """Those of the wallets that you have proven: by a session, by SIGN-IN-WITH-X, or as linked to the account of
-        your key. Free of charge.
-        """
-        asked = Ledger.read(request)
-        asked |= {"since": asked.pop("from", None), "until": asked.pop("to", None)}
-        found = payment_history.list_payments(self.wallets, **asked, now=timezone.now())
-        return Response(serializers.PaymentAnswer(found).data, headers=NO_STORE)
+        """Of your proven wallets: of a session, of SIGN-IN-WITH-X, or of the account of your key. Free of charge."""
+        values = PaymentParameters.read(request)
+        values |= {"since": values.pop("from", None), "until": values.pop("to", None)}
+        page = payment_history.list_payments(self.wallets, **values, now=timezone.now())
+        return Response(serializers.PaymentAnswer(page).data, headers=NO_STORE)
 
     @extend_schema(
         operation_id="get_payment",
@@ -56,6 +53,6 @@ class PaymentViewSet(DataViewSet[Payment]):
         responses=schema.documented_responses({200: serializers.PaymentRecord}, errors=[401, 404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
-        """By the name that receipts and refusals call it by (`pay_...`). Free of charge."""
+        """By the id in receipts and errors (`pay_...`). Free of charge."""
         row = payment_history.get_payment(self.wallets, id)
         return Response(serializers.PaymentRecord(row).data, headers=NO_STORE)

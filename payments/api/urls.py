@@ -1,4 +1,4 @@
-"""Paths of payments, below /v1."""
+"""Paths of the payments API, below /v1."""
 
 from framework.api.routers import OptionalSlashRouter
 from payments import api

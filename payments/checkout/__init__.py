@@ -39,9 +39,9 @@ def is_free_by_plan(products: Sequence[str], *, caller: Caller, now: datetime) -
     The ledger does not record them. A plan gives away only what its tier is sold. No query for a caller without such
     a plan, one otherwise. Raises NotSold.
     """
-    if caller.terms.factor or not caller.is_known:
+    if caller.terms.factor or not caller.is_identified:
         return False
-    prices = price_list.listed(products, now=now)
+    prices = price_list.load_price_list(products, now=now)
     return caller.tier >= prices.from_tier and not prices.quote(caller.terms).amount
 
 
@@ -70,7 +70,7 @@ def collect(
     if not settings.PAY_TO:
         raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
     payer = proof.payer if isinstance(proof, Authorization) else None
-    prices = price_list.listed(products, now=now)
+    prices = price_list.load_price_list(products, now=now)
     sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=payer)
     if proof is None:
         raise sale.build_payment_error(PaymentRequired, sale.price_message)

@@ -69,7 +69,7 @@ def admit(sale: Sale, signed: Authorization) -> Tier:
             sale, "The payment is valid for longer than a day: sign one for a minute.", "valid_too_long"
         )
     amount = payment_network().to_decimal(signed.value)
-    wallet = holdings.find(signed.payer, now=sale.now)
+    wallet = holdings.find_wallet(signed.payer, now=sale.now)
     # The amounts of all tiers, which are known without the chain: a wrong amount costs no request.
     if amount not in sale.possible_amounts(wallet):
         raise build_amount_error(sale, signed)
@@ -85,7 +85,7 @@ def admit(sale: Sale, signed: Authorization) -> Tier:
 def read_payer_terms(sale: Sale, signed: Authorization, wallet: Wallet) -> Terms:
     """Return the payer's terms; while the chain is unavailable the standard terms, if the payment suffices on them."""
     try:
-        return holdings.terms_now(wallet, now=sale.now)
+        return holdings.refresh_terms(wallet, now=sale.now)
     except RpcUnavailable:
         is_sold = sale.best_terms(signed.payer, STANDARD).tier >= sale.prices.from_tier
         if is_sold and payment_network().to_decimal(signed.value) in sale.acceptable_amounts(signed.payer, STANDARD):
@@ -96,7 +96,7 @@ def read_payer_terms(sale: Sale, signed: Authorization, wallet: Wallet) -> Terms
 def build_amount_error(sale: Sale, signed: Authorization) -> PaymentRejected:
     """Return the error for an amount that is not the price for this payer."""
     paid, price = payment_network().to_decimal(signed.value).normalize(), sale.quote.amount.normalize()
-    is_other_wallet = sale.caller.is_known and sale.caller.terms_for(signed.payer) is None
+    is_other_wallet = sale.caller.is_identified and sale.caller.terms_for(signed.payer) is None
     hint = (
         " You have not proven the wallet that pays, so it is asked for the standard price." if is_other_wallet else ""
     )

@@ -64,7 +64,7 @@ class Sale:
         return [payer_terms] if callers is None else [payer_terms, callers]
 
     def best_terms(self, payer: str, payer_terms: Terms) -> Terms:
-        return terms.best(self.applicable_terms(payer, payer_terms))
+        return terms.best_terms(self.applicable_terms(payer, payer_terms))
 
     def acceptable_amounts(self, payer: str, payer_terms: Terms) -> frozenset[Decimal]:
         """The amounts that this payer may pay: by any terms that apply to them, or by a lower tier.
@@ -72,13 +72,13 @@ class Sale:
         A lower tier's price may have been quoted before the tier changed or a plan began.
         """
         best = self.best_terms(payer, payer_terms)
-        lower = [terms.plain(tier) for tier in TIERS.values() if tier < best.tier]
+        lower = [terms.tier_terms(tier) for tier in TIERS.values() if tier < best.tier]
         return self.prices.acceptable([STANDARD, *lower, *self.applicable_terms(payer, payer_terms)])
 
     def possible_amounts(self, wallet: Wallet) -> frozenset[Decimal]:
         """The amounts that this wallet, loaded `with_plan`, might pay, as far as is known without the chain."""
-        applicable = self.applicable_terms(wallet.address, terms.without_holding(wallet))
-        return self.prices.acceptable([*map(terms.plain, TIERS.values()), *applicable])
+        applicable = self.applicable_terms(wallet.address, terms.plan_terms(wallet))
+        return self.prices.acceptable([*map(terms.tier_terms, TIERS.values()), *applicable])
 
     def is_covered_by(self, payment: Payment) -> bool:
         """Whether the payment is for this request, and for every product that its answer contains now."""
@@ -119,11 +119,11 @@ class Sale:
 
 def describe_upgrade(terms: Terms) -> tuple[str, Mapping[str, str]]:
     """Return a sentence and error members about the tier that the payer's holding leads to; both empty without one."""
-    if terms.rise is None:
+    if terms.pending_tier is None:
         return "", {}
     # Whole seconds, rounded up: at the named moment the tier applies.
-    at = f"{terms.rise.at + timedelta(microseconds=999_999):%Y-%m-%dT%H:%M:%SZ}"
+    at = f"{terms.pending_tier.at + timedelta(microseconds=999_999):%Y-%m-%dT%H:%M:%SZ}"
     return (
-        f" By what it holds it is {terms.rise.tier.name} from {at} on, if that stays.",
-        {"rising_tier": terms.rise.tier.name, "tier_rises_at": at},
+        f" By what it holds it is {terms.pending_tier.tier.name} from {at} on, if that stays.",
+        {"pending_tier": terms.pending_tier.tier.name, "pending_tier_at": at},
     )

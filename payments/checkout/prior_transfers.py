@@ -34,7 +34,7 @@ def assess_transfer(sale: Sale, *, payer: str, amount: Decimal, age: timedelta) 
 
     Reads the payer's holding from the chain unless it is cached. Raises RpcUnavailable.
     """
-    payer_terms = holdings.terms_of(payer, now=sale.now)
+    payer_terms = holdings.load_terms(payer, now=sale.now)
     best = sale.best_terms(payer, payer_terms)
     if best.tier < sale.prices.from_tier:
         return best, "tier_required"

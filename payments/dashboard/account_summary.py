@@ -6,9 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from accounts.models import Account
-from payments.identity import caller, caller_profile, sessions
-from payments.identity.caller import By, Caller
-from payments.identity.caller_profile import Held
+from payments.identity import sessions
+from payments.identity.caller import Caller, IdentifiedBy, account_bucket
 from payments.models import Plan, Product, TierTerms, Wallet, WalletSession
 from payments.pricing import price_list
 from payments.tiers import terms
@@ -17,21 +16,17 @@ from payments.tiers.terms import STANDARD, Terms
 
 
 @dataclass(frozen=True, slots=True)
-class NextTier:
-    """What is missing for the next tier: USD of the token, or staked tokens; None if not possible that way."""
-
-    tier: Tier
-    missing_usd: Decimal | None
-    missing_stake: Decimal | None
-
-
-@dataclass(frozen=True, slots=True)
 class WalletRow:
-    """A linked wallet; `address` is in lower case, `next` is None for the highest tier."""
+    """A linked wallet with its terms, the next tier, and what is missing for it.
 
-    address: str
-    holding: Held
-    next: NextTier | None
+    `missing_usd` of the token and `missing_stake` are None if the tier cannot be reached that way.
+    """
+
+    wallet: Wallet
+    terms: Terms
+    next_tier: Tier | None = None
+    missing_usd: Decimal | None = None
+    missing_stake: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +34,7 @@ class TierRow:
     """A tier with its terms."""
 
     tier: Tier
-    promised: TierTerms
+    tier_terms: TierTerms
     is_ours: bool
 
 
@@ -61,13 +56,13 @@ class PriceRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Portfolio:
+class AccountSummary:
     """The data service of an account. `terms` are the best of the plan and the wallets."""
 
     wallets: tuple[WalletRow, ...]
     terms: Terms
     plan: Plan | None
-    promised: TierTerms
+    tier_terms: TierTerms
     sla: str
     tiers: tuple[TierRow, ...]
     prices: tuple[PriceRow, ...]
@@ -75,74 +70,75 @@ class Portfolio:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The wallet addresses in lower case."""
-        return tuple(wallet.address for wallet in self.wallets)
+        return tuple(row.wallet.address for row in self.wallets)
 
 
-def addresses_of(account: Account) -> list[str]:
+def list_addresses(account: Account) -> list[str]:
     """The wallet addresses of an account in lower case. One query."""
     return list(Wallet.objects.filter(account=account).order_by("address").values_list("address", flat=True))
 
 
-def wallets_of(account: Account, *, now: datetime) -> list[Wallet]:
+def list_wallets(account: Account, *, now: datetime) -> list[Wallet]:
     """The wallets of an account `with_plan`, the best first, as last read. One query, no chain access."""
     found = Wallet.objects.with_plan(now).filter(account=account)
-    return sorted(found, key=lambda wallet: (-terms.of_wallet(wallet).tier.rank, wallet.address))
+    return sorted(found, key=lambda wallet: (-terms.wallet_terms(wallet).tier.rank, wallet.address))
 
 
-def caller_of(wallet: Wallet, account: Account) -> Caller:
+def build_caller(wallet: Wallet, account: Account) -> Caller:
     """Return the caller for requests with one of the account's wallets (loaded `with_plan`), on its terms."""
     return Caller(
-        bucket=caller.account_bucket(account.pk),
-        terms=terms.of_wallet(wallet),
+        bucket=account_bucket(account.pk),
+        terms=terms.wallet_terms(wallet),
         wallet=wallet.address,
         wallets=frozenset({wallet.address}),
         account=account.pk,
-        by=By.KEY,
-        known=(wallet,),
+        identified_by=IdentifiedBy.KEY,
+        loaded_wallets=(wallet,),
     )
 
 
-def terms_of(account: Account, wallets: list[Wallet], *, now: datetime) -> tuple[Terms, Plan | None]:
+def load_terms(account: Account, wallets: list[Wallet], *, now: datetime) -> tuple[Terms, Plan | None]:
     """Return the terms of the account's API keys from these wallets (of `wallets_of`), and its plan.
 
     No query with wallets, one without.
     """
     plan = wallets[0].account_plan if wallets else Plan.objects.current(now).filter(account=account).first()
-    by_account = terms.by_plan(plan, tier=FREE) if plan else STANDARD
-    return terms.best([by_account, *map(terms.of_wallet, wallets)]), plan
+    account_terms = terms.apply_plans(plan, tier=FREE) if plan else STANDARD
+    return terms.best_terms([account_terms, *map(terms.wallet_terms, wallets)]), plan
 
 
-def of(account: Account, *, now: datetime) -> Portfolio:
+def load_summary(account: Account, *, now: datetime) -> AccountSummary:
     """Return the account's data service. Five queries, no chain access."""
-    wallets = wallets_of(account, now=now)
-    agreed, plan = terms_of(account, wallets, now=now)
-    promised = {row.tier: row for row in TierTerms.objects.all()}
+    wallets = list_wallets(account, now=now)
+    agreed, plan = load_terms(account, wallets, now=now)
+    tier_terms = {row.tier: row for row in TierTerms.objects.all()}
     tier_rows = tuple(
-        TierRow(tier, promised.get(tier.name) or TierTerms(tier=tier.name, priority="standard"), tier == agreed.tier)
+        TierRow(tier, tier_terms.get(tier.name) or TierTerms(tier=tier.name, priority="standard"), tier == agreed.tier)
         for tier in TIERS.values()
     )
-    ours = next(row.promised for row in tier_rows if row.is_ours)
-    return Portfolio(
+    ours = next(row.tier_terms for row in tier_rows if row.is_ours)
+    return AccountSummary(
         wallets=tuple(_wallet_row(wallet) for wallet in wallets),
         terms=agreed,
         plan=plan,
-        promised=ours,
+        tier_terms=ours,
         sla=(plan.sla if plan and agreed.plan == plan.pk else "") or ours.sla,
         tiers=tier_rows,
-        prices=_price_rows(agreed, price_list.current(now=now)),
-        sessions=tuple(sessions.open_of([wallet.address for wallet in wallets], now=now)) if wallets else (),
+        prices=_price_rows(agreed, price_list.current_prices(now=now)),
+        sessions=tuple(sessions.list_open_sessions([wallet.address for wallet in wallets], now=now))
+        if wallets
+        else (),
     )
 
 
 def _wallet_row(wallet: Wallet) -> WalletRow:
-    held = caller_profile.held(wallet)
-    above = next((tier for tier in TIERS.values() if tier > held.tier), None)
+    agreed = terms.wallet_terms(wallet)
+    above = next((tier for tier in TIERS.values() if tier > agreed.tier), None)
     if above is None:
-        return WalletRow(wallet.address, held, None)
-    by_usd = None if above.from_usd is None else max(Decimal(0), above.from_usd - held.holdings_usd)
-    by_stake = None if above.from_stake is None else max(Decimal(0), above.from_stake - held.staked)
-    return WalletRow(wallet.address, held, NextTier(above, by_usd, by_stake))
+        return WalletRow(wallet, agreed)
+    missing_usd = None if above.from_usd is None else max(Decimal(0), above.from_usd - wallet.holdings_usd)
+    missing_stake = None if above.from_stake is None else max(Decimal(0), above.from_stake - wallet.staked)
+    return WalletRow(wallet, agreed, above, missing_usd, missing_stake)
 
 
 def _price_rows(agreed: Terms, amounts: Mapping[str, Mapping[str, Decimal]]) -> tuple[PriceRow, ...]:
@@ -151,6 +147,8 @@ def _price_rows(agreed: Terms, amounts: Mapping[str, Mapping[str, Decimal]]) -> 
         rates = amounts.get(product.slug, {})
         is_open = agreed.tier >= TIERS[product.from_tier]
         rows.append(
-            PriceRow(product, rates.get(FREE.rate), price_list.on(agreed, rates.get(agreed.tier.rate)), is_open)
+            PriceRow(
+                product, rates.get(FREE.rate), price_list.apply_factor(agreed, rates.get(agreed.tier.rate)), is_open
+            )
         )
     return tuple(rows)

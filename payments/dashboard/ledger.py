@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from django import forms
-from django.http import Http404, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 
@@ -17,17 +17,18 @@ from accounts.tenancy.permissions import Right
 from framework.api.pagination.cursor import InvalidCursor
 from framework.api.urls import public_url
 from framework.charts import Column, Layout, bar_chart
-from framework.csv_export import csv_lines
+from framework.csv_export import csv_response
 from framework.errors import ApiError
 from payments.chain.networks import get_explorer_url
 from payments.dashboard import account_summary
+from payments.formatting import format_amount
 from payments.ledger import payment_history
 from payments.models import Payment, PaymentEvent, Product
 from payments.reports import spending
 from payments.reports.spending import Month
 
 SECTION = "data"
-A_PAGE = 25
+PAGE_SIZE = 25
 CHART = Layout(width=720, height=200, left=60, top=10, bottom=24, max_labels=16)
 MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 # The labels of the states for payers, with the colour of their badge.
@@ -67,19 +68,19 @@ class LedgerFilter(forms.Form):
         products = Product.objects.order_by("name").values_list("slug", "name")
         cast("forms.ChoiceField", self.fields["product"]).choices = [("", "Any product"), *products]
 
-    def asked(self, zone: ZoneInfo) -> dict[str, Any]:
-        """Return the arguments for `statements.page`. Requires a valid form."""
-        given = self.cleaned_data
-        month = month_of(given["month"], zone)
+    def page_filters(self, zone: ZoneInfo) -> dict[str, Any]:
+        """Return the arguments for `payment_history.list_payments`. Requires a valid form."""
+        values = self.cleaned_data
+        month = parse_month(values["month"], zone)
         return {
-            "product": given["product"] or None,
-            "state": given["state"] or None,
+            "product": values["product"] or None,
+            "state": values["state"] or None,
             "since": month.since if month else None,
             "until": month.until if month else None,
         }
 
 
-def month_of(text: str, zone: ZoneInfo) -> Month | None:
+def parse_month(text: str, zone: ZoneInfo) -> Month | None:
     """Parse a month; None if it is invalid or outside 2000 to 2999."""
     found = MONTH.fullmatch(text)
     if found is None or not 2000 <= int(found[1]) <= 2999:
@@ -92,20 +93,20 @@ def ledger(request: PageRequest) -> HttpResponse:
     """List payments, newest first. Three queries besides those of the `page` decorator, four for several wallets."""
     form = LedgerFilter(request.GET)
     context: dict[str, Any] = {"form": form, "is_filtered": any(request.GET.get(name) for name in form.fields)}
-    wallets = account_summary.addresses_of(request.access.account)
+    wallets = account_summary.list_addresses(request.access.account)
     context |= {"wallets": wallets, "base_url": public_url("")}
     if not form.is_valid():
         return render(request, "payments/dashboard/ledger.html", context, status=400)
-    asked, now = form.asked(ZoneInfo(request.access.venue.timezone)), timezone.now()
+    filters, now = form.page_filters(ZoneInfo(request.access.venue.timezone)), timezone.now()
     status, cursor = 200, request.GET.get("cursor") or None
     try:
-        found = payment_history.list_payments(wallets, limit=A_PAGE, now=now, cursor=cursor, **asked)
+        found = payment_history.list_payments(wallets, limit=PAGE_SIZE, now=now, cursor=cursor, **filters)
     except InvalidCursor:
         status, context["is_too_old"] = 400, True
-        found = payment_history.list_payments(wallets, limit=A_PAGE, now=now, **asked)
+        found = payment_history.list_payments(wallets, limit=PAGE_SIZE, now=now, **filters)
     names = dict(cast("Any", form.fields["product"]).choices)
     context |= {
-        "rows": [shown(row, names) for row in found.rows],
+        "rows": [payment_context(row, names) for row in found.rows],
         "older": _query(request.GET, cursor=found.next_cursor) if found.next_cursor else None,
         "newest": _query(request.GET, cursor=None) if cursor else None,
         "csv": _query(request.GET, cursor=None),
@@ -113,7 +114,7 @@ def ledger(request: PageRequest) -> HttpResponse:
     return render(request, "payments/dashboard/ledger.html", context, status=status)
 
 
-def shown(row: Payment, names: dict[str, str]) -> dict[str, Any]:
+def payment_context(row: Payment, names: dict[str, str]) -> dict[str, Any]:
     """Return a payment with its labels."""
     label, colour = STATE_LABELS[payment_history.NAMES[Payment.State(row.state)]]
     explorer = get_explorer_url(row.network)
@@ -127,45 +128,42 @@ def shown(row: Payment, names: dict[str, str]) -> dict[str, Any]:
 
 
 @page(Right.DATA, section=SECTION)
-def file(request: PageRequest) -> HttpResponse:
+def payments_csv(request: PageRequest) -> HttpResponse:
     """Stream all filtered payments as CSV; times in UTC."""
     form = LedgerFilter(request.GET)
     if not form.is_valid():
         return render(request, "payments/dashboard/ledger.html", {"form": form, "wallets": []}, status=400)
-    wallets = account_summary.addresses_of(request.access.account)
-    asked = form.asked(ZoneInfo(request.access.venue.timezone))
-    rows = cells(spending.lines(wallets, now=timezone.now(), **asked))
-    headers = {"Content-Disposition": 'attachment; filename="payments.csv"', "Cache-Control": "no-store"}
-    sent = StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8", headers=headers)
-    # The type stubs expect HttpResponse.
-    return cast("HttpResponse", sent)
+    wallets = account_summary.list_addresses(request.access.account)
+    filters = form.page_filters(ZoneInfo(request.access.venue.timezone))
+    payments = spending.iterate_payments(wallets, now=timezone.now(), **filters)
+    return csv_response(csv_rows(payments), "payments.csv")
 
 
-def cells(rows: Iterator[Payment]) -> Iterator[tuple[object, ...]]:
+def csv_rows(rows: Iterator[Payment]) -> Iterator[tuple[object, ...]]:
     """Yield the header, and a row for each payment."""
     yield COLUMNS
     for row in rows:
         refund = getattr(row, "refund", None)
         yield (
             *(row.public_id, row.created_at.isoformat(), payment_history.NAMES[Payment.State(row.state)]),
-            *(f"{row.amount_usdc.normalize():f}", " + ".join(row.products), row.channel, row.resource),
+            *(format_amount(row.amount_usdc), " + ".join(row.products), row.channel, row.resource),
             *(row.payer, row.pay_to, row.network, row.tx_hash),
             *(moment and moment.isoformat() for moment in (row.settled_at, row.delivered_at)),
-            *((f"{refund.amount_usdc.normalize():f}", refund.tx_hash) if refund else (None, None)),
+            *((format_amount(refund.amount_usdc), refund.tx_hash) if refund else (None, None)),
         )
 
 
 @page(Right.DATA, section=SECTION)
 def payment(request: PageRequest, payment: str) -> HttpResponse:
     """Show one payment with its history and refund. Four queries besides those of the `page` decorator."""
-    wallets = account_summary.addresses_of(request.access.account)
+    wallets = account_summary.list_addresses(request.access.account)
     try:
         row = payment_history.get_payment(wallets, payment)
-    except ApiError as unknown:
-        raise Http404 from unknown
+    except ApiError as error:
+        raise Http404 from error
     _, detail = payment_history.get_reason(row)
     context = {
-        "shown": shown(row, dict(Product.objects.values_list("slug", "name"))),
+        "shown": payment_context(row, dict(Product.objects.values_list("slug", "name"))),
         "payment": row,
         "refund": getattr(row, "refund", None),
         "detail": detail,
@@ -179,15 +177,15 @@ def payment(request: PageRequest, payment: str) -> HttpResponse:
 
 
 @page(Right.DATA, section=SECTION)
-def spent(request: PageRequest) -> HttpResponse:
+def spending_page(request: PageRequest) -> HttpResponse:
     """Show spending by day of a month, and by month. Three queries besides those of the `page` decorator."""
     zone, now = ZoneInfo(request.access.venue.timezone), timezone.now()
-    asked = request.GET.get("month", "")
-    month = month_of(asked, zone) if asked else Month.of(now, zone)
+    text = request.GET.get("month", "")
+    month = parse_month(text, zone) if text else Month.of(now, zone)
     status = 200 if month else 400
     month = month or Month.of(now, zone)
-    wallets = account_summary.addresses_of(request.access.account)
-    days = spending.by_day(wallets, month)
+    wallets = account_summary.list_addresses(request.access.account)
+    days = spending.spending_by_day(wallets, month)
     context = {
         "month": month,
         "is_invalid": status == 400,
@@ -195,12 +193,12 @@ def spent(request: PageRequest) -> HttpResponse:
         "spent_days": [day for day in days if day.payments],
         "chart": bar_chart(
             [
-                Column(f"{day.day:%-d %B}: {day.usdc.normalize():f} USDC", f"{day.day:%-d}", [("a", day.usdc)])
+                Column(f"{day.day:%-d %B}: {format_amount(day.usdc)} USDC", f"{day.day:%-d}", [("a", day.usdc)])
                 for day in days
             ],
             CHART,
         ),
-        "months": spending.by_month(wallets, Month.of(now, zone)),
+        "months": spending.spending_by_month(wallets, Month.of(now, zone)),
         "total": sum(day.usdc for day in days),
         "earlier": month.earlier(1),
         "later": month.earlier(-1) if month.until <= now else None,
@@ -208,6 +206,6 @@ def spent(request: PageRequest) -> HttpResponse:
     return render(request, "payments/dashboard/spending.html", context, status=status)
 
 
-def _query(given: QueryDict, *, cursor: str | None) -> str:
-    filters = {name: str(given[name]) for name in ("product", "state", "month") if given.get(name)}
+def _query(query: QueryDict, *, cursor: str | None) -> str:
+    filters = {name: str(query[name]) for name in ("product", "state", "month") if query.get(name)}
     return urlencode(filters | ({"cursor": cursor} if cursor else {}))

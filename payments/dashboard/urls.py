@@ -1,25 +1,18 @@
-"""Paths of the payments' pages, below /dashboard."""
+"""Paths of the payments pages, below /dashboard."""
 
 from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 
 from payments.dashboard import ledger, wallets
 
 
-class SmallAddress:
-    """An address in small letters, as wallets are kept."""
+class AddressConverter(StringConverter):
+    """An address in lower case."""
 
     regex = "0x[0-9a-f]{40}"
 
-    def to_python(self, value: str) -> str:
-        """The address."""
-        return value
 
-    def to_url(self, value: str) -> str:
-        """The same."""
-        return value
-
-
-register_converter(SmallAddress, "wallet")
+register_converter(AddressConverter, "wallet")
 
 urlpatterns = [
     path("<slug:venue>/data", wallets.service, name="data-service"),
@@ -29,7 +22,7 @@ urlpatterns = [
     path("<slug:venue>/data/wallets/<wallet:address>/refresh", wallets.refresh, name="wallet-refresh"),
     path("<slug:venue>/data/sessions/<uuid:session>/end", wallets.end_session, name="wallet-session-end"),
     path("<slug:venue>/data/payments", ledger.ledger, name="data-payments"),
-    path("<slug:venue>/data/payments/file", ledger.file, name="data-payments-file"),
+    path("<slug:venue>/data/payments/file", ledger.payments_csv, name="data-payments-file"),
     path("<slug:venue>/data/payments/<slug:payment>", ledger.payment, name="data-payment"),
-    path("<slug:venue>/data/spending", ledger.spent, name="data-spending"),
+    path("<slug:venue>/data/spending", ledger.spending_page, name="data-spending"),
 ]

@@ -47,7 +47,7 @@ class SignatureForm(forms.Form):
     signature = forms.RegexField(
         siwx.SIGNATURE,
         label="Signature",
-        max_length=siwx.LONGEST_SIGNATURE + 2,
+        max_length=siwx.MAX_SIGNATURE_LENGTH + 2,
         strip=True,
         help_text="The signature from your wallet: 0x and hexadecimal digits.",
         error_messages={"invalid": "A signature is 0x and an even number of hexadecimal digits."},
@@ -59,8 +59,8 @@ class SignatureForm(forms.Form):
 def service(request: PageRequest) -> HttpResponse:
     """Show wallets, tier and sessions. Five queries besides those of the `page` decorator."""
     context = {
-        "portfolio": account_summary.of(request.access.account, now=timezone.now()),
-        "max_wallets": links.MOST,
+        "summary": account_summary.load_summary(request.access.account, now=timezone.now()),
+        "max_wallets": links.MAX_WALLETS,
         "base_url": public_url(""),
     }
     return render(request, "payments/dashboard/service.html", context)
@@ -75,7 +75,7 @@ def new(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "payments/dashboard/link.html", {"form": form}, status=400)
     address: str = form.cleaned_data["address"]
-    message = link_challenge.letter(address, account=request.access.account, now=timezone.now())
+    message = link_challenge.create_message(address, account=request.access.account, now=timezone.now())
     signature_form = SignatureForm(initial={"address": message.address, "nonce": message.nonce})
     context = {"message": message, "form": signature_form, "by_browser": form.cleaned_data["by_browser"]}
     return render(request, "payments/dashboard/sign.html", context)
@@ -88,7 +88,7 @@ def link(request: PageRequest) -> HttpResponse:
     form = SignatureForm(request.POST)
     if form.is_valid():
         try:
-            linked = link_challenge.link(**form.cleaned_data, account=account, now=now)
+            linked = link_challenge.link_wallet(**form.cleaned_data, account=account, now=now)
         except ApiError as refusal:
             form.add_error("signature", refusal.message)
         else:
@@ -97,7 +97,7 @@ def link(request: PageRequest) -> HttpResponse:
     if "address" in form.errors:
         return render(request, "payments/dashboard/link.html", {"form": AddressForm(request.POST)}, status=400)
     # Show a new message with the error: the last one may have expired.
-    message = link_challenge.letter(form.cleaned_data["address"], account=account, now=now)
+    message = link_challenge.create_message(form.cleaned_data["address"], account=account, now=now)
     form.data = {**request.POST.dict(), "nonce": message.nonce}
     return render(request, "payments/dashboard/sign.html", {"message": message, "form": form}, status=400)
 
@@ -106,12 +106,12 @@ def link(request: PageRequest) -> HttpResponse:
 def unlink(request: PageRequest, address: str) -> HttpResponse:
     """Ask for confirmation, then unlink the wallet."""
     account = request.access.account
-    if address not in account_summary.addresses_of(account):
+    if address not in account_summary.list_addresses(account):
         raise Http404
     if request.method in SAFE_METHODS:
         return render(request, "payments/dashboard/unlink.html", {"address": evm.to_checksum_address(address)})
     try:
-        links.detach(address, account=account.pk)
+        links.detach_wallet(address, account=account.pk)
     except ApiError as gone:
         raise Http404 from gone
     messages.success(request, "The wallet was unlinked.")
@@ -121,10 +121,10 @@ def unlink(request: PageRequest, address: str) -> HttpResponse:
 @page(Right.DATA, section=SECTION, methods=("POST",))
 def refresh(request: PageRequest, address: str) -> HttpResponse:
     """Read the wallet's holdings from the chain."""
-    if address not in account_summary.addresses_of(request.access.account):
+    if address not in account_summary.list_addresses(request.access.account):
         raise Http404
     now = timezone.now()
-    read_at = links.as_read(address, now=now).read_at
+    read_at = links.refresh_if_available(address, now=now).read_at
     if read_at is None or read_at < now - STALE:
         messages.warning(request, "The chain is not available. The last values are kept. Try again later.")
     else:
@@ -135,9 +135,9 @@ def refresh(request: PageRequest, address: str) -> HttpResponse:
 @page(Right.DATA, section=SECTION, methods=("POST",))
 def end_session(request: PageRequest, session: UUID) -> HttpResponse:
     """End a session of one of the account's wallets."""
-    wallets = account_summary.addresses_of(request.access.account)
+    wallets = account_summary.list_addresses(request.access.account)
     try:
-        ended = sessions.end(session, wallets=wallets, now=timezone.now())
+        ended = sessions.end_session(session, wallets=wallets, now=timezone.now())
     except ApiError as gone:
         raise Http404 from gone
     messages.success(request, "The session was ended." if ended else "The session had already ended.")

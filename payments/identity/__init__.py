@@ -1,1 +1,1 @@
-"""Who calls the data API."""
+"""Identifies the callers of the data API."""

@@ -1,4 +1,4 @@
-"""Judges whether a wallet has signed our challenge, and sees to it that a challenge proves a wallet once."""
+"""Verifies the signature of a sign-in challenge, and that each challenge is used once."""
 
 from accounts.api_keys.authentication import Unauthorized
 from payments.chain import evm, reads
@@ -6,38 +6,38 @@ from payments.identity.siwx import SignIn
 from payments.models import SpentChallenge
 
 
-class WrongSignature(Unauthorized):
-    """The signature is not of this wallet on this message."""
+class InvalidSignature(Unauthorized):
+    """The wallet has not signed this message."""
 
 
-class ChallengeSpent(Unauthorized):
-    """This challenge has proven a wallet before."""
+class ChallengeAlreadyUsed(Unauthorized):
+    """The challenge was used before."""
 
 
-def prove(sign_in: SignIn) -> str:
-    """The address that has signed, in small letters; the challenge is spent, also where the signature is wrong.
+def verify_and_spend(sign_in: SignIn) -> str:
+    """Return the address that has signed, in lower case. The challenge is spent even if the signature is wrong.
 
-    One statement, and for what no key has signed a trip to the chain. Challenges are counted where they are handed
-    out, so nobody has the chain asked more often than that. Raises ChallengeSpent, WrongSignature and RpcUnavailable.
+    One statement, and a trip to the chain for the signature of a contract wallet. Issuing challenges is rate limited,
+    which also limits these trips. Raises ChallengeAlreadyUsed, InvalidSignature and RpcUnavailable.
     """
-    spend(sign_in)
-    check(sign_in)
+    spend_challenge(sign_in)
+    verify_signature(sign_in)
     return sign_in.address
 
 
-def spend(sign_in: SignIn) -> None:
-    """Take the challenge out of the world. One statement; of several at once one succeeds. Raises ChallengeSpent."""
-    if not SpentChallenge.objects.spend(sign_in.nonce, expires_at=sign_in.expires_at):
-        raise ChallengeSpent("This challenge was used before. Each is good once: ask for another.")
+def spend_challenge(sign_in: SignIn) -> None:
+    """Mark the challenge as used. One statement; one of several concurrent calls succeeds.
 
-
-def check(sign_in: SignIn) -> None:
-    """Raise WrongSignature unless the wallet has signed the message.
-
-    What its key has not signed may be good to a contract wallet, which is asked then. Raises RpcUnavailable.
+    Raises ChallengeAlreadyUsed.
     """
+    if not SpentChallenge.objects.spend(sign_in.nonce, expires_at=sign_in.expires_at):
+        raise ChallengeAlreadyUsed("This challenge was used before. Each is good once: ask for another.")
+
+
+def verify_signature(sign_in: SignIn) -> None:
+    """Verify the signature of the key, or else of the contract. Raises InvalidSignature and RpcUnavailable."""
     digest, signature = evm.hash_message(sign_in.text), bytes.fromhex(sign_in.signature[2:])
     if evm.recover_address(digest, signature) == sign_in.address:
         return
     if not reads.is_contract_signature(sign_in.address, digest, signature):
-        raise WrongSignature("The signature is not of this wallet on this message.")
+        raise InvalidSignature("The signature is not of this wallet on this message.")

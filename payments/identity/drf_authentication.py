@@ -1,4 +1,4 @@
-"""The base of the data API's views; the middleware payments.rate_limits has identified the caller before."""
+"""The base of the data API's views. The middleware payments.rate_limits has identified the caller before."""
 
 from typing import Any
 
@@ -13,34 +13,30 @@ from payments.identity import siwx
 
 
 class WalletAuthentication(BaseAuthentication):
-    """Asks nothing more: who calls stands on the request (payments.identity.caller.caller_of)."""
+    """Documents the credentials in OpenAPI; the middleware has verified them (payments.identity.caller)."""
 
     def authenticate(self, request: Request) -> None:
-        """Everyone may come in."""
+        return None
 
 
 class DataViewSet(StrictViewSet[Row]):
-    """A resource of the data API: anybody may call it, and who calls stands on the request.
-
-    Each operation says itself what of its query string it reads.
-    """
+    """A resource of the data API, open to anonymous callers. Each operation parses its own query string."""
 
     authentication_classes = [WalletAuthentication]
     permission_classes = [AllowAny]
     filter_backends = []
 
     def perform_authentication(self, request: Request) -> None:
-        """Nothing is left to find out."""
+        pass
 
 
 class CallerSchemes(OpenApiAuthenticationExtension):
-    """Documents the Bearer token and the signed challenge."""
+    """The OpenAPI security schemes of the Bearer token and the signed challenge."""
 
     target_class = WalletAuthentication
     name = ["walletSession", "signedChallenge"]
 
     def get_security_definition(self, auto_schema: AutoSchema) -> Any:
-        """The OpenAPI security schemes."""
         return [
             {
                 "type": "http",
@@ -62,5 +58,4 @@ class CallerSchemes(OpenApiAuthenticationExtension):
         ]
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
-        """Either of them."""
         return [{name: []} for name in self.name]

@@ -29,7 +29,7 @@ NAMES = {state: name for name, states in STATES.items() for state in states}
 
 def get_payers(caller: Caller) -> frozenset[str]:
     """Return the wallets that the caller has proven. Raises MissingCredentials."""
-    if not caller.is_known:
+    if not caller.is_identified:
         raise MissingCredentials(
             "Payments are shown to the wallet that has paid: sign in by POST /v1/auth/session, then"
             " `Authorization: Bearer ws_...`, or send SIGN-IN-WITH-X with the request."

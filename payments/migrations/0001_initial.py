@@ -540,7 +540,7 @@ class Migration(migrations.Migration):
                 ),
                 ("read_at", models.DateTimeField(blank=True, null=True, verbose_name="read from the chain at")),
                 (
-                    "rising_tier",
+                    "pending_tier",
                     models.CharField(
                         blank=True,
                         choices=[
@@ -554,7 +554,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "rises_at",
+                    "pending_tier_at",
                     models.DateTimeField(
                         blank=True, help_text="End of the waiting time, if the holding remains", null=True
                     ),

@@ -43,13 +43,15 @@ class Wallet(models.Model):
     holdings_usd = models.DecimalField("holdings in USD", max_digits=30, decimal_places=6, default=0)
     staked = models.DecimalField("staked, in whole tokens", max_digits=60, decimal_places=18, default=0)
     read_at = models.DateTimeField("read from the chain at", null=True, blank=True)
-    rising_tier = models.CharField(
+    pending_tier = models.CharField(
         max_length=20,
         choices=TIER_CHOICES,
         blank=True,
         help_text="The tier that the holding qualifies for after the waiting time",
     )
-    rises_at = models.DateTimeField(null=True, blank=True, help_text="End of the waiting time, if the holding remains")
+    pending_tier_at = models.DateTimeField(
+        null=True, blank=True, help_text="End of the waiting time, if the holding remains"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = Wallets.as_manager()

@@ -1,36 +1,37 @@
-"""The verbs that change what products cost: set prices, end the sale at a rate, take back, open to a tier."""
+"""Changes of prices: set prices, end a sale, cancel future prices, and set the minimum tier of a product."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 
 from django.db import transaction
 
 from framework.errors import ApiError, InvalidRequest, unknown_name
+from payments.formatting import format_amount, format_time
 from payments.models import Price, Product
 from payments.tiers.definitions import FREE, TIERS, Tier
 
-# What official clients pay for one call without being told to pay more (x402, `maxValue`).
-PAID_UNASKED = Decimal(1)
-# As Price.amount_usdc holds them.
-MOST = Decimal(10) ** 14
-DIGITS = Decimal("0.000001")
-TIER_OF_RATE = {tier.rate: tier for tier in TIERS.values()}
+# Official x402 clients pay up to this amount for a call without another setting (`maxValue`).
+MAX_UNCONFIRMED_USDC = Decimal(1)
+# The limits of Price.amount_usdc.
+MAX_AMOUNT = Decimal(10) ** 14
+USDC_UNIT = Decimal("0.000001")
+RATES = [tier.rate for tier in TIERS.values()]
 
 
-class Doubtful(ApiError):
-    """Something that hardly anybody means. It is done for who says that they do."""
+class ConfirmationRequired(ApiError):
+    """An unusual change, which has to be confirmed."""
 
-    def __init__(self, doubts: Sequence[str]) -> None:
-        super().__init__(" ".join(doubts))
-        self.doubts = tuple(doubts)
+    def __init__(self, warnings: Sequence[str]) -> None:
+        super().__init__(" ".join(warnings))
+        self.warnings = tuple(warnings)
 
 
 @dataclass(frozen=True, slots=True)
 class NewPrice:
-    """A price to set: `amount` in USDC, None ends the sale at this rate; it begins now where no moment is named."""
+    """A price to set: `amount` in USDC, None ends the sale at this rate; without `valid_from` it applies now."""
 
     rate: str
     amount: Decimal | None
@@ -38,183 +39,188 @@ class NewPrice:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """A product with all of its prices, those that were and those to come, as seen at one moment."""
+class ProductPrices:
+    """A product with all of its past, current and future prices, as of `now`."""
 
     product: Product
     prices: tuple[Price, ...]
     now: datetime
 
     def amount(self, rate: str) -> Decimal | None:
-        """What it costs at this rate; None where it is not sold."""
+        """Return the current price at this rate; None if it is not sold."""
         return amount_at(self.prices, rate, self.now)
 
-    def coming(self, rate: str) -> list[Price]:
-        """What has not begun at this rate, the next one first."""
-        later = (price for price in self.prices if price.rate == rate and price.valid_from > self.now)
-        return sorted(later, key=_age)
+    def upcoming(self, rate: str) -> list[Price]:
+        """Return the future prices at this rate, the next one first."""
+        return sorted(
+            (price for price in self.prices if price.rate == rate and price.valid_from > self.now), key=_sort_key
+        )
 
 
-def board(*, now: datetime) -> list[Offered]:
-    """All products by slug. Two queries."""
+def list_product_prices(*, now: datetime) -> list[ProductPrices]:
+    """Return all products by slug. Two queries."""
     products = Product.objects.order_by("slug").prefetch_related("prices")
-    return [Offered(product, tuple(product.prices.all()), now) for product in products]
+    return [ProductPrices(product, tuple(product.prices.all()), now) for product in products]
 
 
-def product_called(slug: str) -> Product:
-    """The product of this name. Raises InvalidRequest, which names those that there are."""
-    known = Product.objects.in_bulk()
-    if slug not in known:
-        raise InvalidRequest(unknown_name("product", slug, sorted(known)).message)
-    return known[slug]
+def get_product(slug: str) -> Product:
+    """Return the product. Raises InvalidRequest with the known products."""
+    products = Product.objects.in_bulk()
+    if slug not in products:
+        raise InvalidRequest(unknown_name("product", slug, sorted(products)).message)
+    return products[slug]
 
 
-def history(product: Product) -> list[Price]:
-    """Every price that it had, has and will have: by rate from the standard one on, the newest first. One query."""
-    rates = list(TIER_OF_RATE)
-    return sorted(product.prices.order_by("-valid_from", "-pk"), key=lambda price: rates.index(price.rate))
+def list_price_history(product: Product) -> list[Price]:
+    """Return all past, current and future prices: by rate from the standard one on, newest first. One query."""
+    return sorted(product.prices.order_by("-valid_from", "-pk"), key=lambda price: RATES.index(price.rate))
 
 
-def check(product: Product, changes: Sequence[NewPrice], *, now: datetime, is_sure: bool = False) -> list[Price]:
-    """The rows that these changes need, not written; none for what is so already. One query.
+def validate_changes(
+    product: Product, changes: Sequence[NewPrice], *, now: datetime, is_confirmed: bool = False
+) -> list[Price]:
+    """Return the unsaved rows for these changes; none for a change without effect. One query.
 
-    Raises InvalidRequest for what cannot be, and Doubtful for a price that is above what clients pay unasked, that has
-    a higher tier pay more than a lower one, or that leaves nothing to quote; `is_sure` overrules the doubts.
+    Raises InvalidRequest for impossible changes. Raises ConfirmationRequired, unless `is_confirmed`, for a price above
+    what clients pay by default, for a higher tier that pays more than a lower one, and for a product without a
+    standard price.
     """
     rows = list(product.prices.all())
-    # Who has waited for the lock comes after whom they have waited for, also by the clock.
+    # After all earlier prices, also if this transaction has waited for a lock since `now`.
     now = max([now, *(price.created_at + timedelta(microseconds=1) for price in rows)])
-    fresh: list[Price] = []
+    new_rows: list[Price] = []
     for change in changes:
-        begins = change.valid_from or now
-        _refuse_what_cannot_be(change, begins, rows, now)
-        if amount_at(rows, change.rate, begins) != change.amount:
-            fresh.append(
-                Price(product=product, rate=change.rate, amount_usdc=change.amount, valid_from=begins, created_at=now)
+        valid_from = change.valid_from or now
+        _validate_change(change, valid_from, rows, now)
+        if amount_at(rows, change.rate, valid_from) != change.amount:
+            price = Price(
+                product=product, rate=change.rate, amount_usdc=change.amount, valid_from=valid_from, created_at=now
             )
-            rows.append(fresh[-1])
-    doubts = () if is_sure else tuple(_doubts(rows, fresh))
-    if doubts:
-        raise Doubtful(doubts)
-    return fresh
+            new_rows.append(price)
+            rows.append(price)
+    warnings = () if is_confirmed else tuple(_warnings(rows, new_rows))
+    if warnings:
+        raise ConfirmationRequired(warnings)
+    return new_rows
 
 
 @transaction.atomic
-def change(
-    product: Product, changes: Sequence[NewPrice], *, by: str, now: datetime, is_sure: bool = False
+def set_prices(
+    product: Product, changes: Sequence[NewPrice], *, by: str, now: datetime, is_confirmed: bool = False
 ) -> list[Price]:
-    """Set these prices, all or none, and return the rows that were written; see `check` for what is refused.
+    """Set these prices, all or none, and return the new rows. Three queries. Raises as `validate_changes`.
 
-    The row of the product is locked, so that what was checked still holds when it is written. Three queries.
+    The row of the product is locked, so that the validation still holds when the prices are inserted.
     """
-    # The prices that `product` may hold already were read before the lock.
+    # Loaded again: `product` may have prices that were prefetched before the lock.
     locked = Product.objects.select_for_update().get(pk=product.pk)
-    fresh = check(locked, changes, now=now, is_sure=is_sure)
-    for price in fresh:
+    new_rows = validate_changes(locked, changes, now=now, is_confirmed=is_confirmed)
+    for price in new_rows:
         price.by = by[:80]
-    return Price.objects.bulk_create(fresh)
+    return Price.objects.bulk_create(new_rows)
 
 
 @transaction.atomic
-def set_for(
-    product: Product, tier: Tier, amount: Decimal, *, begins: datetime | None, by: str, now: datetime, is_sure: bool
+def set_tier_price(
+    product: Product,
+    tier: Tier,
+    amount: Decimal,
+    *,
+    valid_from: datetime | None,
+    by: str,
+    now: datetime,
+    is_confirmed: bool,
 ) -> tuple[list[Price], bool]:
-    """Sell the product to this tier at this price: the rows that were written, and whether it was opened to the tier.
+    """Sell the product to this tier at this price; return the new rows, and whether it was opened to the tier.
 
-    Raises InvalidRequest also for a price to come at a tier that the product is not sold to: opening it is done at
-    once, and what is open is sold at the price of the moment.
+    Raises as `validate_changes`, and InvalidRequest for a future price at a tier that the product is not sold to: the
+    minimum tier changes at once.
     """
     locked = Product.objects.select_for_update().get(pk=product.pk)
     opens = tier < TIERS[locked.from_tier]
-    if opens and begins is not None and begins > now:
+    if opens and valid_from is not None and valid_from > now:
         raise InvalidRequest(
             f"{product.slug} is not sold to {tier.name} yet, and opening it cannot wait: leave the moment "
             "away, or open it when the time has come."
         )
-    written = change(product, [NewPrice(tier.rate, amount, begins)], by=by, now=now, is_sure=is_sure)
+    new_prices = [NewPrice(tier.rate, amount, valid_from)]
+    new_rows = set_prices(product, new_prices, by=by, now=now, is_confirmed=is_confirmed)
     if opens:
-        open_from(product, tier)
-    return written, opens
+        set_minimum_tier(product, tier)
+    return new_rows, opens
 
 
-def open_from(product: Product, tier: Tier, *, is_sure: bool = False) -> bool:
-    """Sell the product from this tier on, to none below it; False where it was so already. Two statements.
+def set_minimum_tier(product: Product, tier: Tier, *, is_confirmed: bool = False) -> bool:
+    """Sell the product from this tier on; False if it was so already. Two statements.
 
-    Raises Doubtful where that ends the sale to somebody, unless they are sure.
+    Raises ConfirmationRequired, unless `is_confirmed`, if that ends the sale to a lower tier.
     """
     sold_from = Product.objects.values_list("from_tier", flat=True).get(pk=product.pk)
     ended = [each.name for each in TIERS.values() if TIERS[sold_from] <= each < tier]
-    if ended and not is_sure:
-        raise Doubtful((f"This ends the sale of {product.slug} to {', '.join(ended)}.",))
+    if ended and not is_confirmed:
+        raise ConfirmationRequired((f"This ends the sale of {product.slug} to {', '.join(ended)}.",))
     return bool(Product.objects.filter(pk=product.pk).exclude(from_tier=tier.name).update(from_tier=tier.name))
 
 
-def take_back(prices: Iterable[int], *, now: datetime) -> int:
-    """Forget those of these prices that have not begun; how many. One statement: what has begun stays."""
+def cancel_prices(prices: Iterable[int], *, now: datetime) -> int:
+    """Delete the prices that have not started, and return their number. One statement."""
     return Price.objects.filter(pk__in=list(prices), valid_from__gt=now).delete()[0]
 
 
 def amount_at(prices: Iterable[Price], rate: str, moment: datetime) -> Decimal | None:
-    """What these say is paid at this rate at this moment; None where nothing is sold."""
-    begun = [price for price in prices if price.rate == rate and price.valid_from <= moment]
-    return max(begun, key=_age).amount_usdc if begun else None
+    """Return the price at this rate at this time; None if it is not sold."""
+    started = [price for price in prices if price.rate == rate and price.valid_from <= moment]
+    return max(started, key=_sort_key).amount_usdc if started else None
 
 
-def told(amount: Decimal | None) -> str:
-    """An amount as people read it: 0.004, or that it is not sold."""
-    return "not sold" if amount is None else f"{amount.normalize():f}"
-
-
-def moment_told(moment: datetime) -> str:
-    """A moment as people read it, in UTC: 2026-12-01 00:00 UTC."""
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _age(price: Price) -> tuple[datetime, int]:
+def _sort_key(price: Price) -> tuple[datetime, int]:
     return price.valid_from, price.pk or 0
 
 
-def _refuse_what_cannot_be(change: NewPrice, begins: datetime, rows: Sequence[Price], now: datetime) -> None:
-    if change.rate not in TIER_OF_RATE:
-        raise InvalidRequest(unknown_name("rate", change.rate, list(TIER_OF_RATE)).message)
-    if begins < now:
+def _validate_change(change: NewPrice, valid_from: datetime, rows: Sequence[Price], now: datetime) -> None:
+    if change.rate not in RATES:
+        raise InvalidRequest(unknown_name("rate", change.rate, RATES).message)
+    if valid_from < now:
         raise InvalidRequest("A price begins now or later: what was paid in the past stays as it was.")
     if change.amount is not None:
         if not change.amount.is_finite() or change.amount <= 0:
             raise InvalidRequest("A price is above zero; what is free is no product.")
-        if change.amount >= MOST:
-            raise InvalidRequest(f"A price is below {MOST:f} USDC.")
-        if change.amount != change.amount.quantize(DIGITS):
+        if change.amount >= MAX_AMOUNT:
+            raise InvalidRequest(f"A price is below {MAX_AMOUNT:f} USDC.")
+        if change.amount != change.amount.quantize(USDC_UNIT):
             raise InvalidRequest("USDC has six decimal places: 0.000001 is the smallest price.")
-    taken = [price for price in rows if price.rate == change.rate and price.valid_from == begins]
-    if taken and taken[0].amount_usdc != change.amount:
+    same_time = [price for price in rows if price.rate == change.rate and price.valid_from == valid_from]
+    if same_time and same_time[0].amount_usdc != change.amount:
         raise InvalidRequest(
-            f"From {moment_told(begins)} on the {change.rate} price is to be {told(taken[0].amount_usdc)}: take that "
-            "back first."
+            f"From {format_time(valid_from)} on the {change.rate} price is to be"
+            f" {format_amount(same_time[0].amount_usdc)}: cancel that first."
         )
 
 
-def _doubts(rows: Sequence[Price], fresh: Sequence[Price]) -> Iterable[str]:
-    touched = {price.rate for price in fresh}
-    for price in fresh:
-        if price.amount_usdc is not None and price.amount_usdc > PAID_UNASKED:
+def _warnings(rows: Sequence[Price], new_rows: Sequence[Price]) -> Iterable[str]:
+    """Yield what is unusual in the prices with the new rows."""
+    for price in new_rows:
+        if price.amount_usdc is not None and price.amount_usdc > MAX_UNCONFIRMED_USDC:
             yield (
-                f"{told(price.amount_usdc)} USDC is more than the 1 USD that clients of x402 pay for a call without "
-                "being told to."
+                f"{format_amount(price.amount_usdc)} USDC is more than the 1 USD that x402 clients pay for a call by"
+                " default."
             )
         if price.amount_usdc is None and price.rate == FREE.rate:
-            yield "Who has not proven a wallet is quoted the standard price: without one they cannot buy at all."
-    if not fresh:
+            yield "Callers without a proven wallet are quoted the standard price: without one they cannot buy at all."
+    if not new_rows:
         return
-    first = min(price.valid_from for price in fresh)
-    said = set[str]()
+    changed_rates = {price.rate for price in new_rows}
+    first = min(price.valid_from for price in new_rows)
+    reported = set[str]()
     for moment in sorted({price.valid_from for price in rows if price.valid_from >= first}):
         amounts = [(tier, amount_at(rows, tier.rate, moment)) for tier in TIERS.values()]
         sold = [(tier, amount) for tier, amount in amounts if amount is not None]
-        for (lower, less), (higher, more) in pairwise(sold):
-            wrong = (
-                f"{higher.name.capitalize()} would pay {told(more)} and {lower.name.capitalize()} only {told(less)}."
+        for (lower, lower_amount), (higher, higher_amount) in pairwise(sold):
+            warning = (
+                f"{higher.name.capitalize()} would pay {format_amount(higher_amount)}"
+                f" and {lower.name.capitalize()} only {format_amount(lower_amount)}."
             )
-            if more > less and touched & {lower.rate, higher.rate} and wrong not in said:
-                said.add(wrong)
-                yield f"From {moment_told(moment)} on {wrong}"
+            is_changed = bool(changed_rates & {lower.rate, higher.rate})
+            if higher_amount > lower_amount and is_changed and warning not in reported:
+                reported.add(warning)
+                yield f"From {format_time(moment)} on {warning}"

@@ -1,4 +1,4 @@
-"""What products cost: the price list at a moment, and the quotes that are made from it."""
+"""The price list at a time, and quotes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from payments.models import Price
 from payments.tiers.definitions import TIERS, Tier
 from payments.tiers.terms import Terms
 
-# A price that has changed is honoured for as long as a challenge says that it can be paid.
-HONOURED = timedelta(seconds=60)
-# The smallest unit of USDC: what a factor leaves of one is rounded up, so that nothing is free.
-LEAST = Decimal("0.000001")
-# At most; where tiers are believed for less time, so are prices.
-REMEMBERED_S = 1.0
+# An old price is accepted for as long as a 402 response says that it can be paid.
+PRICE_GRACE = timedelta(seconds=60)
+# The smallest unit of USDC. A factor rounds up to it, so that no price becomes zero.
+USDC_UNIT = Decimal("0.000001")
+# Less if tiers are cached for less (TIER_CACHE_S).
+CACHE_TTL_S = 1.0
 
-TAGS = """
+PRICE_ROWS = """
 SELECT price.product_id, price.rate, price.amount_usdc, price.valid_from,
     lead(price.valid_from) OVER (PARTITION BY price.product_id, price.rate ORDER BY price.valid_from),
     product.from_tier, product.name
@@ -31,12 +31,12 @@ FROM payments_price AS price JOIN payments_product AS product ON product.slug = 
 
 
 class NotSold(ServiceUnavailable):
-    """Nobody has set a price for this."""
+    """A product has no price at this rate now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What some products cost together, in whole USDC, and the lowest tier that all of them are sold to."""
+    """The total price of some products in USDC, and the lowest tier that all of them are sold to."""
 
     products: tuple[str, ...]
     amount: Decimal
@@ -45,8 +45,8 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """One price of a product at a rate, from a moment on and until the next one takes its place."""
+class PriceSpan:
+    """A price of a product at a rate, from `since` until the next price starts."""
 
     product: str
     rate: str
@@ -54,84 +54,83 @@ class Span:
     since: datetime
     until: datetime | None
 
-    def holds(self, at: datetime) -> bool:
-        """Whether this is the price at that moment."""
+    def is_valid_at(self, at: datetime) -> bool:
         return self.since <= at and (self.until is None or at < self.until)
 
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """The prices of some products at every rate: those of now, and those that are still honoured."""
+    """The prices of some products at every rate: current ones, and old ones that are still accepted."""
 
     products: tuple[str, ...]
     from_tier: Tier
     description: str
-    spans: tuple[Span, ...]
+    spans: tuple[PriceSpan, ...]
     now: datetime
 
     def quote(self, terms: Terms) -> Quote:
-        """The price now. Raises NotSold where a product has none at the rate of these terms."""
+        """Return the current price. Raises NotSold if a product has no price at the rate of these terms."""
         amount = self._total(terms, self.now)
         if amount is None:
             raise NotSold(f"Of {', '.join(self.products)} not everything has a {terms.tier.rate} price at the moment.")
         return Quote(self.products, amount, self.from_tier, self.description)
 
     def acceptable(self, several: Iterable[Terms]) -> frozenset[Decimal]:
-        """Every amount that was the price on one of these terms, now or within the last minute.
+        """Return all amounts that were the price on one of these terms, now or within PRICE_GRACE.
 
-        Nothing is no amount: what a plan gives away is not paid for (gate.is_given).
+        Without zero: products that a plan includes are not paid for (checkout.is_free_by_plan).
         """
-        begun = self.now - HONOURED
-        moments = {begun, self.now, *(span.since for span in self.spans if span.since > begun)}
+        earliest = self.now - PRICE_GRACE
+        moments = {earliest, self.now, *(span.since for span in self.spans if span.since > earliest)}
         totals = (self._total(terms, moment) for terms in several for moment in moments)
         return frozenset(total for total in totals if total)
 
     def _total(self, terms: Terms, at: datetime) -> Decimal | None:
         rate = terms.tier.rate
-        amounts = {span.product: span.amount for span in self.spans if span.rate == rate and span.holds(at)}
+        amounts = {span.product: span.amount for span in self.spans if span.rate == rate and span.is_valid_at(at)}
         if len(amounts) != len(self.products):
             return None
-        return on(terms, sum(amounts.values(), Decimal(0)))
+        return apply_factor(terms, sum(amounts.values(), Decimal(0)))
 
 
-def on(terms: Terms, amount: Decimal | None) -> Decimal | None:
-    """An amount of the price list on these terms, in whole USDC; None stays None."""
-    return None if amount is None else (amount * terms.factor).quantize(LEAST, ROUND_UP)
+def apply_factor(terms: Terms, amount: Decimal | None) -> Decimal | None:
+    """Multiply a price with the factor of these terms, rounded up to USDC_UNIT; None stays None."""
+    return None if amount is None else (amount * terms.factor).quantize(USDC_UNIT, ROUND_UP)
 
 
-def listed(products: Sequence[str], *, now: datetime) -> PriceList:
-    """The price list of these products. One query where the last is a second old. Raises NotSold for what is not sold.
+def load_price_list(products: Sequence[str], *, now: datetime) -> PriceList:
+    """Return the price list of these products. One query if the cache is older than CACHE_TTL_S. Raises NotSold.
 
-    Within that second it may be what it was before a change, which is honoured for a minute anyway.
+    A cached price may be outdated; PRICE_GRACE, which accepts old prices, is longer.
     """
-    wanted = tuple(dict.fromkeys(products))
-    known = cached_tags.get(max_age_s=min(REMEMBERED_S, settings.TIER_CACHE_S))
+    slugs = tuple(dict.fromkeys(products))
+    cached = cached_price_rows.get(max_age_s=min(CACHE_TTL_S, settings.TIER_CACHE_S))
     found = [
-        tag
-        for product in wanted
-        for tag in known.get(product, ())
-        if tag.since <= now and (tag.until is None or tag.until > now - HONOURED)
+        row
+        for slug in slugs
+        for row in cached.get(slug, ())
+        if row.since <= now and (row.until is None or row.until > now - PRICE_GRACE)
     ]
-    names = {tag.product: tag.name for tag in found}
-    missing = [product for product in wanted if product not in names]
-    if missing or not wanted:
+    names = {row.product: row.name for row in found}
+    missing = [slug for slug in slugs if slug not in names]
+    if missing or not slugs:
         raise NotSold(f"{', '.join(missing) or 'Nothing'} is not sold at the moment.")
     return PriceList(
-        products=wanted,
-        from_tier=max(TIERS[tag.from_tier] for tag in found),
-        description=", ".join(names[product] for product in wanted),
+        products=slugs,
+        from_tier=max(TIERS[row.from_tier] for row in found),
+        description=", ".join(names[slug] for slug in slugs),
         spans=tuple(
-            Span(product=tag.product, rate=tag.rate, amount=tag.amount, since=tag.since, until=tag.until)
-            for tag in found
-            # Without an amount it is not sold at this rate in that span.
-            if tag.amount is not None
+            PriceSpan(product=row.product, rate=row.rate, amount=row.amount, since=row.since, until=row.until)
+            for row in found
+            # Without an amount the product is not sold at this rate in that span.
+            if row.amount is not None
         ),
         now=now,
     )
 
 
-class Tag(NamedTuple):
-    """A row of the whole price list, those of the past and of the future among them."""
+class PriceRow(NamedTuple):
+    """A row of the whole price list, with past and future prices."""
 
     product: str
     rate: str
@@ -142,25 +141,24 @@ class Tag(NamedTuple):
     name: str
 
 
-def _tags() -> Mapping[str, list[Tag]]:
-    """All of them, by the product."""
-    found: dict[str, list[Tag]] = {}
-    for tag in map(Tag._make, prepared_statements.fetch_all(TAGS)):
-        found.setdefault(tag.product, []).append(tag)
+def _load_price_rows() -> Mapping[str, list[PriceRow]]:
+    found: dict[str, list[PriceRow]] = {}
+    for row in map(PriceRow._make, prepared_statements.fetch_all(PRICE_ROWS)):
+        found.setdefault(row.product, []).append(row)
     return found
 
 
-cached_tags = CachedValue(_tags)
+cached_price_rows = CachedValue(_load_price_rows)
 
 
-def current(*, now: datetime) -> Mapping[str, Mapping[str, Decimal]]:
-    """The whole price list, {product: {rate: amount}}. One query."""
+def current_prices(*, now: datetime) -> Mapping[str, Mapping[str, Decimal]]:
+    """Return the whole price list, {product: {rate: amount}}. One query."""
     rows = Price.objects.filter(valid_from__lte=now).order_by("product_id", "rate", "valid_from", "pk")
     found: dict[str, dict[str, Decimal]] = {}
     for product, rate, amount in rows.values_list("product_id", "rate", "amount_usdc"):
-        priced = found.setdefault(product, {})
+        amounts = found.setdefault(product, {})
         if amount is None:
-            priced.pop(rate, None)
+            amounts.pop(rate, None)
         else:
-            priced[rate] = amount
+            amounts[rate] = amount
     return found

@@ -1,4 +1,4 @@
-"""What payments have come to over some days: counted by day, product, tier, form, channel and network at once."""
+"""Revenue in a period: the payments summed by time, product, tier, form, channel and network."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,25 +9,26 @@ from typing import Any
 from django.db import connection
 from django.db.models import Q
 
+from payments.formatting import format_amount
 from payments.models import Payment
 
 PER = ("day", "week", "month")
-# What a table and a chart can show.
-MOST_STEPS = 400
-LINES_AT_ONCE = 2_000
-# Days that can be asked for: around the ends of the calendar there is no day before or after.
+# Rows of a table, and bars of a chart.
+MAX_STEPS = 400
+CHUNK_SIZE = 2_000
+# Calculations with days at the ends of the calendar would overflow.
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2099, 12, 31)
 TABLES = ("moment", "product", "tier", "form", "channel", "network")
 
-# A line counts in the moment in which its money arrived; one whose outcome is open when it was last sent. Grouped
-# once by everything, and the few hundred groups again by each: a third of the time of grouping all lines by each.
-COUNTED = """
+# A payment counts at the time its money arrived, or, while its outcome is open, when it was last sent. Grouped by all
+# columns first, and these few hundred groups by each column: a third of the time of grouping all payments by each.
+REVENUE_QUERY = """
 WITH lines AS (
     SELECT date_trunc(%(per)s, settled_at, 'UTC') AS moment, products, tier, form, channel, network,
         count(*) FILTER (WHERE state IN ('settled', 'delivered')) AS payments,
         sum(amount_usdc) FILTER (WHERE state IN ('settled', 'delivered')) AS usdc,
-        count(*) FILTER (WHERE state = 'refund_due') AS owed,
-        sum(amount_usdc) FILTER (WHERE state = 'refund_due') AS owed_usdc,
+        count(*) FILTER (WHERE state = 'refund_due') AS refunds_due,
+        sum(amount_usdc) FILTER (WHERE state = 'refund_due') AS refunds_due_usdc,
         count(*) FILTER (WHERE state = 'refunded') AS refunded,
         sum(amount_usdc) FILTER (WHERE state = 'refunded') AS refunded_usdc,
         0 AS unknown
@@ -43,7 +44,8 @@ WITH lines AS (
     SELECT *, array_to_string(ARRAY(SELECT unnest(products) ORDER BY 1), ' + ') AS product FROM lines
 )
 SELECT moment, product, tier, form, channel, network,
-    coalesce(sum(payments), 0), coalesce(sum(usdc), 0), coalesce(sum(owed), 0), coalesce(sum(owed_usdc), 0),
+    coalesce(sum(payments), 0), coalesce(sum(usdc), 0),
+    coalesce(sum(refunds_due), 0), coalesce(sum(refunds_due_usdc), 0),
     coalesce(sum(refunded), 0), coalesce(sum(refunded_usdc), 0), coalesce(sum(unknown), 0),
     GROUPING(moment, product, tier, form, channel, network)
 FROM named
@@ -53,7 +55,7 @@ GROUP BY GROUPING SETS ((moment), (product), (tier), (form), (channel), (network
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days in UTC, the first and the last among them, told by day, week or month; weeks begin on Monday."""
+    """Days in UTC, from `first` to `last` inclusive, in steps of a day, week or month; weeks begin on Monday."""
 
     first: date
     last: date
@@ -61,61 +63,56 @@ class Period:
 
     @property
     def since(self) -> datetime:
-        """When it begins."""
         return datetime.combine(self.first, time.min, UTC)
 
     @property
     def until(self) -> datetime:
-        """When it has ended; not in it."""
+        """The end, exclusive."""
         return datetime.combine(self.last, time.min, UTC) + timedelta(days=1)
 
     @property
     def is_too_fine(self) -> bool:
-        """Whether these are more steps than can be shown."""
-        return len(self.steps()) > MOST_STEPS
+        """Whether there are more than MAX_STEPS steps."""
+        return len(self.steps()) > MAX_STEPS
 
     def steps(self) -> list[date]:
-        """The first day of each step, also before the period where a week or month had begun by then."""
-        step = _step_of(self.first, self.per)
-        found = []
+        """The first day of each step, which may be before `first` for a week or month."""
+        step, found = _step_start(self.first, self.per), []
         while step <= self.last:
             found.append(step)
-            step = _step_of(step + timedelta(days={"day": 1, "week": 7, "month": 31}[self.per]), self.per)
+            step = _step_start(step + timedelta(days={"day": 1, "week": 7, "month": 31}[self.per]), self.per)
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Payments of one kind: those kept, those owed back, those sent back, and those whose outcome is not known yet.
-
-    Of a payment that is owed or was sent back nothing is in `payments` and `usdc`.
-    """
+    """Sums of some payments. `payments` and `usdc` are without refunds, due or sent, and without unknown outcomes."""
 
     name: str
     payments: int = 0
     usdc: Decimal = Decimal(0)
-    owed: int = 0
-    owed_usdc: Decimal = Decimal(0)
+    refunds_due: int = 0
+    refunds_due_usdc: Decimal = Decimal(0)
     refunded: int = 0
     refunded_usdc: Decimal = Decimal(0)
     unknown: int = 0
 
     @property
     def average(self) -> Decimal | None:
-        """USDC for each payment that was kept; None without any."""
+        """USDC for each payment; None without any."""
         return (self.usdc / self.payments).quantize(Decimal("0.000001")) if self.payments else None
 
     @property
     def formatted(self) -> Mapping[str, str]:
-        """Its amounts as people read them: 1234.5, and nothing for an average of no payments."""
+        """The amounts without trailing zeros."""
         amounts = {"usdc": self.usdc, "average": self.average}
-        amounts |= {"owed_usdc": self.owed_usdc, "refunded_usdc": self.refunded_usdc}
-        return {name: "-" if amount is None else f"{amount.normalize():f}" for name, amount in amounts.items()}
+        amounts |= {"refunds_due_usdc": self.refunds_due_usdc, "refunded_usdc": self.refunded_usdc}
+        return {name: format_amount(amount, missing="-") for name, amount in amounts.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The sums of a period, whole and by each of TABLES; what was bought together has a line of its own."""
+    """The sums of a period, total and by each of TABLES. Products that were bought together have their own row."""
 
     period: Period
     total: Sum
@@ -123,35 +120,35 @@ class Report:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing at all has happened."""
+        """Whether there are no payments."""
         return self.total == Sum("all")
 
 
-def report(period: Period) -> Report:
-    """Count. One statement, over the lines of the period only: 120 ms for 30 days of a million payments a year."""
+def load_report(period: Period) -> Report:
+    """Load the sums of a period. One statement: 120 ms for 30 days of a million payments a year."""
     with connection.cursor() as cursor:
-        cursor.execute(COUNTED, {"per": period.per, "since": period.since, "until": period.until})
+        cursor.execute(REVENUE_QUERY, {"per": period.per, "since": period.since, "until": period.until})
         rows = cursor.fetchall()
     total = Sum("all")
     tables: dict[str, dict[str, Sum]] = {name: {} for name in TABLES}
-    for *names, payments, usdc, owed, owed_usdc, refunded, refunded_usdc, unknown, rolled_up in rows:
-        counted: dict[str, Any] = {
+    for *names, payments, usdc, refunds_due, refunds_due_usdc, refunded, refunded_usdc, unknown, aggregated in rows:
+        sums: dict[str, Any] = {
             "payments": int(payments),
             "usdc": usdc,
-            "owed": int(owed),
-            "owed_usdc": owed_usdc,
+            "refunds_due": int(refunds_due),
+            "refunds_due_usdc": refunds_due_usdc,
             "refunded": int(refunded),
             "refunded_usdc": refunded_usdc,
             "unknown": int(unknown),
         }
-        # GROUPING() has a bit for each column that was rolled up, that of the first column being the highest.
-        grouped = [name for place, name in enumerate(TABLES) if not rolled_up & (1 << (len(TABLES) - 1 - place))]
-        if not grouped:
-            total = Sum("all", **counted)
+        # GROUPING() has a bit for each column that is aggregated; the first column has the highest bit.
+        grouped_by = [name for index, name in enumerate(TABLES) if not aggregated & (1 << (len(TABLES) - 1 - index))]
+        if not grouped_by:
+            total = Sum("all", **sums)
             continue
-        value = names[TABLES.index(grouped[0])]
-        named = value.astimezone(UTC).date().isoformat() if isinstance(value, datetime) else str(value)
-        tables[grouped[0]][named] = Sum(named, **counted)
+        value = names[TABLES.index(grouped_by[0])]
+        label = value.astimezone(UTC).date().isoformat() if isinstance(value, datetime) else str(value)
+        tables[grouped_by[0]][label] = Sum(label, **sums)
     moments = tables.pop("moment")
     return Report(
         period=period,
@@ -159,28 +156,28 @@ def report(period: Period) -> Report:
         tables={
             "moment": tuple(moments.get(step.isoformat()) or Sum(step.isoformat()) for step in period.steps()),
             **{
-                name: tuple(sorted(sums.values(), key=lambda each: (-each.usdc, each.name)))
-                for name, sums in tables.items()
+                name: tuple(sorted(rows.values(), key=lambda row: (-row.usdc, row.name)))
+                for name, rows in tables.items()
             },
         },
     )
 
 
-def lines(period: Period) -> Iterator[Payment]:
-    """The payments whose money arrived in the period, the first one first, 2,000 read at a time by an index."""
+def iterate_payments(period: Period) -> Iterator[Payment]:
+    """Yield the payments whose money arrived in the period, oldest first, in chunks read by an index."""
     after = Q(settled_at__gte=period.since)
     while True:
         chunk = list(
-            Payment.objects.filter(after, settled_at__lt=period.until).order_by("settled_at", "id")[:LINES_AT_ONCE]
+            Payment.objects.filter(after, settled_at__lt=period.until).order_by("settled_at", "id")[:CHUNK_SIZE]
         )
         yield from chunk
-        if len(chunk) < LINES_AT_ONCE:
+        if len(chunk) < CHUNK_SIZE:
             return
         last = chunk[-1]
         after = Q(settled_at__gte=last.settled_at) & (Q(settled_at__gt=last.settled_at) | Q(pk__gt=last.pk))
 
 
-def _step_of(day: date, per: str) -> date:
+def _step_start(day: date, per: str) -> date:
     if per == "week":
         return day - timedelta(days=day.weekday())
     return day.replace(day=1) if per == "month" else day

@@ -1,9 +1,10 @@
-"""What wallets have spent, by the day and by the month of a zone."""
+"""Spending of wallets by day and by month, in a time zone."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Sum
@@ -11,17 +12,15 @@ from django.db.models.functions import TruncDay, TruncMonth
 
 from payments.ledger import payment_history
 from payments.models import Payment
-from payments.models.payments import Payments
 
 MONTHS = 12
-# From one page of the ledger to the next while it is written to a file.
-AT_ONCE = 500
-NOTHING = (Decimal(0), 0)
+CHUNK_SIZE = 500
+NO_SPENDING = (Decimal(0), 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """What was paid in a day or a month, without what goes back; `day` is its first."""
+class Spending:
+    """Spending in a day or a month, without refunds; `day` is its first day."""
 
     day: date
     usdc: Decimal
@@ -30,85 +29,71 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A month of the calendar in a zone."""
+    """A calendar month in a time zone."""
 
     first: date
     zone: ZoneInfo
 
     @classmethod
     def of(cls, now: datetime, zone: ZoneInfo) -> "Month":
-        """The month that it is."""
+        """Return the current month."""
         return cls(now.astimezone(zone).date().replace(day=1), zone)
 
     @property
-    def following(self) -> date:
-        """The first day of the next one."""
+    def next_first(self) -> date:
+        """The first day of the next month."""
         return (self.first + timedelta(days=31)).replace(day=1)
 
     @property
     def since(self) -> datetime:
-        """Its first moment."""
         return datetime.combine(self.first, time.min, tzinfo=self.zone)
 
     @property
     def until(self) -> datetime:
-        """The first moment after it."""
-        return datetime.combine(self.following, time.min, tzinfo=self.zone)
+        """The end, exclusive."""
+        return datetime.combine(self.next_first, time.min, tzinfo=self.zone)
 
     def earlier(self, months: int) -> "Month":
-        """The month so many before."""
-        whole = self.first.year * 12 + self.first.month - 1 - months
-        return Month(date(whole // 12, whole % 12 + 1, 1), self.zone)
+        """Return the month that many months before."""
+        number = self.first.year * 12 + self.first.month - 1 - months
+        return Month(date(number // 12, number % 12 + 1, 1), self.zone)
 
 
-def by_day(wallets: Collection[str], month: Month) -> list[Spent]:
-    """Each day of a month. One query, by the index of each payer."""
-    taken = Payment.objects.of(wallets).filter(
-        state__in=Payment.EARNED, created_at__gte=month.since, created_at__lt=month.until
-    )
-    found = _summed(taken, TruncDay("created_at", tzinfo=month.zone))
-    days = [month.first + timedelta(days=number) for number in range((month.following - month.first).days)]
-    return [Spent(day, *found.get(day, NOTHING)) for day in days]
+def spending_by_day(wallets: Collection[str], month: Month) -> list[Spending]:
+    """Return the spending of each day of a month. One query, by the index of each payer."""
+    found = _sum_by(TruncDay("created_at", tzinfo=month.zone), wallets, month.since, month.until)
+    days = [month.first + timedelta(days=number) for number in range((month.next_first - month.first).days)]
+    return [Spending(day, *found.get(day, NO_SPENDING)) for day in days]
 
 
-def by_month(wallets: Collection[str], last: Month) -> list[Spent]:
-    """The twelve months that end with this one, the newest first. One query, by the index of each payer."""
-    first = last.earlier(MONTHS - 1)
-    taken = Payment.objects.of(wallets).filter(
-        state__in=Payment.EARNED, created_at__gte=first.since, created_at__lt=last.until
-    )
-    found = _summed(taken, TruncMonth("created_at", tzinfo=last.zone))
-    return [Spent(day, *found.get(day, NOTHING)) for day in (last.earlier(number).first for number in range(MONTHS))]
+def spending_by_month(wallets: Collection[str], last: Month) -> list[Spending]:
+    """Return the spending of the MONTHS months up to `last`, newest first. One query, by the index of each payer."""
+    since = last.earlier(MONTHS - 1).since
+    found = _sum_by(TruncMonth("created_at", tzinfo=last.zone), wallets, since, last.until)
+    return [
+        Spending(day, *found.get(day, NO_SPENDING)) for day in (last.earlier(number).first for number in range(MONTHS))
+    ]
 
 
-def lines(
-    wallets: Collection[str],
-    *,
-    state: str | None = None,
-    product: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    now: datetime,
-) -> Iterator[Payment]:
-    """Every payment of these wallets, newest first, page by page: nothing is held open between two of them."""
+def iterate_payments(wallets: Collection[str], *, now: datetime, **filters: Any) -> Iterator[Payment]:
+    """Yield all payments of these wallets, newest first, filtered as by `payment_history.list_payments`.
+
+    No transaction or cursor stays open between two pages.
+    """
     cursor = None
     while True:
-        found = payment_history.list_payments(
-            wallets,
-            limit=AT_ONCE,
-            now=now,
-            state=state,
-            product=product,
-            since=since,
-            until=until,
-            cursor=cursor,
-        )
+        found = payment_history.list_payments(wallets, limit=CHUNK_SIZE, now=now, cursor=cursor, **filters)
         yield from found.rows
         cursor = found.next_cursor
         if cursor is None:
             return
 
 
-def _summed(payments: Payments, day: TruncDay | TruncMonth) -> Mapping[date, tuple[Decimal, int]]:
+def _sum_by(
+    day: TruncDay | TruncMonth, wallets: Collection[str], since: datetime, until: datetime
+) -> Mapping[date, tuple[Decimal, int]]:
+    payments = Payment.objects.of(wallets).filter(
+        state__in=Payment.EARNED, created_at__gte=since, created_at__lt=until
+    )
     rows = payments.annotate(day=day).order_by().values("day").annotate(usdc=Sum("amount_usdc"), count=Count("pk"))
     return {row["day"].date(): (row["usdc"], row["count"]) for row in rows}

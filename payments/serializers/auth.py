@@ -1,4 +1,4 @@
-"""The shapes of signing in."""
+"""The serializers of wallet sign-in."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from rest_framework import serializers
 
 from framework.api.fields import ConstantField, StrictSerializer, TextField
 from payments.chain.evm import ADDRESS
-from payments.identity.siwx import LONGEST_MESSAGE, LONGEST_SIGNATURE, SIGNATURE
-from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
+from payments.identity.siwx import MAX_MESSAGE_LENGTH, MAX_SIGNATURE_LENGTH, SIGNATURE
+from payments.serializers.amounts import Amount, Tier, Time
 
 
-class ChallengeFor(StrictSerializer):
+class ChallengeParameters(StrictSerializer):
     """The parameters of GET /v1/auth/challenge."""
 
     address = TextField(
@@ -31,36 +31,37 @@ class ChallengeRecord(serializers.Serializer[Any]):
     version = serializers.CharField()
     chainId = serializers.IntegerField(source="chain_id", min_value=1)  # noqa: N815  # the standard's name
     nonce = serializers.RegexField("^[0-9a-f]{64}$", help_text="Good once.")
-    issuedAt = serializers.DateTimeField(source="issued_at", format=MOMENT)  # noqa: N815
-    expirationTime = serializers.DateTimeField(source="expiration_time", format=MOMENT)  # noqa: N815
+    issuedAt = Time(source="issued_at")  # noqa: N815
+    expirationTime = Time(source="expiration_time")  # noqa: N815
     statement = serializers.CharField()
     message = serializers.SerializerMethodField(help_text="The text to sign (personal_sign); null without `address`.")
 
     def get_message(self, challenge: Any) -> str | None:
-        """The text with the address in it."""
         address = self.context.get("address")
         return challenge.message(address) if address else None
 
 
-class Proof(StrictSerializer):
-    """The message that was signed, and the signature."""
+class SignedMessage(StrictSerializer):
+    """A signed message."""
 
-    message = TextField(max_length=LONGEST_MESSAGE, lines=True, help_text="The message of EIP-4361, letter by letter.")
+    message = TextField(max_length=MAX_MESSAGE_LENGTH, lines=True, help_text="The message of EIP-4361, unchanged.")
     signature = TextField(
         min_length=4,
-        max_length=2 + LONGEST_SIGNATURE,
+        max_length=2 + MAX_SIGNATURE_LENGTH,
         pattern=SIGNATURE,
-        hint=f"This must be 0x and an even number of hexadecimal digits, {LONGEST_SIGNATURE} at most.",
-        help_text="By personal_sign (EIP-191). A contract wallet that is on the chain judges its own (ERC-1271).",
+        hint=f"This must be 0x and an even number of hexadecimal digits, {MAX_SIGNATURE_LENGTH} at most.",
+        help_text="By personal_sign (EIP-191). A contract wallet that is deployed verifies its own (ERC-1271).",
     )
 
 
 class SessionRecord(serializers.Serializer[Any]):
-    """A session that was just opened."""
+    """A new session."""
 
-    token = serializers.RegexField("^ws_[A-Za-z0-9_-]{43}$", help_text="Told this once. `Authorization: Bearer ...`.")
+    token = serializers.RegexField(
+        "^ws_[A-Za-z0-9_-]{43}$", help_text="Returned only now. `Authorization: Bearer ...`."
+    )
     token_type = ConstantField("Bearer")
     expires_in = serializers.IntegerField(min_value=1, help_text="Seconds.")
-    wallet = serializers.RegexField("^0x[0-9a-fA-F]{40}$", help_text="With the capitals of EIP-55.")
-    tier = serializers.ChoiceField(choices=TIER_NAMES)
+    wallet = serializers.RegexField(ADDRESS, help_text="With the capitals of EIP-55.")
+    tier = Tier()
     holdings_usd = Amount(decimal_places=6)

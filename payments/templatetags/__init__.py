@@ -1,1 +1,1 @@
-"""How the payments' pages write."""
+"""Template filters of payments."""

@@ -1,4 +1,4 @@
-"""Amounts and addresses as people read them."""
+"""Filters that format amounts and addresses."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from payments.chain import evm
+from payments.formatting import format_amount
 from payments.models import shorten_address
 
 register = template.Library()
@@ -15,8 +16,8 @@ register = template.Library()
 
 @register.filter
 def amount(number: Decimal | None) -> str:
-    """Without needless zeros: 0.004; a dash where there is none."""
-    return "-" if number is None else f"{number.normalize():f}"
+    """Without trailing zeros: 0.004; a dash for None."""
+    return format_amount(number, missing="-")
 
 
 @register.filter
@@ -27,24 +28,24 @@ def dollars(number: Decimal) -> str:
 
 @register.filter
 def grouped(number: Decimal | int) -> str:
-    """In groups of three, with two digits behind the point at most: 50,000."""
+    """In groups of three, with at most two decimal places: 50,000."""
     return f"{Decimal(number):,.2f}".rstrip("0").rstrip(".")
 
 
 @register.filter
 def short(text: str) -> str:
-    """An address or a hash as people tell it apart: 0x1234…abcd."""
+    """Shorten an address or a hash: 0x1234…abcd."""
     return shorten_address(text)
 
 
 @register.filter
 def capitals(address: str) -> str:
-    """An address with the capitals of EIP-55."""
+    """Return an address with the capitals of EIP-55."""
     return evm.to_checksum_address(address)
 
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """How long ago, in one unit: 3 hours ago."""
+    """The age in one unit: 3 hours ago."""
     since = timesince(moment, timezone.now(), depth=1)
     return "just now" if since.startswith("0\xa0") else f"{since} ago"

@@ -1,4 +1,4 @@
-"""The access tiers of the data API, and what each of them gives (seed 001, "States and transitions" and "Limits")."""
+"""The access tiers of the data API (seed 001, "States and transitions" and "Limits")."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from django.conf import settings
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """What a caller of this tier gets; tiers are ordered by rank.
+    """A tier; tiers are ordered by rank. What staff can edit of a tier is in models.TierTerms.
 
-    `per_minute` calls; `from_usd` of the token held, None where holding does not lead here; `from_stake` whole tokens
-    staked; `rate` is the kind of price that is paid. What else it promises is data: models.TierTerms.
+    `per_minute` requests; `from_usd` of the token held or `from_stake` whole tokens staked lead to it (None: not that
+    way); `rate` is its column of the price list.
     """
 
     name: str
@@ -28,49 +28,30 @@ class Tier:
         return self.rank < other.rank
 
 
-FREE = Tier(
-    name="free",
-    rank=0,
-    per_minute=10,
-    rate="standard",
-    from_usd=Decimal(0),
-)
-PRO = Tier(
-    name="pro",
-    rank=1,
-    per_minute=120,
-    rate="discounted",
-    from_usd=Decimal(100),
-)
+FREE = Tier("free", rank=0, per_minute=10, rate="standard", from_usd=Decimal(0))
+PRO = Tier("pro", rank=1, per_minute=120, rate="discounted", from_usd=Decimal(100))
 PREMIUM = Tier(
-    name="premium",
+    "premium",
     rank=2,
     per_minute=600,
     rate="best",
     from_usd=Decimal(1000),
     from_stake=settings.PREMIUM_STAKE,
 )
-ENTERPRISE = Tier(
-    name="enterprise",
-    rank=3,
-    # Until staff agree on another rate by contract.
-    per_minute=6_000,
-    rate="committed",
-    from_stake=settings.ENTERPRISE_STAKE,
-)
+# A plan can agree on another rate limit.
+ENTERPRISE = Tier("enterprise", rank=3, per_minute=6_000, rate="committed", from_stake=settings.ENTERPRISE_STAKE)
 
-# Also the names of the queues that take the jobs, the last one first (config/celery.py).
+# Also the names of the Celery queues, lowest priority first (config/celery.py).
 PRIORITIES = ("standard", "elevated", "priority", "dedicated")
 
 TIERS: Mapping[str, Tier] = {tier.name: tier for tier in (FREE, PRO, PREMIUM, ENTERPRISE)}
 
 
-def reached(*, holdings_usd: Decimal, staked: Decimal) -> Tier:
-    """The highest tier that so much held (in USD) and so many whole tokens staked lead to."""
-    found = FREE
-    for tier in TIERS.values():
-        by_holding = tier.from_usd is not None and holdings_usd >= tier.from_usd
-        by_stake = tier.from_stake is not None and staked >= tier.from_stake
-        if by_holding or by_stake:
-            found = tier
-    return found
+def tier_for_holdings(*, holdings_usd: Decimal, staked: Decimal) -> Tier:
+    """Return the highest tier for these holdings: USD of the token held, and whole tokens staked."""
+    return max(
+        tier
+        for tier in TIERS.values()
+        if (tier.from_usd is not None and holdings_usd >= tier.from_usd)
+        or (tier.from_stake is not None and staked >= tier.from_stake)
+    )

@@ -1,4 +1,4 @@
-"""The tier of a wallet, by what it holds on the chain and for how long it has held it."""
+"""The tier of a wallet, by its token holdings on the chain and how long they have lasted."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -8,119 +8,110 @@ from django.db import transaction
 
 from payments.chain import reads
 from payments.chain.rpc import RpcUnavailable
-from payments.identity.queries import of_address
+from payments.identity import queries
 from payments.models import HoldingSnapshot, Payment, Wallet
 from payments.tiers import terms
-from payments.tiers.definitions import FREE, TIERS, Tier, reached
-from payments.tiers.terms import Rise, Terms
+from payments.tiers.definitions import FREE, TIERS, Tier, tier_for_holdings
+from payments.tiers.terms import PendingTier, Terms
 
-# For so long the last tier outlives a chain that cannot be read.
-KEPT = timedelta(hours=24)
-
-
-def find(address: str, *, now: datetime) -> Wallet:
-    """The wallet at this address in small letters, with its plan; one without a row where none is known. One query."""
-    return of_address(address, now=now) or Wallet(address=address)
+# How long a wallet keeps its last tier while the chain cannot be read.
+TIER_RETENTION = timedelta(hours=24)
 
 
-def terms_of(address: str, *, now: datetime) -> Terms:
-    """The terms of the wallet at this address, by its holding and its plan; see `terms_now`. One query more."""
-    return terms_now(find(address, now=now), now=now)
+def find_wallet(address: str, *, now: datetime) -> Wallet:
+    """Return the wallet of an address in lower case with its plan, or an unsaved one. One query."""
+    return queries.load_wallet(address, now=now) or Wallet(address=address)
 
 
-def terms_now(wallet: Wallet, *, now: datetime) -> Terms:
-    """The terms of a wallet that was found `with_plan`, by its holding now.
+def load_terms(address: str, *, now: datetime) -> Terms:
+    """Return the terms of an address by its holdings and its plan. One query more than `refresh_terms`."""
+    return refresh_terms(find_wallet(address, now=now), now=now)
 
-    No query while its last reading is believed, else as `current`. What a plan gives holds without the chain. A wallet
-    costs nothing to make, so one that holds nothing gets no row, but for those that have paid before, which costs one
-    query more. Raises RpcUnavailable.
+
+def refresh_terms(wallet: Wallet, *, now: datetime) -> Terms:
+    """Return the terms of a wallet (loaded `with_plan`) by its current holdings.
+
+    No query while its last reading is fresh, else as `refresh_wallet`. The terms of a plan apply without the chain.
+    Anybody can create addresses, so an unknown address without holdings gets a row only if it has paid before, which
+    takes one more query. Raises RpcUnavailable.
     """
     try:
-        return terms.of_wallet(current(wallet, now=now, is_remembered=not is_stranger(wallet)))
+        return terms.wallet_terms(refresh_wallet(wallet, now=now, saves_empty=not wallet._state.adding))
     except RpcUnavailable:
-        agreed = terms.without_holding(wallet)
+        agreed = terms.plan_terms(wallet)
         if agreed.plan is None:
             raise
         return agreed
 
 
-def current_of_each(wallets: Sequence[Wallet], *, now: datetime) -> Sequence[Wallet]:
-    """The same wallets as they stand now, those that nothing is known of on the free tier while the chain is away.
+def refresh_wallets(wallets: Sequence[Wallet], *, now: datetime) -> Sequence[Wallet]:
+    """Refresh several wallets in place; while the chain is not available they keep their tiers as `keep_last_tier`.
 
-    One trip to the chain for all whose last readings are not believed, and a transaction for each of them.
+    One trip to the chain for all that are not fresh, and a transaction for each of these.
     """
-    due = [wallet for wallet in wallets if not is_believed(wallet, now=now)]
+    due = [wallet for wallet in wallets if not is_fresh(wallet, now=now)]
     try:
-        readings = read([wallet.address for wallet in due], now=now)
+        readings = read_holdings([wallet.address for wallet in due], now=now)
     except RpcUnavailable:
         for wallet in due:
-            keep(wallet, now=now)
+            keep_last_tier(wallet, now=now)
         return wallets
     for wallet, reading in zip(due, readings, strict=True):
-        write(wallet, reading)
+        record_reading(wallet, reading)
     return wallets
 
 
-def of(address: str, *, now: datetime) -> Wallet:
-    """The wallet at this address, in small letters, as it stands now; a row is made for it. See `current`."""
-    return current(find(address, now=now), now=now)
+def load_wallet(address: str, *, now: datetime) -> Wallet:
+    """Return the refreshed wallet of an address in lower case; it gets a row. See `refresh_wallet`."""
+    return refresh_wallet(find_wallet(address, now=now), now=now)
 
 
-def current(wallet: Wallet, *, now: datetime, is_remembered: bool = True) -> Wallet:
-    """The same wallet as it stands now; what is not `is_remembered` gets a row only where there is a reason for one.
+def refresh_wallet(wallet: Wallet, *, now: datetime, saves_empty: bool = True) -> Wallet:
+    """Refresh a wallet in place. Without `saves_empty` one on the free tier that has never paid is not saved.
 
-    Nothing while the last reading is believed, else one trip to the chain and a transaction of four statements. Raises
-    RpcUnavailable while the chain is away and there is nothing to `keep`.
+    Nothing while the last reading is fresh, else one trip to the chain and a transaction of four statements. Raises
+    RpcUnavailable if the chain is not available and there is no last tier to keep.
     """
-    if is_believed(wallet, now=now):
+    if is_fresh(wallet, now=now):
         return wallet
     try:
-        [reading] = read([wallet.address], now=now)
+        [reading] = read_holdings([wallet.address], now=now)
     except RpcUnavailable:
-        if not keep(wallet, now=now):
+        if not keep_last_tier(wallet, now=now):
             raise
         return wallet
-    if is_remembered or reading.tier != FREE.name or has_paid(wallet.address):
-        write(wallet, reading)
+    has_paid = Payment.objects.filter(payer=wallet.address, state__in=Payment.PAID)
+    if saves_empty or reading.tier != FREE.name or has_paid.exists():
+        record_reading(wallet, reading)
     return wallet
 
 
-def keep(wallet: Wallet, *, now: datetime) -> bool:
-    """Have a wallet that cannot be read keep its last tier, for 24 hours; False where there is none to keep.
+def keep_last_tier(wallet: Wallet, *, now: datetime) -> bool:
+    """Keep the last tier of a wallet that cannot be read, for TIER_RETENTION; False if there is none. Not saved.
 
-    Nothing rises unseen, so it is promised nothing. Its row stays as it is.
+    A pending tier is dropped: it requires a reading.
     """
-    wallet.rising_tier, wallet.rises_at = "", None
-    if wallet.read_at is not None and wallet.read_at > now - KEPT:
+    wallet.pending_tier, wallet.pending_tier_at = "", None
+    if wallet.read_at is not None and wallet.read_at > now - TIER_RETENTION:
         return True
     wallet.tier = FREE.name
     return False
 
 
-def is_believed(wallet: Wallet, *, now: datetime) -> bool:
-    """Whether the last reading is fresh enough to need no other: not beyond the moment at which its tier may rise."""
+def is_fresh(wallet: Wallet, *, now: datetime) -> bool:
+    """Whether the last reading is younger than TIER_CACHE_S, and its pending tier is not due yet."""
     if wallet.read_at is None or wallet.read_at <= now - timedelta(seconds=settings.TIER_CACHE_S):
         return False
-    return wallet.rises_at is None or now < wallet.rises_at
+    return wallet.pending_tier_at is None or now < wallet.pending_tier_at
 
 
-def is_stranger(wallet: Wallet) -> bool:
-    """Whether it has no row."""
-    return wallet._state.adding
-
-
-def has_paid(address: str) -> bool:
-    """Whether the ledger has a payment of this address. One query."""
-    return Payment.objects.filter(payer=address, state__in=Payment.PAID).exists()
-
-
-def read(addresses: Sequence[str], *, now: datetime) -> Sequence[HoldingSnapshot]:
-    """What each address holds by the chain, for one trip to it, not written down yet. Raises RpcUnavailable."""
+def read_holdings(addresses: Sequence[str], *, now: datetime) -> Sequence[HoldingSnapshot]:
+    """Read the holdings of each address in one trip to the chain. Not saved. Raises RpcUnavailable."""
     return [
         HoldingSnapshot(
             wallet_id=address,
             read_at=now,
-            tier=reached(holdings_usd=held.usd, staked=held.staked).name,
+            tier=tier_for_holdings(holdings_usd=held.usd, staked=held.staked).name,
             holdings_usd=held.usd,
             staked=held.staked,
         )
@@ -129,9 +120,9 @@ def read(addresses: Sequence[str], *, now: datetime) -> Sequence[HoldingSnapshot
 
 
 @transaction.atomic
-def write(wallet: Wallet, reading: HoldingSnapshot) -> None:
-    """Write a reading down, and set the wallet to what all of its readings lead to, here and in its row."""
-    # Of two readings at once the second waits here for the first, and then sees it.
+def record_reading(wallet: Wallet, reading: HoldingSnapshot) -> None:
+    """Save a reading, and update the wallet, here and in its row, to the tier by all of its readings."""
+    # The upsert locks the row: a concurrent reading waits here, and then includes this one.
     Wallet.objects.bulk_create(
         [Wallet(address=wallet.address, read_at=reading.read_at)],
         update_conflicts=True,
@@ -140,33 +131,33 @@ def write(wallet: Wallet, reading: HoldingSnapshot) -> None:
     )
     HoldingSnapshot.objects.bulk_create([reading], ignore_conflicts=True)
     age = timedelta(seconds=settings.TIER_UPGRADE_AGE_S)
-    seen = list(HoldingSnapshot.objects.in_effect_since(reading.read_at - age, address=wallet.address))
-    tier, rise = standing(seen, age=age)
-    newest = seen[-1]
-    stands = {
+    snapshots = list(HoldingSnapshot.objects.in_effect_since(reading.read_at - age, address=wallet.address))
+    tier, pending = evaluate_snapshots(snapshots, age=age)
+    newest = snapshots[-1]
+    values = {
         "tier": tier.name,
         "holdings_usd": newest.holdings_usd,
         "staked": newest.staked,
         "read_at": newest.read_at,
-        "rising_tier": rise.tier.name if rise else "",
-        "rises_at": rise.at if rise else None,
+        "pending_tier": pending.tier.name if pending else "",
+        "pending_tier_at": pending.at if pending else None,
     }
-    Wallet.objects.filter(pk=wallet.address).update(**stands)
-    for name, value in stands.items():
+    Wallet.objects.filter(pk=wallet.address).update(**values)
+    for name, value in values.items():
         setattr(wallet, name, value)
 
 
-def standing(seen: Sequence[HoldingSnapshot], *, age: timedelta) -> tuple[Tier, Rise | None]:
-    """What readings lead to, the oldest of them first, at the moment of the last; and what rises next if that stays.
+def evaluate_snapshots(snapshots: Sequence[HoldingSnapshot], *, age: timedelta) -> tuple[Tier, PendingTier | None]:
+    """Return the tier by readings, oldest first, at the time of the last, and the next higher tier that is pending.
 
-    A tier counts that every reading has shown from the newest of those that are `age` old until the last. So what is
-    sold is lost at once, and what is bought or lent has to stay.
+    The tier is the lowest of all readings from the newest one that is at least `age` old to the last. So a sale lowers
+    the tier at once, and bought or borrowed tokens count after `age`.
     """
-    until, least = seen[-1].read_at, TIERS[seen[-1].tier]
+    until, lowest = snapshots[-1].read_at, TIERS[snapshots[-1].tier]
     lasting = []
-    for each in reversed(seen):
-        least = min(least, TIERS[each.tier])
-        lasting.append(Rise(tier=least, at=each.read_at + age))
-    counted = next((rise.tier for rise in lasting if rise.at <= until), FREE)
-    higher = [rise for rise in lasting if rise.tier > counted]
-    return counted, higher[-1] if higher else None
+    for snapshot in reversed(snapshots):
+        lowest = min(lowest, TIERS[snapshot.tier])
+        lasting.append(PendingTier(tier=lowest, at=snapshot.read_at + age))
+    tier = next((each.tier for each in lasting if each.at <= until), FREE)
+    higher = [each for each in lasting if each.tier > tier]
+    return tier, higher[-1] if higher else None

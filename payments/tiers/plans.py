@@ -1,4 +1,4 @@
-"""How plans begin and end: what staff have agreed on holds until then, and stays written down."""
+"""Saves and ends plans."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -12,21 +12,21 @@ from payments.models import Plan
 
 
 class PlansOverlap(InvalidRequest):
-    """Another plan of the same wallet or account holds at that time."""
+    """The wallet or account has another plan at that time."""
 
 
-def agree(plan: Plan) -> None:
-    """Store a plan that was found in order. Raises PlansOverlap where somebody else was faster, or as fast."""
+def save_plan(plan: Plan) -> None:
+    """Save a validated plan. Raises PlansOverlap if a concurrent transaction has written an overlapping one."""
     try:
         with transaction.atomic():
             plan.save()
     except (IntegrityError, OperationalError) as error:
-        # Two that are written at once wait for each other, each to learn whether it overlaps.
+        # The exclusion constraint makes two concurrent inserts wait for each other: one is the deadlock victim.
         if not isinstance(error.__cause__, ExclusionViolation | DeadlockDetected):
             raise
         raise PlansOverlap("Somebody has just written another plan for that time.") from error
 
 
-def end(plans: Iterable[UUID], *, now: datetime) -> int:
-    """End those of these plans that hold now; how many. One statement: others have ended, or not begun."""
+def end_plans(plans: Iterable[UUID], *, now: datetime) -> int:
+    """End the plans that are in effect now, and return their number. One statement."""
     return Plan.objects.current(now).filter(pk__in=list(plans), valid_from__lt=now).update(valid_until=now)

@@ -1,4 +1,4 @@
-"""On what terms somebody is served: those of a tier, or what staff have agreed with them."""
+"""The terms of a caller: those of the tier by holdings, or those of a plan."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,8 +11,8 @@ from payments.tiers.definitions import FREE, PRIORITIES, TIERS, Tier
 
 
 @dataclass(frozen=True, slots=True)
-class Rise:
-    """The tier that a holding leads to once it has lasted, and the first moment at which it counts if it stays."""
+class PendingTier:
+    """A higher tier that the holdings qualify for, and when it applies if they do not decrease."""
 
     tier: Tier
     at: datetime
@@ -20,65 +20,58 @@ class Rise:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A tier, its rate of requests, and what the prices of its rate are multiplied with; `plan` has agreed on it."""
+    """A tier, requests a minute, and the factor of the prices; `plan` is the plan that they come from."""
 
     tier: Tier
     per_minute: int
     factor: Decimal = Decimal(1)
     plan: UUID | None = None
-    rise: Rise | None = None
+    pending_tier: PendingTier | None = None
 
 
-def plain(tier: Tier, *, rise: Rise | None = None) -> Terms:
-    """Those of the tier, which nobody had to agree on."""
-    return Terms(tier=tier, per_minute=tier.per_minute, rise=rise)
+def tier_terms(tier: Tier, *, pending_tier: PendingTier | None = None) -> Terms:
+    """Return the terms of a tier without a plan."""
+    return Terms(tier=tier, per_minute=tier.per_minute, pending_tier=pending_tier)
 
 
-STANDARD = plain(FREE)
+STANDARD = tier_terms(FREE)
 
 
-def by_plan(*plans: Plan | None, tier: Tier, rise: Rise | None = None) -> Terms:
-    """What plans give to somebody of this tier by holding: the best of them, by tier and then by price.
-
-    A tier by holding above theirs stays, and so do its prices and rate.
-    """
+def apply_plans(*plans: Plan | None, tier: Tier, pending_tier: PendingTier | None = None) -> Terms:
+    """Return the terms of the best plan, by tier and then by price; those of `tier` if it is above the plan's tier."""
     best = max(filter(None, plans), key=lambda plan: (TIERS[plan.tier], -plan.price_factor), default=None)
     if best is None or TIERS[best.tier] < tier:
-        return plain(tier, rise=rise)
+        return tier_terms(tier, pending_tier=pending_tier)
     agreed = TIERS[best.tier]
     return Terms(
         tier=agreed,
         per_minute=best.per_minute or agreed.per_minute,
         factor=best.price_factor,
         plan=best.pk,
-        rise=rise if rise and rise.tier > agreed else None,
+        pending_tier=pending_tier if pending_tier and pending_tier.tier > agreed else None,
     )
 
 
-def worth(agreed: Terms) -> tuple[Tier, Decimal, int]:
-    """By what terms are compared: the tier, then the price, then the rate."""
-    return agreed.tier, -agreed.factor, agreed.per_minute
+def best_terms(several: Iterable[Terms]) -> Terms:
+    """Return the best terms, by tier, price and rate, with the earliest pending tier above that tier."""
+    agreed = sorted(several, key=lambda terms: (terms.tier, -terms.factor, terms.per_minute), reverse=True)
+    pending = [terms.pending_tier for terms in agreed if terms.pending_tier]
+    higher = [each for each in pending if each.tier > agreed[0].tier]
+    return replace(agreed[0], pending_tier=min(higher, key=lambda each: each.at, default=None))
 
 
-def best(several: Iterable[Terms]) -> Terms:
-    """The best of those that hold for somebody, with the first rise among all of them to a tier above it."""
-    agreed = sorted(several, key=worth, reverse=True)
-    higher = [each.rise for each in agreed if each.rise and each.rise.tier > agreed[0].tier]
-    return replace(agreed[0], rise=min(higher, key=lambda rise: rise.at, default=None))
+def wallet_terms(wallet: Wallet) -> Terms:
+    """Return the terms of a wallet (loaded `with_plan`) by its last reading and its plans. No query."""
+    pending = PendingTier(TIERS[wallet.pending_tier], wallet.pending_tier_at) if wallet.pending_tier_at else None
+    return apply_plans(wallet.own_plan, wallet.account_plan, tier=TIERS[wallet.tier], pending_tier=pending)
 
 
-def of_wallet(wallet: Wallet) -> Terms:
-    """Those of a wallet that was found `with_plan`: by the last reading of its holding, and its plans. No query."""
-    rise = Rise(tier=TIERS[wallet.rising_tier], at=wallet.rises_at) if wallet.rises_at else None
-    return by_plan(wallet.own_plan, wallet.account_plan, tier=TIERS[wallet.tier], rise=rise)
+def plan_terms(wallet: Wallet) -> Terms:
+    """Return the terms of a wallet (loaded `with_plan`) by its plans only. No query."""
+    return apply_plans(wallet.own_plan, wallet.account_plan, tier=FREE)
 
 
-def without_holding(wallet: Wallet) -> Terms:
-    """Those of a wallet that was found `with_plan`, whatever it holds. No query."""
-    return by_plan(wallet.own_plan, wallet.account_plan, tier=FREE)
-
-
-def queue_of(tier: Tier) -> str:
-    """The queue that takes the jobs of this tier. One query."""
-    promised = TierTerms.objects.filter(pk=tier.name).first()
-    return promised.priority if promised else PRIORITIES[tier.rank]
+def job_queue(tier: Tier) -> str:
+    """Return the queue for the jobs of a tier. One query."""
+    row = TierTerms.objects.filter(pk=tier.name).first()
+    return row.priority if row else PRIORITIES[tier.rank]

@@ -1,7 +1,7 @@
-"""Links a wallet to an account by what the wallet has signed: a message that names the account.
+"""Links a wallet to an account by a message that names the account and that the wallet signs.
 
-The message is kept nowhere. Its nonce carries the moment of its making and is ours for one wallet and one account, so
-from what comes back the text is made again as it was; a signature that was given for anything else proves nothing.
+The message is not stored. Its nonce contains its time and a keyed hash over wallet and account, so that the text can
+be formatted again for verification; a signature of any other text does not match.
 """
 
 import re
@@ -19,25 +19,26 @@ from framework.errors import InvalidRequest
 from framework.signed_tokens import KeyedHash
 from payments.chain import evm
 from payments.chain.networks import payment_network
-from payments.identity import challenge_verification, siwx
+from payments.identity import siwx
+from payments.identity.challenge_verification import ChallengeAlreadyUsed, verify_signature
 from payments.models import SpentChallenge
 from payments.wallets import links
 from payments.wallets.links import Linked
 
-LASTS = timedelta(minutes=10)
+LIFETIME = timedelta(minutes=10)
 NONCE_HASH = KeyedHash("payments.wallets.link_challenge")
 NONCE = re.compile(r"[0-9a-f]{64}")
-# EIP-4361 lets a statement have these and the space.
-STATEMENT = re.compile(r"[^A-Za-z0-9 :/?#\[\]@!$&'()*+,;=._~-]")
+# Characters that EIP-4361 does not allow in a statement.
+NOT_IN_STATEMENT = re.compile(r"[^A-Za-z0-9 :/?#\[\]@!$&'()*+,;=._~-]")
 
 
-class NotSigned(InvalidRequest):
-    """What came back does not link this wallet to this account."""
+class InvalidLinkMessage(InvalidRequest):
+    """The message was not made for this wallet and this account, or it has expired."""
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """The text that a wallet signs to be linked to an account; good once, until `expires_at`."""
+class LinkMessage:
+    """The text that a wallet signs to be linked to an account; valid once, until `expires_at`."""
 
     address: str
     nonce: str
@@ -45,63 +46,54 @@ class Letter:
     expires_at: datetime
 
 
-def letter(address: str, *, account: Account, now: datetime) -> Letter:
-    """A fresh text for the wallet at this address to sign, good for ten minutes. No query."""
-    small = address.lower()
+def create_message(address: str, *, account: Account, now: datetime) -> LinkMessage:
+    """Create a message for a wallet to sign, valid for LIFETIME. No query."""
+    lower = address.lower()
     body = f"{secrets.token_hex(12)}{int(now.timestamp()):08x}"
-    return _written(small, body + NONCE_HASH.hexdigest(f"{body} {small} {account.pk}")[:32], account)
+    return _format_message(lower, body + NONCE_HASH.hexdigest(f"{body} {lower} {account.pk}")[:32], account)
 
 
-def link(address: str, nonce: str, signature: str, *, account: Account, now: datetime) -> Linked:
-    """Link the wallet that has signed the letter of this nonce, and read its holding.
+def link_wallet(address: str, nonce: str, signature: str, *, account: Account, now: datetime) -> Linked:
+    """Link the wallet that has signed the message with this nonce, and read its holdings.
 
-    What the wallet's key has not signed costs a trip to the chain, and so does the reading. Both are outside of the
-    transaction that spends the letter and links the wallet. Raises NotSigned, WrongSignature, RpcUnavailable, and
-    ChallengeSpent, WalletTaken and TooManyWallets, by which the letter is not spent.
+    Trips to the chain, for the signature of a contract wallet and for the holdings, are outside of the transaction.
+    Raises InvalidLinkMessage, InvalidSignature and RpcUnavailable; ChallengeAlreadyUsed, WalletLinkedElsewhere and
+    TooManyWallets, which do not spend the message.
     """
-    small = address.lower()
-    if not NONCE.fullmatch(nonce) or not NONCE_HASH.matches(
-        f"{nonce[:32]} {small} {account.pk}", nonce[32:], length=32
-    ):
-        raise NotSigned("This message was made for another wallet or another account. Ask for a new one.")
-    sent = _written(small, nonce, account)
-    if not sent.expires_at - LASTS <= now + siwx.CLOCK_SKEW or now >= sent.expires_at:
-        raise NotSigned("This message is older than ten minutes. Ask for a new one.")
+    lower = address.lower()
+    signed_part = f"{nonce[:32]} {lower} {account.pk}"
+    if not NONCE.fullmatch(nonce) or not NONCE_HASH.matches(signed_part, nonce[32:], length=32):
+        raise InvalidLinkMessage("This message was made for another wallet or another account. Ask for a new one.")
+    message = _format_message(lower, nonce, account)
+    if not message.expires_at - LIFETIME <= now + siwx.CLOCK_SKEW or now >= message.expires_at:
+        raise InvalidLinkMessage("This message is older than ten minutes. Ask for a new one.")
     siwx.check_signature(signature, param="signature")
-    challenge_verification.check(siwx.SignIn(text=sent.text, address=small, nonce=nonce, signature=signature))
+    verify_signature(siwx.SignIn(text=message.text, address=lower, nonce=nonce, signature=signature))
     with transaction.atomic():
-        if not SpentChallenge.objects.spend(nonce, expires_at=sent.expires_at + siwx.CLOCK_SKEW):
-            raise challenge_verification.ChallengeSpent(
-                "This message was used before. Each is good once: ask for a new one."
-            )
-        is_new = links.attach(small, account=account.pk, takes_over=False)
-    return Linked(wallet=links.as_read(small, now=now), is_new=is_new)
+        if not SpentChallenge.objects.spend(nonce, expires_at=message.expires_at + siwx.CLOCK_SKEW):
+            raise ChallengeAlreadyUsed("This message was used before. Each is good once: ask for a new one.")
+        is_new = links.attach_wallet(lower, account=account.pk, can_move=False)
+    return Linked(wallet=links.refresh_if_available(lower, now=now), is_new=is_new)
 
 
-def _written(address: str, nonce: str, account: Account) -> Letter:
-    made_at = siwx.second_of(nonce)
+def _format_message(address: str, nonce: str, account: Account) -> LinkMessage:
+    # Only ASCII is allowed in the statement. Names need not be unique: the Request ID has the account's id.
+    plain = NOT_IN_STATEMENT.sub("", unicodedata.normalize("NFKD", account.name))
+    name = " ".join(plain.split()) or "the account below"
+    created_at = siwx.nonce_time(nonce)
     domain = urlsplit(public_url("")).netloc
-    text = siwx.text_of(
+    text = siwx.format_message(
         {
             "domain": domain,
             "address": evm.to_checksum_address(address),
-            "statement": f"Link this wallet to {_name(account)} at {domain}. This moves nothing and costs nothing.",
+            "statement": f"Link this wallet to {name} at {domain}. This moves nothing and costs nothing.",
             "uri": public_url("/dashboard"),
             "version": "1",
             "chainId": str(payment_network().chain_id),
             "nonce": nonce,
-            "issuedAt": siwx.written(made_at),
-            "expirationTime": siwx.written(made_at + LASTS),
+            "issuedAt": siwx.format_time(created_at),
+            "expirationTime": siwx.format_time(created_at + LIFETIME),
             "requestId": str(account.pk),
         }
     )
-    return Letter(address=address, nonce=nonce, text=text, expires_at=made_at + LASTS)
-
-
-def _name(account: Account) -> str:
-    """The account in the letters that a statement may have: without accents, and what has no such letter is left out.
-
-    Names may be equal, so its id is in the text too (Request ID).
-    """
-    plain = STATEMENT.sub("", unicodedata.normalize("NFKD", account.name))
-    return " ".join(plain.split()) or "the account below"
+    return LinkMessage(address=address, nonce=nonce, text=text, expires_at=created_at + LIFETIME)

@@ -1,4 +1,4 @@
-"""Wallets that are linked to an account, so that its keys have what they lead to."""
+"""Links wallets to an account, so that its API keys have their terms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,40 +17,37 @@ from payments.identity.caller import Caller
 from payments.models import Wallet
 from payments.tiers import holdings
 
-# All of them are read in one trip to the chain, of which nodes bound the size.
-MOST = 10
+# All wallets are read in one trip to the chain; nodes limit the size of a batch.
+MAX_WALLETS = 10
 
 
 class TooManyWallets(InvalidRequest):
-    """The account has as many wallets as it may have."""
+    """The account has MAX_WALLETS wallets."""
 
 
-class WalletTaken(InvalidRequest):
-    """The wallet is linked to another account, which keeps it."""
+class WalletLinkedElsewhere(InvalidRequest):
+    """The wallet is linked to another account."""
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A wallet of an account; `is_new` where it was not linked to it before."""
+    """A linked wallet; `is_new` if it was not linked to this account before."""
 
     wallet: Wallet
     is_new: bool
 
 
-def of(caller: Caller) -> Sequence[Wallet]:
-    """The wallets that are linked to the account of the caller's key, or the one that they have proven; best first.
-
-    Raises MissingCredentials where they are nobody.
-    """
-    if not caller.is_known:
+def list_wallets(caller: Caller) -> Sequence[Wallet]:
+    """Return the wallets of the caller's account, or the proven wallet; best first. Raises MissingCredentials."""
+    if not caller.is_identified:
         raise MissingCredentials("Send an API key of your account or the token of a wallet session.")
-    return [wallet for wallet in caller.known if caller.account in (None, wallet.account_id)]
+    return [wallet for wallet in caller.loaded_wallets if caller.account in (None, wallet.account_id)]
 
 
-def account_of(caller: Caller) -> UUID:
-    """The account whose links this caller may change. Raises MissingCredentials and InsufficientScope.
+def authorize_account(caller: Caller) -> UUID:
+    """Return the account whose links the caller may change. Raises MissingCredentials and InsufficientScope.
 
-    The wallets of an account speak for it, so a key that was issued for less has no say in which they are.
+    Wallets can sign in for the account, so the key must have every scope.
     """
     if caller.key is None:
         raise MissingCredentials("Send an API key of the account: `Authorization: Bearer <API_KEY>`.")
@@ -60,60 +57,59 @@ def account_of(caller: Caller) -> UUID:
     return caller.key.venue.account_id
 
 
-def link(address: str, *, account: UUID, now: datetime) -> Linked:
-    """Link a wallet that has proven itself; it leaves the account that it was linked to.
+def link_wallet(address: str, *, account: UUID, now: datetime) -> Linked:
+    """Link a proven wallet to this account, also if it is linked to another one, and read its holdings.
 
-    One UPDATE moves it, so of two accounts at once the last has it and never both. The account's row is locked
-    meanwhile, so that its wallets are counted true. Then its holding is read, for a trip to the chain where it is not
-    believed; while the chain is away it is linked all the same. Raises TooManyWallets.
+    The holdings are read after the transaction, unless they are fresh. Raises TooManyWallets.
     """
-    is_new = attach(address, account=account, takes_over=True)
-    return Linked(wallet=as_read(address, now=now), is_new=is_new)
+    is_new = attach_wallet(address, account=account, can_move=True)
+    return Linked(wallet=refresh_if_available(address, now=now), is_new=is_new)
 
 
 @transaction.atomic
-def attach(address: str, *, account: UUID, takes_over: bool) -> bool:
-    """Link a wallet that has proven itself; whether it was not linked to this account before. Four statements.
+def attach_wallet(address: str, *, account: UUID, can_move: bool) -> bool:
+    """Link a proven wallet; return whether it was not linked to this account before. Four statements.
 
-    One that is linked to another account moves where it `takes_over`, and stays there otherwise, by the condition of
-    the UPDATE. Raises TooManyWallets and WalletTaken.
+    The account's row is locked, so that concurrent calls respect MAX_WALLETS. A wallet of another account moves if
+    `can_move`: one UPDATE, so that of two accounts the last one has it. Raises TooManyWallets and
+    WalletLinkedElsewhere.
     """
     Account.objects.select_for_update(no_key=True).get(pk=account)
-    theirs = set(Wallet.objects.filter(account=account).values_list("address", flat=True))
-    if len(theirs - {address}) >= MOST:
-        raise TooManyWallets(f"An account has at most {MOST} wallets: unlink one of them first.")
+    linked = set(Wallet.objects.filter(account=account).values_list("address", flat=True))
+    if len(linked - {address}) >= MAX_WALLETS:
+        raise TooManyWallets(f"An account has at most {MAX_WALLETS} wallets: unlink one of them first.")
     Wallet.objects.bulk_create([Wallet(address=address)], ignore_conflicts=True)
-    mine = Wallet.objects.filter(pk=address)
-    if not takes_over:
-        mine = mine.filter(Q(account=None) | Q(account=account))
-    if not mine.update(account=account):
-        raise WalletTaken("This wallet is linked to another account. It has to be unlinked there first.")
-    return address not in theirs
+    wallet = Wallet.objects.filter(pk=address)
+    if not can_move:
+        wallet = wallet.filter(Q(account=None) | Q(account=account))
+    if not wallet.update(account=account):
+        raise WalletLinkedElsewhere("This wallet is linked to another account. It has to be unlinked there first.")
+    return address not in linked
 
 
-def as_read(address: str, *, now: datetime) -> Wallet:
-    """The wallet as it stands now, or as it was last read."""
-    wallet = holdings.find(address, now=now)
+def refresh_if_available(address: str, *, now: datetime) -> Wallet:
+    """Return the refreshed wallet, or the last reading while the chain is not available."""
+    wallet = holdings.find_wallet(address, now=now)
     try:
-        return holdings.current(wallet, now=now)
+        return holdings.refresh_wallet(wallet, now=now)
     except RpcUnavailable:
         return wallet
 
 
-def unlink(address: str, *, caller: Caller) -> None:
-    """End the link of this wallet: a key of its account may do so, and the wallet itself. One statement.
+def unlink_wallet(address: str, *, caller: Caller) -> None:
+    """Unlink a wallet; a key of its account may do so, and the wallet itself. One statement.
 
-    Raises NotFound for what is not linked, or not to them, and what `account_of` raises.
+    Raises NotFound if it is not linked to the caller's account, and as `authorize_account`.
     """
-    theirs = Wallet.objects.filter(pk=address, account__isnull=False)
-    itself = caller.proven if caller.key else caller.wallet
-    if address != itself:
-        theirs = theirs.filter(account=account_of(caller)) if caller.key or itself is None else theirs.none()
-    if not theirs.update(account=None):
+    proven = caller.challenge_wallet if caller.key else caller.wallet
+    linked = Wallet.objects.filter(pk=address, account__isnull=False)
+    if address != proven:
+        linked = linked.filter(account=authorize_account(caller)) if caller.key or proven is None else linked.none()
+    if not linked.update(account=None):
         raise NotFound("There is no such linked wallet.")
 
 
-def detach(address: str, *, account: UUID) -> None:
-    """End the link of one of the account's wallets. One statement. Raises NotFound for what is not linked to it."""
+def detach_wallet(address: str, *, account: UUID) -> None:
+    """Unlink a wallet of this account. One statement. Raises NotFound."""
     if not Wallet.objects.filter(pk=address, account=account).update(account=None):
         raise NotFound("There is no such linked wallet.")

@@ -14,11 +14,11 @@ from x402.schemas.v1 import PaymentRequirementsV1
 from framework.errors import ApiError, ErrorCode
 from payments.chain import evm
 from payments.chain.networks import Network, payment_network
-from payments.pricing.price_list import HONOURED, Quote
+from payments.pricing.price_list import PRICE_GRACE, Quote
 from payments.tiers.definitions import FREE
 from payments.x402.purchase import Purchase
 
-EXPIRES_IN_S = int(HONOURED.total_seconds())
+EXPIRES_IN_S = int(PRICE_GRACE.total_seconds())
 # Proxies refuse headers beyond 4 to 8 KB: a longer address is cut to the part before its query.
 MAX_URL_LENGTH = 1000
 JSON_TYPE = "application/json"

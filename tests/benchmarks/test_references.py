@@ -35,7 +35,7 @@ PLACES = 30
 def run(tmp_path: Path) -> Iterator[Run]:
     """Some restaurants of which one has a page of reviews and more, and a server of ours."""
     now = timezone.now()
-    default_products.load()
+    default_products.create_missing()
     for number in range(PLACES):
         hours = builders.week("00:00", "00:00") if number % 3 else None
         place = builders.restaurant(

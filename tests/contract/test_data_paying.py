@@ -130,8 +130,8 @@ def test_consumption_is_always_paid_in_usdc(client: Client, wallets: Mapping[str
 # Through the x402 standard, as the seed words it
 def test_paid_fields_are_paid_for_through_the_x402_standard(client: Client, wallets: Mapping[str, Wallet]) -> None:
     asked = client.get(f"{RECORD}?fields=reviews")
-    told = decode_payment_required_header(asked["PAYMENT-REQUIRED"])
-    assert told.x402_version == 2
+    body = decode_payment_required_header(asked["PAYMENT-REQUIRED"])
+    assert body.x402_version == 2
     served = pay(client, f"{RECORD}?fields=reviews", wallets["pro"])
     assert decode_payment_response_header(served["PAYMENT-RESPONSE"]).success
 
@@ -244,9 +244,9 @@ def test_bulk_export_requires_enterprise_and_is_queued_with_its_priority(
 def test_insights_tell_a_summary_the_best_time_and_dishes(client: Client, wallets: Mapping[str, Wallet]) -> None:
     found = pay(client, f"{RECORD}/insight", wallets["premium"])
     assert found.status_code == 200
-    told = json.dumps(found.json())
+    body = json.dumps(found.json())
     assert "oysters" in found.json()["ai_insight"]
-    assert all(f'"{name}"' in told for name in ("best_time", "dishes"))
+    assert all(f'"{name}"' in body for name in ("best_time", "dishes"))
 
 
 def test_context_tells_landmarks_museums_and_parks_around_a_place(

@@ -27,7 +27,7 @@ WEI = 10**18
 
 @pytest.fixture(autouse=True)
 def _priced() -> None:
-    default_products.load()
+    default_products.create_missing()
 
 
 def me(caller: Client) -> dict[str, Any]:
@@ -115,13 +115,13 @@ def test_the_tier_sets_the_rate_that_is_paid(client: Client, wallets: Mapping[st
 
 
 def test_reviews_require_at_least_pro_and_insights_at_least_premium(client: Client) -> None:
-    least = {priced["product"]: priced["from_tier"] for priced in me(client)["prices"]["products"]}
-    assert (least["reviews"], least["ai_insight"]) == ("pro", "premium")
+    minimum = {priced["product"]: priced["from_tier"] for priced in me(client)["prices"]["products"]}
+    assert (minimum["reviews"], minimum["ai_insight"]) == ("pro", "premium")
 
 
 def test_photos_require_at_least_pro_and_full_history_at_least_premium(client: Client) -> None:
-    least = {priced["product"]: priced["from_tier"] for priced in me(client)["prices"]["products"]}
-    assert (least["photos"], least["history"]) == ("pro", "premium")
+    minimum = {priced["product"]: priced["from_tier"] for priced in me(client)["prices"]["products"]}
+    assert (minimum["photos"], minimum["history"]) == ("pro", "premium")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_enterprise_is_reached_by_custom_terms_too(settings: Settings) -> None:
     assert found["prices"]["rate"] == "committed"
 
 
-def test_dedicated_capacity_is_shared_with_nobody(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+def test_dedicated_capacity_is_not_shared(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
     settings.TIER_CACHE_S = 600
     enterprise, anybody = client_of(wallets["enterprise"]), Client()
     with time_machine.travel(datetime.now(UTC), tick=False):

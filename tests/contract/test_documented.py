@@ -32,7 +32,7 @@ def fits(answer: Any, path: str) -> None:
     assert answer.json().keys() <= named["properties"].keys()
 
 
-def test_what_a_caller_is_told_of_itself_is_documented(wallets: Mapping[str, Key], client: Client) -> None:
+def test_the_fields_of_the_profile_are_documented(wallets: Mapping[str, Key], client: Client) -> None:
     for caller in (client, client_of(wallets["pro"]), client_of(wallets["free"])):
         fits(caller.get("/v1/me"), "/v1/me")
 
@@ -53,15 +53,15 @@ def test_payments_are_documented(wallets: Mapping[str, Key]) -> None:
 
 
 def test_the_document_of_x402_speaks_of_operations_that_are_documented(client: Client) -> None:
-    told = client.get("/.well-known/x402").json()
+    content = client.get("/.well-known/x402").json()
     documented = {
         (path, method.upper(), operation["operationId"])
         for path, each in DOCUMENT["paths"].items()
         for method, operation in each.items()
         if method in openapi_schema.METHODS
     }
-    base = told["openapi"].removesuffix("/docs/openapi/data.json")
-    ways = [way for product in told["products"] for way in product["asked_for_by"]]
+    base = content["openapi"].removesuffix("/docs/openapi/data.json")
+    ways = [way for product in content["products"] for way in product["asked_for_by"]]
     assert len(ways) == 16
     for way in ways:
         path = way["url_template"].removeprefix(base).partition("?")[0]

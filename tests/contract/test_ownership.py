@@ -94,7 +94,7 @@ def test_each_operation_serves_the_owner_alone(
     assert Event.objects.filter(venue=venue).count() == events + writes
 
 
-def told(response: Any, record_id: str) -> tuple[int, bytes, dict[str, str]]:
+def result(response: Any, record_id: str) -> tuple[int, bytes, dict[str, str]]:
     """What a caller can see of an answer, but for what no two answers share."""
     content = re.sub(rb"req_[0-9a-z]{26}", b"req_", response.content).replace(record_id.encode(), b"")
     return (
@@ -126,7 +126,7 @@ def test_a_record_of_another_venue_answers_like_one_that_never_was(
     api = CALLERS[caller](venue, other_venue)
     theirs, nobodys = (
         {
-            name: told(operation.send(api, operation.path(public_id), body, **headers), public_id)
+            name: result(operation.send(api, operation.path(public_id), body, **headers), public_id)
             for name, (body, headers) in ASKED.items()
         }
         for public_id in (record.public_id, unknown)

@@ -181,8 +181,8 @@ def test_an_unknown_field_is_refused_with_the_nearest_known_one(operation: Opera
 def test_a_body_of_unknown_fields_is_answered_with_the_first_ten(operation: Operation, path: str, api: Client) -> None:
     response = operation.send(api, path, {f"x{number}": 1 for number in range(30_000)})
     refusal(response, param="x0")
-    told = [problem["param"] for problem in response.json()["error"]["details"]]
-    assert [param for param in told if param.startswith("x")] == [f"x{number}" for number in range(10)]
+    content = [problem["param"] for problem in response.json()["error"]["details"]]
+    assert [param for param in content if param.startswith("x")] == [f"x{number}" for number in range(10)]
 
 
 @every_field
@@ -264,7 +264,7 @@ def test_an_unknown_parameter_is_refused_by_name(operation: Operation, path: str
 
 
 @every_list
-def test_an_unknown_parameter_is_told_the_nearest_known_one(operation: Operation, path: str, api: Client) -> None:
+def test_an_unknown_parameter_gets_a_suggestion(operation: Operation, path: str, api: Client) -> None:
     for name in operation.parameters:
         message = refusal(operation.send(api, f"{path}?{name}z=1"), param=f"{name}z")
         assert f"Did you mean `{name}`?" in message
@@ -353,9 +353,7 @@ def test_a_method_that_a_path_does_not_have_is_405_with_those_that_it_has(
 
 # Whoever asks, and from wherever
 @every_operation
-def test_a_call_without_credentials_is_401_and_told_how_to_give_them(
-    operation: Operation, path: str, client: Client
-) -> None:
+def test_a_call_without_credentials_is_401_with_a_hint(operation: Operation, path: str, client: Client) -> None:
     for header, code in (
         (None, "missing_credentials"),
         ("", "missing_credentials"),

@@ -34,7 +34,7 @@ async def connected(
             yield client
 
 
-def told(result: CallToolResult) -> Any:
+def structured_content(result: CallToolResult) -> Any:
     """A result as it was sent."""
     return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
@@ -47,7 +47,7 @@ def content(result: CallToolResult) -> Any:
 
 async def paid(client: Client, wallet: Wallet, tool: str, **arguments: Any) -> CallToolResult:
     """Call a tool, be told its price, and call it again with the payment."""
-    asked = price_of(told(await client.call_tool(tool, arguments)))
+    asked = price_of(structured_content(await client.call_tool(tool, arguments)))
     return await client.call_tool(tool, arguments, meta=beside(payment_for(wallet, asked)))
 
 

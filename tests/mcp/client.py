@@ -43,7 +43,7 @@ def message(
     headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     if method != "initialize":
         headers["MCP-Protocol-Version"] = era
-    told = dict(params or {})
+    reply = dict(params or {})
     beside = dict(meta or {})
     if era == STATELESS:
         beside = {
@@ -53,11 +53,11 @@ def message(
             **beside,
         }
         headers["Mcp-Method"] = method
-        if name := told.get(NAMED_BY.get(method, "")):
+        if name := reply.get(NAMED_BY.get(method, "")):
             headers["Mcp-Name"] = str(name)
     if beside:
-        told["_meta"] = beside
-    body = {"jsonrpc": "2.0", "method": method, "params": told}
+        reply["_meta"] = beside
+    body = {"jsonrpc": "2.0", "method": method, "params": reply}
     return body if is_notification else {**body, "id": next(numbers)}, headers
 
 
@@ -73,12 +73,12 @@ def post(
     **headers: str,
 ) -> Any:
     """The whole HTTP answer. Further headers in Python's words: Authorization=..., X_Forwarded_For=..."""
-    body, told = message(
+    body, reply = message(
         method, params, era=era, meta=meta, capabilities=capabilities, is_notification=is_notification
     )
-    told.update({name.replace("_", "-"): value for name, value in headers.items()})
-    kind = told.pop("Content-Type")
-    return client.post(ENDPOINT, json.dumps(body), content_type=kind, headers=told)
+    reply.update({name.replace("_", "-"): value for name, value in headers.items()})
+    kind = reply.pop("Content-Type")
+    return client.post(ENDPOINT, json.dumps(body), content_type=kind, headers=reply)
 
 
 def rpc(client: Client, method: str, params: Mapping[str, Any] | None = None, **rest: Any) -> Any:

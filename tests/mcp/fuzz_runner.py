@@ -30,11 +30,11 @@ def over_http(base_url: str) -> Iterator[Callable[[Case], Seen]]:
     """Sends cases to a server as they are, byte by byte, one after the other on one connection where that holds."""
     parts = urlsplit(base_url)
     host, port = parts.hostname or "127.0.0.1", parts.port or 80
-    kept: list[socket.socket] = []
+    stored: list[socket.socket] = []
 
     def send(case: Case) -> Seen:
-        for is_new in (not kept, True):
-            link = socket.create_connection((host, port), timeout=30) if is_new else kept.pop()
+        for is_new in (not stored, True):
+            link = socket.create_connection((host, port), timeout=30) if is_new else stored.pop()
             try:
                 seen, goes_on = exchanged(link, case, host=f"{host}:{port}")
             except (ConnectionError, http.client.HTTPException) as error:
@@ -44,7 +44,7 @@ def over_http(base_url: str) -> Iterator[Callable[[Case], Seen]]:
                     return Seen(0, "", b"" if case.is_framed else repr(error).encode())
                 continue
             if goes_on:
-                kept.append(link)
+                stored.append(link)
             else:
                 link.close()
             return seen
@@ -53,17 +53,17 @@ def over_http(base_url: str) -> Iterator[Callable[[Case], Seen]]:
     try:
         yield send
     finally:
-        for link in kept:
+        for link in stored:
             link.close()
 
 
 def exchanged(link: socket.socket, case: Case, *, host: str) -> tuple[Seen, bool]:
     """The answer, and whether another case may be sent behind it. Raises what sockets and HTTP raise."""
-    said = {"Host": host, "X-Forwarded-For": case.address}
+    text = {"Host": host, "X-Forwarded-For": case.address}
     if not case.is_framed and (case.body or case.verb == "POST"):
-        said["Content-Length"] = str(len(case.body))
-    said |= dict(case.headers)
-    head = f"{case.verb} {case.path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in said.items())
+        text["Content-Length"] = str(len(case.body))
+    text |= dict(case.headers)
+    head = f"{case.verb} {case.path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in text.items())
     # Who does not wait for the end of it is answered before it was sent.
     with suppress(ConnectionError):
         link.sendall(head.encode("latin-1") + b"\r\n" + case.body)
@@ -108,13 +108,13 @@ def problem(seen: Seen) -> str | None:
     if not seen.body:
         return None
     try:
-        told = json.loads(seen.body)
+        reply = json.loads(seen.body)
     except ValueError:
         return f"neither JSON nor empty: {seen.body[:80]!r}"
     if "json" not in seen.kind:
         return f"JSON that is said to be {seen.kind}"
     # Our own crash, told in the band of MCP.
-    if isinstance(told, dict) and ("-32603" in str(told.get("error")) or broke(told.get("result"))):
+    if isinstance(reply, dict) and ("-32603" in str(reply.get("error")) or broke(reply.get("result"))):
         return f"broke: {seen.body[:300]!r}"
     return None
 
@@ -151,13 +151,13 @@ def simpler(case: Case) -> Iterator[Case]:
     for name, _ in case.headers:
         yield replace(case, headers=tuple(each for each in case.headers if each[0] != name))
     try:
-        told = json.loads(case.body)
+        reply = json.loads(case.body)
     except ValueError:
         half = len(case.body) // 2
         for part in (case.body[:half], case.body[half:]):
             if len(part) < len(case.body):
                 yield replace(case, body=part)
         return
-    for way in places(told):
+    for way in places(reply):
         if way:
-            yield replace(case, body=json.dumps(without(told, way)).encode())
+            yield replace(case, body=json.dumps(without(reply, way)).encode())

@@ -110,14 +110,14 @@ class Maker:
     def case(self, number: int) -> Case:
         """The case of this number."""
         self.rng = rng = random.Random(f"{self.seed}:{number}")
-        told, headers = self.message()
+        result, headers = self.message()
         kind = rng.random()
         if kind < 0.45:
             for _ in range(rng.choice((1, 1, 1, 2))):
-                told = self.with_something_else(told)
+                result = self.with_something_else(result)
         elif kind < 0.48:
-            told = self.anything()
-        body = written(told, rng)
+            result = self.anything()
+        body = written(result, rng)
         if 0.48 <= kind < 0.6:
             body = self.damaged(body)
         elif 0.6 <= kind < 0.63:
@@ -132,8 +132,8 @@ class Maker:
         if rng.random() < 0.08:
             name, value, body = self.framed(body)
             names[name] = value
-        kept = tuple((name, clean(value)) for name, value in names.items())
-        return Case(number, rng.choice(VERBS), rng.choice(PATHS), kept, body)
+        stored = tuple((name, clean(value)) for name, value in names.items())
+        return Case(number, rng.choice(VERBS), rng.choice(PATHS), stored, body)
 
     # Messages
     def message(self) -> tuple[Any, dict[str, str]]:
@@ -148,15 +148,15 @@ class Maker:
             if rng.random() < 0.05:
                 meta[name] = self.anything()
         capabilities: Any = rng.choice(({}, {"elicitation": {}}, {"elicitation": {"form": {}}}, self.anything()))
-        told, headers = client.message(method, params, era=rng.choice(ERAS), meta=meta, capabilities={})
-        if "io.modelcontextprotocol/clientCapabilities" in told["params"].get("_meta", {}):
-            told["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities
-        told["id"] = rng.choice(
+        result, headers = client.message(method, params, era=rng.choice(ERAS), meta=meta, capabilities={})
+        if "io.modelcontextprotocol/clientCapabilities" in result["params"].get("_meta", {}):
+            result["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities
+        result["id"] = rng.choice(
             (1, 7, "a", "", -5, 2**53, 2**63, 10**19, self.anything() if rng.random() < 0.3 else 2)
         )
         if method.startswith("notifications/") or rng.random() < 0.05:
-            del told["id"]
-        return told, headers
+            del result["id"]
+        return result, headers
 
     def params(self, method: str) -> dict[str, Any]:
         """Those of a method."""
@@ -209,8 +209,8 @@ class Maker:
         stranger = (state[:middle], state[:middle] + "x" + state[middle + 1 :], state + state, self.anything())
         params = {"name": "book_table", "arguments": {**arguments}, "inputResponses": responses}
         params["requestState"] = state if rng.random() < 0.85 else rng.choice(stranger)
-        told, headers = client.message("tools/call", params, era="2026-07-28", capabilities={"elicitation": {}})
-        return Case(number, "POST", "/mcp", tuple(headers.items()), written(told, rng))
+        result, headers = client.message("tools/call", params, era="2026-07-28", capabilities={"elicitation": {}})
+        return Case(number, "POST", "/mcp", tuple(headers.items()), written(result, rng))
 
     def arguments(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of a tool, most of them as its schema says."""
@@ -256,18 +256,18 @@ class Maker:
             return [self.anything(depth + 1) for _ in range(rng.choice((1, 2, 3)))]
         return {rng.choice(WORDS): self.anything(depth + 1) for _ in range(rng.choice((1, 2, 3)))}
 
-    def with_something_else(self, told: Any) -> Any:
+    def with_something_else(self, result: Any) -> Any:
         """The same JSON with any value in a random place, or with one thing more or less."""
-        ways = list(places(told))
+        ways = list(places(result))
         way = self.rng.choice(ways)
         if way and way[-1] in NEVER_RIGHT:
-            return told
+            return result
         change = self.rng.random()
         if change < 0.15:
-            return without(told, way)
+            return without(result, way)
         if change < 0.3:
             way = (*way[:-1], self.rng.choice(WORDS)) if way and isinstance(way[-1], str) else way
-        return replaced(told, way, self.anything())
+        return replaced(result, way, self.anything())
 
     # Bytes
     def damaged(self, body: bytes) -> bytes:
@@ -306,50 +306,50 @@ class Maker:
 
 def clean(text: str) -> str:
     """A value that can stand in a header."""
-    said = re.sub(r"[\r\n\x00]", " ", text).strip()
+    output = re.sub(r"[\r\n\x00]", " ", text).strip()
     try:
-        said.encode("latin-1")
+        output.encode("latin-1")
     except UnicodeEncodeError:
-        return said.encode("utf-8", "surrogatepass").decode("latin-1")
-    return said
+        return output.encode("utf-8", "surrogatepass").decode("latin-1")
+    return output
 
 
-def written(told: Any, rng: random.Random) -> bytes:
+def written(result: Any, rng: random.Random) -> bytes:
     """JSON, with what no library writes where it is marked."""
-    text = json.dumps(told, ensure_ascii=rng.random() < 0.7)
+    text = json.dumps(result, ensure_ascii=rng.random() < 0.7)
     text = re.sub(f'"{MARK}"', lambda _: rng.choice(RAW), text)
     return text.encode("utf-8", "surrogatepass")
 
 
-def places(told: Any, *, within: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+def places(result: Any, *, within: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """The way to each value of this JSON, the whole first."""
     yield within
-    inner = told.items() if isinstance(told, dict) else enumerate(told) if isinstance(told, list) else ()
+    inner = result.items() if isinstance(result, dict) else enumerate(result) if isinstance(result, list) else ()
     for step, value in inner:
         yield from places(value, within=(*within, step))
 
 
-def replaced(told: Any, way: Sequence[str | int], by: Any) -> Any:
+def replaced(result: Any, way: Sequence[str | int], by: Any) -> Any:
     """The same JSON with something else in one place."""
     if not way:
         return by
     step, *rest = way
-    if isinstance(told, list) and isinstance(step, int):
-        return [*told[:step], replaced(told[step], rest, by), *told[step + 1 :]]
-    known = told if isinstance(told, dict) else {}
+    if isinstance(result, list) and isinstance(step, int):
+        return [*result[:step], replaced(result[step], rest, by), *result[step + 1 :]]
+    known = result if isinstance(result, dict) else {}
     return {**known, str(step): replaced(known.get(str(step)), rest, by)}
 
 
-def without(told: Any, way: Sequence[str | int]) -> Any:
+def without(result: Any, way: Sequence[str | int]) -> Any:
     """The same JSON without what stands there."""
     if not way:
         return {}
     step, *rest = way
     if rest:
-        return replaced(told, [step], without(told[step], rest))
-    if isinstance(told, list):
-        return [value for at, value in enumerate(told) if at != step]
-    return {name: value for name, value in told.items() if name != step}
+        return replaced(result, [step], without(result[step], rest))
+    if isinstance(result, list):
+        return [value for at, value in enumerate(result) if at != step]
+    return {name: value for name, value in result.items() if name != step}
 
 
 def proof(**changes: Any) -> dict[str, Any]:

@@ -131,17 +131,17 @@ def asked(
     """What the server says to this message. `headers` beside those of the era, without those that are None; `rest` as
     of calling.message.
     """
-    body, told = client.message(method, params, **rest)
-    return sent(json.dumps(body).encode(), {**told, **(headers or {})})
+    body, result = client.message(method, params, **rest)
+    return sent(json.dumps(body).encode(), {**result, **(headers or {})})
 
 
 def sent(body: bytes, headers: Mapping[str, str | None], **environ: Any) -> Answer:
     """What the server says to these bytes."""
-    kept = {name: value for name, value in headers.items() if value is not None}
-    kind = kept.pop("Content-Type", "application/json")
-    return answered(RequestFactory().post("/mcp", body, content_type=kind, headers=kept, **environ))
+    stored = {name: value for name, value in headers.items() if value is not None}
+    kind = stored.pop("Content-Type", "application/json")
+    return answered(RequestFactory().post("/mcp", body, content_type=kind, headers=stored, **environ))
 
 
-def told(answer: Answer) -> Any:
+def response_json(answer: Answer) -> Any:
     """The JSON of an answer."""
     return json.loads(answer.content)

@@ -45,11 +45,13 @@ def fitting(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     if schema.get("format") == "date":
         return st.dates().map(str)
     # What names judge has no pattern.
-    shape, longest = schema.get("pattern", "[a-z-]+"), schema.get("maxLength", 400)
+    shape, max_length = schema.get("pattern", "[a-z-]+"), schema.get("maxLength", 400)
     written = (
-        st.text(min_size=1, max_size=min(longest, 40)) if "(?!" in shape else st.from_regex(shape, fullmatch=True)
+        st.text(min_size=1, max_size=min(max_length, 40)) if "(?!" in shape else st.from_regex(shape, fullmatch=True)
     )
-    return written.filter(lambda text: len(text) <= longest and re.fullmatch(shape, text, re.ASCII) and text.strip())
+    return written.filter(
+        lambda text: len(text) <= max_length and re.fullmatch(shape, text, re.ASCII) and text.strip()
+    )
 
 
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
@@ -221,7 +223,7 @@ def test_a_day_that_is_in_no_calendar_is_refused(client: Client) -> None:
     assert refused(client, "list_offers", date="2026-02-30") == "`date`: There is no such day in the calendar."
 
 
-def test_ten_of_many_unknown_arguments_are_told(client: Client) -> None:
+def test_ten_of_many_unknown_arguments_are_named(client: Client) -> None:
     strange: dict[str, Any] = {f"strange_{number}": 1 for number in range(500)}
     result = call(client, "find_landmark", **strange)
     assert len(refusal_of(result)["details"]) == 11
@@ -229,12 +231,12 @@ def test_ten_of_many_unknown_arguments_are_told(client: Client) -> None:
 
 def test_null_leaves_an_argument_out_and_a_whole_number_may_be_written_with_a_point(client: Client) -> None:
     builders.market()
-    told = call(client, "search_restaurants", market="copenhagen", near=None, cuisine=None, limit=10.0)
-    assert told["structuredContent"]["pagination"]["limit"] == 10
+    content = call(client, "search_restaurants", market="copenhagen", near=None, cuisine=None, limit=10.0)
+    assert content["structuredContent"]["pagination"]["limit"] == 10
     assert refused(client, "get_restaurant", slug=None) == "`slug`: This is required."
 
 
 def test_arguments_in_other_letters_are_understood(client: Client) -> None:
     builders.restaurant(slug="fiskebar", name="Kødbyens Fiskebar")
-    told = call(client, "search_restaurants", q="Kødbyens")
-    assert [hit["slug"] for hit in told["structuredContent"]["data"]] == ["fiskebar"]
+    content = call(client, "search_restaurants", q="Kødbyens")
+    assert [hit["slug"] for hit in content["structuredContent"]["data"]] == ["fiskebar"]

@@ -61,7 +61,7 @@ def test_the_same_call_again_is_the_same_booking(client: Client, place: Restaura
     assert GuestMail.objects.count() == 1
 
 
-def test_a_cancelled_booking_is_booked_anew_by_the_same_call_and_then_once(client: Client, place: Restaurant) -> None:
+def test_the_same_call_books_a_cancelled_booking_again_once(client: Client, place: Restaurant) -> None:
     slot = builders.slot(place)
     first = booked(book(client, slot))
     cancel(first)
@@ -75,7 +75,7 @@ def test_a_cancelled_booking_is_booked_anew_by_the_same_call_and_then_once(clien
     assert (FlowBooking.objects.count(), slot.seats_left) == (3, 6)
 
 
-def test_a_cancelled_booking_of_a_key_is_told_as_cancelled_and_not_booked_anew(
+def test_a_cancelled_booking_of_a_key_is_reported_as_cancelled_and_not_booked_again(
     client: Client, place: Restaurant
 ) -> None:
     slot = builders.slot(place)
@@ -156,7 +156,7 @@ def test_a_guest_without_a_key_has_one_table_at_a_time(client: Client, place: Re
     assert FlowBooking.objects.count() == 4
 
 
-def test_a_guest_who_has_the_last_seats_of_an_offer_is_told_so(client: Client, place: Restaurant) -> None:
+def test_a_guest_with_the_last_seats_of_an_offer_gets_their_booking_again(client: Client, place: Restaurant) -> None:
     slot = builders.slot(place, seats=2)
     book(client, slot)
     again = book(Client(REMOTE_ADDR="192.0.2.7"), slot)
@@ -191,7 +191,7 @@ def test_a_moment_without_an_offer_says_what_there_is_on_that_day(client: Client
     )
 
 
-def test_a_moment_of_another_year_is_told_apart_from_one_without_an_offer(client: Client, place: Restaurant) -> None:
+def test_a_time_outside_the_calendar_differs_from_a_time_without_an_offer(client: Client, place: Restaurant) -> None:
     builders.slot(place)
     over = refused(book(client, slug="fiskebar", date="2025-11-21", time="20:00"), "invalid_request", param="date")
     assert over == "`date` must lie within the next 14 days; 2025-11-21 is over."
@@ -229,7 +229,7 @@ def test_arguments_that_do_not_fit_are_refused_by_name(
     assert param != "party_size" or words == "`party_size`: This must be a whole number from 1 to 500."
 
 
-def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
+def test_all_errors_are_reported_together(client: Client) -> None:
     nothing = call(client, "book_table")
     assert refused(nothing, "invalid_request", param="party_size") == (
         "`party_size`: This is required. Give `offer_id`, as list_offers has it, or `slug`, `date` and `time`."

@@ -97,7 +97,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_again(client: Client, place:
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
-def test_who_does_not_want_to_answer_books_nothing(client: Client, place: Restaurant, action: str) -> None:
+def test_a_declined_question_books_nothing(client: Client, place: Restaurant, action: str) -> None:
     wish: dict[str, Any] = {"offer_id": builders.slot(place).public_id, "party_size": 2}
     refused(ask(client, wish, before=ask(client, wish), answer={"action": action}), "invalid_request")
 
@@ -108,7 +108,7 @@ def test_an_answer_cannot_change_what_was_asked_for(client: Client, place: Resta
     assert Reservation.objects.get().party_size == 2
 
 
-def test_nobody_is_asked_about_a_table_that_cannot_be_booked(client: Client, place: Restaurant) -> None:
+def test_no_confirmation_is_requested_for_an_unavailable_table(client: Client, place: Restaurant) -> None:
     offer = builders.slot(place, party_max=4, seats=3)
     over = builders.slot(place, percent=31, book_before=NOW)
     full = builders.slot(place, percent=32, seats=0)
@@ -138,24 +138,24 @@ def test_nobody_is_asked_about_a_table_that_cannot_be_booked(client: Client, pla
         asked = ask(caller, wish)
         assert refusal_of(asked)["code"] == code
         # In the words of the booking itself, whether a person can be asked or not.
-        told = words_of(asked)
-        assert words_of(call(caller, "book_table", **wish, **GUEST)) == told
-        assert words_of(call(caller, "book_table", **wish)) == told
+        body = words_of(asked)
+        assert words_of(call(caller, "book_table", **wish, **GUEST)) == body
+        assert words_of(call(caller, "book_table", **wish)) == body
     assert not FlowBooking.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("told", "param", "wanted"),
+    ("body", "param", "wanted"),
     [
         ({}, "customer_name", "`customer_name` and `customer_email` or `customer_phone`."),
         ({"customer_name": "Ada"}, "customer_email", "`customer_email` or `customer_phone`."),
         ({"customer_phone": "+4512345678"}, "customer_name", "`customer_name`."),
     ],
 )
-def test_where_nobody_can_be_asked_the_refusal_names_what_is_missing(
-    client: Client, place: Restaurant, told: dict[str, Any], param: str, wanted: str
+def test_without_elicitation_the_error_names_the_missing_arguments(
+    client: Client, place: Restaurant, body: dict[str, Any], param: str, wanted: str
 ) -> None:
-    result = call(client, "book_table", offer_id=builders.slot(place).public_id, party_size=2, **told)
+    result = call(client, "book_table", offer_id=builders.slot(place).public_id, party_size=2, **body)
     assert refused(result, "invalid_request", param=param) == (
         f"Nothing was booked: ask the guest, and call again with {wanted}"
     )

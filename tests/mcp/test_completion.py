@@ -45,21 +45,21 @@ def test_near_becomes_landmarks_neighborhoods_and_cities(client: Client, era: Er
     builders.landmark("Tivoli Gardens", "Tivoli")
     builders.landmark("Tivoliparken", kind="neighborhood")
     builders.restaurant(name="Tivoli Hallen")
-    told = completed(client, DINNER, "near", "tivo", era=era)
-    assert told["total"] == len(told["values"])
-    assert told["hasMore"] is False
-    assert {*told["values"]} == {"Tivoli Gardens", "Tivoliparken"}
-    for value in told["values"]:
+    content = completed(client, DINNER, "near", "tivo", era=era)
+    assert content["total"] == len(content["values"])
+    assert content["hasMore"] is False
+    assert {*content["values"]} == {"Tivoli Gardens", "Tivoliparken"}
+    for value in content["values"]:
         assert landmarks.resolve(value, market=None).place.name == value
 
 
-def test_equal_names_are_told_with_their_markets_and_a_search_understands_them(client: Client) -> None:
+def test_equal_names_are_listed_with_their_markets(client: Client) -> None:
     builders.market("london", name="London")
     builders.market("new-york", name="New York")
     builders.landmark("Soho", kind="neighborhood", market_id="london")
     builders.landmark("SoHo", kind="neighborhood", market_id="new-york", at=(40.72, -74.0))
-    told = completed(client, DINNER, "near", "soho")
-    assert {*told["values"]} == {"Soho, London", "SoHo, New York"}
+    content = completed(client, DINNER, "near", "soho")
+    assert {*content["values"]} == {"Soho, London", "SoHo, New York"}
     assert landmarks.resolve("SoHo, New York", market=None).place.market == "new-york"
 
 
@@ -94,12 +94,12 @@ def test_of_several_slugs_the_last_is_completed_and_none_is_given_twice(client: 
     assert completed(client, COMPARE, "slugs", "noma,")["values"] == []
 
 
-def test_more_than_are_looked_for_are_said_to_be_there(client: Client) -> None:
+def test_a_truncated_completion_reports_more_values(client: Client) -> None:
     for number in range(45):
         builders.restaurant(name=f"Bistro {number:02}", slug=f"bistro-{number:02}")
-    told = completed(client, RECORD, "slug", "bistro")
-    assert (len(told["values"]), told["hasMore"]) == (20, True)
-    assert "total" not in told
+    content = completed(client, RECORD, "slug", "bistro")
+    assert (len(content["values"]), content["hasMore"]) == (20, True)
+    assert "total" not in content
 
 
 @pytest.mark.usefixtures("_remembering")

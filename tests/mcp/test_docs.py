@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 
 from catalogue.mcp.server import SERVER
-from payments.pricing.default_products import OFFERS
+from payments.pricing.default_products import PRODUCTS
 from tests.support.live_stack import Up
 from tests.test_readme import run
 
@@ -47,7 +47,7 @@ def test_the_page_names_every_tool_and_price() -> None:
     assert sorted(named) == sorted(SERVER.by_name)
     sold = re.findall(r"`(\w+)`: ([0-9.]+), from (\w+)", table)
     assert sorted(sold) == sorted(
-        (slug, offer.prices[0], offer.from_tier.name.capitalize()) for slug, offer in OFFERS.items()
+        (slug, offer.prices[0], offer.from_tier.name.capitalize()) for slug, offer in PRODUCTS.items()
     )
 
 

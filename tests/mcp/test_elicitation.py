@@ -8,7 +8,7 @@ import time_machine
 from django.core import signing
 
 from tests.mcp.client import Era
-from tests.mcp.server import NAME, asked, told
+from tests.mcp.server import NAME, asked, response_json
 
 STATELESS: Era = "2026-07-28"
 INVALID_PARAMS = -32602
@@ -20,7 +20,9 @@ YES = {"action": "accept", "content": {"name": "Ada"}}
 def call(tool: str, *, caller: str = "ada", capabilities: Any = FORMS, word: str = "a", **rest: Any) -> Any:
     """The JSON that answers a call by one who shows forms. `rest` stands beside name and arguments."""
     params = {"name": tool, "arguments": {"word": word}, **rest}
-    return told(asked("tools/call", params, era=STATELESS, capabilities=capabilities, headers={"X-Caller": caller}))
+    return response_json(
+        asked("tools/call", params, era=STATELESS, capabilities=capabilities, headers={"X-Caller": caller})
+    )
 
 
 def question(answer: Any) -> tuple[str, Any]:
@@ -62,7 +64,7 @@ def test_who_shows_no_forms_is_never_asked(capabilities: Any) -> None:
 
 @pytest.mark.parametrize("era", ["2025-11-25", "2025-06-18", "2025-03-26"])
 def test_clients_of_the_handshake_are_never_asked(era: Era) -> None:
-    result = told(asked("tools/call", {"name": "greet"}, era=era, capabilities=FORMS))["result"]
+    result = response_json(asked("tools/call", {"name": "greet"}, era=era, capabilities=FORMS))["result"]
     assert result["isError"] is True
 
 
@@ -114,7 +116,7 @@ def test_an_answer_without_a_question_is_asked() -> None:
     assert list(requests) == ["user_name"]
 
 
-def test_a_tool_may_ask_several_times_and_what_was_answered_is_kept() -> None:
+def test_a_tool_may_ask_several_questions_and_keeps_the_answers() -> None:
     first, requests = question(call("paint"))
     assert list(requests) == ["step1"]
     second, requests = question(call("paint", requestState=first, inputResponses={"step1": YES}))

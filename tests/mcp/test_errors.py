@@ -54,7 +54,7 @@ def test_a_name_that_is_not_known_is_refused_with_all_that_are(
     assert len(words_of(result)) < 1500
 
 
-def test_of_names_that_are_too_many_to_list_the_likeliest_are_told(client: Client) -> None:
+def test_long_completions_list_the_likeliest_names(client: Client) -> None:
     for number in range(200):
         builders.cuisine(f"kitchen-{number:03}")
     builders.cuisine("seafood")
@@ -74,7 +74,7 @@ def test_a_place_that_is_almost_known_is_asked_for_by_the_names_that_are_suggest
     assert "isError" not in call(client, "search_restaurants", near=name)
 
 
-def test_a_place_that_nobody_knows_is_named_otherwise_or_given_as_a_point(client: Client) -> None:
+def test_an_unknown_place_needs_another_name_or_coordinates(client: Client) -> None:
     words = words_of(call(client, "search_restaurants", near="Xyzzy"))
     assert words == (
         "No place called `Xyzzy` is known here. Name a landmark, a neighborhood, a city or a restaurant,"
@@ -121,15 +121,15 @@ def raw(client: Client, method: str, params: str, *, era: Era) -> Any:
 
 @pytest.mark.parametrize("era", ["2025-11-25", STATELESS])
 @pytest.mark.parametrize("escape", ["\\ud800", "\\u0000", "\\udc00\\ud800"])
-def test_a_text_that_is_none_is_told_to_the_model_by_its_argument(client: Client, era: Era, escape: str) -> None:
+def test_an_argument_of_another_type_is_named_in_the_error(client: Client, era: Era, escape: str) -> None:
     response = raw(
         client, "tools/call", f'{{"name": "find_landmark", "arguments": {{"query": "Tivoli {escape}"}}}}', era=era
     )
-    told = response.json()
-    assert (response.status_code, told["id"]) == (200, 7)
+    content = response.json()
+    assert (response.status_code, content["id"]) == (200, 7)
     words = "Text holds a NUL or half a surrogate pair, which no text may hold."
-    assert words_of(told["result"]) == f"`query`: {words}"
-    error = refusal_of(told["result"])
+    assert words_of(content["result"]) == f"`query`: {words}"
+    error = refusal_of(content["result"])
     assert (error["code"], error["param"], error["details"]) == (
         "invalid_request",
         "query",
@@ -140,13 +140,13 @@ def test_a_text_that_is_none_is_told_to_the_model_by_its_argument(client: Client
 @pytest.mark.parametrize(("era", "status"), [("2025-11-25", 200), (STATELESS, 400)])
 def test_of_any_other_message_it_is_an_error_that_names_its_id(client: Client, era: Era, status: int) -> None:
     response = raw(client, "prompts/list", '{"a": ["b\\ud800"]}', era=era)
-    told = response.json()
-    assert (response.status_code, told["id"], told["error"]["code"]) == (status, 7, INVALID_PARAMS)
-    assert told["error"]["message"].startswith("`params.a[0]`: Text holds a NUL")
+    content = response.json()
+    assert (response.status_code, content["id"], content["error"]["code"]) == (status, 7, INVALID_PARAMS)
+    assert content["error"]["message"].startswith("`params.a[0]`: Text holds a NUL")
 
 
 @pytest.mark.parametrize("id_", ["\\ud800", "a\\u0000"])
-def test_an_id_that_is_no_text_is_not_told_again(client: Client, id_: str) -> None:
+def test_an_id_that_is_not_a_string_is_not_echoed(client: Client, id_: str) -> None:
     body = f'{{"jsonrpc":"2.0","id":"{id_}","method":"ping"}}'
     response = client.post("/mcp", body, content_type=JSON)
     assert (response.status_code, response.json()["id"]) == (400, None)
@@ -183,7 +183,7 @@ def test_a_question_and_its_answer_are_one_try_to_book(client: Client, offer: st
     assert FlowBooking.objects.count() == 1
 
 
-def test_what_is_refused_before_a_table_is_looked_for_is_no_try(client: Client, offer: str) -> None:
+def test_a_call_refused_before_the_availability_check_does_not_count(client: Client, offer: str) -> None:
     calls: list[Mapping[str, Any]] = [
         {},
         {"offer_id": offer},
@@ -191,9 +191,9 @@ def test_what_is_refused_before_a_table_is_looked_for_is_no_try(client: Client, 
         {"offer_id": offer, "party_size": 2, **GUEST, "customer_email": "nobody"},
         {"slug": "fiskebar", "party_size": 2, **GUEST},
     ]
-    told = [post(client, "tools/call", {"name": "book_table", "arguments": wish}) for wish in calls * 3]
-    assert [left(response) for response in told] == [("mcp", 239 - number) for number in range(15)]
-    assert {refusal_of(response.json()["result"])["code"] for response in told} == {"invalid_request"}
+    content = [post(client, "tools/call", {"name": "book_table", "arguments": wish}) for wish in calls * 3]
+    assert [left(response) for response in content] == [("mcp", 239 - number) for number in range(15)]
+    assert {refusal_of(response.json()["result"])["code"] for response in content} == {"invalid_request"}
     unknown = {"offer_id": "fo_" + "0" * 26, "party_size": 2, **GUEST}
     assert [left(booking(client, wish)) for wish in (unknown, {"offer_id": offer, "party_size": 2, **GUEST})] == [
         ("bookings", 9),
@@ -201,7 +201,7 @@ def test_what_is_refused_before_a_table_is_looked_for_is_no_try(client: Client, 
     ]
 
 
-def test_who_has_used_all_tries_is_refused_at_the_door_and_the_count_stays(client: Client, offer: str) -> None:
+def test_a_client_without_attempts_left_is_refused_before_booking(client: Client, offer: str) -> None:
     unknown = {"offer_id": "fo_" + "0" * 26, "party_size": 2, **GUEST}
     assert [left(booking(client, unknown)) for _ in range(10)] == [("bookings", 9 - number) for number in range(10)]
     for wish in ({}, unknown):
@@ -210,10 +210,10 @@ def test_who_has_used_all_tries_is_refused_at_the_door_and_the_count_stays(clien
         assert words_of(refused.json()["result"]).startswith("Rate limit: 10 tries to book an hour; next call in ")
 
 
-def test_a_flood_of_questions_is_stopped_at_the_door(client: Client, offer: str) -> None:
-    told = [booking(client, {}) for _ in range(252)]
-    words = [words_of(response.json()["result"]) for response in told[240:]]
-    assert {left(response)[0] for response in told[:250]} == {"mcp"}
+def test_a_flood_of_calls_is_rate_limited(client: Client, offer: str) -> None:
+    content = [booking(client, {}) for _ in range(252)]
+    words = [words_of(response.json()["result"]) for response in content[240:]]
+    assert {left(response)[0] for response in content[:250]} == {"mcp"}
     assert all(word.startswith("Rate limit: 240 messages a minute") for word in words[:10])
     assert all(word.startswith("Rate limit: 10 tries to book an hour") for word in words[10:])
 
@@ -221,19 +221,19 @@ def test_a_flood_of_questions_is_stopped_at_the_door(client: Client, offer: str)
 # What an answer says of itself
 def test_a_large_message_too_many_tells_of_the_limit_of_large_ones(client: Client) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "x" * 17_000}})
-    told = [client.post("/mcp", body, content_type=JSON) for _ in range(31)]
-    assert [left(response) for response in (told[0], told[29], told[30])] == [
+    content = [client.post("/mcp", body, content_type=JSON) for _ in range(31)]
+    assert [left(response) for response in (content[0], content[29], content[30])] == [
         ("mcp", 239),
         ("mcp", 210),
         ("mcp-large", 0),
     ]
-    assert told[30]["RateLimit-Policy"] == '"mcp-large";q=30;w=60'
-    assert (told[30].status_code, told[30].json()["id"]) == (429, None)
+    assert content[30]["RateLimit-Policy"] == '"mcp-large";q=30;w=60'
+    assert (content[30].status_code, content[30].json()["id"]) == (429, None)
 
 
 def test_a_call_that_the_doorway_refuses_says_who_serves_as_every_result_does(client: Client) -> None:
     find = {"name": "find_landmark", "arguments": {"query": "Tivoli"}}
-    told = [post(client, "tools/call", find, era=STATELESS).json()["result"] for _ in range(11)]
-    assert told[10]["_meta"][ERROR]["code"] == "rate_limit_exceeded"
-    assert told[10]["_meta"][SERVER_INFO] == told[0]["_meta"][SERVER_INFO]
+    content = [post(client, "tools/call", find, era=STATELESS).json()["result"] for _ in range(11)]
+    assert content[10]["_meta"][ERROR]["code"] == "rate_limit_exceeded"
+    assert content[10]["_meta"][SERVER_INFO] == content[0]["_meta"][SERVER_INFO]
     assert "_meta" not in post(client, "tools/list").json()["result"]

@@ -148,7 +148,7 @@ def test_who_has_not_signed_in_reads_how_to_and_gets_no_401(client: Client, venu
 
 
 @pytest.mark.parametrize("tier", ["free", "pro", "premium"])
-def test_a_wallet_below_enterprise_is_told_so(prices: None, wallets: Mapping[str, Key], tier: str) -> None:
+def test_a_wallet_below_enterprise_is_refused(prices: None, wallets: Mapping[str, Key], tier: str) -> None:
     result = start(client_of(wallets[tier]))
     assert "Nothing was charged." in refused(result, "tier_required")
     assert refusal_of(result)["tier_required"] == "enterprise"

@@ -104,7 +104,7 @@ def test_what_a_plan_gives_has_no_price_and_no_receipt(buyer: Client, key: Key) 
     assert not Payment.objects.exists()
 
 
-def test_an_export_is_followed_also_by_a_wallet_whose_payment_another_door_took(buyer: Client, key: Key) -> None:
+def test_an_export_paid_in_rest_is_visible_in_mcp(buyer: Client, key: Key) -> None:
     asked = export_builders.ask(buyer)
     headers = payments_buyer.signed_by(key, value=500_000)
     assert asked.status_code == 402

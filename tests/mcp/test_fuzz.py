@@ -107,13 +107,13 @@ def test_whatever_answers_the_question_of_a_booking_breaks_nothing_and_books_not
     world: World,
 ) -> None:
     slot = FlowSlot.objects.earliest("pk")
-    told: dict[str, Any] = {"offer_id": slot.public_id, "party_size": 2}
+    content: dict[str, Any] = {"offer_id": slot.public_id, "party_size": 2}
     forms: dict[str, Any] = {"elicitation": {}}
-    asks = client.call(Client(), "book_table", era="2026-07-28", capabilities=forms, **told)
+    asks = client.call(Client(), "book_table", era="2026-07-28", capabilities=forms, **content)
     FlowSlot.objects.update(seats_left=0)
     ends: Counter[str] = Counter()
     for number in range(ANSWERS):
-        seen = fuzz_runner.in_process(world.maker.answering(number, told, state=asks["requestState"]))
+        seen = fuzz_runner.in_process(world.maker.answering(number, content, state=asks["requestState"]))
         assert problem(seen) is None, f"seed {SEED}, answer {number}: {seen}"
         answer = json.loads(seen.body)
         result = answer.get("result", {})
@@ -129,8 +129,8 @@ def test_a_hostile_body_is_refused_in_json(name: str) -> None:
     hostile = HOSTILE[name]
     seen = fuzz_runner.in_process(hostile.case())
     assert (seen.status, problem(seen)) == (hostile.status, None)
-    told = json.loads(seen.body)
-    assert told["result"]["isError"] if hostile.status == 200 else told["error"]["code"] in (-32700, -32600)
+    content = json.loads(seen.body)
+    assert content["result"]["isError"] if hostile.status == 200 else content["error"]["code"] in (-32700, -32600)
 
 
 @pytest.mark.deep

@@ -99,7 +99,7 @@ def test_a_payment_that_cannot_be_read_means_nothing_on_a_free_call(client: Clie
     assert left(response) == ("data", 10, 9)
 
 
-def test_whoever_names_nobody_is_never_told_to_sign_in(client: Client) -> None:
+def test_an_anonymous_caller_is_never_asked_to_sign_in(client: Client) -> None:
     for method, params in (("initialize", {}), ("tools/list", {}), ("tools/call", FIND)):
         response = post(client, method, params)
         assert (response.status_code, response["X-Tier"]) == (200, "free")
@@ -130,9 +130,9 @@ def test_a_credential_that_is_not_good_any_more_is_401_for_every_message(
             response = post(client, method, params, era=era, Authorization=f"Bearer {token}")
             assert (response.status_code, response["WWW-Authenticate"]) == (401, 'Bearer realm="tablewire"')
             assert response["Content-Type"] == "application/json"
-            told = response.json()
-            assert (told["jsonrpc"], told["error"]["data"]["code"]) == ("2.0", code)
-            assert isinstance(told["id"], int)
+            content = response.json()
+            assert (content["jsonrpc"], content["error"]["data"]["code"]) == ("2.0", code)
+            assert isinstance(content["id"], int)
 
 
 def test_a_wrong_credential_counts_on_its_address(client: Client) -> None:
@@ -149,7 +149,7 @@ def test_a_session_and_a_challenge_of_two_wallets_are_refused_in_words(wallets: 
     assert "different wallets" in words_of(result)
 
 
-def test_who_is_known_costs_one_query_and_nobody_none(
+def test_identifying_a_wallet_costs_one_query_and_an_anonymous_caller_none(
     client: Client, wallets: Mapping[str, Key], settings: Settings
 ) -> None:
     known = client_of(wallets["pro"])
@@ -162,10 +162,10 @@ def test_who_is_known_costs_one_query_and_nobody_none(
 
 # One count
 def test_calls_at_rest_and_over_mcp_are_one_count_for_an_address(client: Client) -> None:
-    told = []
+    content = []
     for _ in range(5):
-        told += [asked(client), client.get(MARKETS)]
-    assert [left(response) for response in told] == [("data", 10, 9 - number) for number in range(10)]
+        content += [asked(client), client.get(MARKETS)]
+    assert [left(response) for response in content] == [("data", 10, 9 - number) for number in range(10)]
     refused = asked(client)
     assert (refused.status_code, left(refused)) == (200, ("data", 10, 0))
     wait_s = int(refused["Retry-After"])
@@ -187,7 +187,7 @@ def test_a_wallet_has_one_count_wherever_and_however_it_calls(wallets: Mapping[s
 
 
 @pytest.mark.django_db(transaction=True)
-def test_at_both_doors_at_once_nobody_gets_more_than_the_limit() -> None:
+def test_rest_and_mcp_share_one_rate_limit() -> None:
     def one(number: int) -> bool:
         client = Client()
         try:
@@ -205,8 +205,8 @@ def test_reading_a_resource_counts_as_a_call_and_is_refused_as_one(client: Clien
     reads = [post(client, "resources/read", {"uri": "restaurants://account"}) for _ in range(11)]
     assert [left(response) for response in reads] == [("data", 10, max(9 - number, 0)) for number in range(11)]
     assert {response.status_code for response in reads} == {200}
-    told = reads[-1].json()["error"]
-    assert (told["data"]["code"], told["message"].startswith("Rate limit: 10 calls a minute")) == (
+    content = reads[-1].json()["error"]
+    assert (content["data"]["code"], content["message"].startswith("Rate limit: 10 calls a minute")) == (
         "rate_limit_exceeded",
         True,
     )
@@ -222,9 +222,9 @@ def test_all_other_messages_are_counted_apart_and_take_nothing(client: Client) -
 def test_a_flood_of_other_messages_is_429(client: Client, wallets: Mapping[str, Key]) -> None:
     answers = [post(client, "ping") for _ in range(241)]
     assert [response.status_code for response in answers] == [200] * 240 + [429]
-    told = answers[-1].json()
-    assert told["error"]["data"]["code"] == "rate_limit_exceeded"
-    assert told["error"]["message"].startswith("Rate limit: 240 messages a minute; next call in ")
+    content = answers[-1].json()
+    assert content["error"]["data"]["code"] == "rate_limit_exceeded"
+    assert content["error"]["message"].startswith("Rate limit: 240 messages a minute; next call in ")
     assert answers[-1]["Retry-After"].isdigit()
     # No tier raises it, and calls go on.
     assert post(client_of(wallets["enterprise"]), "tools/list").status_code == 429
@@ -242,12 +242,12 @@ def test_callers_behind_the_proxy_are_counted_by_their_own_address(client: Clien
 def test_bookings_have_one_count_at_both_doors(client: Client) -> None:
     guest = {"party_size": 2, "customer_name": "Ada", "customer_phone": "+4512345678"}
     wish = {"name": "book_table", "arguments": {"offer_id": "fo_01jd5k3v8rf8hb2m0c9t6w4y7z", **guest}}
-    told = []
+    content = []
     for _ in range(5):
-        told.append(asked(client, wish))
+        content.append(asked(client, wish))
         offer = "/v1/flow/offers/off_01jd5k3v8rf8hb2m0c9t6w4y7z/bookings"
-        told.append(client.post(offer, "{}", content_type="application/json"))
-    assert [left(response) for response in told] == [("bookings", 10, 9 - number) for number in range(10)]
+        content.append(client.post(offer, "{}", content_type="application/json"))
+    assert [left(response) for response in content] == [("bookings", 10, 9 - number) for number in range(10)]
     refused = asked(client, wish)
     assert refused.status_code == 200
     assert words_of(refused.json()["result"]).startswith("Rate limit: 10 tries to book an hour; next call in ")

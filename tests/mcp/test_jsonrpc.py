@@ -41,7 +41,7 @@ def in_chunks(body: bytes) -> dict[str, Any]:
 def test_an_id_is_text_or_a_whole_number_and_comes_back_as_it_was(id_: str | int) -> None:
     body = json.dumps({**PING, "id": id_}).encode()
     assert read(body).id == id_
-    assert server.told(server.sent(body, {})) == {"jsonrpc": "2.0", "id": id_, "result": {}}
+    assert server.response_json(server.sent(body, {})) == {"jsonrpc": "2.0", "id": id_, "result": {}}
 
 
 @pytest.mark.parametrize("id_", [None, True, False, 1.0, 1.5, [], {}, ["a"]])

@@ -26,7 +26,7 @@ JSON = "application/json"
 @pytest.fixture
 def _goods(db: None) -> None:
     """What is sold, and its prices."""
-    default_products.load()
+    default_products.create_missing()
     stocked()
 
 
@@ -117,7 +117,7 @@ def test_a_page_that_is_named_may_send_and_read_all_that_a_client_needs(client: 
     assert (refused.status_code, refused["Access-Control-Allow-Origin"]) == (401, "*")
 
 
-def test_a_page_that_is_not_named_is_told_by_its_preflight(client: Client) -> None:
+def test_a_preflight_refuses_an_unlisted_origin(client: Client) -> None:
     preflight = client.options("/mcp", headers={"origin": PAGE, "access-control-request-method": "POST"})
     assert preflight.status_code == 204
     assert [name for name in preflight.headers if name.startswith("Access-Control")] == []
@@ -147,10 +147,10 @@ def test_large_bodies_that_cost_to_read_have_a_limit_of_their_own_and_are_unread
     for body in (ping, junk(262_000)):
         response = send(body)
         assert (response.status_code, response["Retry-After"].isdigit()) == (429, True)
-        told = response.json()
-        assert told["error"]["message"].startswith("Rate limit: 30 large messages a minute; next call in ")
+        content = response.json()
+        assert content["error"]["message"].startswith("Rate limit: 30 large messages a minute; next call in ")
         # What was read is refused by its id.
-        assert told["id"] is None
+        assert content["id"] is None
     # Messages of any use go on.
     assert (send(junk(1_000)).status_code, list_tools(client).status_code) == (400, 200)
 
@@ -188,7 +188,7 @@ def test_a_price_counts_as_a_challenge_at_both_doors_and_takes_nothing_of_the_ca
 
 
 @pytest.mark.usefixtures("_goods", "still")
-def test_who_asks_for_prices_on_and_on_is_refused_in_words_and_soon_at_the_door(client: Client) -> None:
+def test_too_many_challenges_are_rate_limited(client: Client) -> None:
     unpaid = {"name": "get_surroundings", "arguments": {"slug": "noma"}}
     answers = [post(client, "tools/call", unpaid) for _ in range(132)]
     assert {response.status_code for response in answers} == {200}
@@ -210,8 +210,8 @@ def test_without_the_database_a_call_reads_it_in_words_and_lists_are_served(
     def send(
         web: str, method: str, params: Mapping[str, Any], *, meta: Mapping[str, Any] | None = None, **headers: str
     ) -> httpx.Response:
-        body, told = message(method, params, meta=meta)
-        return httpx.post(f"{web}/mcp", json=body, headers={**told, **headers}, timeout=20)
+        body, content = message(method, params, meta=meta)
+        return httpx.post(f"{web}/mcp", json=body, headers={**content, **headers}, timeout=20)
 
     find = {"name": "find_landmark", "arguments": {"query": "Tivoli"}}
     nobody: Mapping[str, Any] = {}

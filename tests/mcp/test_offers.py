@@ -33,12 +33,12 @@ def test_the_offers_of_a_restaurant_are_those_of_rest(client: Client, place: Res
     for days in (0, 1, 2):
         builders.slot(place, starts_at=NOW + timedelta(days=days, hours=1))
     asked: dict[str, Any] = {"party_size": 2, "limit": 2}
-    told = call(client, "list_offers", slug="fiskebar", **asked)["structuredContent"]
+    content = call(client, "list_offers", slug="fiskebar", **asked)["structuredContent"]
     there = client.get("/v1/restaurants/fiskebar/flow", asked).json()
     # A cursor is sealed anew each time.
-    further = (told["pagination"].pop("next_cursor"), there["pagination"].pop("next_cursor"))
-    assert told == there
-    assert len(told["data"]) == 2
+    further = (content["pagination"].pop("next_cursor"), there["pagination"].pop("next_cursor"))
+    assert content == there
+    assert len(content["data"]) == 2
     rest = call(client, "list_offers", slug="fiskebar", **asked, cursor=further[0])["structuredContent"]
     assert rest["data"] == client.get("/v1/restaurants/fiskebar/flow", {**asked, "cursor": further[1]}).json()["data"]
     assert len(rest["data"]) == 1
@@ -48,9 +48,9 @@ def test_the_offers_around_a_place_are_those_of_rest(client: Client, place: Rest
     builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
     builders.slot(place)
     asked: dict[str, Any] = {"near": "Tivoli", **EIGHT, "party_size": 2, "percent_min": 30}
-    told = call(client, "list_offers", **asked)["structuredContent"]
-    assert told == client.get("/v1/flow/offers", {**asked, "limit": 10}).json()
-    assert [offer["restaurant"]["slug"] for offer in told["data"]] == ["fiskebar"]
+    content = call(client, "list_offers", **asked)["structuredContent"]
+    assert content == client.get("/v1/flow/offers", {**asked, "limit": 10}).json()
+    assert [offer["restaurant"]["slug"] for offer in content["data"]] == ["fiskebar"]
 
 
 @pytest.mark.parametrize("name", ["near", "ll", "radius", "market", "time", "percent_min"])

@@ -101,7 +101,7 @@ ADDRESSES = {
     5: "/v1/restaurants?market=copenhagen&cuisine=seafood&rating_min=5&limit=10",
     7: "/v1/restaurants/unknown?fields=core,reviews,ai_insight",
 }
-PAIRS = [(tool, told, path or ADDRESSES[number]) for number, (tool, told, path) in enumerate(FREE)]
+PAIRS = [(tool, body, path or ADDRESSES[number]) for number, (tool, body, path) in enumerate(FREE)]
 
 
 @pytest.mark.usefixtures("_world")
@@ -116,8 +116,8 @@ def test_a_free_tool_gives_what_rest_gives_for_the_same_queries(
     assert (response.status_code, "isError" in result) == (200, False)
     expected = response.json()
     if tool == "search_restaurants":
-        kept = [name for name in HIT if name != "open_now" or arguments.get("open", "now") == "now"]
-        expected["data"] = [{name: hit[name] for name in kept} for hit in expected["data"]]
+        stored = [name for name in HIT if name != "open_now" or arguments.get("open", "now") == "now"]
+        expected["data"] = [{name: hit[name] for name in stored} for hit in expected["data"]]
     assert result["structuredContent"] == expected
     assert json.loads(words_of(result)) == expected
     assert len(at_mcp) == len(at_rest)
@@ -126,9 +126,9 @@ def test_a_free_tool_gives_what_rest_gives_for_the_same_queries(
 @pytest.mark.usefixtures("_world")
 def test_a_hit_that_is_open_tomorrow_is_not_called_closed(client: Client) -> None:
     open_spans.refresh(now=NOW)
-    told = call(client, "search_restaurants", near="Tivoli", open="2026-11-23T19:30")["structuredContent"]
-    assert (told["query"]["open_at"], [hit["slug"] for hit in told["data"]]) == ("2026-11-23T18:30:00Z", [SLUG])
-    assert "open_now" not in told["data"][0]
+    body = call(client, "search_restaurants", near="Tivoli", open="2026-11-23T19:30")["structuredContent"]
+    assert (body["query"]["open_at"], [hit["slug"] for hit in body["data"]]) == ("2026-11-23T18:30:00Z", [SLUG])
+    assert "open_now" not in body["data"][0]
     (hit,) = call(client, "search_restaurants", near="Tivoli", open="now")["structuredContent"]["data"]
     assert hit["open_now"] is True
 
@@ -142,7 +142,7 @@ def test_a_hit_is_about_sixty_tokens(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("_world")
-def test_a_cursor_of_one_door_opens_the_other(client: Client) -> None:
+def test_cursors_work_in_rest_and_mcp(client: Client) -> None:
     path = "/v1/restaurants?market=copenhagen&limit=1"
     at_rest = client.get(path).json()
     at_mcp = call(client, "search_restaurants", market="copenhagen", limit=1)["structuredContent"]
@@ -184,12 +184,12 @@ def test_what_is_sold_is_the_same_at_both_doors(wallets: Mapping[str, Wallet]) -
     insights.refresh(now=timezone.now() + timedelta(days=1), at_most=100)
     wallet = wallets["premium"]
     client = session_of(wallet)
-    for tool, told, path in SOLD:
+    for tool, body, path in SOLD:
         address = RECORD + (path or ALL_FIELDS)
         with CaptureQueriesContext(connection) as at_rest:
             asked = client.get(address)
         with CaptureQueriesContext(connection) as at_mcp:
-            challenge = price_of(call(client, tool, slug=SLUG, **told))
+            challenge = price_of(call(client, tool, slug=SLUG, **body))
         assert len(at_mcp) == len(at_rest), tool
         required = decode_payment_required_header(asked["PAYMENT-REQUIRED"])
         assert [one.model_dump() for one in challenge.accepts] == [one.model_dump() for one in required.accepts]
@@ -198,6 +198,6 @@ def test_what_is_sold_is_the_same_at_both_doors(wallets: Mapping[str, Wallet]) -
         )
         bought = client.get(address, headers=headers)
         assert bought.status_code == 200, bought.content
-        result = paid(client, wallet, tool, slug=SLUG, **told)
+        result = paid(client, wallet, tool, slug=SLUG, **body)
         assert steady(result["structuredContent"]) == steady(bought.json()), tool
         assert json.loads(words_of(result)) == result["structuredContent"]

@@ -50,7 +50,7 @@ def version_1(payment: Any) -> Any:
 
 # What is told, and what is given
 @pytest.mark.parametrize("era", ["2025-11-25", "2025-06-18", "2025-03-26", "2026-07-28"])
-def test_an_unpaid_call_is_told_its_price_in_the_words_of_x402(client: Client, era: Era) -> None:
+def test_an_unpaid_call_gets_an_x402_challenge(client: Client, era: Era) -> None:
     result = call(client, AROUND, era=era, slug="noma")
     asked = price_of(result)
     assert (asked.x402_version, asked.error) == (
@@ -65,8 +65,8 @@ def test_an_unpaid_call_is_told_its_price_in_the_words_of_x402(client: Client, e
         "2000",
         to_checksum_address(settings.PAY_TO),
     )
-    told = refusal_of(result)
-    assert (told["code"], told["request_id"][:4]) == ("payment_required", "req_")
+    content = refusal_of(result)
+    assert (content["code"], content["request_id"][:4]) == ("payment_required", "req_")
     # As the official client reads it, from either place.
     for structured in (result["structuredContent"], None):
         read = MCPToolResult(result["content"], is_error=True, structured_content=structured)
@@ -110,8 +110,8 @@ def test_a_paid_call_gives_what_rest_gives_with_a_receipt_and_one_line_of_the_le
 
 def quoted_at_rest(client: Client, wallet: Wallet) -> Any:
     """The payment for the same at REST."""
-    told = client.get("/v1/restaurants/noma/context?limit=5")
-    asked = decode_payment_required_header(told["PAYMENT-REQUIRED"])
+    content = client.get("/v1/restaurants/noma/context?limit=5")
+    asked = decode_payment_required_header(content["PAYMENT-REQUIRED"])
     assert isinstance(asked, PaymentRequired)
     return payment_for(wallet, asked)
 
@@ -185,9 +185,9 @@ def test_a_payment_that_cannot_be_read_is_named_and_buys_nothing(client: Client,
 
 
 def test_no_payment_at_all_is_null(client: Client) -> None:
-    told = post(client, "tools/call", {"name": AROUND, "arguments": {"slug": "noma"}}, meta={PAYMENT_META: None})
-    assert told["RateLimit-Policy"] == '"challenges";q=120;w=60'
-    result = told.json()["result"]
+    content = post(client, "tools/call", {"name": AROUND, "arguments": {"slug": "noma"}}, meta={PAYMENT_META: None})
+    assert content["RateLimit-Policy"] == '"challenges";q=120;w=60'
+    result = content.json()["result"]
     assert price_of(result).accepts[0].amount == "2000"
     assert RECEIPT not in result["structuredContent"]
 
@@ -212,17 +212,15 @@ def test_the_price_is_that_of_the_callers_terms_as_at_rest(wallets: Mapping[str,
     assert asked.accepts[0].amount == rest["accepts"][0]["maxAmountRequired"] == "400"
 
 
-def test_a_payer_of_too_low_a_tier_is_told_in_words_and_not_charged(
-    client: Client, wallets: Mapping[str, Wallet]
-) -> None:
+def test_a_payer_of_too_low_a_tier_is_refused_and_not_charged(client: Client, wallets: Mapping[str, Wallet]) -> None:
     builders.review(builders.restaurant(slug="alchemist"), "Fine.")
     result = paid(client, wallets["free"], "list_reviews", slug="alchemist")
     assert words_of(result) == (
         "This is sold from the pro tier on, and the wallet that pays is free. Nothing was charged."
         " How a tier is reached stands in restaurants://prices."
     )
-    told = refusal_of(result)
-    assert (told["code"], told["tier"], told["tier_required"]) == ("tier_required", "free", "pro")
+    content = refusal_of(result)
+    assert (content["code"], content["tier"], content["tier_required"]) == ("tier_required", "free", "pro")
     assert not Payment.objects.exists()
 
 
@@ -243,8 +241,8 @@ def test_the_same_call_with_the_same_payment_is_served_again_and_charged_once(cl
 def test_what_means_the_same_is_one_purchase(client: Client) -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     payment = quoted(client, wallet, AROUND, slug="noma", limit=5)
-    told: list[dict[str, Any]] = [{"limit": 5}, {"limit": 5.0}, {"limit": 5, "kinds": None}]
-    for arguments in told:
+    content: list[dict[str, Any]] = [{"limit": 5}, {"limit": 5.0}, {"limit": 5, "kinds": None}]
+    for arguments in content:
         assert is_content(again(client, payment, slug="noma", **arguments))
     assert Decimal(1) - usdc_balance(wallet.address) == PRICE
     assert the_one_payment().resource == f"mcp://tool/{AROUND}?limit=5&slug=noma"

@@ -61,7 +61,7 @@ def test_a_wrong_signature_is_refused_with_the_price(client: Client, wallets: Ma
     assert not Payment.objects.exists()
 
 
-def test_money_that_is_owed_back_is_named(client: Client, wallets: Mapping[str, Wallet]) -> None:
+def test_refunds_due_are_named(client: Client, wallets: Mapping[str, Wallet]) -> None:
     sent = transfer_usdc(wallets["free"], settings.PAY_TO, Decimal("0.001"))
     result = again(client, {"transaction": sent})
     assert refusal_of(result)["refund"] == the_one_payment().public_id
@@ -178,8 +178,8 @@ def test_what_breaks_on_our_side_after_the_money_has_moved_is_served_by_the_same
 # The ledger
 def test_the_payer_sees_the_call_among_their_payments(client: Client, wallets: Mapping[str, Wallet]) -> None:
     paid(client, wallets["free"], AROUND, slug="noma", kinds=["park", "museum"])
-    (told,) = client_of(wallets["free"]).get("/v1/payments").json()["data"]
-    assert (told["channel"], told["resource"], told["state"]) == (
+    (body,) = client_of(wallets["free"]).get("/v1/payments").json()["data"]
+    assert (body["channel"], body["resource"], body["state"]) == (
         "mcp",
         {
             "method": "tools/call",
@@ -189,15 +189,13 @@ def test_the_payer_sees_the_call_among_their_payments(client: Client, wallets: M
     )
 
 
-def test_staff_see_through_which_door_it_came_and_prices_are_counted_by_door(
-    client: Client, wallets: Mapping[str, Wallet]
-) -> None:
-    def told(channel: str) -> float:
+def test_staff_see_the_channel_and_metrics_count_by_channel(client: Client, wallets: Mapping[str, Wallet]) -> None:
+    def body(channel: str) -> float:
         return counted("tablewire_payment_challenges_total", product="context", channel=channel)
 
-    before = told("mcp"), told("rest")
+    before = body("mcp"), body("rest")
     paid(client, wallets["free"], AROUND, slug="noma")
-    assert (told("mcp") - before[0], told("rest") - before[1]) == (1, 0)
+    assert (body("mcp") - before[0], body("rest") - before[1]) == (1, 0)
     staff = make_staff()
     shown = {
         channel: staff.get(f"/admin/payments/payment/?channel__exact={channel}").content.decode()
@@ -219,13 +217,13 @@ def test_what_a_guest_says_to_book_stands_in_no_ledger_whatever_comes_with_it(
     assert "Lovelace" not in str(Payment.objects.values())
 
 
-def test_an_unknown_argument_is_refused_before_a_price_is_told(client: Client) -> None:
+def test_an_unknown_argument_is_refused_before_a_price_is_quoted(client: Client) -> None:
     result = call(client, AROUND, slug="noma", name="Ada Lovelace", phone="+45 12 34 56 78")
     assert refusal_of(result)["code"] == "invalid_request"
     assert not Payment.objects.exists()
 
 
-def test_nobody_sees_the_price_of_a_call_that_cannot_be_answered(client: Client) -> None:
+def test_an_invalid_call_is_not_quoted_a_price(client: Client) -> None:
     result = call(client, AROUND, slug="nowhere")
     assert refusal_of(result)["code"] == "not_found"
     assert words_of(result).endswith("Find the slug with search_restaurants.")

@@ -77,9 +77,9 @@ def test_a_process_killed_before_it_could_answer_leaves_a_payment_that_is_served
     payment, settles = quoted(attacked, wallet), mortal.facilitator.script
 
     def script(content: bytes) -> tuple[int, bytes] | None:
-        told = settles(content) if has_settled else None
+        reply = settles(content) if has_settled else None
         kill(mortal.webs[0])
-        return told
+        return reply
 
     mortal.facilitator.script = script
     with pytest.raises(httpx.TransportError, match=r"disconnected|reset|closed"):
@@ -95,7 +95,7 @@ def test_a_process_killed_before_it_could_answer_leaves_a_payment_that_is_served
     assert len(attacked.facilitator.asked) == (0 if has_settled else 1)
 
 
-def test_a_facilitator_that_hangs_is_told_in_words_within_the_time_that_is_promised(attacked: Shop) -> None:
+def test_a_hanging_facilitator_is_reported_within_the_deadline(attacked: Shop) -> None:
     wallet, over = fresh_wallet(usdc=Decimal(1)), Event()
     payment = quoted(attacked, wallet)
     attacked.facilitator.script = never_answers(over)

@@ -9,7 +9,7 @@ from django.test import Client
 from framework.mcp.protocol_versions import can_be_asked
 from framework.mcp.responses import Answer
 from tests.mcp.client import Era, rpc
-from tests.mcp.server import asked, told
+from tests.mcp.server import asked, response_json
 
 STATELESS: Era = "2026-07-28"
 HANDSHAKE: tuple[Era, ...] = ("2025-11-25", "2025-06-18", "2025-03-26")
@@ -28,11 +28,11 @@ def encoded(words: str) -> str:
 
 def failed(answer: Answer) -> tuple[int, int]:
     """Its status, and its code."""
-    return answer.status_code, told(answer)["error"]["code"]
+    return answer.status_code, response_json(answer)["error"]["code"]
 
 
 def test_a_message_of_2026_07_28_stands_alone() -> None:
-    answer = told(asked("tools/call", ECHO, era=STATELESS))
+    answer = response_json(asked("tools/call", ECHO, era=STATELESS))
     assert answer["result"] == {
         "content": [{"type": "text", "text": '{"word": "hej"}'}],
         "structuredContent": {"word": "hej"},
@@ -51,7 +51,7 @@ def test_a_message_of_2026_07_28_stands_alone() -> None:
 
 @pytest.mark.parametrize("era", HANDSHAKE)
 def test_a_message_of_the_handshake_is_answered_as_its_revision_knows(era: Era) -> None:
-    assert told(asked("tools/call", ECHO, era=era))["result"] == {
+    assert response_json(asked("tools/call", ECHO, era=era))["result"] == {
         "content": [{"type": "text", "text": '{"word": "hej"}'}],
         "structuredContent": {"word": "hej"},
     }
@@ -59,7 +59,7 @@ def test_a_message_of_the_handshake_is_answered_as_its_revision_knows(era: Era) 
 
 def test_a_message_without_a_version_is_of_2025_03_26() -> None:
     answer = asked("ping", headers={"MCP-Protocol-Version": None})
-    assert (answer.status_code, told(answer)["result"]) == (200, {})
+    assert (answer.status_code, response_json(answer)["result"]) == (200, {})
 
 
 @pytest.mark.parametrize("name", [VERSION, CAPABILITIES])
@@ -72,10 +72,10 @@ def test_a_request_that_lacks_what_is_required_beside_it_is_refused(name: str) -
         headers={"MCP-Protocol-Version": STATELESS, "Mcp-Method": "tools/list"},
     )
     assert failed(answer) == (400, INVALID_PARAMS)
-    assert told(answer)["error"]["message"] == f"`params._meta` lacks {name}."
+    assert response_json(answer)["error"]["message"] == f"`params._meta` lacks {name}."
 
 
-def test_who_the_client_is_need_not_be_said() -> None:
+def test_client_info_is_optional() -> None:
     beside: dict[str, Any] = {"_meta": {VERSION: STATELESS, CAPABILITIES: {}}}
     headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": "tools/list"}
     assert asked("tools/list", beside, headers=headers).status_code == 200
@@ -116,7 +116,7 @@ def test_a_name_may_come_in_base64(name: str) -> None:
 def test_a_name_that_is_not_ascii_comes_in_base64() -> None:
     params = {"uri": "small://word/smørrebrød"}
     answer = asked("resources/read", params, era=STATELESS, headers={"Mcp-Name": encoded(params["uri"])})
-    assert told(answer)["result"]["contents"][0]["uri"] == params["uri"]
+    assert response_json(answer)["result"]["contents"][0]["uri"] == params["uri"]
 
 
 def test_a_header_of_a_name_stands_for_none() -> None:
@@ -144,7 +144,7 @@ def test_a_version_that_is_not_spoken_is_refused_with_those_that_are(version: st
         "tools/list", era=STATELESS, meta={VERSION: version}, headers=headers, is_notification=is_notification
     )
     assert failed(answer) == (400, UNSUPPORTED)
-    assert told(answer)["error"]["data"] == {"supported": SUPPORTED, "requested": version}
+    assert response_json(answer)["error"]["data"] == {"supported": SUPPORTED, "requested": version}
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_version_that_is_not_spoken_is_refused_with_those_that_are(version: st
 def test_a_method_that_is_not_there_is_not_found(method: str) -> None:
     answer = asked(method, era=STATELESS, headers={"MCP-Protocol-Version": STATELESS})
     assert failed(answer) == (404, METHOD_NOT_FOUND)
-    assert told(answer)["error"]["message"] == f"Method not found: {method[:80]}"
+    assert response_json(answer)["error"]["message"] == f"Method not found: {method[:80]}"
 
 
 @pytest.mark.parametrize("era", HANDSHAKE)
@@ -190,7 +190,7 @@ def test_of_a_notification_only_the_version_is_asked() -> None:
 def test_the_handshake_gives_the_version_that_was_asked_for_or_the_newest(wanted: Any, given: str) -> None:
     asks = {"protocolVersion": wanted, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
     answer = asked("initialize", asks)
-    assert told(answer)["result"] == {
+    assert response_json(answer)["result"] == {
         "protocolVersion": given,
         "capabilities": {"tools": {}, "resources": {}, "prompts": {}, "completions": {}},
         "serverInfo": {

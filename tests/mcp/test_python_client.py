@@ -12,7 +12,7 @@ from mcp import Client
 from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
 
 from payments.devchain.wallets import Wallet
-from tests.mcp.agents import Mode, addresses, beside, connected, content, paid, told
+from tests.mcp.agents import Mode, addresses, beside, connected, content, paid, structured_content
 from tests.mcp.client import payment_for, price_of, refusal_of
 from tests.payments.checkout.test_paid_calls import Shop
 from tests.payments.signing import signature_of
@@ -112,7 +112,7 @@ def test_it_accepts_what_every_tool_gives(shop: Shop, mode: Mode) -> None:
         assert set(given) == {*FREE}
         for tool in SOLD:
             asked = await agent.call_tool(tool, {"slug": slug})
-            price_of(told(asked))
+            price_of(structured_content(asked))
             # The client leaves errors unjudged; others judge them too.
             await agent.session.validate_tool_result(tool, asked)
             assert content(await paid(agent, wallet(shop, "premium"), tool, slug=slug))
@@ -141,11 +141,11 @@ def test_it_accepts_every_refusal_and_none_is_charged(shop: Shop, mode: Mode) ->
             assert refused.structured_content is None
             (words,) = refused.content
             assert isinstance(words, TextContent)
-            assert (refusal_of(told(refused))["code"], words.text[-1]) == (code, "."), words.text
+            assert (refusal_of(structured_content(refused))["code"], words.text[-1]) == (code, "."), words.text
         free = wallet(shop, "free")
-        asked = price_of(told(await agent.call_tool("list_reviews", {"slug": slug})))
+        asked = price_of(structured_content(await agent.call_tool("list_reviews", {"slug": slug})))
         refused = await agent.call_tool("list_reviews", {"slug": slug}, meta=beside(payment_for(free, asked)))
-        assert refusal_of(told(refused))["code"] == "tier_required"
+        assert refusal_of(structured_content(refused))["code"] == "tier_required"
 
     slug, income, purse = famous(shop), shop.income(), shop.balance("free")
     run(shop, mode, session)
@@ -165,5 +165,5 @@ def run(shop: Shop, mode: Mode, session: Any, *, key: str | None = None) -> None
 def give_back(shop: Shop, booked: Any) -> None:
     """Cancel a booking."""
     headers = {"X-Manage-Token": booked["manage_token"], "X-Forwarded-For": next(addresses)}
-    told = httpx.delete(f"{shop.up.record['base_url']}/v1/flow/bookings/{booked['id']}", headers=headers)
-    assert told.json()["status"] == "cancelled"
+    body = httpx.delete(f"{shop.up.record['base_url']}/v1/flow/bookings/{booked['id']}", headers=headers)
+    assert body.json()["status"] == "cancelled"

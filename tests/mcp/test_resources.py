@@ -38,7 +38,7 @@ def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Any:
 @pytest.fixture
 def place(db: None) -> Any:
     """A restaurant that has all that is sold."""
-    default_products.load()
+    default_products.create_missing()
     restaurant = builders.restaurant(slug="noma", review_count=800, rating=Decimal("4.5"))
     for _ in range(6):
         builders.review(restaurant)
@@ -100,7 +100,7 @@ def test_the_words_that_a_search_takes_are_those_of_rest(client: Client, name: s
 
 
 @pytest.mark.usefixtures("place")
-def test_a_restaurant_is_the_free_record_to_the_letter(client: Client) -> None:
+def test_a_restaurant_resource_is_the_free_record_byte_for_byte(client: Client) -> None:
     theirs = client.get("/v1/restaurants/noma")
     assert text_of(client, "restaurants://restaurant/noma") == theirs.content.decode()
     called = call(client, "get_restaurant", slug="noma")
@@ -110,12 +110,12 @@ def test_a_restaurant_is_the_free_record_to_the_letter(client: Client) -> None:
 
 @pytest.mark.usefixtures("place")
 def test_a_client_may_keep_for_a_minute_what_is_the_same_for_everybody(client: Client) -> None:
-    kept = {
-        uri: (told["ttlMs"], told["cacheScope"])
+    stored = {
+        uri: (body["ttlMs"], body["cacheScope"])
         for uri in ("prices", "markets", "cuisines", "attributes", "account", "restaurant/noma")
-        if (told := read(client, f"restaurants://{uri}", era=STATELESS)["result"])
+        if (body := read(client, f"restaurants://{uri}", era=STATELESS)["result"])
     }
-    assert kept == {
+    assert stored == {
         "prices": (60_000, "public"),
         "markets": (60_000, "public"),
         "cuisines": (60_000, "public"),
@@ -162,20 +162,20 @@ def test_the_account_is_that_of_the_caller_and_the_read_counts_as_a_request(clie
     ours = json.loads(text_of(client, "restaurants://account"))
     assert (theirs["limits"].pop("used"), ours["limits"].pop("used")) == (1, 2)
     assert ours == theirs
-    assert (ours["by"], ours["tier"], ours["prices"]["rate"]) == ("nobody", "free", "standard")
+    assert (ours["identified_by"], ours["tier"], ours["prices"]["rate"]) == ("anonymous", "free", "standard")
 
 
 @pytest.mark.usefixtures("place")
 def test_prices_are_those_of_the_x402_document_with_the_tools_that_sell(client: Client) -> None:
     document = client.get("/.well-known/x402").json()
-    told = json.loads(text_of(client, "restaurants://prices", era=STATELESS))
+    body = json.loads(text_of(client, "restaurants://prices", era=STATELESS))
     for product in document["products"]:
         # How REST is asked is nothing to a reader who has tools.
         assert product.pop("asked_for_by")
         assert product.pop("resources") or product["product"] in PRODUCTS.values()
-    assert told == {name: document[name] for name in x402_manifest.PRICE_LIST}
-    assert {"network", "pay_to", "tiers", "products", "mcp"} <= told.keys()
-    assert {one["product"]: [tool["name"] for tool in one["tools"]] for one in told["products"]} == {
+    assert body == {name: document[name] for name in x402_manifest.PRICE_LIST}
+    assert {"network", "pay_to", "tiers", "products", "mcp"} <= body.keys()
+    assert {one["product"]: [tool["name"] for tool in one["tools"]] for one in body["products"]} == {
         "ai_insight": ["get_restaurant", "get_insight"],
         "context": ["get_restaurant", "get_surroundings"],
         "history": ["get_restaurant", "get_history"],
@@ -187,9 +187,9 @@ def test_prices_are_those_of_the_x402_document_with_the_tools_that_sell(client: 
 
 @pytest.mark.usefixtures("place")
 def test_each_tool_of_the_price_list_asks_for_the_price_that_stands_there(client: Client) -> None:
-    told = json.loads(text_of(client, "restaurants://prices"))
+    body = json.loads(text_of(client, "restaurants://prices"))
     asked = 0
-    for number, product in enumerate(told["products"]):
+    for number, product in enumerate(body["products"]):
         for tool in product["tools"]:
             if tool["name"] == "start_export":
                 # It is told to wallets that have signed in (tests/mcp/test_exports_paid.py).
@@ -197,12 +197,12 @@ def test_each_tool_of_the_price_list_asks_for_the_price_that_stands_there(client
             headers = {"X-Forwarded-For": f"203.0.113.{number}"}
             result = call(client, tool["name"], headers=headers, slug="noma", **tool["arguments"])
             (accepts,) = price_of(result).accepts
-            amount = Decimal(accepts.amount).scaleb(-told["decimals"])
+            amount = Decimal(accepts.amount).scaleb(-body["decimals"])
             assert amount == Decimal(product["prices"]["standard"]), tool
             assert (accepts.network, accepts.asset, accepts.pay_to) == (
-                told["network"],
-                told["asset_address"],
-                told["pay_to"],
+                body["network"],
+                body["asset_address"],
+                body["pay_to"],
             )
             asked += 1
     assert asked == 10

@@ -71,9 +71,9 @@ def test_what_an_argument_may_be_is_what_the_document_says(name: str) -> None:
     ],
 )
 def test_a_parameter_is_a_value_of_json(tool: str, argument: str, schema: dict[str, Any]) -> None:
-    told = dict(SERVER.by_name[tool].arguments[argument])
-    told.pop("description")
-    assert told == schema
+    content = dict(SERVER.by_name[tool].arguments[argument])
+    content.pop("description")
+    assert content == schema
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from tests.mcp.client import Era, rpc
-from tests.mcp.server import SERVER, asked, told
+from tests.mcp.server import SERVER, asked, response_json
 
 STATELESS: Era = "2026-07-28"
 LEGACY: Era = "2025-11-25"
@@ -23,7 +23,7 @@ LISTS = {
 
 def result(method: str, params: dict[str, Any] | None = None, *, era: Era = STATELESS) -> Any:
     """The result, without what stands beside it."""
-    found = told(asked(method, params, era=era))["result"]
+    found = response_json(asked(method, params, era=era))["result"]
     found.pop("_meta", None)
     return found
 
@@ -32,8 +32,8 @@ def refused(method: str, params: dict[str, Any] | None = None) -> str:
     """The words in which the parameters are refused, which are the same in both eras."""
     new, old = (asked(method, params, era=era) for era in ERAS)
     assert (new.status_code, old.status_code) == (400, 200)
-    error = told(new)["error"]
-    assert error == told(old)["error"]
+    error = response_json(new)["error"]
+    assert error == response_json(old)["error"]
     assert error["code"] == INVALID_PARAMS
     return str(error["message"])
 
@@ -50,7 +50,7 @@ def test_discovery_tells_all_at_once() -> None:
 
 
 @pytest.mark.parametrize(("method", "name"), LISTS.items())
-def test_a_list_has_one_page_and_may_be_kept(method: str, name: str) -> None:
+def test_a_list_has_one_page_and_is_cacheable(method: str, name: str) -> None:
     found = result(method)
     assert {key: value for key, value in found.items() if key != name} == {
         "resultType": "complete",
@@ -84,7 +84,7 @@ def test_resources_are_listed_apart_from_their_templates() -> None:
     ]
 
 
-def test_what_was_read_is_of_its_caller_and_not_kept() -> None:
+def test_resources_are_private_to_the_caller_and_not_cached() -> None:
     assert result("resources/read", {"uri": "small://one"}) == {
         "resultType": "complete",
         "contents": [{"uri": "small://one", "mimeType": "application/json", "text": '{"one":1}'}],
@@ -99,7 +99,7 @@ def test_what_was_read_is_of_its_caller_and_not_kept() -> None:
 )
 def test_a_resource_that_is_not_there_is_named(uri: str) -> None:
     assert refused("resources/read", {"uri": uri}) == "There is no such resource."
-    assert told(asked("resources/read", {"uri": uri}, era=LEGACY))["error"]["data"] == {"uri": uri}
+    assert response_json(asked("resources/read", {"uri": uri}, era=LEGACY))["error"]["data"] == {"uri": uri}
 
 
 @pytest.mark.parametrize("params", [{}, {"uri": None}])
@@ -109,7 +109,7 @@ def test_a_uri_is_text(params: dict[str, Any]) -> None:
 
 def test_an_address_that_is_empty_is_not_there() -> None:
     answer = asked("resources/read", {"uri": ""}, era=STATELESS, headers={"Mcp-Name": ""})
-    assert told(answer)["error"]["data"] == {"uri": ""}
+    assert response_json(answer)["error"]["data"] == {"uri": ""}
 
 
 def test_a_prompt_is_filled_in() -> None:
@@ -199,8 +199,8 @@ def test_a_call_that_cannot_be_made_is_an_error_of_the_protocol(params: dict[str
     assert refused("tools/call", params) == words
 
 
-def test_arguments_that_are_wrong_are_told_to_the_model() -> None:
-    found = told(asked("tools/call", {"name": "echo", "arguments": {"word": 1}}, era=STATELESS))["result"]
+def test_invalid_arguments_are_reported_to_the_model() -> None:
+    found = response_json(asked("tools/call", {"name": "echo", "arguments": {"word": 1}}, era=STATELESS))["result"]
     assert (found["isError"], found["resultType"]) == (True, "complete")
     assert found["content"] == [{"type": "text", "text": "`word`: This must be a string."}]
     assert found["_meta"]["tablewire/error"]["code"] == "invalid_request"
@@ -214,7 +214,7 @@ def test_a_tool_that_breaks_tells_nothing_of_the_inside_and_is_logged(
 ) -> None:
     with caplog.at_level(logging.ERROR, "tablewire.mcp"):
         answer = asked("tools/call", {"name": "crash"}, era=era)
-    found = told(answer)["result"]
+    found = response_json(answer)["result"]
     assert (answer.status_code, found["isError"]) == (200, True)
     assert found["_meta"]["tablewire/error"]["code"] == "internal_error"
     assert "RuntimeError" not in answer.content.decode()
@@ -225,12 +225,12 @@ def test_a_tool_that_breaks_tells_nothing_of_the_inside_and_is_logged(
 def test_anything_else_that_breaks_is_an_internal_error_in_a_200(era: Era, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, "tablewire.mcp"):
         answer = asked("resources/read", {"uri": "small://broken"}, era=era)
-    assert (answer.status_code, told(answer)["error"]["code"]) == (200, INTERNAL)
+    assert (answer.status_code, response_json(answer)["error"]["code"]) == (200, INTERNAL)
     assert b"RuntimeError" not in answer.content
     assert [record.getMessage() for record in caplog.records] == ["resources/read broke"]
 
 
-def test_answers_are_not_kept_by_caches_of_http() -> None:
+def test_responses_are_not_cacheable() -> None:
     for answer in (asked("tools/list"), asked("nothing"), asked("ping", is_notification=True)):
         assert answer["Cache-Control"] == "no-store"
 

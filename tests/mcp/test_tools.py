@@ -66,10 +66,10 @@ def test_each_tool_says_what_it_is_in_at_most_three_sentences(name: str) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_tool_tells_clients_how_dangerous_it_is(name: str) -> None:
-    told = SERVER.by_name[name].definition["annotations"]
+    body = SERVER.by_name[name].definition["annotations"]
     reads = name not in WRITING
     expected = {"readOnlyHint": reads, "idempotentHint": name != "start_export", "openWorldHint": False}
-    assert told == expected | ({} if reads else {"destructiveHint": False})
+    assert body == expected | ({} if reads else {"destructiveHint": False})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -99,7 +99,7 @@ def test_each_tool_says_when_it_is_the_one_to_use(name: str, when: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["search_restaurants", "find_landmark", "list_offers", "list_reviews", "list_photos"])
-def test_the_most_that_a_list_gives_is_where_a_model_sees_it(name: str) -> None:
+def test_the_maximum_of_a_list_is_in_the_schema(name: str) -> None:
     limit = SERVER.by_name[name].arguments["limit"]
     assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 50, 10)
 

@@ -48,7 +48,7 @@ REVIEWS = ("reviews",)
 def proven(wallet: Wallet, tier: Tier) -> Caller:
     """A caller with a session of this wallet."""
     return Caller(
-        bucket=wallet.name, terms=terms.plain(tier), wallet=wallet.address, wallets=frozenset({wallet.address})
+        bucket=wallet.name, terms=terms.tier_terms(tier), wallet=wallet.address, wallets=frozenset({wallet.address})
     )
 
 
@@ -163,7 +163,7 @@ def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=
     then = timezone.now() - ago
     sale = Sale(
         purchase=purchase_for(),
-        prices=price_list.listed(CONTEXT, now=timezone.now()),
+        prices=price_list.load_price_list(CONTEXT, now=timezone.now()),
         caller=ANONYMOUS,
         now=timezone.now(),
     )

@@ -59,8 +59,8 @@ def test_a_flood_of_headers_that_pay_nothing_leaves_no_row_and_asks_no_facilitat
     for client in opened:
         client.close()
     # Those for whom a busy node has no time within a second are told to come again.
-    told, busy = {(402, 402): requests * 4 // 5, (400, 400): requests // 5}, answers.pop((503, 402), 0)
-    assert answers + Counter({(402, 402): busy}) == told
+    content, busy = {(402, 402): requests * 4 // 5, (400, 400): requests // 5}, answers.pop((503, 402), 0)
+    assert answers + Counter({(402, 402): busy}) == content
     assert busy <= requests // 10
     assert rows() == before
     assert attacked.facilitator.asked == []
@@ -115,8 +115,8 @@ def test_a_head_request_with_a_payment_settles_nothing(attacked: Shop, wallets: 
 
 def test_a_receipt_opens_nothing_without_its_payment(attacked: Shop, wallets: Mapping[str, Wallet]) -> None:
     paid = attacked.ask(CONTEXT, signed_by(wallets["free"]))
-    told = {name: paid.headers[name] for name in ("X-Receipt", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE")}
-    assert attacked.ask(CONTEXT, told).status_code == 402
+    content = {name: paid.headers[name] for name in ("X-Receipt", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE")}
+    assert attacked.ask(CONTEXT, content).status_code == 402
     # The receipt of x402 names the transaction, and that one used an authorization.
     shown = {"X-Payment": paid.headers["PAYMENT-RESPONSE"], "X-Receipt": paid.headers["X-Receipt"]}
     for path in (CONTEXT, ELSEWHERE):

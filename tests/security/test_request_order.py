@@ -77,14 +77,14 @@ def test_a_hundred_copies_of_one_payment_on_two_processes_buy_one_export(attacke
     assert usdc_balance(key.address) == 20 - PRICE
 
 
-def test_of_ten_payments_at_once_on_two_processes_one_is_kept(attacked: Shop, key: Wallet) -> None:
+def test_of_ten_concurrent_payments_on_two_processes_one_is_settled(attacked: Shop, key: Wallet) -> None:
     session = session_of(key)
     answers = all_at_once(attacked, [{**session, **paid(key)} for _ in range(10)])
     assert {answer.status_code for answer in answers} <= {202, 402, 503}
     export = Export.objects.get()
     assert export.payment is not None
-    kept = Payment.objects.filter(state__in=Payment.EARNED)
-    assert (list(kept), export.status) == ([export.payment], "queued")
+    stored = Payment.objects.filter(state__in=Payment.EARNED)
+    assert (list(stored), export.status) == ([export.payment], "queued")
     others = Payment.objects.exclude(pk=export.payment.pk)
     assert Counter(others.values_list("state", "error")) == Counter(
         {(State.REFUND_DUE, f"not_delivered: {payment_state.TWICE}"): len(others)} if others else {}
@@ -107,9 +107,9 @@ def test_a_process_killed_after_the_settlement_leaves_an_export_that_is_queued_a
     settles = mortal.facilitator.script
 
     def script(content: bytes) -> tuple[int, bytes] | None:
-        told = settles(content)
+        result = settles(content)
         kill(mortal.webs[0])
-        return told
+        return result
 
     mortal.facilitator.script = script
     with pytest.raises(httpx.TransportError, match=r"disconnected|reset|closed"):
@@ -169,9 +169,7 @@ def test_a_payment_for_a_record_orders_no_export_and_one_for_an_export_reads_no_
     assert Payment.objects.count() == 2
 
 
-def test_a_price_that_rises_between_the_402_and_the_payment_is_honoured_for_a_minute_only(
-    attacked: Shop, key: Wallet
-) -> None:
+def test_an_old_price_is_accepted_for_one_minute_after_a_change(attacked: Shop, key: Wallet) -> None:
     headers = {**session_of(key), **paid(key)}
     product = Product.objects.get(slug="export_restaurants")
     risen = Price.objects.create(

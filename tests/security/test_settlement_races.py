@@ -119,9 +119,9 @@ def test_a_process_killed_before_it_could_answer_leaves_a_payment_that_is_served
     settles = mortal.facilitator.script
 
     def script(content: bytes) -> tuple[int, bytes] | None:
-        told = settles(content) if has_settled else None
+        body = settles(content) if has_settled else None
         kill(mortal.webs[0])
-        return told
+        return body
 
     mortal.facilitator.script = script
     with pytest.raises(httpx.TransportError, match=r"disconnected|reset|closed"):

@@ -93,7 +93,7 @@ def other_api(other_venue: Venue) -> Client:
 @pytest.fixture
 def prices(transactional_db: None) -> None:
     """The price list of a fresh installation. Payments are never taken inside a transaction, so tests have none."""
-    default_products.load()
+    default_products.create_missing()
 
 
 @pytest.fixture

@@ -12,6 +12,6 @@ from payments.x402 import facilitator_client
 def _nothing_is_remembered() -> None:
     """Clear callers, prices and circuit breakers: another server may listen at the same port by now."""
     caller.cached_callers.clear()
-    price_list.cached_tags.clear()
+    price_list.cached_price_rows.clear()
     rpc.breakers.clear()
     facilitator_client.breakers.clear()

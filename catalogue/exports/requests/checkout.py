@@ -74,7 +74,7 @@ def order(
     wallet = commands.owner(caller)
     kind = spec.read(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
-    commands.require_tier(caller, price_list.listed([product], now=now).from_tier)
+    commands.require_tier(caller, price_list.load_price_list([product], now=now).from_tier)
     if checkout.is_free_by_plan([product], caller=caller, now=now):
         return Ordered(commands.queued(wallet, kind, tier=caller.tier, now=now))
     counter = Counter(caller, wallet, kind, product, purchase, proof, receipt_token, now)
@@ -145,7 +145,7 @@ class Counter:
 
     def used(self, words: str, row: Payment) -> PaymentAlreadyUsed:
         """The refusal of a payment that buys nothing here."""
-        quote = price_list.listed([self.product], now=self.now).quote(self.caller.terms_for(None) or STANDARD)
+        quote = price_list.load_price_list([self.product], now=self.now).quote(self.caller.terms_for(None) or STANDARD)
         reason, refund = (row.state, row.public_id) if row.state in BACK else (None, None)
         return PaymentAlreadyUsed(words, quote=quote, purchase=self.purchase, reason=reason, refund=refund)
 

@@ -124,7 +124,7 @@ def find_or_make(wallet: str | None, kind: Wanted, *, tier: Tier, status: str, n
                 fields=list(kind.fields),
                 since_export=kind.since,
                 fingerprint=kind.fingerprint,
-                queue=terms.queue_of(tier),
+                queue=terms.job_queue(tier),
                 status=status,
                 created_at=now,
             )

@@ -71,7 +71,7 @@ def offer(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Offer:
     product = payment_state.PRODUCTS[kind.dataset]
     price, refused, is_given = None, "", False
     try:
-        listed = price_list.listed([product], now=now)
+        listed = price_list.load_price_list([product], now=now)
         price = listed.quote(caller.terms).amount
         commands.require_tier(caller, listed.from_tier)
         is_given = checkout.is_free_by_plan([product], caller=caller, now=now)
@@ -101,7 +101,7 @@ def order(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Export
     wallet = commands.owner(caller)
     kind = spec.read(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
-    commands.require_tier(caller, price_list.listed([product], now=now).from_tier)
+    commands.require_tier(caller, price_list.load_price_list([product], now=now).from_tier)
     if not checkout.is_free_by_plan([product], caller=caller, now=now):
         raise HasAPrice("This export has a price: the wallet orders and pays it with POST /v1/exports.")
     return commands.queued(wallet, kind, tier=caller.tier, now=now)

@@ -21,7 +21,7 @@ from framework.mcp import schemas
 from framework.mcp.responses import Result
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import Call, Tool, Values, is_blank
-from payments.identity.caller import caller_of, name_of
+from payments.identity.caller import caller_name, caller_of
 
 # What goes with a restaurant; the others are of a search.
 OF_RESTAURANT = ("slug", "date", "party_size", "limit", "cursor")
@@ -196,7 +196,7 @@ def book_table(call: Call, asked: Values) -> Result:
     booked = idempotent_booking.book_once(
         wish,
         key=asked.get("idempotency_key"),
-        caller=name_of(call.request),
+        caller=caller_name(call.request),
         address=caller_of(call.request).bucket,
         operation=f"tools/call {call.tool}",
         now=call.now,

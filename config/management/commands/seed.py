@@ -37,7 +37,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{options['keep']} cannot be read: {error}") from error
         reference_data.load()
         holidays.add(now=timezone.now())
-        products.load()
+        products.create_missing()
         made = seed.load(earlier)
         menu.load(seed.get_furnished_venue())
         tables.load(seed.get_furnished_venue())

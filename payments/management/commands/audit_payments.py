@@ -1,4 +1,4 @@
-"""`manage.py audit_payments`: hold the ledger against the chain now."""
+"""`manage.py audit_payments`: compares the ledger with the chain now."""
 
 import json
 from collections.abc import Sequence
@@ -14,59 +14,55 @@ from payments.models import Audit
 
 
 class Command(BaseCommand):
-    """Audit the blocks since the last audit, or from one on."""
-
     help = (
-        "Hold the ledger against the chain, up to the blocks of half an hour ago. Money that no line knows becomes a"
-        " refund that is due. Ends with 1 where a line is not what the chain shows, or the chain cannot be read."
+        "Compare the ledger with the chain, up to the blocks of half an hour ago. Money without a payment in the"
+        " ledger becomes a refund due. Exits with 1 if a payment differs from the chain, or the chain cannot be read."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the flags."""
-        parser.add_argument("--from-block", type=int, help="audit again from this block on (default: behind the last)")
+        parser.add_argument("--from-block", type=int, help="audit again from this block on (default: after the last)")
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Audit; fail when something differs."""
         first = options["from_block"]
         if first is not None and first < 0:
             raise CommandError("--from-block is 0 or more.")
         try:
             with progress_bars(self.stderr) as bars:
-                done = chain_audit.run(
+                audits = chain_audit.run(
                     now=timezone.now(),
                     from_block=first,
                     on_span=lambda done, total: bars("blocks", done, total) if bars else None,
                 )
         except RpcUnavailable as error:
-            raise CommandError(f"{error.message} What was audited before that is kept.") from error
-        told = summary(done)
-        self.stdout.write(json.dumps(told) if options["json"] else sentence(told))
-        if told["differences"]:
-            raise CommandError(f"{len(told['differences'])} lines of the ledger are not what the chain shows.")
+            raise CommandError(f"{error.message} The audited blocks before that are saved.") from error
+        result = summary(audits)
+        self.stdout.write(json.dumps(result) if options["json"] else format_summary(result))
+        if result["differences"]:
+            raise CommandError(f"{len(result['differences'])} payments in the ledger differ from the chain.")
 
 
-def summary(done: Sequence[Audit]) -> dict[str, Any]:
-    """What these audits have found together."""
+def summary(audits: Sequence[Audit]) -> dict[str, Any]:
+    """Return the sums of these audits."""
     return {
-        "first_block": done[0].first_block if done else None,
-        "last_block": done[-1].last_block if done else None,
-        "transfers": sum(each.transfers for each in done),
-        "arrived_usdc": f"{sum(each.arrived_usdc for each in done):f}",
-        "ledger_usdc": f"{sum(each.ledger_usdc for each in done):f}",
-        "orphans": sum(each.orphans for each in done),
-        "differences": [said for each in done for said in each.differences],
+        "first_block": audits[0].first_block if audits else None,
+        "last_block": audits[-1].last_block if audits else None,
+        "transfers": sum(audit.transfers for audit in audits),
+        "arrived_usdc": f"{sum(audit.arrived_usdc for audit in audits):f}",
+        "ledger_usdc": f"{sum(audit.ledger_usdc for audit in audits):f}",
+        "orphans": sum(audit.orphans for audit in audits),
+        "differences": [difference for audit in audits for difference in audit.differences],
     }
 
 
-def sentence(told: dict[str, Any]) -> str:
-    """The same for people."""
-    if told["first_block"] is None:
+def format_summary(result: dict[str, Any]) -> str:
+    """Format the sums for people."""
+    if result["first_block"] is None:
         return "There is no block to audit: all are audited, or younger than half an hour."
     lines = [
-        f"Blocks {told['first_block']} to {told['last_block']}: {told['transfers']} transfers of"
-        f" {told['arrived_usdc']} USDC have arrived, {told['ledger_usdc']} are in the ledger.",
-        f"{told['orphans']} of them bought nothing and are owed back.",
-        *told["differences"],
+        f"Blocks {result['first_block']} to {result['last_block']}: {result['transfers']} transfers of"
+        f" {result['arrived_usdc']} USDC have arrived, {result['ledger_usdc']} are in the ledger.",
+        f"{result['orphans']} of them bought nothing: their refunds are due.",
+        *result["differences"],
     ]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""`manage.py facilitator`: a facilitator of our own, which settles for us alone."""
+"""`manage.py facilitator`: our own facilitator, which settles payments to us only."""
 
 import argparse
 import ipaddress
@@ -22,20 +22,19 @@ from payments.facilitator_server import policy
 
 GWEI = 10**9
 THREADS = 16
-# As long as an answer may take: who stops it waits for what is under way.
-ENDS_WITHIN_S = 10
-LOCAL = "localhost"
+# The longest response time: a shutdown waits for requests in progress.
+SHUTDOWN_TIMEOUT_S = 10
 
 
 def address(text: str) -> str:
-    """Read an address of the chain."""
+    """Parse an address of the chain."""
     if not re.fullmatch("0x[0-9a-fA-F]{40}", text):
         raise argparse.ArgumentTypeError("must be 0x and 40 hexadecimal digits")
     return text.lower()
 
 
 def gwei(text: str) -> int:
-    """Read a price of gas in gwei, as wei."""
+    """Parse a gas price in gwei to wei."""
     try:
         wei = Decimal(text) * GWEI
     except InvalidOperation as error:
@@ -46,21 +45,18 @@ def gwei(text: str) -> int:
 
 
 def gas(text: str) -> int:
-    """Read an amount of gas."""
+    """Parse an amount of gas."""
     if not text.isdecimal() or not 21_000 <= int(text) <= 30_000_000:
         raise argparse.ArgumentTypeError("must be from 21000 to 30000000")
     return int(text)
 
 
 class Command(BaseCommand):
-    """Check the words and the files, then become the server."""
-
     help = "Serve a facilitator that settles payments to us, in our asset, with a key that holds gas only."
-    # It needs no database.
+    # The facilitator needs no database.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the flags."""
         parser.add_argument("--host", default="127.0.0.1", help="address to serve on (default 127.0.0.1)")
         parser.add_argument("--port", type=port_number, default=4021, help="(default 4021)")
         parser.add_argument("--rpc-url", default=settings.RPC_URL, help="a node of the chain (default RPC_URL)")
@@ -68,30 +64,34 @@ class Command(BaseCommand):
             "--key-file", type=Path, required=True, help="private key that pays the gas, in a file of mode 600"
         )
         parser.add_argument(
-            "--token-file", type=Path, help="what callers show, one a line; may be left out on a loopback address"
+            "--token-file", type=Path, help="bearer tokens of clients, one a line; optional on a loopback address"
         )
         parser.add_argument(
-            "--pay-to", type=address, action="append", help="who is paid; may be repeated (default PAY_TO)"
+            "--pay-to", type=address, action="append", help="receiving address; may be repeated (default PAY_TO)"
         )
         parser.add_argument(
-            "--asset", type=address, action="append", help="what is paid with (default the network's USDC)"
+            "--asset",
+            type=address,
+            action="append",
+            help="token contract; may be repeated (default the network's USDC)",
         )
         parser.add_argument(
-            "--max-gas-price-gwei", type=gwei, default=5 * GWEI, metavar="GWEI", help="send nothing above (default 5)"
+            "--max-gas-price-gwei", type=gwei, default=5 * GWEI, metavar="GWEI", help="maximum gas price (default 5)"
         )
-        parser.add_argument("--max-gas", type=gas, default=300_000, help="of one settlement (default 300000)")
+        parser.add_argument(
+            "--max-gas", type=gas, default=300_000, help="maximum gas of a settlement (default 300000)"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Serve until a signal ends it; what is under way by then is answered first."""
         if options["token_file"] is None and not is_loopback(options["host"]):
-            raise CommandError(f"Whoever reaches {options['host']} could spend our gas: name a --token-file.")
-        # It is not told: it may hold a key.
-        if not is_address(options["rpc_url"]):
+            raise CommandError(f"Anybody who can reach {options['host']} could spend our gas: set --token-file.")
+        # The URL is not printed: it may contain a key.
+        if not is_http_url(options["rpc_url"]):
             raise CommandError("--rpc-url (RPC_URL) is no address that begins with http:// or https://.")
         pay_to = options["pay_to"] or [settings.PAY_TO]
         if not all(pay_to):
-            raise CommandError("Nobody is named to be paid: set PAY_TO or name --pay-to.")
-        words = {
+            raise CommandError("There is no receiving address: set PAY_TO or --pay-to.")
+        config = {
             "network": payment_network().caip2,
             "rpc_url": options["rpc_url"],
             "key_file": str(options["key_file"].absolute()),
@@ -102,32 +102,32 @@ class Command(BaseCommand):
             "max_gas": options["max_gas"],
         }
         try:
-            policy.load_policy(words)
+            policy.load_policy(config)
         except policy.UnsafeFile as error:
             raise CommandError(str(error)) from error
         if find_spec("web3") is None:
             raise CommandError("The facilitator needs the dependency group `embedded`: uv sync --group embedded")
-        self.stderr.write(self._of_the_node(options["rpc_url"]))
-        serve(options["host"], options["port"], words)
+        self.stderr.write(self._check_node(options["rpc_url"]))
+        serve(options["host"], options["port"], config)
 
-    def _of_the_node(self, rpc_url: str) -> str:
-        """A line on the node that is used. Raises CommandError when it is of another chain."""
-        # Neither its address nor what httpx says of it is told: it may hold a key.
+    def _check_node(self, rpc_url: str) -> str:
+        """Return a message about the node. Raises CommandError if it is of another chain."""
+        # Neither the URL nor the text of the httpx error is printed: they may contain a key.
         try:
             with httpx.Client(mounts=NO_PROXY_TO_LOOPBACK, timeout=5) as client:
-                asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
-                found = int(client.post(rpc_url, json=asked).json()["result"], 16)
+                call = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
+                chain_id = int(client.post(rpc_url, json=call).json()["result"], 16)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:
             return f"The node does not answer yet ({type(error).__name__}); nothing is settled before it does."
-        if found != payment_network().chain_id:
+        if chain_id != payment_network().chain_id:
             raise CommandError(
-                f"The node is of chain {found}; {payment_network().caip2} is {payment_network().chain_id}."
+                f"The node is of chain {chain_id}; {payment_network().caip2} is {payment_network().chain_id}."
             )
         return f"Settling on {payment_network().caip2}."
 
 
-def is_address(url: str) -> bool:
-    """Whether a node could be asked there."""
+def is_http_url(url: str) -> bool:
+    """Whether this is a URL of http or https."""
     try:
         parts = httpx.URL(url)
     except httpx.InvalidURL:
@@ -136,20 +136,20 @@ def is_address(url: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches it."""
+    """Whether only this machine can reach the host."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return host == LOCAL
+        return host == "localhost"
 
 
-def serve(host: str, port: int, words: dict[str, Any]) -> None:
-    """Become the server: signals reach it without anybody between."""
+def serve(host: str, port: int, config: dict[str, Any]) -> None:
+    """Replace this process by the server, so that it receives signals directly."""
     command = [
         *(sys.executable, "-m", "granian", "payments.facilitator_server.server:application", "--factory"),
         *("--interface", "wsgi", "--http", "1", "--no-ws", "--host", host, "--port", str(port)),
         *("--workers", "1", "--runtime-mode", "st", "--blocking-threads", str(THREADS)),
-        *("--workers-kill-timeout", str(ENDS_WITHIN_S)),
+        *("--workers-kill-timeout", str(SHUTDOWN_TIMEOUT_S)),
     ]
     os.chdir(settings.BASE_DIR)
-    os.execve(sys.executable, command, {**os.environ, policy.POLICY: json.dumps(words)})  # noqa: S606 - our own words
+    os.execve(sys.executable, command, {**os.environ, policy.POLICY: json.dumps(config)})  # noqa: S606 - no user input

@@ -1,4 +1,4 @@
-"""`manage.py price`: what products cost at each rate, and the verbs that change it."""
+"""`manage.py price`: shows and changes the prices of products."""
 
 import getpass
 import json
@@ -14,153 +14,135 @@ from rich.console import Console
 from rich.table import Table
 
 from framework.errors import ApiError, InvalidRequest, unknown_name
+from payments.formatting import format_amount, format_time
 from payments.models import Price, Product
 from payments.pricing import price_changes
-from payments.pricing.price_changes import NewPrice, Offered, moment_told, told
+from payments.pricing.price_changes import NewPrice, ProductPrices
 from payments.tiers.definitions import TIERS, Tier
 
-# Columns of a table that goes to a file or another program.
+# Width of a table in a file or a pipe.
 PRINTED_WIDTH = 140
 
 
 class Command(BaseCommand):
-    """`manage.py price list|set|close|take-back|open|history`."""
+    """`manage.py price list|set|close|cancel|open|history`."""
 
-    help = "Show and change what products cost, by product and tier. Prices are in USDC, moments in UTC."
+    help = "Show and change the prices of products, by product and tier. Prices are in USDC, times in UTC."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """One parser for each verb."""
         verbs = parser.add_subparsers(dest="verb", required=True)
-        listed = verbs.add_parser("list", help="show all products with their prices at the four rates")
-        sold = verbs.add_parser(
+        list_ = verbs.add_parser("list", help="show all products with their prices at the four rates")
+        set_ = verbs.add_parser(
             "set", help="sell a product to a tier at a price: sets its rate, and opens it to the tier"
         )
-        closed = verbs.add_parser("close", help="end the sale of a product at the rate of a tier")
-        back = verbs.add_parser("take-back", help="forget the prices of a product for a tier that have not begun")
-        opened = verbs.add_parser("open", help="sell a product from a tier on, and to none below it")
-        past = verbs.add_parser("history", help="show every price that a product had, has and will have")
-        for verb in (sold, closed, back, opened, past):
+        close = verbs.add_parser("close", help="end the sale of a product at the rate of a tier")
+        cancel = verbs.add_parser("cancel", help="cancel the future prices of a product for a tier")
+        open_ = verbs.add_parser("open", help="sell a product from a tier on, and to none below it")
+        history = verbs.add_parser("history", help="show all past, current and future prices of a product")
+        for verb in (set_, close, cancel, open_, history):
             verb.add_argument("product", metavar="PRODUCT", help="its slug: reviews")
-        for verb in (sold, closed, back, opened):
+        for verb in (set_, close, cancel, open_):
             verb.add_argument("tier", metavar="TIER", help=", ".join(TIERS))
-        sold.add_argument("amount", metavar="USDC", help="a call, as 0.004")
-        for verb in (sold, closed, opened):
-            verb.add_argument("--yes", action="store_true", help="also what hardly anybody means")
-        for verb in (sold, closed):
-            verb.add_argument("--from", dest="begins", metavar="MOMENT", help="2026-12-01T00:00Z; without it: now")
-        for verb in (listed, sold, closed, back, opened, past):
+        set_.add_argument("amount", metavar="USDC", help="for a call, as 0.004")
+        for verb in (set_, close, open_):
+            verb.add_argument("--yes", action="store_true", help="confirm an unusual change")
+        for verb in (set_, close):
+            verb.add_argument("--from", dest="valid_from", metavar="TIME", help="2026-12-01T00:00Z (default now)")
+        for verb in (list_, set_, close, cancel, open_, history):
             verb.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run one verb."""
-        run = {
-            "list": self.list,
-            "set": self.set,
-            "close": self.close,
-            "take-back": self.take_back,
-            "open": self.open,
-            "history": self.history,
-        }
+        run = getattr(self, f"run_{options['verb']}")
         try:
-            run[options["verb"]](options, timezone.now())
-        except price_changes.Doubtful as doubtful:
-            raise CommandError(f"{doubtful.message} Nothing was changed. Add --yes if you mean it.") from doubtful
+            run(options, timezone.now())
+        except price_changes.ConfirmationRequired as required:
+            raise CommandError(f"{required.message} Nothing was changed. Add --yes if you mean it.") from required
         except ApiError as refusal:
             raise CommandError(refusal.message) from refusal
 
-    def list(self, options: dict[str, Any], now: datetime) -> None:
-        """All products, with the prices of now and those to come."""
-        offered = price_changes.board(now=now)
+    def run_list(self, options: dict[str, Any], now: datetime) -> None:
+        products = price_changes.list_product_prices(now=now)
         if options["json"]:
-            self._print_json({"data": [shown(each) for each in offered]})
+            self._print_json({"data": [product_json(prices) for prices in products]})
             return
         headings = ["product", "sold from", *(f"{tier.rate} ({name})" for name, tier in TIERS.items())]
         rows = (
-            [each.product.slug, each.product.from_tier, *(_cell(each, tier) for tier in TIERS.values())]
-            for each in offered
+            [prices.product.slug, prices.product.from_tier, *(_cell(prices, tier) for tier in TIERS.values())]
+            for prices in products
         )
         self._print_table(headings, rows)
 
-    def set(self, options: dict[str, Any], now: datetime) -> None:
-        """Set a price, and open the product to the tier."""
-        product, tier = price_changes.product_called(options["product"]), tier_called(options["tier"])
-        written, opened = price_changes.set_for(
+    def run_set(self, options: dict[str, Any], now: datetime) -> None:
+        product, tier = price_changes.get_product(options["product"]), get_tier(options["tier"])
+        prices, opened = price_changes.set_tier_price(
             product,
             tier,
-            amount_of(options["amount"]),
-            begins=moment_of(options["begins"]),
-            by=who(),
+            parse_amount(options["amount"]),
+            valid_from=parse_time(options["valid_from"]),
+            by=actor(),
             now=now,
-            is_sure=options["yes"],
+            is_confirmed=options["yes"],
         )
-        self._answer(options, product, written=written, opened=opened)
+        self._report(options, product, prices=prices, opened=opened)
 
-    def close(self, options: dict[str, Any], now: datetime) -> None:
-        """End the sale at the rate of a tier."""
-        product, tier = price_changes.product_called(options["product"]), tier_called(options["tier"])
-        ended = NewPrice(tier.rate, None, moment_of(options["begins"]))
-        written = price_changes.change(product, [ended], by=who(), now=now, is_sure=options["yes"])
-        self._answer(options, product, written=written)
+    def run_close(self, options: dict[str, Any], now: datetime) -> None:
+        product, tier = price_changes.get_product(options["product"]), get_tier(options["tier"])
+        end = NewPrice(tier.rate, None, parse_time(options["valid_from"]))
+        prices = price_changes.set_prices(product, [end], by=actor(), now=now, is_confirmed=options["yes"])
+        self._report(options, product, prices=prices)
 
-    def take_back(self, options: dict[str, Any], now: datetime) -> None:
-        """Forget the prices to come."""
-        product, tier = price_changes.product_called(options["product"]), tier_called(options["tier"])
-        coming = product.prices.filter(rate=tier.rate, valid_from__gt=now).values_list("pk", flat=True)
-        self._answer(
-            options, product, taken_back=price_changes.take_back(coming, now=now), nothing="there is no price to come"
-        )
+    def run_cancel(self, options: dict[str, Any], now: datetime) -> None:
+        product, tier = price_changes.get_product(options["product"]), get_tier(options["tier"])
+        upcoming = product.prices.filter(rate=tier.rate, valid_from__gt=now).values_list("pk", flat=True)
+        cancelled = price_changes.cancel_prices(upcoming, now=now)
+        self._report(options, product, cancelled=cancelled, unchanged="there is no future price")
 
-    def open(self, options: dict[str, Any], now: datetime) -> None:
-        """Sell a product from a tier on."""
-        product, tier = price_changes.product_called(options["product"]), tier_called(options["tier"])
-        self._answer(options, product, opened=price_changes.open_from(product, tier, is_sure=options["yes"]))
+    def run_open(self, options: dict[str, Any], now: datetime) -> None:
+        product, tier = price_changes.get_product(options["product"]), get_tier(options["tier"])
+        opened = price_changes.set_minimum_tier(product, tier, is_confirmed=options["yes"])
+        self._report(options, product, opened=opened)
 
-    def history(self, options: dict[str, Any], now: datetime) -> None:
-        """Every price of a product, by rate, the newest first."""
-        prices = price_changes.history(price_changes.product_called(options["product"]))
+    def run_history(self, options: dict[str, Any], now: datetime) -> None:
+        prices = price_changes.list_price_history(price_changes.get_product(options["product"]))
         if options["json"]:
-            self._print_json({"data": [record(price) for price in prices]})
+            self._print_json({"data": [price_json(price) for price in prices]})
             return
         rows = (
             [
-                price.rate,
-                told(price.amount_usdc),
-                moment_told(price.valid_from),
-                price.by,
-                moment_told(price.created_at),
+                *(price.rate, format_amount(price.amount_usdc), format_time(price.valid_from)),
+                *(price.by, format_time(price.created_at)),
             ]
             for price in prices
         )
         self._print_table(["rate", "USDC", "from", "set by", "set at"], rows)
 
-    def _answer(
+    def _report(
         self,
         options: dict[str, Any],
         product: Product,
         *,
-        written: Iterable[Price] = (),
+        prices: Iterable[Price] = (),
         opened: bool = False,
-        taken_back: int = 0,
-        nothing: str = "that is so already",
+        cancelled: int = 0,
+        unchanged: str = "that is so already",
     ) -> None:
-        """Say what has changed."""
         product.refresh_from_db()
         if options["json"]:
-            changed = [record(price) for price in written]
-            self._print_json({"set": changed, "taken_back": taken_back, "from_tier": product.from_tier})
+            rows = [price_json(price) for price in prices]
+            self._print_json({"set": rows, "cancelled": cancelled, "from_tier": product.from_tier})
             return
         lines = [
-            f"{product.slug}, {price.rate}: {told(price.amount_usdc)} from {moment_told(price.valid_from)} on."
-            for price in written
+            f"{product.slug}, {price.rate}: {format_amount(price.amount_usdc)} from {format_time(price.valid_from)}."
+            for price in prices
         ]
-        if taken_back:
-            lines.append(f"{product.slug}: {taken_back} taken back.")
+        if cancelled:
+            lines.append(f"{product.slug}: {cancelled} cancelled.")
         if opened:
             lines.append(f"{product.slug} is sold from the {product.from_tier} tier on.")
-        self.stdout.write("\n".join(lines) or f"{product.slug}: {nothing}.")
+        self.stdout.write("\n".join(lines) or f"{product.slug}: {unchanged}.")
 
-    def _print_json(self, told: object) -> None:
-        self.stdout.write(json.dumps(told, indent=2))
+    def _print_json(self, content: object) -> None:
+        self.stdout.write(json.dumps(content, indent=2))
 
     def _print_table(self, headings: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
         table = Table(*headings)
@@ -170,57 +152,57 @@ class Command(BaseCommand):
         Console(file=cast("IO[str]", self.stdout), width=width).print(table)
 
 
-def shown(offered: Offered) -> dict[str, Any]:
-    """A product as programs read it."""
+def product_json(prices: ProductPrices) -> dict[str, Any]:
+    """Return a product as JSON."""
     return {
-        "product": offered.product.slug,
-        "from_tier": offered.product.from_tier,
-        "prices": {tier.rate: _number(offered.amount(tier.rate)) for tier in TIERS.values()},
-        "coming": [record(price) for tier in TIERS.values() for price in offered.coming(tier.rate)],
+        "product": prices.product.slug,
+        "from_tier": prices.product.from_tier,
+        "prices": {tier.rate: _amount_json(prices.amount(tier.rate)) for tier in TIERS.values()},
+        "upcoming": [price_json(price) for tier in TIERS.values() for price in prices.upcoming(tier.rate)],
     }
 
 
-def record(price: Price) -> dict[str, Any]:
-    """A price as programs read it: amounts as text, null where the product is not sold."""
+def price_json(price: Price) -> dict[str, Any]:
+    """Return a price as JSON: the amount is text, or null if the product is not sold."""
     return {
         "rate": price.rate,
-        "amount": _number(price.amount_usdc),
+        "amount": _amount_json(price.amount_usdc),
         "valid_from": price.valid_from.isoformat(),
         "by": price.by,
         "created_at": price.created_at.isoformat(),
     }
 
 
-def tier_called(name: str) -> Tier:
-    """The tier of this name. Raises InvalidRequest, which names them all."""
+def get_tier(name: str) -> Tier:
+    """Return the tier. Raises InvalidRequest with the names of all tiers."""
     if name not in TIERS:
         raise InvalidRequest(unknown_name("tier", name, list(TIERS)).message)
     return TIERS[name]
 
 
-def amount_of(words: str) -> Decimal:
-    """An amount in USDC. Raises InvalidRequest."""
+def parse_amount(text: str) -> Decimal:
+    """Parse an amount in USDC. Raises InvalidRequest."""
     try:
-        return Decimal(words)
+        return Decimal(text)
     except InvalidOperation:
-        raise InvalidRequest(f"`{words}` is no price: write it as 0.004, in USDC.") from None
+        raise InvalidRequest(f"`{text}` is no price: write it as 0.004, in USDC.") from None
 
 
-def moment_of(words: str | None) -> datetime | None:
-    """A moment with its zone. Raises InvalidRequest."""
-    if words is None:
+def parse_time(text: str | None) -> datetime | None:
+    """Parse a time with its zone. Raises InvalidRequest."""
+    if text is None:
         return None
     try:
-        moment = parse_datetime(words)
+        moment = parse_datetime(text)
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise InvalidRequest(f"`{words}` is no moment with its zone: write it as 2026-12-01T00:00Z.")
+        raise InvalidRequest(f"`{text}` is no time with its zone: write it as 2026-12-01T00:00Z.")
     return moment
 
 
-def who() -> str:
-    """Who sits at this command line."""
+def actor() -> str:
+    """Return the name of the operating system's user, for the price history."""
     try:
         return f"command:{getpass.getuser()}"
     except (KeyError, OSError):
@@ -228,10 +210,13 @@ def who() -> str:
         return "command"
 
 
-def _cell(offered: Offered, tier: Tier) -> str:
-    coming = (f"{told(price.amount_usdc)} from {moment_told(price.valid_from)}" for price in offered.coming(tier.rate))
-    return "\n".join([told(offered.amount(tier.rate)), *coming])
+def _cell(prices: ProductPrices, tier: Tier) -> str:
+    upcoming = (
+        f"{format_amount(price.amount_usdc)} from {format_time(price.valid_from)}"
+        for price in prices.upcoming(tier.rate)
+    )
+    return "\n".join([format_amount(prices.amount(tier.rate)), *upcoming])
 
 
-def _number(amount: Decimal | None) -> str | None:
-    return None if amount is None else told(amount)
+def _amount_json(amount: Decimal | None) -> str | None:
+    return None if amount is None else format_amount(amount)

@@ -82,7 +82,7 @@ def test_the_entry_for_clients_is_json_that_they_take(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_it_says_how_much_there_is_and_what_it_costs_now(client: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     for slug in ("copenhagen", "lisbon"):
         builders.restaurant(market=builders.market(slug))
     builders.restaurant(status="permanently_closed")
@@ -96,7 +96,7 @@ def test_it_says_how_much_there_is_and_what_it_costs_now(client: Client) -> None
 
 @pytest.mark.django_db
 def test_each_address_in_it_answers(client: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     asked = 0
     for links in sections_of(text_of(client)).values():
         for _, url, _ in links:
@@ -121,7 +121,7 @@ def test_each_page_is_linked_once_under_its_own_title(client: Client) -> None:
 def test_it_costs_no_query_while_it_is_remembered(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(x402_manifest, "REMEMBERED_S", 60.0)
     monkeypatch.setattr(llms_txt, "COUNTED_S", 600.0)
-    default_products.load()
+    default_products.create_missing()
     with CaptureQueriesContext(connection) as queries:
         first = text_of(client)
     assert len(queries) <= 4
@@ -134,7 +134,7 @@ def test_it_costs_no_query_while_it_is_remembered(client: Client, monkeypatch: p
 def test_without_the_database_it_is_served_with_what_was_known(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    default_products.load()
+    default_products.create_missing()
     builders.restaurant()
     first = text_of(client)
 

@@ -47,7 +47,7 @@ def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Itera
 @pytest.fixture
 def place(db: None) -> Any:
     """A well-known restaurant that has all that is sold, beside a better known one that has nothing."""
-    default_products.load()
+    default_products.create_missing()
     builders.restaurant(slug="empty", review_count=9000, latitude=55.9, longitude=12.9)
     restaurant = builders.restaurant(slug="noma", review_count=800, rating=Decimal("4.5"))
     for _ in range(6):
@@ -113,7 +113,7 @@ def test_the_headers_of_a_402_stay_below_4_kb_at_the_longest_address(client: Cli
 
 @pytest.mark.django_db
 def test_a_catalogue_without_content_lists_no_resource_and_every_price(client: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     listed = told(client)
     assert (listed["version"], listed["resources"]) == (1, [])
     assert {one["product"]: one["prices"] for one in listed["products"]}["reviews"] == {
@@ -134,7 +134,7 @@ def test_a_catalogue_without_content_lists_no_resource_and_every_price(client: C
 
 @pytest.mark.django_db
 def test_it_says_where_mcp_is_and_which_tools_sell_each_product(client: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     listed = told(client)
     assert listed["mcp"] == {
         "url": f"{BASE}/mcp",
@@ -161,7 +161,7 @@ def test_a_tool_is_listed_beside_the_operation_that_it_shares_if_and_only_if_it_
 
 @pytest.mark.django_db
 def test_a_price_that_changed_is_told_and_what_is_not_sold_is_not_listed(client: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     before = client.get(PATH)["ETag"]
     Price.objects.create(
         product_id="reviews", rate="standard", amount_usdc=Decimal("0.005"), valid_from=timezone.now()
@@ -185,7 +185,7 @@ def test_a_price_that_changed_is_told_and_what_is_not_sold_is_not_listed(client:
 
 @pytest.mark.django_db
 def test_caches_may_keep_it_and_pages_of_others_read_it(client: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     response = client.get(PATH, headers={"origin": "https://shop.example"})
     assert response["Cache-Control"] == "public, max-age=300"
     assert response["Access-Control-Allow-Origin"] == "*"
@@ -198,7 +198,7 @@ def test_caches_may_keep_it_and_pages_of_others_read_it(client: Client) -> None:
 @pytest.mark.django_db
 def test_it_counts_on_no_limit_and_is_made_once_a_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(x402_manifest, "REMEMBERED_S", 60.0)
-    default_products.load()
+    default_products.create_missing()
     first = client.get(PATH)
     with CaptureQueriesContext(connection) as queries:
         for _ in range(50):
@@ -250,7 +250,7 @@ def test_the_best_known_restaurants_are_found_by_an_index() -> None:
 
 @pytest.mark.django_db
 def test_without_the_database_the_last_documents_are_served(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    default_products.load()
+    default_products.create_missing()
     content = openapi_schema.render_document(DOCUMENT).encode()
     first, priced = client.get(PATH).content, x402_manifest.with_prices(content)
     away = OperationalError("away")
@@ -320,7 +320,7 @@ def test_what_is_sold_documents_its_headers_and_refusals_once() -> None:
 
 @pytest.mark.django_db
 def test_an_order_of_an_export_costs_what_one_dataset_costs(client: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     document = json.loads(x402_manifest.with_prices(openapi_schema.render_document(DOCUMENT).encode()))
     order = document["paths"]["/v1/exports"]["post"]
     assert order["x-payment-info"]["price"] == {"mode": "dynamic", "currency": "USD", "min": "0.1", "max": "1"}
@@ -340,7 +340,7 @@ def test_an_order_of_an_export_costs_what_one_dataset_costs(client: Client) -> N
 
 @pytest.mark.django_db
 def test_the_served_document_carries_the_prices_of_the_moment() -> None:
-    default_products.load()
+    default_products.create_missing()
     Price.objects.create(product_id="photos", rate="standard", amount_usdc=Decimal("0.009"), valid_from=timezone.now())
     document = json.loads(x402_manifest.with_prices(openapi_schema.render_document(DOCUMENT).encode()))
     photos = document["paths"]["/v1/restaurants/{slug}/photos"]["get"]
@@ -358,7 +358,7 @@ def test_the_served_document_carries_the_prices_of_the_moment() -> None:
 
 @pytest.mark.django_db
 def test_indexes_find_the_document_where_they_look(client: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     response = client.get("/openapi.json", headers={"origin": "https://shop.example"})
     assert response.json() == client.get("/docs/openapi/data.json").json()
     assert response["Access-Control-Allow-Origin"] == "*"

@@ -90,7 +90,7 @@ def _a_place(db: None) -> Any:
     builders.review(place, "Fisk!")
     builders.photo(place)
     with time_machine.travel(NOW, tick=False):
-        products.load()
+        products.create_missing()
         yield
 
 

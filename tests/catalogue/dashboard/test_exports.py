@@ -60,7 +60,7 @@ def finished() -> Export:
 
 def given(venue: Venue) -> None:
     """The account's plan gives exports away."""
-    default_products.load()
+    default_products.create_missing()
     Plan.objects.create(name="All in", account=venue.account, price_factor=0, valid_from=timezone.now())
 
 
@@ -131,7 +131,7 @@ def test_what_has_failed_says_why_and_not_as_markup(venue: Venue, owner: Client)
 
 # A new one
 def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     Wallet.objects.filter(pk=export_builders.WALLET).update(tier="enterprise")
     asked = {"dataset": "restaurants", "format": "parquet", "status": "open", "groups": ["reviews"]}
     answer = owner.get(at(venue, "/new"), asked)
@@ -150,7 +150,7 @@ def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: 
 
 
 def test_a_wallet_below_the_tier_is_told_which_one_exports_need(venue: Venue, owner: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     answer = owner.get(at(venue, "/new"), {"dataset": "reviews"})
     assert answer.status_code == 200
     assert "Exports are for the enterprise tier, and this wallet is free. Nothing was charged." in said(answer)
@@ -183,7 +183,7 @@ def test_what_a_plan_gives_is_ordered_here_once(venue: Venue, owner: Client) -> 
 def test_what_cannot_be_exported_is_refused_at_its_field(
     venue: Venue, owner: Client, query: dict[str, Any], field: str
 ) -> None:
-    default_products.load()
+    default_products.create_missing()
     answer = owner.get(at(venue, "/new"), query)
     assert answer.status_code == 400
     assert list(answer.context["form"].errors) == [field]

@@ -45,7 +45,7 @@ def somebody() -> Wallet:
 
 def given(wallet: Key) -> None:
     """From now on what is sold is given to this wallet, on the Enterprise tier: a plan says so."""
-    default_products.load()
+    default_products.create_missing()
     holder, _ = Wallet.objects.get_or_create(address=wallet.address)
     Plan.objects.create(name="All in", wallet=holder, price_factor=0, valid_from=timezone.now())
 

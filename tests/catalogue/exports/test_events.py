@@ -37,7 +37,7 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 def account(venue: Venue) -> Account:
     """The account of the venue, to which the wallet that orders is linked."""
     export_builders.somebody()
-    links.link(export_builders.WALLET, account=venue.account_id, now=timezone.now())
+    links.link_wallet(export_builders.WALLET, account=venue.account_id, now=timezone.now())
     return venue.account
 
 
@@ -166,7 +166,7 @@ def test_of_what_nobody_waits_for_nothing_is_written(venue: Venue, linked: bool)
     endpoints.create(venue, url=URL)
     export = export_builders.begun()
     if linked:
-        links.link(export_builders.WALLET, account=venue.account_id, now=timezone.now())
+        links.link_wallet(export_builders.WALLET, account=venue.account_id, now=timezone.now())
         # Ordered by staff.
         Export.objects.update(wallet=None)
         export.refresh_from_db()

@@ -90,7 +90,7 @@ def test_a_chain_of_names_and_mergers_is_followed_to_its_end_in_one_go() -> None
 def test_every_address_of_a_slug_that_moved_leads_on_with_its_question(
     client: Client, nested: str, slash: str
 ) -> None:
-    default_products.load()
+    default_products.create_missing()
     place = builders.restaurant(slug="restaurants")
     rename(place, "noma")
     response = client.get(f"/v1/restaurants/restaurants{nested}{slash}")

@@ -70,7 +70,7 @@ def test_a_page_may_send_what_a_payment_needs(path: str, header: str) -> None:
 
 @pytest.mark.django_db
 def test_a_page_may_read_what_a_402_says() -> None:
-    default_products.load()
+    default_products.create_missing()
     catalogue.restaurant(slug="noma")
     catalogue.landmark("Tivoli Gardens")
     response = Client().get(SOLD, headers={"origin": "https://shop.example", "access-control-expose-headers": "*"})

@@ -18,7 +18,7 @@ from catalogue.mcp.tools import offers as tools_offers
 from catalogue.search.text import vocabulary
 from framework.api.query_params.declarations import PageParams, QueryParams
 from framework.errors import ApiError, InvalidRequest
-from payments.api.filters import Ledger
+from payments.api.filters import PaymentParameters
 from tests.catalogue import builders
 
 ALL: tuple[type[QueryParams], ...] = (
@@ -27,7 +27,7 @@ ALL: tuple[type[QueryParams], ...] = (
     *(paid_groups.Reviews, paid_groups.Photos, paid_groups.Around),
     *(history.LookBack, history.Versions, history.Changes),
     *(record_params.Selection, record_params.Days, record_params.Link),
-    *(search.Search, PageParams, Ledger, tools_offers.Sought, prompts.Dinner, prompts.Comparison),
+    *(search.Search, PageParams, PaymentParameters, tools_offers.Sought, prompts.Dinner, prompts.Comparison),
 )
 # What some parameter takes, and what none does.
 TEXTS = (

@@ -46,7 +46,7 @@ def test_where_none_is_known_the_refusal_says_so() -> None:
     assert problems("a=1") == [("a", "Unknown parameter `a`. None is known here.")]
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_errors_are_reported_together() -> None:
     assert problems("a=1&a=2&b=&c=x%00y&d", "a", "b", "c") == [
         ("a", "`a` stands twice; give it once."),
         ("b", "`b` is empty; leave it out or give it a value."),

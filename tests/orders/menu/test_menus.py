@@ -196,7 +196,7 @@ def test_a_venue_takes_the_payment_labels_that_it_lists(api: Client, venue: Venu
     assert post(api, "margherita", payment_method="voucher").json()["payment_method"] == "voucher"
 
 
-def test_all_that_is_wrong_is_told_at_once(api: Client, venue: Venue) -> None:
+def test_all_errors_are_reported_together(api: Client, venue: Venue) -> None:
     Venue.objects.filter(pk=venue.pk).update(payment_methods=["cash"])
     builders.menu(venue)
     params = [param for param, _ in refused(post(api, *(f"x{number}" for number in range(100))))]

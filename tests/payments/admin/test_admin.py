@@ -44,7 +44,7 @@ def session() -> WalletSession:
 def test_the_pages_of_a_model_open(
     staff: Client, model: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    default_products.load()
+    default_products.create_missing()
     rows = {"product": Product.objects.get(pk="reviews"), "walletsession": session(), "payment": payment()}
     row = rows.get(model) or Wallet.objects.get()
     listed = reverse(f"admin:payments_{model}_changelist")
@@ -56,7 +56,7 @@ def test_the_pages_of_a_model_open(
 
 
 @pytest.mark.parametrize("model", ["wallet", "walletsession", "payment"])
-def test_what_the_product_writes_is_neither_added_nor_deleted_by_hand(staff: Client, model: str) -> None:
+def test_rows_of_the_product_cannot_be_added_or_deleted(staff: Client, model: str) -> None:
     row = {"walletsession": session(), "payment": payment()}.get(model) or Wallet.objects.get()
     assert staff.get(reverse(f"admin:payments_{model}_add")).status_code == 403
     assert staff.post(reverse(f"admin:payments_{model}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
@@ -68,12 +68,12 @@ def test_a_list_of_payments_costs_the_same_for_one_and_for_forty(
     for count in (range(1), range(1, 40)):
         for number in count:
             payment(number)
-        # Session, user, what is owed, an estimate, the count, rows; the list's time, and this test's savepoint around.
+        # Session, user, refunds due, an estimate, the count, rows; the list's time, and this test's savepoint around.
         with django_assert_num_queries(9):
             staff.get(PAYMENTS)
 
 
-def test_the_ledger_is_for_reading(staff: Client) -> None:
+def test_the_ledger_is_read_only(staff: Client) -> None:
     row = payment()
     staff.post(f"{PAYMENTS}{row.pk}/change/", {"state": "refunded", "amount_usdc": "5", "payer": "0x"})
     row.refresh_from_db()
@@ -87,10 +87,10 @@ def found(client: Client, query: str) -> set[str]:
     return {row.tx_hash for row in page.result_list}
 
 
-def test_payments_are_found_by_what_names_them(staff: Client) -> None:
+def test_payments_are_found_by_their_ids(staff: Client) -> None:
     one = payment(1, payer="0x" + "cd" * 20, state=State.REFUND_DUE, products=["context", "reviews"])
     payment(2, form=Payment.Form.V2)
-    default_products.load()
+    default_products.create_missing()
     for query in (
         f"q={one.tx_hash}",
         f"q={'0x' + 'CD' * 20}",
@@ -103,22 +103,22 @@ def test_payments_are_found_by_what_names_them(staff: Client) -> None:
 
 
 def refund(client: Client, *rows: Payment, tx_hash: str = HASH) -> list[str]:
-    """Note these as sent back; what the back office said."""
-    chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows], "refund_tx_hash": tx_hash}
+    """Record the refunds of these payments; return the messages."""
+    chosen = {"action": "record_refund", "_selected_action": [str(row.pk) for row in rows], "refund_tx_hash": tx_hash}
     chosen["checked_tx_hash"] = tx_hash.lower()
     return builders.messages_of(client.post(PAYMENTS, chosen | {"confirmed": "yes"}))
 
 
-def owe(client: Client, *rows: Payment, reason: str = "goodwill", message: str = "") -> Any:
-    """Owe these back; the answer."""
-    chosen = {"action": "owe_back", "_selected_action": [str(row.pk) for row in rows]}
+def mark_due(client: Client, *rows: Payment, reason: str = "goodwill", message: str = "") -> Any:
+    """Mark the refunds of these payments as due; return the response."""
+    chosen = {"action": "mark_refund_due", "_selected_action": [str(row.pk) for row in rows]}
     return client.post(PAYMENTS, chosen | {"confirmed": "yes", "reason": reason, "message": message})
 
 
-def test_what_was_sent_back_is_noted_once_with_its_transaction(staff: Client) -> None:
+def test_a_refund_is_recorded_once_with_its_transaction(staff: Client) -> None:
     due, settled = refund_due(1), payment(2)
-    said = refund(staff, due, settled, tx_hash=HASH.upper().replace("X", "x"))
-    assert said == [
+    text = refund(staff, due, settled, tx_hash=HASH.upper().replace("X", "x"))
+    assert text == [
         "1 refunds recorded. They are checked on the chain again later.",
         f"The refund of {settled.public_id} was not recorded. No refund is due.",
     ]
@@ -127,33 +127,33 @@ def test_what_was_sent_back_is_noted_once_with_its_transaction(staff: Client) ->
     assert (due.state, due.refund.tx_hash, due.refunded_at is not None) == (State.REFUNDED, HASH, True)
     assert (due.refund.by, due.refund.confirmed_at) == ("staff:staff@example.com", None)
     assert (settled.state, hasattr(settled, "refund")) == (State.SETTLED, False)
-    said = refund(staff, due, tx_hash="0x" + "6b" * 32)
-    assert said[-1:] == [f"The refund of {due.public_id} was not recorded. A refund is already recorded."]
+    text = refund(staff, due, tx_hash="0x" + "6b" * 32)
+    assert text[-1:] == [f"The refund of {due.public_id} was not recorded. A refund is already recorded."]
     due.refresh_from_db()
     assert due.refund.tx_hash == HASH
 
 
-def test_staff_are_asked_for_the_transaction_and_told_how_much_it_must_have_moved(staff: Client) -> None:
+def test_staff_enter_the_transaction_and_see_the_due_amounts(staff: Client) -> None:
     rows = [refund_due(1), refund_due(2), refund_due(3, payer="0x" + "cd" * 20), payment(4)]
-    chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows]}
+    chosen = {"action": "record_refund", "_selected_action": [str(row.pk) for row in rows]}
     page = staff.post(PAYMENTS, chosen).content.decode()
     assert "3 payments, 0.006000 USDC in total, are due for refund." in page
     assert "<td>2</td><td>0.004000</td>" in page
     assert not Refund.objects.exists()
 
 
-def test_staff_see_whose_money_a_transaction_has_sent_before_it_is_noted(
+def test_staff_see_the_transfers_of_a_transaction_before_they_record_it(
     staff: Client, wallets: Mapping[str, ChainWallet]
 ) -> None:
     due = refund_due()
     stranger = wallets["pro"].address
     tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal("0.002"))
-    chosen = {"action": "mark_refunded", "_selected_action": [str(due.pk)], "confirmed": "yes"}
+    chosen = {"action": "record_refund", "_selected_action": [str(due.pk)], "confirmed": "yes"}
     page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": tx_hash.upper().replace("X", "x")})
-    told = page.content.decode()
-    assert f"<td>{PAYER}</td><td>0.002000</td>" in told
-    assert f"<td>{stranger}</td>" in told
-    assert f'name="checked_tx_hash" value="{tx_hash}"' in told
+    body = page.content.decode()
+    assert f"<td>{PAYER}</td><td>0.002000</td>" in body
+    assert f"<td>{stranger}</td>" in body
+    assert f'name="checked_tx_hash" value="{tx_hash}"' in body
     # Another transaction than the one that was shown is shown first.
     page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": HASH, "checked_tx_hash": tx_hash})
     assert "This transaction is not on the chain yet." in page.content.decode()
@@ -163,19 +163,19 @@ def test_staff_see_whose_money_a_transaction_has_sent_before_it_is_noted(
         assert f'<span title="{stranger}">' in staff.get(place).content.decode()
 
 
-def test_what_the_chain_does_not_show_is_not_owed_back_and_is_listed_apart(staff: Client) -> None:
+def test_payments_not_on_the_chain_are_not_refund_due_and_are_listed_separately(staff: Client) -> None:
     unseen, lost = payment(1, block=None), refund_due(2, block=None, error="not_delivered")
-    assert builders.messages_of(owe(staff, unseen)) == [
+    assert builders.messages_of(mark_due(staff, unseen)) == [
         "0 marked for refund.",
         f"{unseen.public_id} was not changed."
         " The chain does not show that this payment has arrived: no refund is due.",
     ]
-    assert found(staff, "owed=unseen") == {lost.tx_hash}
-    assert found(staff, "owed=now") == set()
+    assert found(staff, "refund=unseen") == {lost.tx_hash}
+    assert found(staff, "refund=due") == set()
     assert ", not delivered: not seen on the chain" in staff.get(PAYMENTS).content.decode()
 
 
-def test_what_may_still_be_spent_is_not_sent_back(staff: Client) -> None:
+def test_a_payment_that_may_still_be_spent_is_not_refunded(staff: Client) -> None:
     early = refund_due(1, error="wrong_amount", settled_at=timezone.now() - timedelta(minutes=14))
     assert ": may still be used" in staff.get(PAYMENTS).content.decode()
     assert refund(staff, early) == [
@@ -189,30 +189,30 @@ def test_what_may_still_be_spent_is_not_sent_back(staff: Client) -> None:
 
 
 @pytest.mark.parametrize("tx_hash", ["", "0x12", "5a" * 32])
-def test_a_refund_without_its_transaction_is_not_noted(staff: Client, tx_hash: str) -> None:
+def test_a_refund_without_a_valid_transaction_is_not_recorded(staff: Client, tx_hash: str) -> None:
     due = refund_due()
-    chosen = {"action": "mark_refunded", "_selected_action": [str(due.pk)], "refund_tx_hash": tx_hash}
+    chosen = {"action": "record_refund", "_selected_action": [str(due.pk)], "refund_tx_hash": tx_hash}
     page = staff.post(PAYMENTS, chosen | {"confirmed": "yes"}).content.decode()
     assert "0x and 64 hexadecimal digits" in page
     due.refresh_from_db()
     assert due.state == State.REFUND_DUE
 
 
-def test_staff_owe_back_with_a_reason_and_after_they_were_asked(staff: Client) -> None:
+def test_staff_mark_refunds_due_with_a_reason_and_a_confirmation(staff: Client) -> None:
     served, due, pending = (
         payment(1, state=State.DELIVERED, delivered_at=NOW),
         refund_due(2),
         payment(3, state="claimed"),
     )
-    page = owe(staff, served, reason="")
+    page = mark_due(staff, served, reason="")
     assert "1 payment, 0.002000 USDC in total, will be marked for refund." in page.content.decode()
     assert "This field is required" in page.content.decode()
     served.refresh_from_db()
     assert served.state == State.DELIVERED
-    said = builders.messages_of(
-        owe(staff, served, due, pending, reason="goodwill", message="The photos were blurred.")
+    text = builders.messages_of(
+        mark_due(staff, served, due, pending, reason="goodwill", message="The photos were blurred.")
     )
-    assert said == [
+    assert text == [
         "1 marked for refund.",
         "2 not changed: not settled, or the refund is already due or sent.",
     ]
@@ -221,7 +221,7 @@ def test_staff_owe_back_with_a_reason_and_after_they_were_asked(staff: Client) -
     assert served.events.get(after="refund_due").actor == "staff:staff@example.com"
 
 
-def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staff: Client) -> None:
+def test_refunds_due_are_summed_above_the_list_and_exported_as_csv(staff: Client) -> None:
     other = "0x" + "cd" * 20
     first, second = (
         refund_due(1),
@@ -229,13 +229,13 @@ def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staf
     )
     refund_due(3, error="wrong_amount", settled_at=timezone.now())
     payment(4)
-    page = staff.get(f"{PAYMENTS}?owed=now")
+    page = staff.get(f"{PAYMENTS}?refund=due")
     assert "<b>1000000.502000 USDC</b> in refunds due now:" in page.content.decode()
     assert "2 payments of 2 wallets" in " ".join(page.content.decode().split())
-    assert found(staff, "owed=now") == {first.tx_hash, second.tx_hash}
-    assert len(found(staff, "owed=later")) == 1
-    table = staff.get(f"{PAYMENTS}owed.csv")
-    assert table["Content-Disposition"] == 'attachment; filename="owed.csv"'
+    assert found(staff, "refund=due") == {first.tx_hash, second.tx_hash}
+    assert len(found(staff, "refund=spendable")) == 1
+    table = staff.get(f"{PAYMENTS}refunds_due.csv")
+    assert table["Content-Disposition"] == 'attachment; filename="refunds_due.csv"'
     assert table.getvalue().decode().split("\r\n") == [
         "payer,amount_usdc,payment",
         f"{other},1000000.500000,{second.public_id}",
@@ -244,7 +244,7 @@ def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staf
     ]
 
 
-def test_the_page_of_a_payment_tells_what_became_of_it(staff: Client) -> None:
+def test_the_page_of_a_payment_shows_its_state_changes(staff: Client) -> None:
     row = payment(1, state="claimed", settled_at=None, tx_hash=None)
     transitions.mark_settled(row, tx_hash=HASH, now=NOW)
     transitions.mark_delivered(row.pk, now=NOW)
@@ -254,15 +254,15 @@ def test_the_page_of_a_payment_tells_what_became_of_it(staff: Client) -> None:
     assert "State changes" in page.content.decode()
 
 
-def test_what_was_let_go_is_found_by_its_payer(staff: Client) -> None:
-    gone, kept = payment(1, state="claimed", settled_at=None, tx_hash=None), payment(2, payer="0x" + "cd" * 20)
+def test_a_released_payment_is_found_by_its_payer(staff: Client) -> None:
+    gone, stored = payment(1, state="claimed", settled_at=None, tx_hash=None), payment(2, payer="0x" + "cd" * 20)
     name = gone.public_id
     transitions.release_claim(gone)
     gone.attempts = 0
     events = "/admin/payments/paymentevent/"
-    listed = staff.get(f"{events}?q={PAYER.upper().replace('X', 'x')}&became=let_go").context["cl"].result_list
+    listed = staff.get(f"{events}?q={PAYER.upper().replace('X', 'x')}&new_state=released").context["cl"].result_list
     assert [(event.before, event.after, event.payment_exists) for event in listed] == [("claimed", "", False)]
-    for query in (name, kept.public_id, kept.tx_hash):
+    for query in (name, stored.public_id, stored.tx_hash):
         listed = staff.get(f"{events}?q={query}").context["cl"].result_list
         assert [event.after for event in listed] == (["", "claimed"] if query == name else ["settled"]), query
     page = staff.get(f"{events}{listed[0].pk}/change/")
@@ -270,32 +270,32 @@ def test_what_was_let_go_is_found_by_its_payer(staff: Client) -> None:
     assert staff.post(f"{events}{listed[0].pk}/change/", {"error": "x"}).status_code == 403
 
 
-def test_a_note_that_the_chain_does_not_bear_out_is_red_and_is_taken_back(staff: Client) -> None:
+def test_an_unconfirmed_refund_record_is_red_and_can_be_deleted(staff: Client) -> None:
     wrong, right = refund_due(1), refund_due(2)
     refund(staff, wrong, right)
     Refund.objects.filter(payment=wrong).update(error="The transaction was reverted.")
     Refund.objects.filter(payment=right).update(confirmed_at=NOW, moved_usdc=1)
     refunds = "/admin/payments/refund/"
-    assert '<b class="wrong">' in staff.get(f"{refunds}?chain=otherwise").content.decode()
-    chosen = {"action": "take_back", "_selected_action": [str(row.pk) for row in Refund.objects.all()]}
+    assert '<b class="wrong">' in staff.get(f"{refunds}?confirmation=differs").content.decode()
+    chosen = {"action": "delete_refund_records", "_selected_action": [str(row.pk) for row in Refund.objects.all()]}
     assert "1 refund not confirmed on the chain" in staff.post(refunds, chosen).content.decode()
     assert Refund.objects.count() == 2
-    said = builders.messages_of(staff.post(refunds, chosen | {"confirmed": "yes"}))
-    assert said == ["1 refunds are due again.", "1 not changed: confirmed on the chain."]
+    text = builders.messages_of(staff.post(refunds, chosen | {"confirmed": "yes"}))
+    assert text == ["1 refunds are due again.", "1 not changed: confirmed on the chain."]
     wrong.refresh_from_db()
     right.refresh_from_db()
     assert (wrong.state, wrong.refunded_at, right.state) == (State.REFUND_DUE, None, State.REFUNDED)
     assert refund(staff, wrong, tx_hash="0x" + "6b" * 32)[-1].startswith("1 refunds recorded")
 
 
-def test_who_may_only_look_can_neither_refund_nor_revoke(db: None) -> None:
+def test_view_permission_allows_no_refund_and_no_revocation(db: None) -> None:
     user = User.objects.create_user("looker@example.com", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=["view_payment", "view_walletsession"]))
     client = Client()
     client.force_login(user)
     due, served, signed_in = refund_due(1), payment(2), session()
     refund(client, due)
-    owe(client, served)
+    mark_due(client, served)
     client.post("/admin/payments/walletsession/", {"action": "revoke", "_selected_action": str(signed_in.pk)})
     due.refresh_from_db()
     signed_in.refresh_from_db()

@@ -20,7 +20,7 @@ def staff(db: None) -> Client:
 
 
 @pytest.mark.parametrize(
-    ("listed", "said"),
+    ("listed", "text"),
     [
         ("payment", "Each paid request adds a row."),
         ("paymentevent", "Each new payment and each state change adds a row."),
@@ -31,16 +31,16 @@ def staff(db: None) -> Client:
         ("audit", "The first audit runs at 05:07 UTC"),
     ],
 )
-def test_an_empty_list_says_what_fills_it(staff: Client, listed: str, said: str) -> None:
+def test_an_empty_list_says_what_fills_it(staff: Client, listed: str, text: str) -> None:
     page = staff.get(f"/admin/payments/{listed}/").content.decode()
     assert "No rows yet." in page
-    assert said in page
+    assert text in page
 
 
 def test_lists_begin_with_amount_state_and_payer_and_shorten_what_is_long(staff: Client) -> None:
     row = refund_due(1)
     page = staff.get(PAYMENTS)
-    assert page.context["cl"].list_display[1:4] == ["amount", "state_shown", "wallet"]
+    assert page.context["cl"].list_display[1:4] == ["amount", "state_label", "wallet"]
     assert f'<span title="{PAYER}">0xabab…abab</span>' in page.content.decode()
     page = staff.get("/admin/payments/paymentevent/")
     assert f'<span title="{row.public_id}">' in page.content.decode()
@@ -65,13 +65,13 @@ def test_pages_for_reading_promise_no_change(staff: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
-    [("owe_back", "Nothing to refund"), ("mark_refunded", "Nothing to record")],
+    ("action", "text"),
+    [("mark_refund_due", "Nothing to refund"), ("record_refund", "Nothing to record")],
 )
-def test_an_action_does_not_ask_where_nothing_could_be_done(staff: Client, action: str, said: str) -> None:
+def test_an_action_does_not_ask_where_nothing_could_be_done(staff: Client, action: str, text: str) -> None:
     row = payment(1, state=State.EXPIRED, settled_at=None, tx_hash=None)
     page = staff.post(PAYMENTS, {"action": action, "_selected_action": [str(row.pk)]}, follow=True)
-    assert said in page.content.decode()
+    assert text in page.content.decode()
     assert 'name="confirmed"' not in page.content.decode()
     row.refresh_from_db()
     assert row.state == State.EXPIRED

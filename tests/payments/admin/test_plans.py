@@ -37,11 +37,11 @@ def plan(**values: Any) -> Plan:
 def form(**values: str) -> dict[str, str]:
     """The page of a new plan for the wallet."""
     Wallet.objects.get_or_create(address=ADDRESS)
-    told = {"name": "Contract 2", "wallet": ADDRESS, "tier": "enterprise", "price_factor": "0.8", "per_minute": "9000"}
-    return told | {"valid_from_0": "2026-11-01", "valid_from_1": "00:00:00"} | values
+    body = {"name": "Contract 2", "wallet": ADDRESS, "tier": "enterprise", "price_factor": "0.8", "per_minute": "9000"}
+    return body | {"valid_from_0": "2026-11-01", "valid_from_1": "00:00:00"} | values
 
 
-def test_a_plan_that_somebody_else_was_faster_to_agree_on_is_refused_on_its_form(staff: Client) -> None:
+def test_a_concurrent_overlapping_plan_is_refused_on_its_form(staff: Client) -> None:
     wanted = form(note="As we said on the phone")
     faster = Plan(name="Contract 1", wallet_id=ADDRESS, valid_from=datetime(2026, 11, 1, tzinfo=UTC))
 
@@ -109,12 +109,12 @@ def test_a_plan_that_holds_is_ended_once_and_stays(staff: Client) -> None:
     assert staff.post(f"{PLANS}add/", form(valid_from_0="2099-01-01")).status_code == 302
 
 
-def test_plans_are_found_by_when_they_hold(staff: Client) -> None:
+def test_plans_are_filtered_by_time(staff: Client) -> None:
     now = timezone.now()
     plan(name="past", valid_from=now - timedelta(days=9), valid_until=now - timedelta(days=2))
     plan(name="now")
     plan(name="future", valid_from=now + timedelta(days=2), account=account())
-    for stretch, name in (("current", "now"), ("coming", "future"), ("ended", "past")):
+    for stretch, name in (("current", "now"), ("upcoming", "future"), ("ended", "past")):
         found = staff.get(f"{PLANS}?time={stretch}").context["cl"].result_list
         assert [row.name for row in found] == [name]
     assert [row.name for row in staff.get(f"{PLANS}?q=0xABab").context["cl"].result_list] == ["now", "past"]
@@ -129,13 +129,13 @@ def test_of_a_plan_that_has_begun_only_its_end_and_words_are_edited(staff: Clien
     row.refresh_from_db()
     assert (row.name, row.tier, row.price_factor) == ("Renamed", "enterprise", Decimal(1))
     assert row.valid_until is not None
-    assert plans.end([row.pk], now=timezone.now()) == 1
+    assert plans.end_plans([row.pk], now=timezone.now()) == 1
     assert staff.post(f"{PLANS}{row.pk}/change/", form(name="Again", note="Paid in full")).status_code == 302
     row.refresh_from_db()
     assert (row.name, row.note) == ("Renamed", "Paid in full")
 
 
-def test_only_a_plan_that_nobody_was_served_on_is_deleted(staff: Client) -> None:
+def test_only_a_plan_that_has_not_started_can_be_deleted(staff: Client) -> None:
     held, coming = plan(), plan(name="Next", valid_from=timezone.now() + timedelta(days=9), account=account())
     assert staff.post(f"{PLANS}{held.pk}/delete/", {"post": "yes"}).status_code == 403
     staff.post(PLANS, {"action": "delete_selected", "_selected_action": str(held.pk), "post": "yes"})
@@ -154,9 +154,9 @@ def test_the_list_of_plans_costs_the_same_for_one_and_for_many(
 
 
 def test_what_a_tier_promises_is_worded_by_staff_but_tiers_are_fixed(staff: Client) -> None:
-    default_products.load()
-    said = {"support": "e-mail, within a day", "priority": "priority", "sla": "99.5 %", "tier": "free"}
-    assert staff.post(f"{TERMS}pro/change/", said).status_code == 302
+    default_products.create_missing()
+    text = {"support": "e-mail, within a day", "priority": "priority", "sla": "99.5 %", "tier": "free"}
+    assert staff.post(f"{TERMS}pro/change/", text).status_code == 302
     pro = TierTerms.objects.get(pk="pro")
     assert (pro.support, pro.priority, pro.sla) == ("e-mail, within a day", "priority", "99.5 %")
     assert TierTerms.objects.count() == 4

@@ -54,7 +54,7 @@ def test_the_page_of_a_wallet_tells_what_it_held_holds_and_paid(
     staff: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     wallet = session().wallet
-    Wallet.objects.update(rising_tier="pro", rises_at=NOW)
+    Wallet.objects.update(pending_tier="pro", pending_tier_at=NOW)
     address = f"/admin/payments/wallet/{wallet.pk}/change/"
     assert "<polyline" not in staff.get(address).content.decode()
     for number in range(30):

@@ -28,7 +28,7 @@ MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 
 @pytest.fixture(autouse=True)
 def _priced() -> None:
-    default_products.load()
+    default_products.create_missing()
 
 
 def test_an_anonymous_caller_sees_the_free_tier(client: Client) -> None:
@@ -36,13 +36,14 @@ def test_an_anonymous_caller_sees_the_free_tier(client: Client) -> None:
         response = client.get(ME)
     assert (response.status_code, response["Cache-Control"]) == (200, "private, no-store")
     assert response.json() == {
-        "by": "nobody",
+        "identified_by": "anonymous",
         "account": None,
         "wallet": None,
         "wallets": [],
         "tier": "free",
         "next_tier": {"tier": "pro", "holdings_usd": "100", "staked": None},
-        "rising": None,
+        "pending_tier": None,
+        "pending_tier_at": None,
         "holdings_usd": None,
         "staked": None,
         "read_at": None,
@@ -77,13 +78,14 @@ def test_a_wallet_sees_its_holdings_its_prices_and_what_leads_further(wallets: M
         response = api.get(ME)
         now = datetime.now(UTC)
     assert response.json() == {
-        "by": "session",
+        "identified_by": "session",
         "account": None,
         "wallet": to_checksum_address(wallets["pro"].address),
         "wallets": [to_checksum_address(wallets["pro"].address)],
         "tier": "pro",
         "next_tier": {"tier": "premium", "holdings_usd": "1000", "staked": "5000"},
-        "rising": None,
+        "pending_tier": None,
+        "pending_tier_at": None,
         "holdings_usd": "250",
         "staked": "0",
         "read_at": now.strftime(MOMENT),
@@ -155,7 +157,7 @@ def test_me_reads_no_parameter(client: Client, question: str) -> None:
     assert client.get(ME + question).status_code == 400
 
 
-def test_a_wallet_is_told_all_of_it_for_four_queries(settings: Settings, wallets: Mapping[str, Key]) -> None:
+def test_the_profile_of_a_wallet_costs_four_queries(settings: Settings, wallets: Mapping[str, Key]) -> None:
     api = client_of(wallets["pro"])
     settings.TIER_CACHE_S = 600
     with CaptureQueriesContext(connection) as queries:
@@ -163,13 +165,17 @@ def test_a_wallet_is_told_all_of_it_for_four_queries(settings: Settings, wallets
     assert len(queries) == 4
 
 
-def test_a_wallet_sees_what_rises_and_when(settings: Settings, wallets: Mapping[str, Key]) -> None:
+def test_a_wallet_sees_its_pending_tier(settings: Settings, wallets: Mapping[str, Key]) -> None:
     settings.TIER_CACHE_S = 600
     api = client_of(wallets["pro"])
-    rises_at = datetime.now(UTC) + timedelta(minutes=9)
-    Wallet.objects.update(rising_tier="premium", rises_at=rises_at)
+    pending_tier_at = datetime.now(UTC) + timedelta(minutes=9)
+    Wallet.objects.update(pending_tier="premium", pending_tier_at=pending_tier_at)
     me = api.get(ME).json()
-    assert (me["tier"], me["rising"]) == ("pro", {"tier": "premium", "at": rises_at.strftime(MOMENT)})
+    assert (me["tier"], me["pending_tier"], me["pending_tier_at"]) == (
+        "pro",
+        "premium",
+        pending_tier_at.strftime(MOMENT),
+    )
 
 
 def test_a_wallet_with_a_plan_sees_it_and_its_own_agreement(settings: Settings, wallets: Mapping[str, Key]) -> None:
@@ -195,7 +201,13 @@ def test_who_comes_with_a_payment_alone_sees_the_tier_and_nothing_of_the_wallet(
     settings.TIER_CACHE_S = 600
     Wallet.objects.create(address=wallets["pro"].address, tier="pro", read_at=datetime.now(UTC))
     me = client.get(ME, headers=paid_by(wallets["pro"], products=REVIEWS)).json()
-    assert (me["by"], me["tier"], me["wallet"], me["wallets"], me["account"]) == ("payment", "pro", None, [], None)
+    assert (me["identified_by"], me["tier"], me["wallet"], me["wallets"], me["account"]) == (
+        "payment",
+        "pro",
+        None,
+        [],
+        None,
+    )
 
 
 def test_a_copied_payment_tells_nothing_of_what_its_payer_has_agreed_on(
@@ -205,8 +217,8 @@ def test_a_copied_payment_tells_nothing_of_what_its_payer_has_agreed_on(
     wallet = Wallet.objects.create(
         address=wallets["free"].address,
         read_at=datetime.now(UTC),
-        rising_tier="enterprise",
-        rises_at=datetime.now(UTC) + timedelta(minutes=9),
+        pending_tier="enterprise",
+        pending_tier_at=datetime.now(UTC) + timedelta(minutes=9),
     )
     Plan.objects.create(
         name="Contract 7",
@@ -218,8 +230,14 @@ def test_a_copied_payment_tells_nothing_of_what_its_payer_has_agreed_on(
         valid_from=datetime.now(UTC) - timedelta(days=1),
     )
     me = client.get(ME, headers=paid_by(wallets["free"], products=REVIEWS)).json()
-    assert (me["by"], me["tier"], me["limits"]["requests"]) == ("payment", "premium", 900)
-    assert (me["plan"], me["sla"], me["rising"], me["wallet"], me["holdings_usd"]) == (None, None, None, None, None)
+    assert (me["identified_by"], me["tier"], me["limits"]["requests"]) == ("payment", "premium", 900)
+    assert (me["plan"], me["sla"], me["pending_tier"], me["wallet"], me["holdings_usd"]) == (
+        None,
+        None,
+        None,
+        None,
+        None,
+    )
     assert me["prices"]["products"][-1] == {"product": "reviews", "amount": "0.002", "from_tier": "pro"}
 
 

@@ -99,7 +99,7 @@ def test_a_payer_sees_all_there_is_of_a_payment(caller: Client, payer: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("state", "values", "told"),
+    ("state", "values", "content"),
     [
         (State.CLAIMED, {"settled_at": None, "tx_hash": None}, ("pending", None, None, None)),
         (State.UNKNOWN, {"settled_at": None, "error": "500 from a place"}, ("pending", None, None, None)),
@@ -109,17 +109,17 @@ def test_a_payer_sees_all_there_is_of_a_payment(caller: Client, payer: str) -> N
         (State.EXPIRED, {"error": "It was cancelled."}, ("expired", None, "not_settled", "It was cancelled.")),
     ],
 )
-def test_states_are_told_in_the_payers_words_and_troubles_of_ours_are_not(
-    caller: Client, payer: str, state: str, values: dict[str, Any], told: tuple[Any, ...]
+def test_states_have_public_names_and_internal_errors_are_hidden(
+    caller: Client, payer: str, state: str, values: dict[str, Any], content: tuple[Any, ...]
 ) -> None:
     row = payment(payer=payer, state=state, **values)
     record = caller.get(f"{LIST}/{row.public_id}").json()
-    assert (record["state"], record["readable_until"], record["reason"], record["detail"]) == told
+    assert (record["state"], record["readable_until"], record["reason"], record["detail"]) == content
     for word in payment_history.STATES:
-        assert ids(caller.get(LIST, {"state": word})) == ([row.public_id] if word == told[0] else []), word
+        assert ids(caller.get(LIST, {"state": word})) == ([row.public_id] if word == content[0] else []), word
 
 
-def test_money_that_nobody_claimed_came_through_no_door_for_nothing_that_was_asked(caller: Client, payer: str) -> None:
+def test_unclaimed_money_has_no_channel_and_no_resource(caller: Client, payer: str) -> None:
     row = payment(0, payer=payer, state=State.REFUND_DUE, error="too_old", **chain_audit.UNCLAIMED)
     record = caller.get(f"{LIST}/{row.public_id}").json()
     assert (record["resource"], record["channel"], record["products"], record["tier"]) == (None, None, [], "free")
@@ -185,7 +185,7 @@ def test_a_key_without_wallets_has_no_payments(venue: Any) -> None:
     assert client.get(f"{LIST}/{row.public_id}").status_code == 404
 
 
-def test_a_method_that_there_is_not_is_told_before_anybody_is_asked_who_they_are(client: Client) -> None:
+def test_an_unknown_method_is_refused_before_authentication(client: Client) -> None:
     for path in (LIST, f"{LIST}/{payment().public_id}"):
         answer = client.options(path)
         assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")

@@ -21,7 +21,7 @@ from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment, Price, Product
 from payments.tiers.definitions import ENTERPRISE, PRO
-from payments.tiers.terms import plain
+from payments.tiers.terms import tier_terms
 from tests.payments.buyer import (
     ANONYMOUS,
     REVIEWS,
@@ -62,7 +62,7 @@ def test_a_proven_wallet_is_quoted_the_price_of_its_tier(wallets: Mapping[str, W
 def test_a_caller_without_a_proven_wallet_is_quoted_the_standard_price_whatever_the_tier(
     wallets: Mapping[str, Wallet],
 ) -> None:
-    refusal = refused({}, caller=replace(ANONYMOUS, terms=plain(PRO)))
+    refusal = refused({}, caller=replace(ANONYMOUS, terms=tier_terms(PRO)))
     assert refusal.body_override is not None
     assert refusal.body_override["accepts"][0]["maxAmountRequired"] == "2000"
 

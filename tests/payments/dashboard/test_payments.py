@@ -26,7 +26,7 @@ XSS = '"><script>alert(1)</script>'
 @pytest.fixture
 def owner(venue: Venue) -> Client:
     """The owner of an account whose wallet is lines.PAYER."""
-    default_products.load()
+    default_products.create_missing()
     Wallet.objects.create(address=ledger_builders.PAYER, account=venue.account)
     return users.member(venue)
 
@@ -35,7 +35,7 @@ def at(venue: Venue, rest: str = "payments") -> str:
     return f"/dashboard/{venue.public_id}/data/{rest}"
 
 
-def said(answer: Any) -> str:
+def output(answer: Any) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
 
 
@@ -55,7 +55,7 @@ def test_the_list_takes_three_queries_beside_those_of_the_doorway(
 
 def test_a_payment_stands_there_in_words_and_in_the_venues_time(venue: Venue, owner: Client) -> None:
     ledger_builders.payment(delivered_at=ledger_builders.NOW, state=Payment.State.DELIVERED)
-    page = said(owner.get(at(venue)))
+    page = output(owner.get(at(venue)))
     assert "21 Nov 2026, 13:00:00 Neighborhood context REST 0.002 Delivered" in page
 
 
@@ -84,7 +84,7 @@ def test_the_list_is_narrowed_by_product_state_and_month_of_the_venue(venue: Ven
         ({"state": "settled", "month": "2026-10"}, [reviews]),
     ):
         assert shown(owner.get(at(venue), query)) == [row.public_id for row in found]
-    assert "No matching payments" in said(owner.get(at(venue), {"month": "2001-01"}))
+    assert "No matching payments" in output(owner.get(at(venue), {"month": "2001-01"}))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_page_that_was_opened_too_long_ago_begins_again(venue: Venue, owner: C
     ledger_builders.payment()
     answer = owner.get(at(venue), {"cursor": "\x00nonsense"})
     assert (answer.status_code, len(shown(answer))) == (400, 1)
-    assert "The newest payments are shown." in said(answer)
+    assert "The newest payments are shown." in output(answer)
 
 
 def test_the_file_has_all_of_them_and_no_formula(venue: Venue, owner: Client) -> None:
@@ -122,7 +122,7 @@ def test_the_file_has_all_of_them_and_no_formula(venue: Venue, owner: Client) ->
 def test_a_payment_tells_what_happened_to_it(venue: Venue, owner: Client) -> None:
     row = ledger_builders.refund_due(resource=f"https://api.example.com/{XSS}")
     answer = owner.get(at(venue, f"payments/{row.public_id}"))
-    page = said(answer)
+    page = output(answer)
     assert "0.002 USDC Neighborhood context Refund due" in page
     assert "History" in page
     assert "<script>alert" not in answer.content.decode()
@@ -152,7 +152,7 @@ def test_spending_adds_up_by_the_days_of_the_venue_without_what_goes_back(venue:
         ledger_builders.payment(2, amount_usdc=Decimal("0.25"), created_at=late)
         ledger_builders.payment(3, amount_usdc=Decimal(2), created_at=ledger_builders.NOW - timedelta(days=31))
         ledger_builders.refund_due(4, amount_usdc=Decimal(7))
-        page = said(owner.get(at(venue, "spending")))
+        page = output(owner.get(at(venue, "spending")))
         assert "November 2026: 0.75 USDC" in page
         assert "21 November 2 0.75" in page
         assert "November 2026 2 0.75 October 2026 1 2 September 2026 0 0" in page
@@ -167,7 +167,7 @@ def test_spending_takes_three_queries_beside_those_of_the_doorway(
 
 
 def test_who_has_paid_nothing_learns_how_the_first_call_is_paid(venue: Venue, owner: Client) -> None:
-    page = said(owner.get(at(venue)))
+    page = output(owner.get(at(venue)))
     assert "No payments yet" in page
     assert 'curl -i "http://127.0.0.1:8000/v1/restaurants/SLUG?fields=core,context" HTTP/1.1 402' in page
 

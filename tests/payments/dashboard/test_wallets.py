@@ -33,7 +33,7 @@ def at(venue: Venue, rest: str = "") -> str:
     return f"/dashboard/{venue.public_id}/data{rest}"
 
 
-def said(answer: Any) -> str:
+def output(answer: Any) -> str:
     """The page as text."""
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
 
@@ -67,7 +67,7 @@ def account_of(key: Key) -> str | None:
 def test_the_page_takes_five_queries_beside_those_of_the_doorway(
     venue: Venue, wallets: Mapping[str, Key], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    default_products.load()
+    default_products.create_missing()
     owner = users.member(venue)
     for name in ("free", "pro", "premium"):
         Wallet.objects.create(address=wallets[name].address, account=venue.account, tier=name)
@@ -76,16 +76,16 @@ def test_the_page_takes_five_queries_beside_those_of_the_doorway(
 
 
 def test_without_a_wallet_the_page_says_how_to_link_one(venue: Venue) -> None:
-    page = said(users.member(venue).get(at(venue)))
+    page = output(users.member(venue).get(at(venue)))
     assert "No linked wallet Link your paying wallet to give your API keys its tier" in page
     assert "Your tier Free no linked wallet Requests a minute 10" in page
 
 
 def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venue, wallets: Mapping[str, Key]) -> None:
-    default_products.load()
+    default_products.create_missing()
     owner = users.member(venue)
     link(owner, venue, wallets["pro"])
-    page = said(owner.get(at(venue)))
+    page = output(owner.get(at(venue)))
     assert "Your tier Pro from your best wallet Requests a minute 120" in page
     assert "Prices Discounted" in page
     assert "Support E-mail elevated priority" in page
@@ -96,8 +96,8 @@ def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venu
 
 
 def test_the_tiers_stand_there_in_the_words_of_the_contract(venue: Venue) -> None:
-    default_products.load()
-    page = said(users.member(venue).get(at(venue)))
+    default_products.create_missing()
+    page = output(users.member(venue).get(at(venue)))
     assert "Free current default, anonymous standard 10 core fields standard docs and community" in page
     assert (
         "Pro holding at least 100 USD worth of the token discounted 120 plus reviews and photos elevated e-mail"
@@ -107,7 +107,7 @@ def test_the_tiers_stand_there_in_the_words_of_the_contract(venue: Venue) -> Non
 
 
 def test_a_plan_is_shown_with_what_was_agreed_and_never_as_markup(venue: Venue) -> None:
-    default_products.load()
+    default_products.create_missing()
     venue.account.name = XSS
     venue.account.save()
     began = timezone.now() - timedelta(days=1)
@@ -115,7 +115,7 @@ def test_a_plan_is_shown_with_what_was_agreed_and_never_as_markup(venue: Venue) 
         name=XSS, account=venue.account, price_factor="0.8", per_minute=9000, sla=XSS, valid_from=began
     )
     answer = users.member(venue).get(at(venue))
-    page = said(answer)
+    page = output(answer)
     assert "Your tier Enterprise from your plan Requests a minute 9000" in page
     assert "as in the tier, times 0.8 Valid until no end date" in page
     assert XSS not in answer.content.decode()
@@ -158,7 +158,7 @@ def test_a_signature_links_once(venue: Venue, wallets: Mapping[str, Key]) -> Non
     Wallet.objects.update(account=None)
     again = owner.post(at(venue, "/wallets/link"), body)
     assert again.status_code == 400
-    assert "This message was used before. Each is good once: ask for a new one." in said(again)
+    assert "This message was used before. Each is good once: ask for a new one." in output(again)
     assert account_of(key) is None
 
 
@@ -168,13 +168,11 @@ def test_a_signature_for_one_account_links_nothing_to_another(
     body = signed(users.member(venue), venue, wallets["pro"])
     answer = users.member(other_venue).post(at(other_venue, "/wallets/link"), body)
     assert answer.status_code == 400
-    assert "This message was made for another wallet or another account." in said(answer)
+    assert "This message was made for another wallet or another account." in output(answer)
     assert account_of(wallets["pro"]) is None
 
 
-def test_a_signature_that_signs_in_links_nothing_and_one_that_links_signs_nobody_in(
-    venue: Venue, wallets: Mapping[str, Key]
-) -> None:
+def test_sign_in_and_link_signatures_are_not_interchangeable(venue: Venue, wallets: Mapping[str, Key]) -> None:
     owner, key = users.member(venue), wallets["pro"]
     challenge = signed_challenge(Client(), key)
     nonce = re.search(r"Nonce: (\w+)", challenge["message"])
@@ -182,8 +180,8 @@ def test_a_signature_that_signs_in_links_nothing_and_one_that_links_signs_nobody
     body = {"address": key.address, "nonce": nonce[1], "signature": challenge["signature"]}
     assert owner.post(at(venue, "/wallets/link"), body).status_code == 400
     assert account_of(key) is None
-    letter = link_challenge.letter(key.address, account=venue.account, now=timezone.now())
-    sent = {"message": letter.text, "signature": signature_of(key, letter.text)}
+    message = link_challenge.create_message(key.address, account=venue.account, now=timezone.now())
+    sent = {"message": message.text, "signature": signature_of(key, message.text)}
     refused = Client().post(SESSION, sent, content_type="application/json")
     assert (refused.status_code, WalletSession.objects.count()) == (400, 0)
 
@@ -200,7 +198,7 @@ def test_another_wallets_signature_links_nothing_and_the_page_has_a_fresh_messag
     }
     answer = owner.post(at(venue, "/wallets/link"), forged)
     assert answer.status_code == 400
-    assert "The signature is not of this wallet on this message." in said(answer)
+    assert "The signature is not of this wallet on this message." in output(answer)
     assert letter_on(answer)[0] != nonce
     assert forged["signature"] in answer.content.decode()
     assert (account_of(wallets["enterprise"]), SpentChallenge.objects.count()) == (None, 0)
@@ -211,24 +209,24 @@ def test_a_message_is_good_for_ten_minutes(
     venue: Venue, wallets: Mapping[str, Key], minutes: int, links: bool
 ) -> None:
     now = timezone.now()
-    letter = link_challenge.letter(wallets["pro"].address, account=venue.account, now=now)
-    signature = signature_of(wallets["pro"], letter.text)
+    message = link_challenge.create_message(wallets["pro"].address, account=venue.account, now=now)
+    signature = signature_of(wallets["pro"], message.text)
     later = now + timedelta(minutes=minutes)
     if links:
-        link_challenge.link(letter.address, letter.nonce, signature, account=venue.account, now=later)
+        link_challenge.link_wallet(message.address, message.nonce, signature, account=venue.account, now=later)
     else:
-        with pytest.raises(link_challenge.NotSigned, match="older than ten minutes"):
-            link_challenge.link(letter.address, letter.nonce, signature, account=venue.account, now=later)
+        with pytest.raises(link_challenge.InvalidLinkMessage, match="older than ten minutes"):
+            link_challenge.link_wallet(message.address, message.nonce, signature, account=venue.account, now=later)
     assert account_of(wallets["pro"]) == ("Trattoria Ltd" if links else None)
 
 
-def test_a_wallet_of_another_account_stays_there_and_nobody_is_told_whose_it_is(
+def test_a_wallet_linked_to_another_account_is_refused_without_naming_the_account(
     venue: Venue, other_venue: Venue, wallets: Mapping[str, Key]
 ) -> None:
     link(users.member(other_venue), other_venue, wallets["pro"])
     answer = link(users.member(venue), venue, wallets["pro"])
     assert answer.status_code == 400
-    assert "This wallet is linked to another account. It has to be unlinked there first." in said(answer)
+    assert "This wallet is linked to another account. It has to be unlinked there first." in output(answer)
     assert "Bistro" not in answer.content.decode()
     assert account_of(wallets["pro"]) == "Bistro SARL"
 
@@ -239,13 +237,13 @@ def test_a_wallet_is_linked_also_while_the_chain_is_away(
     settings.RPC_URL = "http://127.0.0.1:9"
     owner = users.member(venue)
     assert link(owner, venue, wallets["pro"]).status_code == 302
-    assert "Holdings not read yet" in said(owner.get(at(venue)))
+    assert "Holdings not read yet" in output(owner.get(at(venue)))
 
 
 @pytest.mark.parametrize("name", ["Ristorante Città “Più” <b>", "東京", "A\nURI: https://evil.example"])
 def test_an_accounts_name_keeps_within_the_line_of_the_message(venue: Venue, name: str) -> None:
     venue.account.name = name
-    text = link_challenge.letter("0x" + "a" * 40, account=venue.account, now=timezone.now()).text
+    text = link_challenge.create_message("0x" + "a" * 40, account=venue.account, now=timezone.now()).text
     assert len(text.splitlines()) == 12
     assert text.isascii()
     assert "<" not in text
@@ -279,7 +277,7 @@ def test_unlinking_asks_first(venue: Venue, wallets: Mapping[str, Key]) -> None:
     owner, key = users.member(venue), wallets["pro"]
     link(owner, venue, key)
     address = at(venue, f"/wallets/{key.address}/unlink")
-    assert "Unlink this wallet?" in said(owner.get(address))
+    assert "Unlink this wallet?" in output(owner.get(address))
     assert account_of(key) == "Trattoria Ltd"
     assert builders.messages_of(owner.post(address)) == ["The wallet was unlinked."]
     assert account_of(key) is None
@@ -300,7 +298,7 @@ def test_a_session_of_a_wallet_is_ended_here(venue: Venue, wallets: Mapping[str,
     owner = users.member(venue)
     link(owner, venue, wallets["pro"])
     caller = client_of(wallets["pro"])
-    assert caller.get("/v1/me").json()["by"] == "session"
+    assert caller.get("/v1/me").json()["identified_by"] == "session"
     session = WalletSession.objects.get()
     address = at(venue, f"/sessions/{session.pk}/end")
     assert [builders.messages_of(owner.post(address))[-1] for _ in range(2)] == [
@@ -345,15 +343,15 @@ def test_of_two_accounts_that_link_a_wallet_at_once_one_has_it(
 ) -> None:
     key, now = wallets["free"], timezone.now()
     accounts = [venue.account, other_venue.account] * 2
-    letters = [link_challenge.letter(key.address, account=account, now=now) for account in accounts]
+    letters = [link_challenge.create_message(key.address, account=account, now=now) for account in accounts]
     ready = Barrier(len(accounts))
 
     def come(number: int) -> str:
-        letter, account = letters[number], accounts[number]
+        message, account = letters[number], accounts[number]
         try:
             ready.wait()
-            link_challenge.link(
-                letter.address, letter.nonce, signature_of(key, letter.text), account=account, now=timezone.now()
+            link_challenge.link_wallet(
+                message.address, message.nonce, signature_of(key, message.text), account=account, now=timezone.now()
             )
         except ApiError as refusal:
             return f"{account.name}: {type(refusal).__name__}"
@@ -367,20 +365,22 @@ def test_of_two_accounts_that_link_a_wallet_at_once_one_has_it(
     winner = account_of(key)
     assert outcomes == sorted(
         [f"{winner}: linked"] * 2
-        + [f"{name}: WalletTaken" for name in ("Bistro SARL", "Trattoria Ltd") if name != winner] * 2
+        + [f"{name}: WalletLinkedElsewhere" for name in ("Bistro SARL", "Trattoria Ltd") if name != winner] * 2
     )
 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_one_signature_sent_many_times_at_once_one_links(venue: Venue, wallets: Mapping[str, Key]) -> None:
     key, now = wallets["free"], timezone.now()
-    letter = link_challenge.letter(key.address, account=venue.account, now=now)
-    signature, ready = signature_of(key, letter.text), Barrier(4)
+    message = link_challenge.create_message(key.address, account=venue.account, now=now)
+    signature, ready = signature_of(key, message.text), Barrier(4)
 
     def come(_: int) -> str:
         try:
             ready.wait()
-            link_challenge.link(letter.address, letter.nonce, signature, account=venue.account, now=timezone.now())
+            link_challenge.link_wallet(
+                message.address, message.nonce, signature, account=venue.account, now=timezone.now()
+            )
         except ApiError as refusal:
             return type(refusal).__name__
         else:
@@ -389,4 +389,4 @@ def test_of_one_signature_sent_many_times_at_once_one_links(venue: Venue, wallet
             connection.close()
 
     with ThreadPoolExecutor(4) as threads:
-        assert sorted(threads.map(come, range(4))) == ["ChallengeSpent"] * 3 + ["linked"]
+        assert sorted(threads.map(come, range(4))) == ["ChallengeAlreadyUsed"] * 3 + ["linked"]

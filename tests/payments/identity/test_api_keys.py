@@ -129,11 +129,11 @@ def test_a_key_has_the_best_tier_of_its_accounts_wallets_for_one_trip_to_the_cha
 def test_me_names_the_account_and_its_wallets_the_best_first(
     venue: Venue, api: Client, wallets: Mapping[str, Key]
 ) -> None:
-    default_products.load()
+    default_products.create_missing()
     for name in ("free", "premium", "pro"):
         linked(venue, wallets[name])
     me = api.get(ME).json()
-    assert (me["by"], me["account"], me["tier"], me["holdings_usd"]) == (
+    assert (me["identified_by"], me["account"], me["tier"], me["holdings_usd"]) == (
         "key",
         {"name": venue.account.name},
         "premium",
@@ -147,7 +147,7 @@ def test_of_equal_wallets_the_first_by_address_stands_for_the_account(
     settings: Settings, venue: Venue, api: Client, wallets: Mapping[str, Key]
 ) -> None:
     settings.TIER_CACHE_S = 600
-    default_products.load()
+    default_products.create_missing()
     both = sorted([wallets["pro"], wallets["premium"]], key=lambda key: key.address)
     for key in both:
         linked(venue, key, tier="pro")
@@ -201,10 +201,15 @@ def test_a_challenge_beside_a_key_lets_its_wallet_count_too(
 
 
 # What rises
-def rises(wallet: Wallet, tier: str, *, minutes: int) -> datetime:
+def pending(record: dict[str, Any]) -> tuple[str | None, str | None]:
+    """The pending tier of a profile or a wallet, and when it applies."""
+    return record["pending_tier"], record["pending_tier_at"]
+
+
+def set_pending_tier(wallet: Wallet, tier: str, *, minutes: int) -> datetime:
     """Have the wallet rise to a tier in so many minutes, and return when that is."""
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=minutes)
-    Wallet.objects.filter(pk=wallet.pk).update(rising_tier=tier, rises_at=at)
+    Wallet.objects.filter(pk=wallet.pk).update(pending_tier=tier, pending_tier_at=at)
     return at
 
 
@@ -213,30 +218,30 @@ def test_a_key_sees_the_first_rise_of_its_wallets_above_its_own_tier(
 ) -> None:
     settings.TIER_CACHE_S = 600
     monkeypatch.setattr(identity_caller, "CALLER_TTL_S", 0.0)
-    default_products.load()
+    default_products.create_missing()
     one, two = linked(venue, wallets["free"], tier="free"), linked(venue, wallets["premium"], tier="free")
-    later = rises(one, "premium", minutes=9)
-    assert api.get(ME).json()["rising"] == {"tier": "premium", "at": f"{later:%Y-%m-%dT%H:%M:%SZ}"}
-    sooner = rises(two, "pro", minutes=5)
-    assert api.get(ME).json()["rising"] == {"tier": "pro", "at": f"{sooner:%Y-%m-%dT%H:%M:%SZ}"}
+    later = set_pending_tier(one, "premium", minutes=9)
+    assert pending(api.get(ME).json()) == ("premium", f"{later:%Y-%m-%dT%H:%M:%SZ}")
+    sooner = set_pending_tier(two, "pro", minutes=5)
+    assert pending(api.get(ME).json()) == ("pro", f"{sooner:%Y-%m-%dT%H:%M:%SZ}")
     linked(venue, wallets["pro"], tier="pro")
     me = api.get(ME).json()
-    assert (me["tier"], me["rising"]) == ("pro", {"tier": "premium", "at": f"{later:%Y-%m-%dT%H:%M:%SZ}"})
+    assert (me["tier"], pending(me)) == ("pro", ("premium", f"{later:%Y-%m-%dT%H:%M:%SZ}"))
     plan(venue, tier="premium")
-    assert api.get(ME).json()["rising"] is None
+    assert pending(api.get(ME).json()) == (None, None)
 
 
-def test_while_the_chain_is_away_a_key_is_promised_nothing(
+def test_while_the_chain_is_down_a_key_has_no_pending_tier(
     settings: Settings, venue: Venue, api: Client, wallets: Mapping[str, Key]
 ) -> None:
     settings.TIER_CACHE_S, settings.RPC_URL = 600, f"http://{NOWHERE}"
-    default_products.load()
+    default_products.create_missing()
     wallet = linked(venue, wallets["pro"], tier="pro", ago=timedelta(minutes=5))
-    rises(wallet, "premium", minutes=-1)
+    set_pending_tier(wallet, "premium", minutes=-1)
     me = api.get(ME).json()
-    assert (me["tier"], me["rising"]) == ("pro", None)
+    assert (me["tier"], pending(me)) == ("pro", (None, None))
     [listed] = api.get("/v1/me/wallets").json()["data"]
-    assert (listed["tier"], listed["rising"]) == ("pro", None)
+    assert (listed["tier"], pending(listed)) == ("pro", (None, None))
 
 
 # By plan
@@ -244,7 +249,7 @@ def test_a_plan_gives_a_key_its_tier_rate_and_prices_without_the_chain(
     settings: Settings, venue: Venue, api: Client
 ) -> None:
     settings.RPC_URL = f"http://{NOWHERE}"
-    default_products.load()
+    default_products.create_missing()
     until = datetime.now(UTC) + timedelta(days=30)
     plan(venue, per_minute=50_000, price_factor=Decimal("0.5"), sla="99.9 % a month", valid_until=until)
     assert shown(api.get(MARKETS)) == (200, "enterprise", "50000")
@@ -281,7 +286,7 @@ def test_the_plan_of_one_wallet_is_for_payments_of_the_accounts_wallets_only(
     other = linked(venue, wallets["free"], tier="free")
     of_wallet = plan(venue, account=None, wallet=wallet)
     request = RequestFactory().get(MARKETS, headers={"authorization": f"Bearer {builders.key(venue).text}"})
-    caller = identity_caller.identify(request, now=datetime.now(UTC))
+    caller = identity_caller.identify_caller(request, now=datetime.now(UTC))
     assert caller.terms.plan == of_wallet.pk
     assert [caller.terms_for(payer) for payer in (wallet.address, other.address, wallets["premium"].address)] == [
         caller.terms,
@@ -293,5 +298,9 @@ def test_the_plan_of_one_wallet_is_for_payments_of_the_accounts_wallets_only(
 def test_the_plan_of_an_account_is_for_payments_of_any_wallet(venue: Venue, wallets: Mapping[str, Key]) -> None:
     plan(venue)
     request = RequestFactory().get(MARKETS, headers={"authorization": f"Bearer {builders.key(venue).text}"})
-    caller = identity_caller.identify(request, now=datetime.now(UTC))
-    assert (caller.wallet, caller.is_known, caller.terms_for(wallets["free"].address)) == (None, True, caller.terms)
+    caller = identity_caller.identify_caller(request, now=datetime.now(UTC))
+    assert (caller.wallet, caller.is_identified, caller.terms_for(wallets["free"].address)) == (
+        None,
+        True,
+        caller.terms,
+    )

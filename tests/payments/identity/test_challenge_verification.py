@@ -57,10 +57,10 @@ def test_a_signed_challenge_makes_any_request_one_of_its_wallet(
     assert (response.status_code, response["X-Tier"], response["X-RateLimit-Limit"]) == (200, name, limit)
 
 
-def test_who_signs_is_told_so_with_the_prices_of_the_tier(client: Client, wallets: Mapping[str, Key]) -> None:
-    default_products.load()
+def test_a_signed_challenge_gets_the_prices_of_the_tier(client: Client, wallets: Mapping[str, Key]) -> None:
+    default_products.create_missing()
     me = client.get(ME, headers=header_of(wallets["pro"])).json()
-    assert (me["by"], me["wallet"], me["wallets"]) == (
+    assert (me["identified_by"], me["wallet"], me["wallets"]) == (
         "challenge",
         to_checksum_address(wallets["pro"].address),
         [to_checksum_address(wallets["pro"].address)],
@@ -166,9 +166,9 @@ def test_a_spent_challenge_is_forgotten_only_when_no_clock_of_ours_would_take_it
 ) -> None:
     made = datetime.now(UTC)
     client.get(MARKETS, headers=header_of(wallets["free"]))
-    retention.purge(now=made + timedelta(minutes=5, seconds=59))
+    retention.purge_expired(now=made + timedelta(minutes=5, seconds=59))
     assert SpentChallenge.objects.count() == 1
-    retention.purge(now=made + timedelta(minutes=6, seconds=2))
+    retention.purge_expired(now=made + timedelta(minutes=6, seconds=2))
     assert not SpentChallenge.objects.exists()
 
 

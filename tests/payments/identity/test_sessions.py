@@ -94,7 +94,7 @@ def test_a_signed_challenge_opens_a_session_on_the_tier_of_the_wallet(
     }
 
 
-def test_of_a_token_only_its_digest_is_kept(client: Client, wallets: Mapping[str, Key]) -> None:
+def test_only_the_digest_of_a_token_is_stored(client: Client, wallets: Mapping[str, Key]) -> None:
     body = signed_challenge(client, wallets["pro"])
     token = post(client, body).json()["token"]
     session = WalletSession.objects.get()
@@ -133,9 +133,9 @@ def test_sessions_are_forgotten_a_day_after_their_end(wallets: Mapping[str, Key]
     client_of(wallets["free"])
     expires_at = WalletSession.objects.get().expires_at
     client_of(wallets["pro"])
-    assert sessions.purge(expires_at + timedelta(days=1)) == 0
+    assert sessions.purge_expired_sessions(expires_at + timedelta(days=1)) == 0
     WalletSession.objects.filter(wallet=wallets["pro"].address).update(expires_at=expires_at + timedelta(hours=1))
-    assert sessions.purge(expires_at + timedelta(days=1, seconds=1)) == 1
+    assert sessions.purge_expired_sessions(expires_at + timedelta(days=1, seconds=1)) == 1
     assert WalletSession.objects.get().wallet_id == wallets["pro"].address
 
 
@@ -163,7 +163,7 @@ def test_only_a_session_can_be_closed(client: Client, authorization: str | None,
     assert response["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_an_old_token_does_not_keep_anybody_from_signing_in_anew(wallets: Mapping[str, Key]) -> None:
+def test_an_expired_token_does_not_prevent_a_new_sign_in(wallets: Mapping[str, Key]) -> None:
     api = client_of(wallets["pro"])
     api.delete(SESSION)
     assert sign_in(api, wallets["pro"]).status_code == 201

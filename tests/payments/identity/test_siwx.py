@@ -28,20 +28,20 @@ def _ours(settings: Settings) -> None:
 
 
 def message(at: datetime = NOW) -> str:
-    return siwx.challenge(now=at).message(ACCOUNT.address)
+    return siwx.create_challenge(now=at).message(ACCOUNT.address)
 
 
 def refused(text: str, *, now: datetime = NOW, signature: str = SIGNATURE) -> str | None:
     """The parameter by which the message is refused."""
-    with pytest.raises(siwx.WrongSignIn) as caught:
-        siwx.of_message(text, signature, now=now)
+    with pytest.raises(siwx.InvalidSignIn) as caught:
+        siwx.parse_message(text, signature, now=now)
     assert (caught.value.code, caught.value.status) == ("invalid_request", 400)
     return caught.value.param
 
 
 # The challenge
 def test_the_message_is_that_of_the_standard() -> None:
-    challenge = siwx.challenge(now=NOW)
+    challenge = siwx.create_challenge(now=NOW)
     assert challenge.message(ACCOUNT.address.lower()) == (
         "api.example.com wants you to sign in with your Ethereum account:\n"
         f"{ACCOUNT.address}\n"
@@ -58,12 +58,12 @@ def test_the_message_is_that_of_the_standard() -> None:
 
 
 def test_no_two_challenges_are_the_same() -> None:
-    assert len({siwx.challenge(now=NOW).nonce for _ in range(100)}) == 100
+    assert len({siwx.create_challenge(now=NOW).nonce for _ in range(100)}) == 100
 
 
 def test_what_was_offered_is_accepted() -> None:
     text = message()
-    sign_in = siwx.of_message(text, SIGNATURE, now=NOW)
+    sign_in = siwx.parse_message(text, SIGNATURE, now=NOW)
     assert (sign_in.text, sign_in.address, sign_in.signature) == (text, ACCOUNT.address.lower(), SIGNATURE)
 
 
@@ -100,12 +100,12 @@ def test_a_message_that_is_not_ours_is_refused_by_the_field(old: str, new: str, 
 def test_an_address_with_wrong_capitals_is_refused_and_one_in_small_letters_is_not() -> None:
     text = message()
     assert refused(text.replace(ACCOUNT.address, ACCOUNT.address.replace("E", "e", 1))) == "message.address"
-    siwx.of_message(text.replace(ACCOUNT.address, ACCOUNT.address.lower()), SIGNATURE, now=NOW)
+    siwx.parse_message(text.replace(ACCOUNT.address, ACCOUNT.address.lower()), SIGNATURE, now=NOW)
 
 
 def test_a_challenge_is_good_for_five_minutes() -> None:
     text = message()
-    siwx.of_message(text, SIGNATURE, now=NOW + timedelta(minutes=4, seconds=59))
+    siwx.parse_message(text, SIGNATURE, now=NOW + timedelta(minutes=4, seconds=59))
     assert refused(text, now=NOW + timedelta(minutes=5)) == "message.nonce"
 
 
@@ -122,8 +122,8 @@ def test_a_challenge_of_another_installation_is_refused(settings: Settings) -> N
 
 def test_a_challenge_whose_moment_was_changed_is_refused() -> None:
     text = message(NOW - timedelta(hours=1))
-    old = siwx.challenge(now=NOW - timedelta(hours=1)).nonce[24:32]
-    assert refused(text.replace(old, siwx.challenge(now=NOW).nonce[24:32])) == "message.nonce"
+    old = siwx.create_challenge(now=NOW - timedelta(hours=1)).nonce[24:32]
+    assert refused(text.replace(old, siwx.create_challenge(now=NOW).nonce[24:32])) == "message.nonce"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_challenge_whose_moment_was_changed_is_refused() -> None:
 def test_what_the_standard_leaves_to_wallets_is_accepted(change: Callable[[str], str]) -> None:
     changed = change(message())
     assert changed != message()
-    assert siwx.of_message(changed, SIGNATURE, now=NOW).address == ACCOUNT.address.lower()
+    assert siwx.parse_message(changed, SIGNATURE, now=NOW).address == ACCOUNT.address.lower()
 
 
 @pytest.mark.parametrize("signature", ["", "0x", SIGNATURE[:-1], SIGNATURE[2:], SIGNATURE + "\n", "0x" + 4_098 * "1"])
@@ -151,20 +151,20 @@ def test_what_cannot_be_a_signature_is_refused(signature: str) -> None:
 
 def test_a_signature_for_a_contract_that_is_not_on_the_chain_yet_is_refused_as_such() -> None:
     undeployed = SIGNATURE + 16 * "6492"
-    with pytest.raises(siwx.WrongSignIn, match="not on the chain yet") as caught:
-        siwx.of_message(message(), undeployed, now=NOW)
+    with pytest.raises(siwx.InvalidSignIn, match="not on the chain yet") as caught:
+        siwx.parse_message(message(), undeployed, now=NOW)
     assert caught.value.param == "signature"
 
 
 def test_a_signature_of_many_owners_is_read() -> None:
     long = "0x" + 4_096 * "1"
-    assert siwx.of_message(message(), long, now=NOW).signature == long
+    assert siwx.parse_message(message(), long, now=NOW).signature == long
 
 
 # The header of x402
 def fields(**changes: Any) -> dict[str, Any]:
     """The JSON of the header, as the official client fills it in."""
-    challenge = siwx.challenge(now=NOW)
+    challenge = siwx.create_challenge(now=NOW)
     payload = SIWxPayload(
         domain=challenge.domain,
         address=ACCOUNT.address,
@@ -188,8 +188,8 @@ def header(**changes: Any) -> str:
 
 def test_the_header_of_the_official_client_is_read_as_the_message_that_it_signed() -> None:
     sent = fields()
-    expected = siwx.challenge(now=NOW).message(ACCOUNT.address)
-    sign_in = siwx.of_header(header(nonce=sent["nonce"]), now=NOW)
+    expected = siwx.create_challenge(now=NOW).message(ACCOUNT.address)
+    sign_in = siwx.parse_header(header(nonce=sent["nonce"]), now=NOW)
     nonce = expected.split("Nonce: ")[1].split("\n")[0]
     assert sign_in.text == expected.replace(nonce, sent["nonce"])
     assert sign_in.signature == SIGNATURE
@@ -202,7 +202,7 @@ def test_the_optional_fields_of_the_header_are_part_of_the_message() -> None:
         requestId="7",
         resources=["https://a.example", "https://b.example"],
     )
-    lines = siwx.of_header(sent, now=NOW).text.split("\n")
+    lines = siwx.parse_header(sent, now=NOW).text.split("\n")
     assert lines[1:4] == [ACCOUNT.address, "", ""]
     assert lines[-5:] == [
         "Not Before: 2026-11-21T17:59:00Z",
@@ -229,8 +229,8 @@ def test_the_optional_fields_of_the_header_are_part_of_the_message() -> None:
     ],
 )
 def test_a_header_that_is_not_ours_is_refused_by_the_field(changes: dict[str, Any], param: str) -> None:
-    with pytest.raises(siwx.WrongSignIn) as caught:
-        siwx.of_header(header(**changes), now=NOW)
+    with pytest.raises(siwx.InvalidSignIn) as caught:
+        siwx.parse_header(header(**changes), now=NOW)
     assert caught.value.param == param
 
 
@@ -238,8 +238,8 @@ def test_a_header_that_is_not_ours_is_refused_by_the_field(changes: dict[str, An
     "sent", ["", "?", "e30", base64.b64encode(b"[]").decode(), base64.b64encode(b"\xff").decode()]
 )
 def test_a_header_that_is_not_base64_of_an_object_is_refused(sent: str) -> None:
-    with pytest.raises(siwx.WrongSignIn):
-        siwx.of_header(sent, now=NOW)
+    with pytest.raises(siwx.InvalidSignIn):
+        siwx.parse_header(sent, now=NOW)
 
 
 def test_the_signature_of_a_wallet_is_of_the_text_that_is_offered() -> None:

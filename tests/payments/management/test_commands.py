@@ -28,7 +28,7 @@ State = Payment.State
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
-def told(name: str, *words: str) -> Any:
+def body(name: str, *words: str) -> Any:
     """The JSON that a command prints; it must not fail."""
     out = StringIO()
     call_command(name, *words, "--json", stdout=out)
@@ -51,18 +51,18 @@ def old(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 # The sweep
-def test_the_sweep_says_what_each_open_payment_became(wallets: Mapping[str, Wallet]) -> None:
-    assert told("reconcile_payments") == {"clean": True, "payments": []}
+def test_the_command_prints_the_new_state_of_each_open_payment(wallets: Mapping[str, Wallet]) -> None:
+    assert body("reconcile_payments") == {"clean": True, "payments": []}
     headers = signed_by(wallets["free"])
     row = abandoned(headers)
-    said, words = failed("reconcile_payments")
+    text, words = failed("reconcile_payments")
     one = {"id": row.public_id, "state": "unknown", "error": "How the settlement ended is not known."}
-    assert said == {"clean": False, "payments": [one]}
-    assert words.startswith("1 of them still are")
+    assert text == {"clean": False, "payments": [one]}
+    assert words.startswith("1 of them are still open")
     Payment.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
     settled_by_third_party(headers)
     settled = {"id": row.public_id, "state": "settled", "error": ""}
-    assert told("reconcile_payments") == {"clean": True, "payments": [settled]}
+    assert body("reconcile_payments") == {"clean": True, "payments": [settled]}
 
 
 def test_the_sweep_goes_on_until_nothing_is_open_or_its_time_is_over(wallets: Mapping[str, Wallet]) -> None:
@@ -70,10 +70,10 @@ def test_the_sweep_goes_on_until_nothing_is_open_or_its_time_is_over(wallets: Ma
     # Somebody is settling it for another second.
     abandoned(headers, ago=timedelta(seconds=14))
     settled_by_third_party(headers)
-    assert told("reconcile_payments", "--until-clean")["payments"][0]["state"] == "settled"
+    assert body("reconcile_payments", "--until-clean")["payments"][0]["state"] == "settled"
     abandoned(signed_by(wallets["free"]), ago=timedelta(seconds=14))
-    said, _ = failed("reconcile_payments", "--until-clean", "--within", "0")
-    assert [one["state"] for one in said["payments"]] == ["claimed"]
+    text, _ = failed("reconcile_payments", "--until-clean", "--within", "0")
+    assert [one["state"] for one in text["payments"]] == ["claimed"]
 
 
 def test_the_sweep_speaks_to_people(wallets: Mapping[str, Wallet]) -> None:
@@ -90,7 +90,7 @@ def test_the_sweep_speaks_to_people(wallets: Mapping[str, Wallet]) -> None:
 def test_an_audit_that_finds_nothing_wrong_ends_well(wallets: Mapping[str, Wallet], old: int) -> None:
     buy(paid_by(wallets["free"]))
     purse.transfer_usdc(wallets["pro"], settings.PAY_TO, Decimal("0.5"))
-    assert told("audit_payments", "--from-block", str(old)) == {
+    assert body("audit_payments", "--from-block", str(old)) == {
         "first_block": old,
         "last_block": old + 1,
         "transfers": 2,
@@ -99,15 +99,15 @@ def test_an_audit_that_finds_nothing_wrong_ends_well(wallets: Mapping[str, Walle
         "orphans": 1,
         "differences": [],
     }
-    assert told("audit_payments")["first_block"] is None
+    assert body("audit_payments")["first_block"] is None
 
 
 def test_an_audit_that_finds_a_difference_ends_with_1_and_names_it(wallets: Mapping[str, Wallet], old: int) -> None:
     buy(paid_by(wallets["free"]))
     Payment.objects.update(block=old, amount_usdc=Decimal("0.003"))
-    said, words = failed("audit_payments", "--from-block", str(old))
-    assert [one.startswith(Payment.objects.get().public_id) for one in said["differences"]] == [True]
-    assert words == "1 lines of the ledger are not what the chain shows."
+    text, words = failed("audit_payments", "--from-block", str(old))
+    assert [one.startswith(Payment.objects.get().public_id) for one in text["differences"]] == [True]
+    assert words == "1 payments in the ledger differ from the chain."
     out = StringIO()
     with pytest.raises(CommandError):
         call_command("audit_payments", "--from-block", str(old), stdout=out)
@@ -119,9 +119,9 @@ def test_an_audit_without_a_chain_ends_with_1(wallets: Mapping[str, Wallet], set
     real = settings.RPC_URL
     with serving(node_answering({"eth_getLogs": None, "eth_blockNumber": None})) as server:
         settings.RPC_URL = server.url
-        said, words = failed("audit_payments", "--from-block", str(old))
+        text, words = failed("audit_payments", "--from-block", str(old))
     settings.RPC_URL = real
-    assert said is None
+    assert text is None
     assert words.startswith("The chain cannot be read for a moment.")
     with pytest.raises(CommandError, match="0 or more"):
         call_command("audit_payments", "--from-block", "-1")

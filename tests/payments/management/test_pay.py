@@ -31,8 +31,8 @@ def pay(up: Up, *words: str) -> dict[str, Any]:
     """Return the JSON output of the command."""
     out = StringIO()
     call_command("pay", *words, "--json", "--state-dir", str(up.state_dir), stdout=out)
-    result: dict[str, Any] = json.loads(out.getvalue())
-    return result
+    content: dict[str, Any] = json.loads(out.getvalue())
+    return content
 
 
 def refused(up: Up, *words: str) -> str:
@@ -53,10 +53,10 @@ def row(up: Up, transaction: str) -> tuple[Any, ...]:
 
 def test_each_form_buys_the_same(up: Up) -> None:
     for form in ("v2", "v1", "tx"):
-        result = pay(up, address(up), "--wallet", "pro", "--sign-in", "--form", form)
-        assert result["body"]["context"]["entries"], form
-        assert result["status"] == 200
-        assert row(up, result["transaction"]) == (form, Decimal(result["challenge"]["amount"]), "pro", "")
+        content = pay(up, address(up), "--wallet", "pro", "--sign-in", "--form", form)
+        assert content["body"]["context"]["entries"], form
+        assert content["status"] == 200
+        assert row(up, content["transaction"]) == (form, Decimal(content["challenge"]["amount"]), "pro", "")
 
 
 def test_the_receipt_of_a_transfer_reads_the_answer_again_and_nothing_is_paid(up: Up) -> None:
@@ -79,48 +79,48 @@ def test_a_wallet_that_signs_in_pays_the_price_of_its_tier(up: Up, capsys: pytes
 
 def test_a_payment_has_an_identifier(up: Up) -> None:
     name = f"order_{secrets.token_hex(8)}"
-    result = pay(up, address(up), "--wallet", "pro", "--sign-in", "--identifier", name)
-    assert row(up, result["transaction"])[3] == name
+    content = pay(up, address(up), "--wallet", "pro", "--sign-in", "--identifier", name)
+    assert row(up, content["transaction"])[3] == name
 
 
-def test_invalid_identifiers_are_refused_before_the_payment(up: Up) -> None:
+def test_errors_come_before_payment(up: Up) -> None:
     path = address(up, "reviews")
     assert "--identifier is 16 to 128" in refused(up, path, "--identifier", "short")
     assert "goes with --form v2" in refused(up, path, "--identifier", 20 * "a", "--form", "v1")
 
 
-def test_the_required_tier_is_shown(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_low_a_tier_is_refused_with_the_required_tier(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(up, address(up, "reviews"), "--wallet", "free").startswith("403: This is sold from the pro tier on")
     assert "    sold from tier pro on" in capsys.readouterr().out.splitlines()
 
 
-def test_proofs_are_sent_to_no_other_host(up: Up) -> None:
+def test_payment_proofs_are_sent_to_no_other_host(up: Up) -> None:
     for elsewhere in ("http://127.0.0.1:1/v1/restaurants", "https://example.com/v1/restaurants"):
         assert "proofs are sent to no other host" in refused(up, elsewhere, "--sign-in")
     assert "must be 0 or more" in refused(up, "/v1/restaurants", "--timeout=-5")
 
 
-def test_a_failed_connection_is_reported_as_json(tmp_path: Path) -> None:
+def test_timeouts_are_reported_as_json(tmp_path: Path) -> None:
     wallet = {"name": "pro", "address": f"0x{1:040x}", "private_key": f"0x{1:064x}"}
-    result = {"base_url": "http://127.0.0.1:1", "chain": {"rpc_url": "http://127.0.0.1:1"}, "wallets": [wallet]}
-    (tmp_path / "up.json").write_text(json.dumps(result))
+    content = {"base_url": "http://127.0.0.1:1", "chain": {"rpc_url": "http://127.0.0.1:1"}, "wallets": [wallet]}
+    (tmp_path / "up.json").write_text(json.dumps(content))
     out = StringIO()
     with pytest.raises(CommandError, match="does not answer"):
         call_command("pay", "/v1/restaurants", "--json", "--state-dir", str(tmp_path), stdout=out)
-    output = json.loads(out.getvalue())
-    assert (output["status"], "refused" in output["error"]) == (None, True)
+    text = json.loads(out.getvalue())
+    assert (text["status"], "refused" in text["error"]) == (None, True)
 
 
-def test_an_html_error_page_becomes_one_line() -> None:
+def test_a_page_of_another_site_is_answered_with_one_line() -> None:
     assert pay_command.error_message("<html>\n<h1>Bad\n gateway</h1></html>") == "Bad gateway"
 
 
 def test_an_export_is_ordered_with_a_body(up: Up) -> None:
-    result = pay(up, "/v1/exports", "--wallet", "enterprise", "--sign-in", "--body", '{"dataset": "landmarks"}')
-    # An export that is under way is shown free of charge.
-    assert result["status"] == 202
-    assert result["challenge"] is None or result["challenge"]["amount"] == "0.1"
-    assert result["body"]["dataset"] == "landmarks"
+    content = pay(up, "/v1/exports", "--wallet", "enterprise", "--sign-in", "--body", '{"dataset": "landmarks"}')
+    # While one is under way it is shown for nothing.
+    assert content["status"] == 202
+    assert content["challenge"] is None or content["challenge"]["amount"] == "0.1"
+    assert content["body"]["dataset"] == "landmarks"
 
 
 def test_a_body_is_json(up: Up) -> None:

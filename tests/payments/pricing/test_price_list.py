@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from payments.models import Price, Product
 from payments.pricing import default_products, price_list
-from payments.pricing.price_changes import PAID_UNASKED
+from payments.pricing.price_changes import MAX_UNCONFIRMED_USDC
 from payments.pricing.price_list import NotSold
 from payments.tiers.definitions import ENTERPRISE, FREE, PREMIUM, PRO, TIERS
-from payments.tiers.terms import STANDARD, Terms, plain
+from payments.tiers.terms import STANDARD, Terms, tier_terms
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=30)
@@ -30,7 +30,7 @@ def sell(slug: str, *, from_tier: str = "free", since: datetime = OLD, **amounts
 
 def amounts(*products: str, now: datetime = NOW, several: tuple[Terms, ...] = (STANDARD,)) -> set[Decimal]:
     """What is acceptable."""
-    return set(price_list.listed(products, now=now).acceptable(several))
+    return set(price_list.load_price_list(products, now=now).acceptable(several))
 
 
 def test_several_products_cost_their_sum_from_the_highest_of_their_tiers() -> None:
@@ -39,7 +39,7 @@ def test_several_products_cost_their_sum_from_the_highest_of_their_tiers() -> No
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        found = price_list.listed(["reviews", "context"], now=NOW).quote(plain(PREMIUM))
+        found = price_list.load_price_list(["reviews", "context"], now=NOW).quote(tier_terms(PREMIUM))
     assert (found.products, found.amount, found.from_tier) == (("reviews", "context"), Decimal("0.003"), PRO)
     assert found.description == "Reviews, Context"
     assert len(queries) == 1
@@ -49,13 +49,13 @@ def test_the_price_is_the_latest_that_is_valid() -> None:
     sell("context", standard="0.002")
     sell("context", standard="0.003", since=NOW - timedelta(hours=1))
     sell("context", standard="0.009", since=NOW + timedelta(seconds=1))
-    assert price_list.listed(["context"], now=NOW).quote(STANDARD).amount == Decimal("0.003")
+    assert price_list.load_price_list(["context"], now=NOW).quote(STANDARD).amount == Decimal("0.003")
 
 
 def test_a_price_holds_from_its_very_moment() -> None:
     sell("context", standard="0.002")
     sell("context", standard="0.003", since=NOW)
-    assert price_list.listed(["context"], now=NOW).quote(STANDARD).amount == Decimal("0.003")
+    assert price_list.load_price_list(["context"], now=NOW).quote(STANDARD).amount == Decimal("0.003")
 
 
 def test_a_price_that_changed_is_honoured_for_a_minute() -> None:
@@ -78,9 +78,9 @@ def test_of_two_prices_that_change_one_after_the_other_each_sum_was_once_the_pri
 
 
 def test_each_rate_that_is_named_is_accepted() -> None:
-    default_products.load()
+    default_products.create_missing()
     now = datetime.now(tz=UTC)
-    assert amounts("reviews", now=now, several=(STANDARD, plain(PRO))) == {Decimal("0.004"), Decimal("0.003")}
+    assert amounts("reviews", now=now, several=(STANDARD, tier_terms(PRO))) == {Decimal("0.004"), Decimal("0.003")}
 
 
 @pytest.mark.parametrize("products", [["history"], ["context", "history"], []])
@@ -88,7 +88,7 @@ def test_what_has_no_price_is_not_sold(products: list[str]) -> None:
     sell("context", standard="0.002")
     sell("history")
     with pytest.raises(NotSold) as caught:
-        price_list.listed(products, now=NOW).quote(STANDARD)
+        price_list.load_price_list(products, now=NOW).quote(STANDARD)
     assert caught.value.status == 503
     assert ("history" if products else "Nothing") in caught.value.message
 
@@ -96,22 +96,25 @@ def test_what_has_no_price_is_not_sold(products: list[str]) -> None:
 def test_what_has_no_price_yet_is_not_sold() -> None:
     sell("context", standard="0.002", since=NOW + timedelta(seconds=1))
     with pytest.raises(NotSold):
-        price_list.listed(["context"], now=NOW).quote(STANDARD)
+        price_list.load_price_list(["context"], now=NOW).quote(STANDARD)
 
 
 def test_a_rate_without_a_price_is_not_sold_at_that_rate() -> None:
     sell("context", standard="0.002")
     with pytest.raises(NotSold, match="committed"):
-        price_list.listed(["context"], now=NOW).quote(plain(ENTERPRISE))
+        price_list.load_price_list(["context"], now=NOW).quote(tier_terms(ENTERPRISE))
 
 
 def test_a_fresh_installation_sells_ten_products_at_four_rates() -> None:
-    default_products.load()
-    default_products.load()
+    default_products.create_missing()
+    default_products.create_missing()
     found = {
         slug: (
             product.from_tier,
-            [price_list.listed([slug], now=datetime.now(tz=UTC)).quote(plain(tier)).amount for tier in TIERS.values()],
+            [
+                price_list.load_price_list([slug], now=datetime.now(tz=UTC)).quote(tier_terms(tier)).amount
+                for tier in TIERS.values()
+            ],
         )
         for slug, product in Product.objects.in_bulk().items()
     }
@@ -129,15 +132,15 @@ def test_a_fresh_installation_sells_ten_products_at_four_rates() -> None:
     }
     assert Price.objects.count() == 40
     # What official clients pay unasked.
-    assert max(max(amounts) for _, amounts in found.values()) == PAID_UNASKED
+    assert max(max(amounts) for _, amounts in found.values()) == MAX_UNCONFIRMED_USDC
 
 
 def test_seeding_again_keeps_what_staff_have_changed() -> None:
-    default_products.load()
+    default_products.create_missing()
     Product.objects.filter(slug="reviews").update(from_tier="free", name="Reviews")
     sell("reviews", standard="0.005", since=datetime.now(tz=UTC))
-    default_products.load()
+    default_products.create_missing()
     now = datetime.now(tz=UTC)
-    found = price_list.listed(["reviews"], now=now).quote(STANDARD)
+    found = price_list.load_price_list(["reviews"], now=now).quote(STANDARD)
     assert (found.amount, found.from_tier, found.description) == (Decimal("0.005"), FREE, "Reviews")
-    assert price_list.current(now=now)["reviews"]["standard"] == Decimal("0.005")
+    assert price_list.current_prices(now=now)["reviews"]["standard"] == Decimal("0.005")

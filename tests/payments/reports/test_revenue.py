@@ -35,7 +35,7 @@ def staff(db: None) -> Client:
 
 def paid(number: int, amount: str = "0.002", *, at: datetime = NOW, **values: Any) -> Payment:
     """A payment whose money arrived at this moment."""
-    told: dict[str, Any] = {
+    body: dict[str, Any] = {
         "form": Payment.Form.V2,
         "state": State.DELIVERED,
         "network": "eip155:84532",
@@ -53,7 +53,7 @@ def paid(number: int, amount: str = "0.002", *, at: datetime = NOW, **values: An
         "claimed_at": at,
         "settled_at": at,
     }
-    return Payment.objects.create(**told | values)
+    return Payment.objects.create(**body | values)
 
 
 def a_week() -> None:
@@ -69,15 +69,15 @@ def a_week() -> None:
     paid(9, "7", at=WEEK.since - timedelta(microseconds=1))
 
 
-def test_what_was_kept_is_told_from_what_is_owed_was_sent_back_or_is_not_known() -> None:
+def test_revenue_separates_refunds_due_refunds_sent_and_unknown_outcomes() -> None:
     a_week()
-    found = revenue.report(WEEK)
+    found = revenue.load_report(WEEK)
     assert found.total == Sum(
         "all",
         payments=3,
         usdc=Decimal("0.012"),
-        owed=1,
-        owed_usdc=Decimal("0.5"),
+        refunds_due=1,
+        refunds_due_usdc=Decimal("0.5"),
         refunded=1,
         refunded_usdc=Decimal("0.25"),
         unknown=1,
@@ -87,9 +87,9 @@ def test_what_was_kept_is_told_from_what_is_owed_was_sent_back_or_is_not_known()
 
 def test_each_table_comes_to_the_whole_and_several_products_are_one_name() -> None:
     a_week()
-    tables = revenue.report(WEEK).tables
-    kept = {name: {each.name: each.usdc for each in sums if each.usdc} for name, sums in tables.items()}
-    assert kept == {
+    tables = revenue.load_report(WEEK).tables
+    stored = {name: {each.name: each.usdc for each in sums if each.usdc} for name, sums in tables.items()}
+    assert stored == {
         "moment": {"2026-11-17": Decimal("0.004"), "2026-11-18": Decimal("0.008")},
         "product": {"context + reviews": Decimal("0.010"), "context": Decimal("0.002")},
         "tier": {"pro": Decimal("0.006"), "free": Decimal("0.006")},
@@ -99,19 +99,25 @@ def test_each_table_comes_to_the_whole_and_several_products_are_one_name() -> No
     }
     for sums in tables.values():
         assert sum(each.usdc for each in sums) == Decimal("0.012")
-        assert [sum(getattr(each, name) for each in sums) for name in ("owed", "refunded", "unknown")] == [1, 1, 1]
+        assert [sum(getattr(each, name) for each in sums) for name in ("refunds_due", "refunded", "unknown")] == [
+            1,
+            1,
+            1,
+        ]
 
 
 def test_days_without_a_payment_are_there_and_weeks_begin_on_monday() -> None:
     a_week()
-    assert [each.name for each in revenue.report(WEEK).tables["moment"]] == [f"2026-11-{day}" for day in range(16, 23)]
-    weeks = revenue.report(Period(date(2026, 11, 18), date(2026, 11, 30), "week"))
+    assert [each.name for each in revenue.load_report(WEEK).tables["moment"]] == [
+        f"2026-11-{day}" for day in range(16, 23)
+    ]
+    weeks = revenue.load_report(Period(date(2026, 11, 18), date(2026, 11, 30), "week"))
     assert [(each.name, each.usdc) for each in weeks.tables["moment"]] == [
         ("2026-11-16", Decimal("0.008")),
         ("2026-11-23", Decimal(7)),
         ("2026-11-30", Decimal(0)),
     ]
-    months = revenue.report(Period(date(2025, 12, 31), date(2026, 11, 30), "month"))
+    months = revenue.load_report(Period(date(2025, 12, 31), date(2026, 11, 30), "month"))
     names = [each.name for each in months.tables["moment"]]
     assert (len(names), names[0], names[-1]) == (12, "2025-12-01", "2026-11-01")
 
@@ -119,7 +125,7 @@ def test_days_without_a_payment_are_there_and_weeks_begin_on_monday() -> None:
 def test_the_report_is_one_statement(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     a_week()
     with django_assert_num_queries(1):
-        revenue.report(WEEK)
+        revenue.load_report(WEEK)
 
 
 def test_the_page_shows_a_chart_that_is_also_words_and_every_table(
@@ -132,7 +138,7 @@ def test_the_page_shows_a_chart_that_is_also_words_and_every_table(
     assert page.count("<rect ") == 7
     assert "<title>2026-11-18: 0.008 USDC, 2 payments</title>" in page
     assert "The best day is 2026-11-18 with 0.008 USDC." in page
-    for told in (
+    for body in (
         "By time",
         "By product",
         "By tier",
@@ -142,7 +148,7 @@ def test_the_page_shows_a_chart_that_is_also_words_and_every_table(
         "context + reviews",
         "days in UTC",
     ):
-        assert told in page
+        assert body in page
 
 
 @pytest.mark.parametrize("days", ["7", "30", "90", "365"])
@@ -208,10 +214,10 @@ def test_the_ledger_as_a_file_has_each_line_whose_money_arrived_in_the_period(st
     assert rows[2][rows[0].index("settled_at")] == "2026-11-18T12:00:00+00:00"
 
 
-def test_lines_of_one_moment_are_each_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revenue, "LINES_AT_ONCE", 3)
+def test_payments_of_the_same_time_are_each_exported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(revenue, "CHUNK_SIZE", 3)
     written = [paid(number) for number in range(10)]
-    assert sorted(row.pk for row in revenue.lines(WEEK)) == sorted(row.pk for row in written)
+    assert sorted(row.pk for row in revenue.iterate_payments(WEEK)) == sorted(row.pk for row in written)
 
 
 def test_who_may_not_look_at_payments_sees_no_revenue(db: None) -> None:

@@ -39,19 +39,19 @@ def _chain_away(settings: Settings) -> None:
 # From the chain
 @pytest.mark.parametrize("name", list(TIERS))
 def test_each_demo_wallet_has_the_tier_of_its_name(wallets: Mapping[str, Key], name: str) -> None:
-    assert holdings.terms_of(wallets[name].address, now=now()).tier == TIERS[name]
+    assert holdings.load_terms(wallets[name].address, now=now()).tier == TIERS[name]
 
 
 def test_what_was_read_is_written_down(wallets: Mapping[str, Key]) -> None:
     moment = now()
-    holdings.terms_of(wallets["enterprise"].address, now=moment)
+    holdings.load_terms(wallets["enterprise"].address, now=moment)
     wallet = Wallet.objects.get()
     assert (wallet.address, wallet.tier) == (wallets["enterprise"].address, "enterprise")
     assert (wallet.holdings_usd, wallet.staked, wallet.read_at) == (Decimal(120_000), Decimal(60_000), moment)
 
 
 def test_a_stranger_that_holds_nothing_leaves_no_row(wallets: Mapping[str, Key]) -> None:
-    assert holdings.terms_of(wallets["free"].address, now=now()).tier == FREE
+    assert holdings.load_terms(wallets["free"].address, now=now()).tier == FREE
     assert not Wallet.objects.exists()
 
 
@@ -62,15 +62,15 @@ def test_a_wallet_that_has_paid_is_remembered_though_it_holds_nothing(
 ) -> None:
     buy(paid_by(wallets["free"]))
     assert not Wallet.objects.exists()
-    assert holdings.terms_of(wallets["free"].address, now=now()).tier == FREE
+    assert holdings.load_terms(wallets["free"].address, now=now()).tier == FREE
     assert Wallet.objects.get().address == wallets["free"].address
     settings.RPC_URL = f"http://{NOWHERE}"
-    assert holdings.terms_of(wallets["free"].address, now=now()).tier == FREE
+    assert holdings.load_terms(wallets["free"].address, now=now()).tier == FREE
 
 
 def test_a_wallet_that_has_sold_its_tokens_loses_its_tier_and_not_its_row(wallets: Mapping[str, Key]) -> None:
     known(wallets["free"], tier="premium", ago=timedelta(days=2))
-    assert holdings.terms_of(wallets["free"].address, now=now()).tier == FREE
+    assert holdings.load_terms(wallets["free"].address, now=now()).tier == FREE
     assert Wallet.objects.get().tier == "free"
 
 
@@ -79,10 +79,10 @@ def test_what_a_wallet_does_with_its_tokens_shows_at_the_next_reading(
 ) -> None:
     pro, token = wallets["pro"], settings.TOKEN_ADDRESS
     known(pro, tier="premium")
-    assert holdings.terms_of(pro.address, now=now()).tier == PRO
+    assert holdings.load_terms(pro.address, now=now()).tier == PRO
     send(pro, token, "stake(uint256)", 100 * 10**18)
     try:
-        wallet = holdings.of(pro.address, now=now())
+        wallet = holdings.load_wallet(pro.address, now=now())
         assert (wallet.tier, wallet.holdings_usd, wallet.staked) == ("pro", Decimal(250), Decimal(100))
     finally:
         send(pro, token, "unstake(uint256)", 100 * 10**18)
@@ -94,7 +94,7 @@ def test_eight_readings_at_once_make_one_row(wallets: Mapping[str, Key]) -> None
 
     def read(_: int) -> str:
         try:
-            return holdings.terms_of(address, now=now()).tier.name
+            return holdings.load_terms(address, now=now()).tier.name
         finally:
             connection.close()
 
@@ -112,22 +112,22 @@ def test_a_fresh_reading_is_believed_for_one_query_and_no_trip_to_the_chain(
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        assert holdings.terms_of(wallets["free"].address, now=now()).tier == PREMIUM
+        assert holdings.load_terms(wallets["free"].address, now=now()).tier == PREMIUM
     assert len(queries) == 1
 
 
 def test_an_old_reading_is_not_believed(settings: Settings, wallets: Mapping[str, Key]) -> None:
     settings.TIER_CACHE_S = 600
     known(wallets["free"], tier="premium", ago=timedelta(seconds=601))
-    assert holdings.terms_of(wallets["free"].address, now=now()).tier == FREE
+    assert holdings.load_terms(wallets["free"].address, now=now()).tier == FREE
 
 
 # The chain away
 @pytest.mark.usefixtures("_chain_away")
-def test_while_the_chain_is_away_the_last_tier_is_kept_for_a_day(wallets: Mapping[str, Key]) -> None:
+def test_while_the_chain_is_down_the_last_tier_lasts_a_day(wallets: Mapping[str, Key]) -> None:
     known(wallets["premium"], tier="pro", ago=timedelta(hours=23, minutes=59))
     before = Wallet.objects.values().get()
-    assert holdings.terms_of(wallets["premium"].address, now=now()).tier == PRO
+    assert holdings.load_terms(wallets["premium"].address, now=now()).tier == PRO
     assert Wallet.objects.values().get() == before
 
 
@@ -135,13 +135,13 @@ def test_while_the_chain_is_away_the_last_tier_is_kept_for_a_day(wallets: Mappin
 def test_while_the_chain_is_away_an_older_tier_counts_for_nothing(wallets: Mapping[str, Key]) -> None:
     known(wallets["premium"], ago=timedelta(hours=24, seconds=1))
     with pytest.raises(RpcUnavailable):
-        holdings.terms_of(wallets["premium"].address, now=now())
+        holdings.load_terms(wallets["premium"].address, now=now())
 
 
 @pytest.mark.usefixtures("_chain_away")
 def test_while_the_chain_is_away_a_stranger_has_no_tier_and_no_row(wallets: Mapping[str, Key]) -> None:
     with pytest.raises(RpcUnavailable):
-        holdings.terms_of(wallets["premium"].address, now=now())
+        holdings.load_terms(wallets["premium"].address, now=now())
     assert not Wallet.objects.exists()
 
 
@@ -149,4 +149,4 @@ def test_while_the_chain_is_away_a_stranger_has_no_tier_and_no_row(wallets: Mapp
 def test_a_wallet_that_was_never_read_has_no_tier_while_the_chain_is_away(wallets: Mapping[str, Key]) -> None:
     Wallet.objects.create(address=wallets["pro"].address, tier="pro")
     with pytest.raises(RpcUnavailable):
-        holdings.terms_of(wallets["pro"].address, now=now())
+        holdings.load_terms(wallets["pro"].address, now=now())

@@ -65,9 +65,9 @@ def test_of_plans_that_wait_for_each_other_one_is_agreed_on_and_the_other_refuse
     def agree(first: Wallet, second: Wallet) -> str:
         try:
             with transaction.atomic():
-                plans.agree(unsaved(first))
+                plans.save_plan(unsaved(first))
                 both_have_begun.wait(10)
-                plans.agree(unsaved(second))
+                plans.save_plan(unsaved(second))
         except plans.PlansOverlap as refusal:
             return refusal.message
         finally:
@@ -83,7 +83,7 @@ def test_of_plans_that_wait_for_each_other_one_is_agreed_on_and_the_other_refuse
 def test_a_plan_that_cannot_be_is_not_called_one_that_overlaps() -> None:
     wallet = Wallet.objects.create(address=fresh_wallet().address)
     with pytest.raises(IntegrityError, match="plan_price_factor_is_not_below_zero"):
-        plans.agree(unsaved(wallet, price_factor=-1))
+        plans.save_plan(unsaved(wallet, price_factor=-1))
 
 
 def keyed(account: Account) -> Caller:
@@ -92,7 +92,7 @@ def keyed(account: Account) -> Caller:
         Account.objects.get(pk=account.pk).venues.create(name="A", timezone="Europe/Rome", currency="EUR")
     )
     request = RequestFactory().get("/v1/me", headers={"authorization": f"Bearer {key.text}"})
-    return identity_caller.identify(request, now=timezone.now())
+    return identity_caller.identify_caller(request, now=timezone.now())
 
 
 def asked_for(refusal: Any) -> str:
@@ -107,7 +107,7 @@ def nothing_charged(key: Key, before: Decimal) -> bool:
 # What is paid
 def test_a_plan_of_a_fifth_off_pays_exactly_eight_tenths_of_committed(wallets: Mapping[str, Key]) -> None:
     plan, key = agreed_with(wallets["free"]), wallets["free"]
-    assert holdings.terms_of(key.address, now=timezone.now()) == Terms(
+    assert holdings.load_terms(key.address, now=timezone.now()) == Terms(
         tier=ENTERPRISE, per_minute=6000, factor=EIGHT, plan=plan.pk
     )
     before = usdc_balance(key.address)
@@ -124,7 +124,7 @@ def test_a_wallet_with_a_plan_is_quoted_its_price_and_has_its_rate(wallets: Mapp
     assert (answer["X-Tier"], answer["X-RateLimit-Limit"]) == ("enterprise", "77")
     now = timezone.now()
     request = RequestFactory().get("/v1/me", headers={"authorization": api.defaults["HTTP_AUTHORIZATION"]})
-    caller = identity_caller.identify(request, now=now)
+    caller = identity_caller.identify_caller(request, now=now)
     refusal = refused({}, purchase_for(fields="reviews"), products=REVIEWS, caller=caller)
     assert refusal.body_override is not None
     assert refusal.body_override["accepts"][0]["maxAmountRequired"] == "800"
@@ -154,18 +154,18 @@ def test_another_wallet_does_not_pay_the_price_of_a_plan(wallets: Mapping[str, K
 
 def test_a_plan_below_the_tier_of_the_holding_changes_nothing(wallets: Mapping[str, Key]) -> None:
     agreed_with(wallets["premium"], tier="pro", per_minute=1, price_factor=Decimal("0.5"))
-    assert holdings.terms_of(wallets["premium"].address, now=timezone.now()) == terms.plain(PREMIUM)
+    assert holdings.load_terms(wallets["premium"].address, now=timezone.now()) == terms.tier_terms(PREMIUM)
 
 
 def test_a_plan_of_the_tier_of_the_holding_counts(wallets: Mapping[str, Key]) -> None:
     plan = agreed_with(wallets["premium"], tier="premium", per_minute=900)
-    assert holdings.terms_of(wallets["premium"].address, now=timezone.now()) == Terms(PREMIUM, 900, EIGHT, plan.pk)
+    assert holdings.load_terms(wallets["premium"].address, now=timezone.now()) == Terms(PREMIUM, 900, EIGHT, plan.pk)
 
 
 def test_what_a_plan_gives_it_gives_without_the_chain(settings: Settings, wallets: Mapping[str, Key]) -> None:
     plan = agreed_with(wallets["free"])
     settings.RPC_URL, real = f"http://{NOWHERE}", settings.RPC_URL
-    found = holdings.terms_of(wallets["free"].address, now=timezone.now())
+    found = holdings.load_terms(wallets["free"].address, now=timezone.now())
     buy(signed_by(wallets["free"], value=800), purchase_for(fields="reviews"), products=REVIEWS)
     settings.RPC_URL = real
     assert found == Terms(tier=ENTERPRISE, per_minute=6000, factor=EIGHT, plan=plan.pk)
@@ -176,7 +176,7 @@ def test_a_plan_costs_no_query_of_its_own(settings: Settings, wallets: Mapping[s
     agreed_with(wallets["free"])
     Wallet.objects.update(read_at=timezone.now(), account=Account.objects.create(name="Guides Ltd"))
     with CaptureQueriesContext(connection) as queries:
-        assert holdings.terms_of(wallets["free"].address, now=timezone.now()).tier == ENTERPRISE
+        assert holdings.load_terms(wallets["free"].address, now=timezone.now()).tier == ENTERPRISE
     assert len(queries) == 1
 
 
@@ -206,8 +206,8 @@ def test_the_plan_of_an_account_holds_for_any_payer_also_once_a_linked_wallet_ha
     caller, key = keyed(account), wallets["free"]
     assert caller.terms.factor == Decimal("0.4")
     before = usdc_balance(key.address)
-    told = refused(paid_by(key, products=REVIEWS, caller=caller), products=REVIEWS, caller=caller)
-    assert (reason(told), asked_for(told)) == ("wrong_amount", "1000")
+    content = refused(paid_by(key, products=REVIEWS, caller=caller), products=REVIEWS, caller=caller)
+    assert (reason(content), asked_for(content)) == ("wrong_amount", "1000")
     assert nothing_charged(key, before)
     buy(signed_by(key, value=1000), products=REVIEWS, caller=caller)
     assert (before - usdc_balance(key.address), Payment.objects.get().tier) == (Decimal("0.001"), "premium")
@@ -228,7 +228,7 @@ def test_what_the_plan_of_an_account_gives_to_any_payer_it_gives_without_the_cha
 
 
 @pytest.mark.parametrize(("payer", "wrong"), [("free", 1000), ("free", 7), ("pro", 500)])
-def test_a_payer_whom_the_caller_has_not_proven_is_asked_for_what_it_can_pay_and_not_told_its_terms(
+def test_an_unproven_payer_is_quoted_an_acceptable_price_without_its_terms(
     wallets: Mapping[str, Key], payer: str, wrong: int
 ) -> None:
     agreed_with(wallets["pro"], price_factor=Decimal("0.1"))
@@ -276,7 +276,7 @@ def test_of_two_plans_the_better_holds(
     wallet = Wallet.objects.create(address=wallets["free"].address, account=account)
     made(wallet=wallet, price_factor=Decimal("0.5"), **own)
     made(account=account, price_factor=Decimal("0.9"), **of_account)
-    found = holdings.terms_of(wallet.address, now=timezone.now())
+    found = holdings.load_terms(wallet.address, now=timezone.now())
     assert (found.tier, found.factor) == (tier, Decimal(factor))
 
 
@@ -288,12 +288,12 @@ def test_a_plan_holds_from_its_first_moment_until_its_last(wallets: Mapping[str,
     moment = timedelta(microseconds=1)
 
     def tier(at: datetime) -> Any:
-        return holdings.terms_of(wallets["free"].address, now=at).tier
+        return holdings.load_terms(wallets["free"].address, now=at).tier
 
     assert [tier(at) for at in (begins - moment, begins, ends - moment, ends)] == [FREE, ENTERPRISE, ENTERPRISE, FREE]
 
 
-def test_a_plan_that_staff_end_is_over_at_once_and_charges_nobody(wallets: Mapping[str, Key]) -> None:
+def test_a_plan_that_staff_end_ends_at_once_and_charges_no_pending_payment(wallets: Mapping[str, Key]) -> None:
     plan, before = agreed_with(wallets["free"]), usdc_balance(wallets["free"].address)
     reviews, context = signed_by(wallets["free"], value=800), signed_by(wallets["free"], value=400)
     Plan.objects.filter(pk=plan.pk).update(valid_until=timezone.now())
@@ -363,6 +363,6 @@ def test_a_plan_keeps_its_holding_growing_below_it(settings: Settings) -> None:
     settings.TIER_UPGRADE_AGE_S = 600
     key = fresh_wallet(tokens=Decimal(500))
     agreed_with(key, tier="pro")
-    found = holdings.terms_of(key.address, now=timezone.now())
-    assert found.rise is not None
-    assert (found.tier, found.factor, found.rise.tier) == (PRO, EIGHT, PREMIUM)
+    found = holdings.load_terms(key.address, now=timezone.now())
+    assert found.pending_tier is not None
+    assert (found.tier, found.factor, found.pending_tier.tier) == (PRO, EIGHT, PREMIUM)

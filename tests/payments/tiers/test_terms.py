@@ -54,8 +54,8 @@ def amount(answer: Any) -> str:
 
 def pay(api: Client, path: str, key: Key) -> Any:
     """Ask, sign what is asked for, and ask again."""
-    told = api.get(path)
-    headers, _ = x402HTTPClientSync(paying(key)).handle_402_response(dict(told.headers), told.content, path)
+    body = api.get(path)
+    headers, _ = x402HTTPClientSync(paying(key)).handle_402_response(dict(body.headers), body.content, path)
     return api.get(path, headers=headers)
 
 
@@ -156,7 +156,7 @@ def test_a_group_is_sold_from_the_tier_to_which_staff_open_it_and_to_none_below(
     assert spent == {name: Decimal(0) if tier < opened else Decimal("0.004") for name, tier in TIERS.items()}
 
 
-def test_a_group_without_a_price_is_sold_to_nobody(client: Client, wallets: Mapping[str, Key]) -> None:
+def test_a_group_without_a_price_is_not_sold(client: Client, wallets: Mapping[str, Key]) -> None:
     Price.objects.filter(product="reviews").delete()
     before = usdc_balance(wallets["premium"].address)
     for answer in (client.get(REVIEWS), client.get(REVIEWS, headers=signed_by(wallets["premium"], value=4000))):
@@ -203,11 +203,11 @@ def test_support_priority_and_agreement_of_each_tier_are_rows_that_me_shows(wall
 
 
 def test_jobs_go_to_the_queue_that_staff_have_promised_to_the_tier() -> None:
-    assert [terms.queue_of(tier) for tier in TIERS.values()] == list(PRIORITIES)
+    assert [terms.job_queue(tier) for tier in TIERS.values()] == list(PRIORITIES)
     TierTerms.objects.filter(pk="enterprise").update(priority="elevated")
-    assert terms.queue_of(ENTERPRISE) == "elevated"
+    assert terms.job_queue(ENTERPRISE) == "elevated"
     TierTerms.objects.all().delete()
-    assert [terms.queue_of(tier) for tier in TIERS.values()] == list(PRIORITIES)
+    assert [terms.job_queue(tier) for tier in TIERS.values()] == list(PRIORITIES)
 
 
 def test_the_page_on_tiers_says_what_a_fresh_installation_promises() -> None:
@@ -215,19 +215,19 @@ def test_the_page_on_tiers_says_what_a_fresh_installation_promises() -> None:
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", page, re.MULTILINE)
     ]
-    said = {row[0]: row[1:] for row in rows if row[0].lower() in TIERS}
+    output = {row[0]: row[1:] for row in rows if row[0].lower() in TIERS}
 
     def reached(tier: Tier) -> str:
         ways = [f"holding {tier.from_usd} USD worth of the token"] if tier.from_usd else []
         ways += [f"staking {tier.from_stake:,} tokens"] if tier.from_stake else []
         return " or ".join(ways) or "nothing"
 
-    assert said == {
+    assert output == {
         tier.name.capitalize(): [
             reached(tier) + (", or a plan" if tier is ENTERPRISE else ""),
             tier.rate,
             f"{tier.per_minute:,}" + (", or by plan" if tier is ENTERPRISE else ""),
-            *(text or "none" for text in default_products.PROMISES[tier]),
+            *(text or "none" for text in default_products.TIER_TERMS[tier]),
         ]
         for tier in TIERS.values()
     }

@@ -19,7 +19,7 @@ from payments.devchain.wallets import Wallet as Key
 from payments.models import HoldingSnapshot, Payment, Wallet
 from payments.tiers import holdings, terms
 from payments.tiers.definitions import FREE, PREMIUM, PRO, TIERS, Tier
-from payments.tiers.terms import Rise
+from payments.tiers.terms import PendingTier
 from tests.payments.buyer import REVIEWS, buy, purchase_for, refused, signed_by
 from tests.payments.transfers import send
 from tests.support.live_server import NOWHERE
@@ -44,7 +44,7 @@ def minutes(count: float) -> timedelta:
 
 def tier_of(key: Key, at: datetime) -> Tier:
     """The tier that the wallet is served on at this moment."""
-    return holdings.terms_of(key.address, now=at).tier
+    return holdings.load_terms(key.address, now=at).tier
 
 
 def give_away(key: Key, settings: Settings, tokens: Decimal, to: str = "0x" + "0b" * 20) -> None:
@@ -54,7 +54,7 @@ def give_away(key: Key, settings: Settings, tokens: Decimal, to: str = "0x" + "0
 def seen(address: str, tier: Tier, at: datetime) -> None:
     """Write a reading of this tier."""
     usd = tier.from_usd or Decimal(0)
-    holdings.write(
+    holdings.record_reading(
         Wallet(address=address),
         HoldingSnapshot(wallet_id=address, read_at=at, tier=tier.name, holdings_usd=usd, staked=Decimal(0)),
     )
@@ -65,17 +65,24 @@ def somebody() -> str:
 
 
 # On the chain
-def test_a_wallet_begins_free_and_rises_when_its_holding_has_lasted() -> None:
+def test_a_new_wallet_is_free_until_its_holdings_have_lasted() -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
-    assert holdings.terms_of(key.address, now=start) == terms.plain(FREE, rise=Rise(tier=PRO, at=start + AGE))
+    assert holdings.load_terms(key.address, now=start) == terms.tier_terms(
+        FREE, pending_tier=PendingTier(tier=PRO, at=start + AGE)
+    )
     row = Wallet.objects.get()
-    assert (row.tier, row.holdings_usd, row.rising_tier, row.rises_at) == ("free", Decimal(100), "pro", start + AGE)
+    assert (row.tier, row.holdings_usd, row.pending_tier, row.pending_tier_at) == (
+        "free",
+        Decimal(100),
+        "pro",
+        start + AGE,
+    )
     assert tier_of(key, start + AGE - timedelta(microseconds=1)) == FREE
-    assert holdings.terms_of(key.address, now=start + AGE) == terms.plain(PRO)
-    assert (Wallet.objects.get().rising_tier, Wallet.objects.get().rises_at) == ("", None)
+    assert holdings.load_terms(key.address, now=start + AGE) == terms.tier_terms(PRO)
+    assert (Wallet.objects.get().pending_tier, Wallet.objects.get().pending_tier_at) == ("", None)
 
 
-def test_a_tier_rises_at_its_moment_though_the_last_reading_is_younger(settings: Settings) -> None:
+def test_a_pending_tier_applies_on_time_though_the_last_reading_is_fresh(settings: Settings) -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     tier_of(key, start)
     settings.TIER_CACHE_S = 60
@@ -84,17 +91,19 @@ def test_a_tier_rises_at_its_moment_though_the_last_reading_is_younger(settings:
     assert tier_of(key, start + AGE) == PRO
 
 
-def test_a_tier_rises_step_by_step_as_its_holding_grew(settings: Settings) -> None:
+def test_tiers_are_reached_in_steps_as_the_holdings_grew(settings: Settings) -> None:
     key, start = fresh_wallet(tokens=PREMIUM_TOKENS), datetime.now(UTC)
     settings.TIER_CACHE_S = 60
     other = fresh_wallet()
     give_away(key, settings, PREMIUM_TOKENS - PRO_TOKENS, to=other.address)
-    assert holdings.terms_of(key.address, now=start).rise == Rise(tier=PRO, at=start + AGE)
+    assert holdings.load_terms(key.address, now=start).pending_tier == PendingTier(tier=PRO, at=start + AGE)
     give_away(other, settings, PREMIUM_TOKENS - PRO_TOKENS, to=key.address)
-    assert holdings.terms_of(key.address, now=start + minutes(4)).rise == Rise(tier=PRO, at=start + AGE)
-    found = holdings.terms_of(key.address, now=start + AGE)
-    assert (found.tier, found.rise) == (PRO, Rise(tier=PREMIUM, at=start + minutes(14)))
-    assert holdings.terms_of(key.address, now=start + minutes(14)) == terms.plain(PREMIUM)
+    assert holdings.load_terms(key.address, now=start + minutes(4)).pending_tier == PendingTier(
+        tier=PRO, at=start + AGE
+    )
+    found = holdings.load_terms(key.address, now=start + AGE)
+    assert (found.tier, found.pending_tier) == (PRO, PendingTier(tier=PREMIUM, at=start + minutes(14)))
+    assert holdings.load_terms(key.address, now=start + minutes(14)) == terms.tier_terms(PREMIUM)
 
 
 def test_a_stake_has_to_last_as_well(settings: Settings) -> None:
@@ -128,13 +137,13 @@ def test_what_is_lent_for_one_reading_leads_nowhere(settings: Settings) -> None:
         assert tier_of(key, start + minutes(later)) == FREE
 
 
-def test_while_the_chain_is_away_nothing_rises(settings: Settings) -> None:
+def test_while_the_chain_is_down_no_tier_is_upgraded(settings: Settings) -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     tier_of(key, start)
     settings.RPC_URL, real = f"http://{NOWHERE}", settings.RPC_URL
     before = Wallet.objects.values().get()
     for later in (AGE, timedelta(hours=23, minutes=59)):
-        assert holdings.terms_of(key.address, now=start + later) == terms.plain(FREE)
+        assert holdings.load_terms(key.address, now=start + later) == terms.tier_terms(FREE)
     with pytest.raises(RpcUnavailable):
         tier_of(key, start + timedelta(hours=24))
     assert (Wallet.objects.values().get(), HoldingSnapshot.objects.count()) == (before, 1)
@@ -144,7 +153,7 @@ def test_while_the_chain_is_away_nothing_rises(settings: Settings) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
-def test_a_payment_before_its_holding_counts_is_told_from_when_on_and_charged_nothing() -> None:
+def test_a_payment_before_its_holdings_count_is_refused_with_the_upgrade_time() -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     headers = signed_by(key, value=4000, max_timeout_seconds=900)
     refusal = refused(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start)
@@ -155,7 +164,7 @@ def test_a_payment_before_its_holding_counts_is_told_from_when_on_and_charged_no
         "This is sold from the pro tier on, and the wallet that pays is free. Nothing was charged."
         f" By what it holds it is pro from {at} on, if that stays."
     )
-    assert refusal.extra == {"tier": "free", "tier_required": "pro", "rising_tier": "pro", "tier_rises_at": at}
+    assert refusal.extra == {"tier": "free", "tier_required": "pro", "pending_tier": "pro", "pending_tier_at": at}
     assert (usdc_balance(key.address), Payment.objects.count()) == (Decimal(100), 0)
     buy(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start + AGE)
     assert (usdc_balance(key.address), Payment.objects.get().tier) == (Decimal("99.996"), "pro")
@@ -163,12 +172,12 @@ def test_a_payment_before_its_holding_counts_is_told_from_when_on_and_charged_no
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
-def test_money_that_came_before_its_holding_counts_is_owed_and_buys_once_it_does(settings: Settings) -> None:
+def test_money_sent_before_its_holdings_count_is_refund_due_and_buys_later(settings: Settings) -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     headers = {"X-Payment": transfer_usdc(key, settings.PAY_TO, Decimal("0.004"))}
     refusal = refused(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start)
     assert isinstance(refusal, checkout.TierRequired)
-    assert refusal.extra["rising_tier"] == "pro"
+    assert refusal.extra["pending_tier"] == "pro"
     assert Payment.objects.get().state == Payment.State.REFUND_DUE
     buy(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start + AGE)
     assert (Payment.objects.get().state, Payment.objects.get().tier) == (Payment.State.SETTLED, "pro")
@@ -201,7 +210,7 @@ def test_a_reading_waits_for_another_of_the_same_wallet_and_then_counts_it() -> 
     first.join()
     second.join()
     row = Wallet.objects.get()
-    assert (row.tier, row.rising_tier, row.rises_at) == ("free", "premium", start + minutes(11))
+    assert (row.tier, row.pending_tier, row.pending_tier_at) == ("free", "premium", start + minutes(11))
     assert HoldingSnapshot.objects.count() == 3
 
 
@@ -211,7 +220,7 @@ def test_a_reading_that_comes_late_is_remembered_and_takes_nothing_from_a_younge
     seen(address, PREMIUM, start)
     seen(address, FREE, start - minutes(1))
     row = Wallet.objects.get()
-    assert (row.tier, row.rising_tier, row.read_at, row.holdings_usd) == ("free", "premium", start, Decimal(1000))
+    assert (row.tier, row.pending_tier, row.read_at, row.holdings_usd) == ("free", "premium", start, Decimal(1000))
 
 
 def test_two_readings_of_one_moment_are_one() -> None:
@@ -227,7 +236,7 @@ def test_without_an_age_a_reading_counts_at_once(settings: Settings) -> None:
     for tier in (PREMIUM, FREE, PRO):
         start += minutes(1)
         seen(address, tier, start)
-        assert (Wallet.objects.get().tier, Wallet.objects.get().rises_at) == (tier.name, None)
+        assert (Wallet.objects.get().tier, Wallet.objects.get().pending_tier_at) == (tier.name, None)
 
 
 # Any readings
@@ -278,7 +287,7 @@ def test_after_any_readings_a_tier_is_what_has_lasted(
         last, _ = max(known)
         assert (row.tier, row.read_at) == (held(known, at=last, age=age).name, start + last)
         expected = comes_next(known, age=age)
-        found = (row.rises_at - start, TIERS[row.rising_tier]) if row.rises_at else None
+        found = (row.pending_tier_at - start, TIERS[row.pending_tier]) if row.pending_tier_at else None
         assert found == expected
 
 
@@ -287,17 +296,17 @@ def test_a_wallet_that_was_quiet_for_long_keeps_its_tier_and_nothing_else_of_its
     address, start = somebody(), datetime.now(UTC)
     for day in (40, 35, 30):
         seen(address, PREMIUM, start - timedelta(days=day))
-    retention.purge(now=start)
+    retention.purge_expired(now=start)
     assert HoldingSnapshot.objects.get().read_at == start - timedelta(days=30)
     seen(address, PREMIUM, start)
     assert Wallet.objects.get().tier == "premium"
 
 
-def test_readings_of_a_week_are_kept() -> None:
+def test_snapshots_of_a_week_are_retained() -> None:
     address, start = somebody(), datetime.now(UTC)
     for ago in (timedelta(days=8), timedelta(days=7, seconds=1), timedelta(days=7), timedelta(days=1), minutes(5)):
         seen(address, PRO, start - ago)
-    retention.purge(now=start)
+    retention.purge_expired(now=start)
     assert {start - each for each in HoldingSnapshot.objects.values_list("read_at", flat=True)} == {
         timedelta(days=7),
         timedelta(days=1),
@@ -309,5 +318,5 @@ def test_a_reading_stays_while_no_younger_one_is_old_enough() -> None:
     address, start = somebody(), datetime.now(UTC)
     seen(address, PRO, start - timedelta(days=30))
     seen(address, PRO, start - minutes(5))
-    retention.purge(now=start)
+    retention.purge_expired(now=start)
     assert HoldingSnapshot.objects.count() == 2

@@ -74,7 +74,8 @@ def test_a_proven_wallet_is_linked_and_raises_the_tier_of_the_accounts_keys(
     assert record == {
         "address": to_checksum_address(wallets["pro"].address),
         "tier": "pro",
-        "rising": None,
+        "pending_tier": None,
+        "pending_tier_at": None,
         "holdings_usd": "250",
         "staked": "0",
     }
@@ -147,7 +148,7 @@ def test_a_key_that_was_issued_for_less_links_and_unlinks_nothing(
 
 
 @pytest.mark.parametrize("method", ["get", "post", "delete"])
-def test_nobody_sees_or_changes_anything(client: Client, method: str, wallets: Mapping[str, Key]) -> None:
+def test_anonymous_callers_see_and_change_nothing(client: Client, method: str, wallets: Mapping[str, Key]) -> None:
     path = LINKED if method != "delete" else at(wallets["pro"])
     assert outcome(getattr(client, method)(path)) == (401, "missing_credentials")
 
@@ -215,7 +216,7 @@ def test_a_wallet_unlinks_itself_also_beside_a_key_of_another_account(
     assert [account_of(wallets[name]) for name in ("pro", "premium")] == [None, "Trattoria Ltd"]
 
 
-def test_nobody_else_unlinks_a_wallet(api: Client, other_api: Client, wallets: Mapping[str, Key]) -> None:
+def test_other_callers_cannot_unlink_a_wallet(api: Client, other_api: Client, wallets: Mapping[str, Key]) -> None:
     link(api, wallets["pro"])
     for other in (other_api, client_of(wallets["premium"])):
         assert outcome(other.delete(at(wallets["pro"]))) == (404, "not_found")
@@ -252,7 +253,7 @@ def test_of_two_accounts_that_link_a_wallet_at_once_one_has_it(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_account_has_ten_wallets_at_most_also_when_two_come_at_once(
+def test_an_account_has_at_most_ten_wallets_also_with_concurrent_links(
     settings: Settings, venue: Venue, api: Client, wallets: Mapping[str, Key]
 ) -> None:
     settings.RPC_URL = f"http://{NOWHERE}"

@@ -30,7 +30,7 @@ SOLD = "/v1/restaurants/noma?fields=context"
 
 @pytest.fixture(autouse=True)
 def _shop(db: None) -> None:
-    default_products.load()
+    default_products.create_missing()
     builders.restaurant(slug="noma")
     builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
 

@@ -1,0 +1,106 @@
+"""Columns and filters that the payments admin pages share."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from framework import public_ids
+from framework.admin.read_only import ReadOnlyAdmin
+from payments.formatting import format_amount, format_time
+from payments.models import shorten_address
+from payments.models.payments import PREFIX
+
+Column = Callable[[Any, Any], Any]
+
+
+class AddressSearchAdmin(ReadOnlyAdmin):
+    """An admin that is searched by addresses and hashes, which are stored in lower case."""
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        return super().get_search_results(request, queryset, search_term.lower())
+
+
+class OptionFilter(admin.SimpleListFilter):
+    """A filter with fixed options: {value: (label, filter of the queryset)}."""
+
+    options: ClassVar[Mapping[str, tuple[str, Callable[[Any], Any]]]]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(value, label) for value, (label, _) in self.options.items()]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        option = self.options.get(self.value() or "")
+        return option[1](queryset) if option else queryset
+
+
+def amount_column(field: str, description: str = "USDC", *, ordering: str | None = None) -> Column:
+    """Return a column with an amount, without trailing zeros."""
+
+    @admin.display(description=description, ordering=ordering)
+    def column(self: Any, row: Any) -> str:
+        return format_amount(getattr(row, field))
+
+    return column
+
+
+def time_column(field: str, description: str, *, ordering: str | None = None) -> Column:
+    """Return a column with a time in UTC; "-" without one."""
+
+    @admin.display(description=description, ordering=ordering, empty_value="-")
+    def column(self: Any, row: Any) -> str | None:
+        moment = getattr(row, field)
+        return format_time(moment) if moment else None
+
+    return column
+
+
+def short_column(field: str, description: str, *, ordering: str | None = None) -> Column:
+    """Return a column with a shortened address or hash, whose tooltip is the full text; empty without one."""
+
+    @admin.display(description=description, ordering=ordering, empty_value="")
+    def column(self: Any, row: Any) -> SafeString | None:
+        text = getattr(row, field)
+        return short_with_title(text) if text else None
+
+    return column
+
+
+def actor_column(field: str, description: str) -> Column:
+    """Return a column with an actor such as staff:ada@example.com, with line break opportunities."""
+
+    @admin.display(description=description)
+    def column(self: Any, row: Any) -> SafeString:
+        parts = re.split(r"(?<=[:@.])", getattr(row, field))
+        return format_html_join("", "{}<wbr>", ((part,) for part in parts))
+
+    return column
+
+
+def payment_url(payment: Any) -> str:
+    """Return the admin page of the payment with this primary key."""
+    return reverse("admin:payments_payment_change", args=[payment])
+
+
+def short_payment_id(payment: Any) -> SafeString:
+    """Return the end of a payment id: ids of the same time begin alike. Its tooltip is the full id."""
+    public_id = public_ids.encode(PREFIX, payment)
+    return format_html('<span title="{}">…{}</span>', public_id, public_id[-6:])
+
+
+def short_with_title(text: str) -> SafeString:
+    """Return a shortened address or hash, whose tooltip is the full text."""
+    return format_html('<span title="{}">{}</span>', text, shorten_address(text))
+
+
+def breakable(code: str) -> str:
+    """Return a code with spaces, so that a narrow column can wrap it."""
+    return code.replace("_", " ")
