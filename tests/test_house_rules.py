@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from django.conf import settings
 from django.core.management import call_command
 
@@ -31,7 +30,9 @@ def test_no_module_is_longer_than_400_lines() -> None:
 
 
 def test_no_module_is_a_drawer() -> None:
-    assert [str(file.relative_to(ROOT)) for file in modules() if DRAWERS & {file.stem, *file.parent.parts}] == []
+    drawers = [str(file.relative_to(ROOT)) for file in modules() if DRAWERS & {file.stem, *file.parent.parts}]
+    # The field group `core` of the API.
+    assert drawers == ["catalogue/field_groups/core.py"]
 
 
 def test_every_module_says_what_it_is_for() -> None:

@@ -6,7 +6,6 @@ import django.db.models.deletion
 import django.utils.timezone
 import pghistory.utils
 import pgtrigger.compiler
-import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
@@ -140,6 +139,42 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.UniqueConstraint(fields=("account", "user"), name="one_membership_per_user_and_account")
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (NEW."account_id", NEW."created_at", NEW."id", NEW."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."role", NEW."user_id"); RETURN NULL;',
+                            hash="84fece4c55539ecca821a59d00461d4e0c0b5fb7",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_f0184",
+                            table="accounts_membership",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (OLD."account_id", OLD."created_at", OLD."id", OLD."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."role", OLD."user_id"); RETURN NULL;',
+                            hash="f4b1140bf8147ac0b910e09560c50aff402e7115",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_2ef26",
+                            table="accounts_membership",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (OLD."account_id", OLD."created_at", OLD."id", OLD."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."role", OLD."user_id"); RETURN NULL;',
+                            hash="bb522e2562c0f227550292200725938829d8f9fd",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d2fe0",
+                            table="accounts_membership",
+                            when="AFTER",
+                        ),
+                    ),
                 ],
             },
         ),
@@ -396,6 +431,42 @@ class Migration(migrations.Migration):
                         name="venue_confirms_parties_of_0_to_500",
                     ),
                 ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (NEW."account_id", NEW."address", NEW."auto_confirm_max_party", NEW."created_at", NEW."currency", NEW."forgets_guests_after_days", NEW."id", NEW."is_bookable_online", NEW."is_sandbox", NEW."mails_guests", NEW."max_days_ahead", NEW."name", NEW."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."phone", NEW."prices_include_tax", NEW."proves_guests", NEW."timezone", NEW."when_full"); RETURN NULL;',
+                            hash="4ffced91d63e939bd8dbe60f47b67a882796c1a1",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_c0b37",
+                            table="accounts_venue",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;',
+                            hash="013823e0a1882faa26c0735f98090ca6d271008b",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_74b9e",
+                            table="accounts_venue",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;',
+                            hash="b748d322d16eae79d19a44344884d28bbff8aa87",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d2b7c",
+                            table="accounts_venue",
+                            when="AFTER",
+                        ),
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -608,6 +679,42 @@ class Migration(migrations.Migration):
                             )
                         ),
                         name="api_key_scopes_are_known",
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;',
+                            hash="e85a1dac1626fabe85d1105758f1e57a6308559e",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_d3b8e",
+                            table="accounts_apikey",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition='WHEN (OLD."allowance" IS DISTINCT FROM (NEW."allowance") OR OLD."created_at" IS DISTINCT FROM (NEW."created_at") OR OLD."end" IS DISTINCT FROM (NEW."end") OR OLD."expires_at" IS DISTINCT FROM (NEW."expires_at") OR OLD."family" IS DISTINCT FROM (NEW."family") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."name" IS DISTINCT FROM (NEW."name") OR OLD."revoked_at" IS DISTINCT FROM (NEW."revoked_at") OR OLD."scopes" IS DISTINCT FROM (NEW."scopes") OR OLD."start" IS DISTINCT FROM (NEW."start") OR OLD."venue_id" IS DISTINCT FROM (NEW."venue_id"))',
+                            func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;',
+                            hash="f2f997103fc090126a3dcc8adbf120e4c9028a61",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_46070",
+                            table="accounts_apikey",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;',
+                            hash="a476f869fa3b3016480200af50181031bf4a961d",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d5bea",
+                            table="accounts_apikey",
+                            when="AFTER",
+                        ),
                     ),
                 ],
             },
@@ -1039,6 +1146,42 @@ class Migration(migrations.Migration):
                         name="webhook_old_secret_has_an_end",
                     ),
                 ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;',
+                            hash="5f4180fbf0f365678ed8087009654f8d4e1e7547",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_4128f",
+                            table="accounts_webhookendpoint",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition='WHEN (OLD."created_at" IS DISTINCT FROM (NEW."created_at") OR OLD."description" IS DISTINCT FROM (NEW."description") OR OLD."disabled_at" IS DISTINCT FROM (NEW."disabled_at") OR OLD."disabled_reason" IS DISTINCT FROM (NEW."disabled_reason") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."old_secret_until" IS DISTINCT FROM (NEW."old_secret_until") OR OLD."types" IS DISTINCT FROM (NEW."types") OR OLD."url" IS DISTINCT FROM (NEW."url") OR OLD."venue_id" IS DISTINCT FROM (NEW."venue_id"))',
+                            func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;',
+                            hash="61a2dd0b311a6522442495aa09f86b1561d54da7",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_a6617",
+                            table="accounts_webhookendpoint",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;',
+                            hash="50a8274f5079cc702f2cd595ad1893ed4eeb4c83",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_523dc",
+                            table="accounts_webhookendpoint",
+                            when="AFTER",
+                        ),
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -1281,178 +1424,6 @@ class Migration(migrations.Migration):
             model_name="invitation",
             name="venues",
             field=models.ManyToManyField(blank=True, related_name="+", to="accounts.venue"),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="venue",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (NEW."account_id", NEW."address", NEW."auto_confirm_max_party", NEW."created_at", NEW."currency", NEW."forgets_guests_after_days", NEW."id", NEW."is_bookable_online", NEW."is_sandbox", NEW."mails_guests", NEW."max_days_ahead", NEW."name", NEW."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."phone", NEW."prices_include_tax", NEW."proves_guests", NEW."timezone", NEW."when_full"); RETURN NULL;',
-                    hash="4ffced91d63e939bd8dbe60f47b67a882796c1a1",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_c0b37",
-                    table="accounts_venue",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="venue",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;',
-                    hash="013823e0a1882faa26c0735f98090ca6d271008b",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_74b9e",
-                    table="accounts_venue",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="venue",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_venuechange" ("account_id", "address", "auto_confirm_max_party", "created_at", "currency", "forgets_guests_after_days", "id", "is_bookable_online", "is_sandbox", "mails_guests", "max_days_ahead", "name", "payment_methods", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "phone", "prices_include_tax", "proves_guests", "timezone", "when_full") VALUES (OLD."account_id", OLD."address", OLD."auto_confirm_max_party", OLD."created_at", OLD."currency", OLD."forgets_guests_after_days", OLD."id", OLD."is_bookable_online", OLD."is_sandbox", OLD."mails_guests", OLD."max_days_ahead", OLD."name", OLD."payment_methods", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."phone", OLD."prices_include_tax", OLD."proves_guests", OLD."timezone", OLD."when_full"); RETURN NULL;',
-                    hash="b748d322d16eae79d19a44344884d28bbff8aa87",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_d2b7c",
-                    table="accounts_venue",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="membership",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (NEW."account_id", NEW."created_at", NEW."id", NEW."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."role", NEW."user_id"); RETURN NULL;',
-                    hash="84fece4c55539ecca821a59d00461d4e0c0b5fb7",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_f0184",
-                    table="accounts_membership",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="membership",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (OLD."account_id", OLD."created_at", OLD."id", OLD."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."role", OLD."user_id"); RETURN NULL;',
-                    hash="f4b1140bf8147ac0b910e09560c50aff402e7115",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_2ef26",
-                    table="accounts_membership",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="membership",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_membershipchange" ("account_id", "created_at", "id", "is_limited", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "role", "user_id") VALUES (OLD."account_id", OLD."created_at", OLD."id", OLD."is_limited", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."role", OLD."user_id"); RETURN NULL;',
-                    hash="bb522e2562c0f227550292200725938829d8f9fd",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_d2fe0",
-                    table="accounts_membership",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="apikey",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (NEW."allowance", NEW."created_at", NEW."end", NEW."expires_at", NEW."family", NEW."id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."revoked_at", NEW."scopes", NEW."start", NEW."venue_id"); RETURN NULL;',
-                    hash="e85a1dac1626fabe85d1105758f1e57a6308559e",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_d3b8e",
-                    table="accounts_apikey",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="apikey",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition='WHEN (OLD."allowance" IS DISTINCT FROM (NEW."allowance") OR OLD."created_at" IS DISTINCT FROM (NEW."created_at") OR OLD."end" IS DISTINCT FROM (NEW."end") OR OLD."expires_at" IS DISTINCT FROM (NEW."expires_at") OR OLD."family" IS DISTINCT FROM (NEW."family") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."name" IS DISTINCT FROM (NEW."name") OR OLD."revoked_at" IS DISTINCT FROM (NEW."revoked_at") OR OLD."scopes" IS DISTINCT FROM (NEW."scopes") OR OLD."start" IS DISTINCT FROM (NEW."start") OR OLD."venue_id" IS DISTINCT FROM (NEW."venue_id"))',
-                    func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;',
-                    hash="f2f997103fc090126a3dcc8adbf120e4c9028a61",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_46070",
-                    table="accounts_apikey",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="apikey",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_apikeychange" ("allowance", "created_at", "end", "expires_at", "family", "id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "revoked_at", "scopes", "start", "venue_id") VALUES (OLD."allowance", OLD."created_at", OLD."end", OLD."expires_at", OLD."family", OLD."id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."revoked_at", OLD."scopes", OLD."start", OLD."venue_id"); RETURN NULL;',
-                    hash="a476f869fa3b3016480200af50181031bf4a961d",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_d5bea",
-                    table="accounts_apikey",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="webhookendpoint",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (NEW."created_at", NEW."description", NEW."disabled_at", NEW."disabled_reason", NEW."id", NEW."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."types", NEW."url", NEW."venue_id"); RETURN NULL;',
-                    hash="5f4180fbf0f365678ed8087009654f8d4e1e7547",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_4128f",
-                    table="accounts_webhookendpoint",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="webhookendpoint",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition='WHEN (OLD."created_at" IS DISTINCT FROM (NEW."created_at") OR OLD."description" IS DISTINCT FROM (NEW."description") OR OLD."disabled_at" IS DISTINCT FROM (NEW."disabled_at") OR OLD."disabled_reason" IS DISTINCT FROM (NEW."disabled_reason") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."old_secret_until" IS DISTINCT FROM (NEW."old_secret_until") OR OLD."types" IS DISTINCT FROM (NEW."types") OR OLD."url" IS DISTINCT FROM (NEW."url") OR OLD."venue_id" IS DISTINCT FROM (NEW."venue_id"))',
-                    func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;',
-                    hash="61a2dd0b311a6522442495aa09f86b1561d54da7",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_a6617",
-                    table="accounts_webhookendpoint",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="webhookendpoint",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "accounts_webhookendpointchange" ("created_at", "description", "disabled_at", "disabled_reason", "id", "old_secret_until", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "types", "url", "venue_id") VALUES (OLD."created_at", OLD."description", OLD."disabled_at", OLD."disabled_reason", OLD."id", OLD."old_secret_until", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."types", OLD."url", OLD."venue_id"); RETURN NULL;',
-                    hash="50a8274f5079cc702f2cd595ad1893ed4eeb4c83",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_523dc",
-                    table="accounts_webhookendpoint",
-                    when="AFTER",
-                ),
-            ),
         ),
         migrations.RunPython(create_groups, migrations.RunPython.noop),
         migrations.RunPython(create_references, migrations.RunPython.noop),

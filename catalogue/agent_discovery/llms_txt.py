@@ -90,7 +90,7 @@ def lines() -> Iterator[str]:
         "",
         "## Prices",
         "",
-        f"- [Products, addresses and prices]({absolute(x402_manifest.DOCUMENT)}), read by x402 indexes{prices()}",
+        f"- [Products, addresses and prices]({absolute(x402_manifest.DOCUMENT)}): read by x402 indexes{prices()}",
         *(f"- [{title(name)}]({page(name)}): {FOR_CALLERS[name]}" for name in ("paying", "tiers")),
         "",
         "## Documentation",

@@ -3,7 +3,6 @@ from decimal import Decimal
 import django.db.models.deletion
 import pghistory.utils
 import pgtrigger.compiler
-import pgtrigger.migrations
 from django.contrib.postgres.operations import TrigramExtension
 from django.db import migrations, models
 
@@ -72,6 +71,44 @@ class Migration(migrations.Migration):
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
+            options={
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "orders_menuchange" ("created_at", "id", "is_published", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id") VALUES (NEW."created_at", NEW."id", NEW."is_published", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."venue_id"); RETURN NULL;',
+                            hash="d56d65cbf862419d59d67631e169ee411fdd12b2",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_b6f33",
+                            table="orders_menu",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "orders_menuchange" ("created_at", "id", "is_published", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id") VALUES (OLD."created_at", OLD."id", OLD."is_published", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."venue_id"); RETURN NULL;',
+                            hash="72638d649d8585e957a18aad1031f72d4ec324e3",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_82097",
+                            table="orders_menu",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "orders_menuchange" ("created_at", "id", "is_published", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id") VALUES (OLD."created_at", OLD."id", OLD."is_published", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."venue_id"); RETURN NULL;',
+                            hash="70239b1a2e67394e4916ac6fd0330c0eb2529a28",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_27d0d",
+                            table="orders_menu",
+                            when="AFTER",
+                        ),
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="MenuChange",
@@ -165,6 +202,42 @@ class Migration(migrations.Migration):
                         ),
                         name="menu_category_is_served_from_and_until",
                         violation_error_message="Give both times, and not the same, or neither.",
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (NEW."id", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."position", NEW."served_from", NEW."served_until"); RETURN NULL;',
+                            hash="8f2d4755bf27cce53b0e7386dd896444a7634cfa",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_7ffe5",
+                            table="orders_menucategory",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."position", OLD."served_from", OLD."served_until"); RETURN NULL;',
+                            hash="41f7a67fba5b5ec149d1543e1c42932f60719741",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_ae4af",
+                            table="orders_menucategory",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."position", OLD."served_from", OLD."served_until"); RETURN NULL;',
+                            hash="25796e6e30852f77bdc9bd982d71295e8d96ae7c",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_8a109",
+                            table="orders_menucategory",
+                            when="AFTER",
+                        ),
                     ),
                 ],
             },
@@ -269,6 +342,42 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("ref", ""), _negated=True), name="menu_item_id_not_empty"
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "orders_menuitemchange" ("category_id", "description", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "price", "ref", "sold_out_on", "tax_percent") VALUES (NEW."category_id", NEW."description", NEW."id", NEW."is_available", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."position", NEW."price", NEW."ref", NEW."sold_out_on", NEW."tax_percent"); RETURN NULL;',
+                            hash="d97608aa6472d54a83fe073a08c6c4320f20f1a6",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_38770",
+                            table="orders_menuitem",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "orders_menuitemchange" ("category_id", "description", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "price", "ref", "sold_out_on", "tax_percent") VALUES (OLD."category_id", OLD."description", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."position", OLD."price", OLD."ref", OLD."sold_out_on", OLD."tax_percent"); RETURN NULL;',
+                            hash="c03e9ffdd0513efd0f4554667784a1443d9d7b1e",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_8be19",
+                            table="orders_menuitem",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "orders_menuitemchange" ("category_id", "description", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "price", "ref", "sold_out_on", "tax_percent") VALUES (OLD."category_id", OLD."description", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."position", OLD."price", OLD."ref", OLD."sold_out_on", OLD."tax_percent"); RETURN NULL;',
+                            hash="f3c213648bf810037bf939086d3566c9c7ded5f4",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_4eb07",
+                            table="orders_menuitem",
+                            when="AFTER",
+                        ),
                     ),
                 ],
             },
@@ -489,135 +598,6 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(fields=("venue", "business_date"), name="one_count_per_venue_and_day")
                 ],
             },
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="menu",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "orders_menuchange" ("created_at", "id", "is_published", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id") VALUES (NEW."created_at", NEW."id", NEW."is_published", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."venue_id"); RETURN NULL;',
-                    hash="d56d65cbf862419d59d67631e169ee411fdd12b2",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_b6f33",
-                    table="orders_menu",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="menu",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "orders_menuchange" ("created_at", "id", "is_published", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id") VALUES (OLD."created_at", OLD."id", OLD."is_published", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."venue_id"); RETURN NULL;',
-                    hash="72638d649d8585e957a18aad1031f72d4ec324e3",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_82097",
-                    table="orders_menu",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="menu",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "orders_menuchange" ("created_at", "id", "is_published", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "venue_id") VALUES (OLD."created_at", OLD."id", OLD."is_published", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."venue_id"); RETURN NULL;',
-                    hash="70239b1a2e67394e4916ac6fd0330c0eb2529a28",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_27d0d",
-                    table="orders_menu",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="menucategory",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (NEW."id", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."position", NEW."served_from", NEW."served_until"); RETURN NULL;',
-                    hash="8f2d4755bf27cce53b0e7386dd896444a7634cfa",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_7ffe5",
-                    table="orders_menucategory",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="menucategory",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."position", OLD."served_from", OLD."served_until"); RETURN NULL;',
-                    hash="41f7a67fba5b5ec149d1543e1c42932f60719741",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_ae4af",
-                    table="orders_menucategory",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="menucategory",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "orders_menucategorychange" ("id", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "served_from", "served_until") VALUES (OLD."id", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."position", OLD."served_from", OLD."served_until"); RETURN NULL;',
-                    hash="25796e6e30852f77bdc9bd982d71295e8d96ae7c",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_8a109",
-                    table="orders_menucategory",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="menuitem",
-            trigger=pgtrigger.compiler.Trigger(
-                name="added_insert",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "orders_menuitemchange" ("category_id", "description", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "price", "ref", "sold_out_on", "tax_percent") VALUES (NEW."category_id", NEW."description", NEW."id", NEW."is_available", NEW."menu_id", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."position", NEW."price", NEW."ref", NEW."sold_out_on", NEW."tax_percent"); RETURN NULL;',
-                    hash="d97608aa6472d54a83fe073a08c6c4320f20f1a6",
-                    operation="INSERT",
-                    pgid="pgtrigger_added_insert_38770",
-                    table="orders_menuitem",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="menuitem",
-            trigger=pgtrigger.compiler.Trigger(
-                name="changed_update",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                    func='INSERT INTO "orders_menuitemchange" ("category_id", "description", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "price", "ref", "sold_out_on", "tax_percent") VALUES (OLD."category_id", OLD."description", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."position", OLD."price", OLD."ref", OLD."sold_out_on", OLD."tax_percent"); RETURN NULL;',
-                    hash="c03e9ffdd0513efd0f4554667784a1443d9d7b1e",
-                    operation="UPDATE",
-                    pgid="pgtrigger_changed_update_8be19",
-                    table="orders_menuitem",
-                    when="AFTER",
-                ),
-            ),
-        ),
-        pgtrigger.migrations.AddTrigger(
-            model_name="menuitem",
-            trigger=pgtrigger.compiler.Trigger(
-                name="removed_delete",
-                sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func='INSERT INTO "orders_menuitemchange" ("category_id", "description", "id", "is_available", "menu_id", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "price", "ref", "sold_out_on", "tax_percent") VALUES (OLD."category_id", OLD."description", OLD."id", OLD."is_available", OLD."menu_id", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."position", OLD."price", OLD."ref", OLD."sold_out_on", OLD."tax_percent"); RETURN NULL;',
-                    hash="f3c213648bf810037bf939086d3566c9c7ded5f4",
-                    operation="DELETE",
-                    pgid="pgtrigger_removed_delete_4eb07",
-                    table="orders_menuitem",
-                    when="AFTER",
-                ),
-            ),
         ),
         migrations.RunPython(create_references, migrations.RunPython.noop),
     ]

@@ -279,7 +279,8 @@ WRITE = """
 import django
 django.setup()
 from django.db import connection, transaction
-from catalogue.exports import files, formats
+from catalogue.exports import formats
+from catalogue.exports.storage import files
 from catalogue.exports.datasets import DATASETS
 from catalogue.exports.datasets.base import parameters
 from catalogue.models import Export

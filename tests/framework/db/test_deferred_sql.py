@@ -1,3 +1,5 @@
+"""Foreign keys that Django defers are created inside the first migrations."""
+
 from django.db.migrations.loader import MigrationLoader
 
 from framework.db.deferred_sql import create_references
