@@ -62,7 +62,7 @@ class ServicePeriodForm(forms.ModelForm[ServicePeriod]):
 DUPLICATE_NAME: dict[str, dict[str, str]] = {NON_FIELD_ERRORS: {"unique_together": "This name is already used."}}
 
 
-class OfVenue(ValidatesUniqueness, forms.ModelForm[Any]):
+class VenueForm(ValidatesUniqueness, forms.ModelForm[Any]):
     """Base form for rows of one venue, without a venue field."""
 
     # Names are unique at a venue.
@@ -80,7 +80,7 @@ class OfVenue(ValidatesUniqueness, forms.ModelForm[Any]):
                 field.queryset = rows
 
 
-class OwnTableForm(OfVenue, TableForm, ToldForm):
+class VenueTableForm(VenueForm, TableForm, ToldForm):
     """A table, on the dashboard."""
 
     class Meta:
@@ -91,7 +91,7 @@ class OwnTableForm(OfVenue, TableForm, ToldForm):
         help_texts = {"name": "As on your floor plan, for example T4"}
 
 
-class OwnAreaForm(OfVenue, ToldForm):
+class VenueAreaForm(VenueForm, ToldForm):
     """An area, on the dashboard."""
 
     class Meta:
@@ -101,7 +101,7 @@ class OwnAreaForm(OfVenue, ToldForm):
         help_texts = {"name": "For example: Terrace, Bar", "position": "Areas are sorted by this number"}
 
 
-class OwnCombinationForm(OfVenue, CombinationForm):
+class VenueCombinationForm(VenueForm, CombinationForm):
     """A combination, on the dashboard. It has many related tables, so all fields are always saved."""
 
     class Meta:
@@ -121,7 +121,7 @@ CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 DAY = forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
 
 
-class OwnPeriodForm(OfVenue, ServicePeriodForm, ToldForm):
+class VenuePeriodForm(VenueForm, ServicePeriodForm, ToldForm):
     """A service period, on the dashboard."""
 
     class Meta:
@@ -142,7 +142,7 @@ class OwnPeriodForm(OfVenue, ServicePeriodForm, ToldForm):
         help_texts = dict.fromkeys(("slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min"), "")
 
 
-class OwnClosureForm(OfVenue, ToldForm):
+class VenueClosureForm(VenueForm, ToldForm):
     """Closed days, on the dashboard."""
 
     class Meta:
@@ -152,7 +152,7 @@ class OwnClosureForm(OfVenue, ToldForm):
         labels = {"first_date": "First day", "last_date": "Last day"}
 
 
-class RowForm(forms.Form):
+class TableRangeForm(forms.Form):
     """Several tables of one size."""
 
     names = forms.CharField(max_length=300, label="Tables", help_text="T1-T12, or T1, T2, E1-E4")

@@ -99,7 +99,7 @@ WRITTEN = {
     "reservations_table": ("name",),
     "reservations_serviceperiod": ("name",),
     "reservations_closure": ("reason",),
-    "reservations_visitor": ("note",),
+    "reservations_guestprofile": ("note",),
     "reservations_reservation": ("customer_name", "special_requests"),
     "catalogue_restaurant": ("name", "neighborhood", "line1", "locality"),
     "catalogue_review": ("text", "author", "owner_reply"),

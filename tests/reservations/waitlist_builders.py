@@ -8,7 +8,7 @@ import pytest
 
 from accounts.models import Event, Venue
 from reservations.booking import waitlist
-from reservations.models import IllegalMove, Notice, Reservation
+from reservations.models import InvalidTransition, GuestMail, Reservation
 from tests.support import builders
 
 # The reservations of tests/support/builders.py begin on 2031-05-03 at 17:30 UTC, which is 19:30 in Rome.
@@ -52,14 +52,16 @@ def told(reservation: Reservation) -> list[tuple[str, str]]:
 
 def mailed(reservation: Reservation) -> list[str]:
     """The kinds of mail to a guest since the reservation was made."""
-    written = Notice.objects.filter(reservation=reservation, created_at__gte=NOW).order_by("created_at", "id")
+    written = GuestMail.objects.filter(reservation=reservation, created_at__gte=NOW).order_by("created_at", "id")
     return list(written.values_list("kind", flat=True))
 
 
 def refusal_of(verb: Callable[..., Any], reservation: Reservation, *, now: datetime) -> str:
     """The message with which it is refused; nothing is changed."""
     before = Reservation.objects.values().get(pk=reservation.pk)
-    with pytest.raises((waitlist.OfferLapsed, waitlist.NotWaiting, waitlist.NoRoom, IllegalMove)) as refused:
+    with pytest.raises(
+        (waitlist.OfferExpired, waitlist.NotOnWaitlist, waitlist.NoTableFree, InvalidTransition)
+    ) as refused:
         verb(reservation, actor="guest", now=now)
     assert Reservation.objects.values().get(pk=reservation.pk) == before
     return refused.value.message

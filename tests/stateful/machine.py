@@ -296,7 +296,7 @@ class Books(RuleBasedStateMachine):
         self.touched.add((venue, RESERVATIONS))
         for status in verdicts:
             agree(
-                partial(booking_commands.move, row, status, now=self.now, actor=STAFF),
+                partial(booking_commands.set_status, row, status, now=self.now, actor=STAFF),
                 partial(self.books[venue].move_reservation, name, status, now=self.now),
             )
 

@@ -295,14 +295,14 @@ def test_a_name_is_one_line(staff: Client, venue: Venue) -> None:
 
 def test_the_page_of_a_reservation_shows_its_history_and_its_mail(staff: Client, venue: Venue) -> None:
     reservation = builders.reservation(venue, status="confirmed", starts_at=EVENING)
-    reservation.notices.all().delete()
+    reservation.guest_mails.all().delete()
     for kind, fields in (
         ("confirmed", {"state": "sent", "sent_at": LATER}),
         ("moved", {"state": "failed", "last_error": "550 <b>no</b>"}),
         ("reminder", {"state": "pending", "tries": 2, "last_error": "451 later"}),
         ("cancelled", {"state": "dropped"}),
     ):
-        reservation.notices.create(kind=kind, next_try_at=LATER, created_at=NOON, **fields)
+        reservation.guest_mails.create(kind=kind, next_attempt_at=LATER, created_at=NOON, **fields)
     shown = staff.get(f"{RESERVATIONS}{reservation.pk}/change/").content.decode()
     for line in (
         "reservation.created by system",
@@ -365,5 +365,5 @@ def test_a_long_name_is_cut_in_the_list_and_marks_that_turn_words_are_shown(staf
 def test_who_waits_and_is_not_reached_by_mail_is_to_be_called(staff: Client, venue: Venue) -> None:
     reservation = builders.reservation(venue, starts_at=EVENING)
     Reservation.objects.update(pending_reason="waitlist")
-    reservation.notices.create(kind="waitlisted", state="failed", next_try_at=NOON, created_at=NOON)
+    reservation.guest_mails.create(kind="waitlisted", state="failed", next_attempt_at=NOON, created_at=NOON)
     assert "waiting, call the guest" in staff.get(RESERVATIONS).content.decode()

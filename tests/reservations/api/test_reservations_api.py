@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from reservations.models import CODE_LETTERS, Reservation
+from reservations.models import CODE_ALPHABET, Reservation
 from tests.support import builders
 
 RESERVATIONS = "/api/v1/reservations"
@@ -40,7 +40,7 @@ def test_a_reservation_is_answered_as_its_whole_record(api: Client) -> None:
     record = response.json()
     assert response.status_code == 201
     assert re.fullmatch(r"res_[0-7][0-9a-hjkmnp-tv-z]{25}", record["id"])
-    assert re.fullmatch(f"[{CODE_LETTERS}]{{6}}", record["code"])
+    assert re.fullmatch(f"[{CODE_ALPHABET}]{{6}}", record["code"])
     assert record == {
         "id": record["id"],
         "object": "reservation",

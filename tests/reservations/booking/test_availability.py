@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time
 import pytest
 
 from accounts.models import Venue
-from reservations.booking.availability import Day, Hours
+from reservations.booking.availability import DayAvailability, DaySlots
 from reservations.models import Closure, Seating
 from tests.support import builders
 from tests.support.query_counts import costing
@@ -17,7 +17,7 @@ MORNING = datetime(2026, 11, 28, 8, 0, tzinfo=UTC)
 
 def times(venue: Venue, day: date) -> list[str]:
     """The slots of a day at which guests are seated."""
-    return [f"{slot.time:%H:%M}" for slot in Hours.of(venue, day).open_slots()]
+    return [f"{slot.time:%H:%M}" for slot in DaySlots.load(venue, day).open_slots()]
 
 
 def closed(venue: Venue, first: date, last: date, reason: str = "") -> Closure:
@@ -50,7 +50,7 @@ def test_of_two_periods_at_one_time_the_one_that_began_on_the_day_counts_then_th
     builders.period(venue, "Late", first="23:30", last="00:30", weekdays=[4], slot_min=30, turn_4_min=30)
     builders.period(venue, "Small hours", first="00:15", last="01:00", weekdays=[5], slot_min=15, turn_4_min=60)
     builders.period(venue, "Earlier", first="00:00", last="00:45", weekdays=[5], slot_min=45, turn_4_min=45)
-    found = {f"{slot.time:%H:%M}": slot.period.name for slot in Hours.of(venue, SATURDAY).open_slots()}
+    found = {f"{slot.time:%H:%M}": slot.period.name for slot in DaySlots.load(venue, SATURDAY).open_slots()}
     assert found == {
         "00:00": "Earlier",
         "00:15": "Small hours",
@@ -64,7 +64,7 @@ def test_after_midnight_a_slot_belongs_to_the_evening_before(venue: Venue) -> No
     builders.period(venue, first="23:00", last="00:30", weekdays=[5], slot_min=30)
     assert times(venue, SATURDAY) == ["23:00", "23:30"]
     assert times(venue, SUNDAY) == ["00:00", "00:30"]
-    assert [slot.own_day for slot in Hours.of(venue, SUNDAY).slots] == [SATURDAY, SATURDAY]
+    assert [slot.service_date for slot in DaySlots.load(venue, SUNDAY).slots] == [SATURDAY, SATURDAY]
 
 
 def test_the_closure_that_counts_is_that_of_the_periods_own_day(venue: Venue) -> None:
@@ -72,7 +72,7 @@ def test_the_closure_that_counts_is_that_of_the_periods_own_day(venue: Venue) ->
     closed(venue, SATURDAY, SATURDAY, "a wedding")
     assert times(venue, SATURDAY) == ["00:00", "00:30"]
     assert times(venue, SUNDAY) == ["23:30"]
-    hours = Hours.of(venue, SUNDAY)
+    hours = DaySlots.load(venue, SUNDAY)
     assert hours.slot(time(0, 30)) is None
     assert hours.why_not(time(0, 30)) == "No guests are seated on 2026-11-28: a wedding."
     # At that time nobody is seated on any day.
@@ -84,7 +84,9 @@ def test_the_days_of_a_closure_are_closed_from_the_first_to_the_last(venue: Venu
     closed(venue, SATURDAY, SUNDAY)
     closed(other_venue, date(2026, 1, 1), date(2027, 1, 1))
     assert [bool(times(venue, date(2026, 11, day))) for day in (27, 28, 29, 30)] == [True, False, False, True]
-    assert Hours.of(venue, SUNDAY).why_not(time(12, 0)) == "No guests are seated on 2026-11-29: the venue is closed."
+    assert (
+        DaySlots.load(venue, SUNDAY).why_not(time(12, 0)) == "No guests are seated on 2026-11-29: the venue is closed."
+    )
 
 
 def test_a_period_of_an_open_evening_goes_on_into_a_day_that_another_one_closes(venue: Venue) -> None:
@@ -97,7 +99,7 @@ def test_a_period_of_an_open_evening_goes_on_into_a_day_that_another_one_closes(
 # The clocks
 def test_a_slot_that_the_clocks_skip_does_not_exist(venue: Venue) -> None:
     builders.period(venue, first="01:30", last="03:30", slot_min=30)
-    hours = Hours.of(venue, date(2027, 3, 28))
+    hours = DaySlots.load(venue, date(2027, 3, 28))
     assert [(f"{slot.time:%H:%M}", slot.starts_at) for slot in hours.slots] == [
         ("01:30", datetime(2027, 3, 28, 0, 30, tzinfo=UTC)),
         ("03:00", datetime(2027, 3, 28, 1, 0, tzinfo=UTC)),
@@ -107,7 +109,7 @@ def test_a_slot_that_the_clocks_skip_does_not_exist(venue: Venue) -> None:
 
 def test_a_slot_that_the_clocks_show_twice_is_the_first_of_the_two(venue: Venue) -> None:
     builders.period(venue, first="01:30", last="03:00", slot_min=30)
-    hours = Hours.of(venue, date(2027, 10, 31))
+    hours = DaySlots.load(venue, date(2027, 10, 31))
     assert [(f"{slot.time:%H:%M}", slot.starts_at) for slot in hours.slots] == [
         ("01:30", datetime(2027, 10, 30, 23, 30, tzinfo=UTC)),
         ("02:00", datetime(2027, 10, 31, 0, 0, tzinfo=UTC)),
@@ -124,14 +126,17 @@ def test_an_overnight_period_crosses_a_change_of_the_clocks(venue: Venue) -> Non
 
 def test_a_day_that_a_venue_never_had_has_no_slots() -> None:
     samoa = Venue(name="Apia", timezone="Pacific/Apia")
-    hours = Hours(venue=samoa, day=date(2011, 12, 30), slots=())
+    hours = DaySlots(venue=samoa, day=date(2011, 12, 30), slots=())
     assert hours.why_not(time(12, 0)) == "No guests are seated at 12:00 on 2011-12-30."
 
 
 # Room
 def offered(venue: Venue, party_size: int, *, now: datetime = MORNING) -> dict[str, bool]:
     """The slots of Saturday and whether each has room."""
-    return {f"{offer.time:%H:%M}": offer.has_room for offer in Day.of(venue, SATURDAY, now=now).slots(party_size)}
+    return {
+        f"{offer.time:%H:%M}": offer.has_room
+        for offer in DayAvailability.load(venue, SATURDAY, now=now).slots(party_size)
+    }
 
 
 def test_a_slot_has_room_where_a_table_is_free_for_the_whole_stay(venue: Venue) -> None:
@@ -147,7 +152,7 @@ def test_a_slot_tells_when_the_party_sits_down_and_leaves(venue: Venue) -> None:
     builders.table(venue, seats_max=8)
     builders.period(venue, first="18:00", last="18:00", turn_2_min=15, turn_4_min=30, turn_6_min=45, turn_more_min=60)
     for party_size, minutes in ((1, 15), (2, 15), (3, 30), (4, 30), (5, 45), (6, 45), (7, 0), (8, 0)):
-        (offer,) = Day.of(venue, SATURDAY, now=MORNING).slots(party_size)
+        (offer,) = DayAvailability.load(venue, SATURDAY, now=MORNING).slots(party_size)
         assert offer.starts_at == datetime(2026, 11, 28, 17, 0, tzinfo=UTC)
         assert offer.ends_at == datetime(2026, 11, 28, 17 + (minutes == 0), minutes, tzinfo=UTC)
 
@@ -210,11 +215,11 @@ def test_a_day_costs_the_same_for_few_and_for_many(venue: Venue) -> None:
         if number in (1, 11):
             # The periods, the closures, the seatings, the covers, the tables, the combinations.
             with costing(6):
-                Day.of(venue, SATURDAY, now=MORNING).slots(4)
+                DayAvailability.load(venue, SATURDAY, now=MORNING).slots(4)
         builders.reservation(venue, starts_at=datetime(2026, 11, 28, 11, 0, tzinfo=UTC), tables=[f"T{number}"])
     builders.period(venue, "Dinner", first="18:00", last="22:00")
     with costing(6):
-        day = Day.of(venue, SATURDAY, now=MORNING)
+        day = DayAvailability.load(venue, SATURDAY, now=MORNING)
         day.alternatives(time(13, 0), 4)
 
 
@@ -235,14 +240,14 @@ def test_the_nearest_times_with_room_are_named_soonest_first(venue: Venue, at: s
     for hour, minute in ((18, 30), (19, 0)):
         starts_at = datetime(2026, 11, 28, hour, minute, tzinfo=UTC)
         builders.reservation(venue, starts_at=starts_at, tables=["T1"])
-    day = Day.of(venue, SATURDAY, now=MORNING)
+    day = DayAvailability.load(venue, SATURDAY, now=MORNING)
     assert day.alternatives(time.fromisoformat(at), 4) == expected
 
 
 def test_a_large_party_is_told_all_times_near_because_the_staff_make_room(venue: Venue) -> None:
     builders.table(venue)
     builders.period(venue, first="18:00", last="18:30")
-    day = Day.of(venue, SATURDAY, now=MORNING)
+    day = DayAvailability.load(venue, SATURDAY, now=MORNING)
     assert day.alternatives(time(12, 0), 9) == ["18:00", "18:15", "18:30"]
     assert day.alternatives(time(12, 0), 8) == []
 
@@ -250,5 +255,5 @@ def test_a_large_party_is_told_all_times_near_because_the_staff_make_room(venue:
 def test_a_day_without_slots_reads_no_tables(venue: Venue) -> None:
     builders.table(venue)
     with costing(2):
-        assert Day.of(venue, SATURDAY, now=MORNING).slots(2) == []
+        assert DayAvailability.load(venue, SATURDAY, now=MORNING).slots(2) == []
     assert not Seating.objects.exists()

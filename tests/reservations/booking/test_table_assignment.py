@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from accounts.models import Venue
 from reservations.booking import commands, table_assignment
-from reservations.booking.availability import Day, SlotUnavailable
+from reservations.booking.availability import DayAvailability, SlotUnavailable
 from reservations.models import Reservation, Seating, Table
 from tests.reservations import consistency
 from tests.support import builders
@@ -91,7 +91,7 @@ def test_a_combination_of_which_one_table_is_left_seats_nobody(venue: Venue) -> 
     builders.combination(venue, one, other, seats_min=7, seats_max=8)
     builders.period(venue)
     other.delete()
-    assert not any(offer.has_room for offer in Day.of(venue, SATURDAY, now=NOON).slots(8))
+    assert not any(offer.has_room for offer in DayAvailability.load(venue, SATURDAY, now=NOON).slots(8))
     with pytest.raises(SlotUnavailable):
         book(venue, 8)
     assert not Reservation.objects.exists()
@@ -145,7 +145,7 @@ def test_to_seat_costs_a_statement_and_its_savepoint(venue: Venue) -> None:
     reservation = builders.reservation(venue)
     # SAVEPOINT, the statement, RELEASE; the names on the row.
     with costing(4):
-        assert table_assignment.seat(reservation) == ["T1"]
+        assert table_assignment.assign_and_store(reservation) == ["T1"]
     reservation.refresh_from_db()
     assert reservation.tables == ["T1"]
 
@@ -153,7 +153,7 @@ def test_to_seat_costs_a_statement_and_its_savepoint(venue: Venue) -> None:
 def test_where_there_is_no_room_nothing_is_changed(venue: Venue) -> None:
     builders.table(venue, seats_max=2)
     reservation = builders.reservation(venue, party_size=3)
-    assert table_assignment.seat(reservation) is None
+    assert table_assignment.assign_and_store(reservation) is None
     assert (reservation.tables, Seating.objects.count()) == ([], 0)
 
 
@@ -162,16 +162,16 @@ def test_named_tables_are_given_all_or_none(venue: Venue, other_venue: Venue) ->
     builders.table(venue, "T2", seats_max=2, is_active=False)
     builders.table(other_venue, "T3")
     first, second = (builders.reservation(venue, party_size=9) for _ in range(2))
-    assert table_assignment.take_named(first, ["T2"]) == ["T2"]
+    assert table_assignment.assign_named(first, ["T2"]) == ["T2"]
     with pytest.raises(table_assignment.TableTaken) as refused:
-        table_assignment.take_named(second, ["T1", "T2"])
+        table_assignment.assign_named(second, ["T1", "T2"])
     assert (refused.value.code, refused.value.param, refused.value.message) == (
         "slot_unavailable",
         "tables",
         "Already booked at that time: T2.",
     )
-    with pytest.raises(table_assignment.NoSuchTable) as unknown:
-        table_assignment.take_named(second, ["T1", "T3"])
+    with pytest.raises(table_assignment.UnknownTable) as unknown:
+        table_assignment.assign_named(second, ["T1", "T3"])
     assert (unknown.value.param, unknown.value.message) == ("tables", "The venue has no table T3.")
     assert second.tables == []
     assert Seating.objects.get().reservation == first
@@ -180,8 +180,8 @@ def test_named_tables_are_given_all_or_none(venue: Venue, other_venue: Venue) ->
 def test_tables_are_taken_back(venue: Venue) -> None:
     builders.table(venue)
     reservation = builders.reservation(venue, tables=["T1"])
-    assert table_assignment.free(reservation)
-    assert not table_assignment.free(reservation)
+    assert table_assignment.release(reservation)
+    assert not table_assignment.release(reservation)
     reservation.refresh_from_db()
     assert (reservation.tables, Seating.objects.count()) == ([], 0)
 
@@ -192,7 +192,7 @@ def test_tables_are_taken_back(venue: Venue) -> None:
 def test_who_leaves_early_leaves_the_table_to_others(venue: Venue, after_min: int, ends_min: int | None) -> None:
     builders.table(venue)
     reservation = builders.reservation(venue, starts_at=EVENING, tables=["T1"])
-    released = table_assignment.release_early(reservation, now=EVENING + timedelta(minutes=after_min))
+    released = table_assignment.end_early(reservation, now=EVENING + timedelta(minutes=after_min))
     assert released is (ends_min is None or after_min < 105)
     found = [seating.during.upper for seating in Seating.objects.all()]
     assert found == ([] if ends_min is None else [EVENING + timedelta(minutes=ends_min)])
@@ -204,7 +204,7 @@ def test_a_rival_that_has_taken_half_a_combination_leaves_the_other_half_free(ve
     t1, t2, _t3 = (builders.table(venue, f"T{number}", seats_max=2) for number in (1, 2, 3))
     builders.combination(venue, t1, t2, seats_min=3, seats_max=4)
     builders.reservation(venue, starts_at=EVENING, party_size=2, tables=["T2"])
-    assert table_assignment.seat(builders.reservation(venue, starts_at=EVENING, party_size=4)) is None
+    assert table_assignment.assign_and_store(builders.reservation(venue, starts_at=EVENING, party_size=4)) is None
     assert Seating.objects.count() == 1
 
 
@@ -292,7 +292,7 @@ def test_two_parties_that_are_to_change_places_at_once_stay_where_they_are() -> 
 
     def swap(reservation: Reservation, name: str) -> str:
         try:
-            commands.change(reservation, tables=[name], now=NOON, actor="staff:s@example.com")
+            commands.update(reservation, tables=[name], now=NOON, actor="staff:s@example.com")
         except table_assignment.TableTaken as refused:
             return refused.message
         return "changed"
@@ -377,7 +377,7 @@ def compare(
     model = Book(places, pacing_covers)
     first = datetime(2026, 11, 28, 17, 0, tzinfo=UTC)
     for slot, party_size in wishes:
-        day = Day.of(venue, SATURDAY, now=NOON)
+        day = DayAvailability.load(venue, SATURDAY, now=NOON)
         for offer in day.slots(party_size):
             assert offer.has_room is (model.best(offer.starts_at, party_size) is not None)
         moment = first + slot * timedelta(minutes=15)

@@ -8,7 +8,7 @@ import time_machine
 from django.test import Client
 
 from accounts.models import Event, Venue
-from reservations.models import Closure, Notice, Reservation, Seating
+from reservations.models import Closure, GuestMail, Reservation, Seating
 from tests.support import builders
 from tests.support.query_counts import costing
 
@@ -37,9 +37,9 @@ def events() -> list[str]:
     return list(Event.objects.order_by("id").values_list("type", flat=True))
 
 
-def notices() -> list[str]:
+def guest_mails() -> list[str]:
     """What guests are written."""
-    return list(Notice.objects.order_by("created_at", "id").values_list("kind", flat=True))
+    return list(GuestMail.objects.order_by("created_at", "id").values_list("kind", flat=True))
 
 
 def refused(response: Any, code: str, message: str, alternatives: list[str]) -> None:
@@ -63,7 +63,7 @@ def test_without_tables_the_staff_confirm_each_one_whatever_the_hours(venue: Ven
     record = post(api, time="03:07", party_size=500).json()
     assert (record["status"], record["pending_reason"], record["tables"]) == ("pending", "manual", [])
     assert (record["starts_at"], record["ends_at"]) == ("2026-11-28T02:07:00Z", "2026-11-28T04:37:00Z")
-    assert (events(), notices()) == (["reservation.created"], ["requested"])
+    assert (events(), guest_mails()) == (["reservation.created"], ["requested"])
 
 
 def test_a_guest_for_whom_there_is_room_is_confirmed_with_the_table(dinner: Venue, api: Client) -> None:
@@ -80,7 +80,7 @@ def test_a_guest_for_whom_there_is_room_is_confirmed_with_the_table(dinner: Venu
     }
     with time_machine.travel(NOON, tick=False):
         assert api.get(RESERVATIONS).json()["data"] == [record]
-    assert (events(), notices()) == (["reservation.created", "reservation.confirmed"], ["confirmed"])
+    assert (events(), guest_mails()) == (["reservation.created", "reservation.confirmed"], ["confirmed"])
     told = [event.record for event in Event.objects.all()]
     assert told == [record, record]
 
@@ -97,7 +97,7 @@ def test_a_large_party_waits_for_the_staff_and_takes_no_table(dinner: Venue, api
     record = post(api, party_size=4).json()
     assert (record["status"], record["pending_reason"], record["tables"]) == ("pending", "large_party", [])
     assert record["ends_at"] == "2026-11-28T20:15:00Z"
-    assert (events(), notices()) == (["reservation.created"], ["requested"])
+    assert (events(), guest_mails()) == (["reservation.created"], ["requested"])
     assert not Seating.objects.exists()
 
 
@@ -179,7 +179,7 @@ def test_when_full_a_venue_may_put_on_the_waiting_list(dinner: Venue, api: Clien
     record = post(api).json()
     assert (record["status"], record["pending_reason"], record["tables"]) == ("pending", "waitlist", [])
     assert events() == ["reservation.created", "reservation.confirmed", "reservation.created"]
-    assert notices() == ["confirmed", "waitlisted"]
+    assert guest_mails() == ["confirmed", "waitlisted"]
     assert Seating.objects.count() == 1
 
 

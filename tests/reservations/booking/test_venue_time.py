@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from accounts.models import Venue
-from reservations.booking.venue_time import NoSuchTime, moment_of
+from reservations.booking.venue_time import NonexistentTime, to_utc
 from reservations.models import Reservation
 from tests.support import builders
 
@@ -19,8 +19,8 @@ ZONES = ("UTC", "Pacific/Kiritimati", "Etc/GMT+12", "Europe/Rome")
 @pytest.mark.parametrize("day", [date.min, date.max])
 @pytest.mark.parametrize("at", [time(0, 0), time(12, 0), time(23, 59)])
 def test_the_first_and_the_last_day_of_the_calendar_are_beyond_it(zone: str, day: date, at: time) -> None:
-    with pytest.raises(NoSuchTime, match="This is beyond the calendar") as refused:
-        moment_of(Venue(timezone=zone), day=day, at=at)
+    with pytest.raises(NonexistentTime, match="This is beyond the calendar") as refused:
+        to_utc(Venue(timezone=zone), day=day, at=at)
     assert refused.value.param == "date"
 
 

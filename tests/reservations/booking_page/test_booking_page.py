@@ -16,7 +16,7 @@ from accounts.models import Venue
 from reservations.booking import email_confirmation
 from reservations.booking_page import online_booking
 from reservations.mail import templates
-from reservations.models import Closure, Notice, OnlineBooking, Reservation, Seating
+from reservations.models import Closure, GuestMail, OnlineBooking, Reservation, Seating
 from reservations.self_service import links, permissions
 from tests.support import builders
 from tests.support.query_counts import costing
@@ -48,7 +48,7 @@ def page(venue: Venue, query: str = "") -> str:
 def sent(venue: Venue, *, now: datetime = NOW, **changes: str) -> dict[str, str]:
     """What the form sends, ten seconds after it was opened."""
     return {
-        "form": online_booking.new_form(venue, now=now - timedelta(seconds=10)),
+        "form": online_booking.new_form_token(venue, now=now - timedelta(seconds=10)),
         "party": "4",
         "day": DAY.isoformat(),
         "time": "19:30",
@@ -89,7 +89,7 @@ def test_a_week_for_any_party_costs_the_same_few_queries(osteria: Venue) -> None
 
 def test_what_is_shown_as_free_is_what_the_api_gives(osteria: Venue) -> None:
     builders.reservation(osteria, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
-    found = online_booking.days(osteria, DAY, party_size=4, now=NOW)[0]
+    found = online_booking.list_days(osteria, DAY, party_size=4, now=NOW)[0]
     free = [choice.time for choice in found.choices if choice.answer == "free"]
     assert free == [time(21, 15), time(21, 30), time(21, 45), time(22, 0)]
     api = builders.client(osteria)
@@ -112,7 +112,7 @@ def test_a_guest_books_and_reads_what_happens_next(osteria: Venue) -> None:
     assert response.status_code == 302
     made = Reservation.objects.get()
     assert (made.status, made.tables, made.time) == ("confirmed", ["T1"], time(19, 30))
-    assert made.notices.get().kind == "confirmed"
+    assert made.guest_mails.get().kind == "confirmed"
     after = seen(response["Location"])
     assert after.status_code == 200
     for part in ("Your table is booked", "Monday 5 May 2031", "19:30 (Europe/Rome time)", made.code):
@@ -235,10 +235,10 @@ def test_a_form_that_is_sent_twice_books_once(osteria: Venue) -> None:
     ("age_s", "said"), [(1, "submitted too quickly."), (60 * 60 * 13, "This page has expired."), (-60, "too quickly.")]
 )
 def test_forms_come_back_neither_at_once_nor_the_next_day(osteria: Venue, age_s: int, said: str) -> None:
-    response = post(osteria, form=online_booking.new_form(osteria, now=NOW - timedelta(seconds=age_s)))
+    response = post(osteria, form=online_booking.new_form_token(osteria, now=NOW - timedelta(seconds=age_s)))
     assert said in words(response)
     assert post(osteria, form="forged").status_code == 409
-    assert post(osteria, form=online_booking.new_form(trattoria(), now=NOW)).status_code == 409
+    assert post(osteria, form=online_booking.new_form_token(trattoria(), now=NOW)).status_code == 409
     assert not Reservation.objects.exists()
 
 
@@ -272,7 +272,7 @@ def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_lik
     after = seen(response["Location"])
     assert "Open the link in it to confirm by 14:15 on Saturday 3 May 2031." in words(after)
     assert links.token_of(made) not in after.content.decode()
-    mail = templates.write(made.notices.get())
+    mail = templates.build_mail(made.guest_mails.get())
     assert mail.subject == "Confirm your booking at Trattoria"
     assert links.url_of(made) in mail.body
     assert "14:15 on Saturday 3 May 2031" in mail.body
@@ -284,24 +284,24 @@ def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_lik
         for _ in range(2):
             assert guest.post(f"/guest/{links.token_of(made)}/confirm").status_code == 302
     made.refresh_from_db()
-    assert (made.status, made.tables, made.prove_by) == ("confirmed", ["T1"], None)
-    assert list(made.notices.order_by("pk").values_list("kind", flat=True)) == ["proof", "confirmed"]
-    assert email_confirmation.release(now=NOW + timedelta(days=1)) == 0
+    assert (made.status, made.tables, made.confirm_by) == ("confirmed", ["T1"], None)
+    assert list(made.guest_mails.order_by("pk").values_list("kind", flat=True)) == ["proof", "confirmed"]
+    assert email_confirmation.cancel_unconfirmed(now=NOW + timedelta(days=1)) == 0
 
 
 def test_what_nobody_proves_is_free_again_after_a_quarter_of_an_hour(db: None) -> None:
     venue = trattoria(proves_guests=True)
     post(venue)
     made = Reservation.objects.get()
-    assert email_confirmation.release(now=NOW + timedelta(minutes=14)) == 0
+    assert email_confirmation.cancel_unconfirmed(now=NOW + timedelta(minutes=14)) == 0
     assert Seating.objects.count() == 1
     late = NOW + timedelta(minutes=15)
-    with pytest.raises(email_confirmation.ProofTooLate):
-        email_confirmation.prove(made, now=late)
-    assert [email_confirmation.release(now=late), email_confirmation.release(now=late)] == [1, 0]
+    with pytest.raises(email_confirmation.ConfirmationExpired):
+        email_confirmation.confirm_email(made, now=late)
+    assert [email_confirmation.cancel_unconfirmed(now=late), email_confirmation.cancel_unconfirmed(now=late)] == [1, 0]
     made.refresh_from_db()
     assert (made.status, made.tables) == ("cancelled", [])
-    assert list(made.notices.values_list("kind", flat=True)) == ["proof"]
+    assert list(made.guest_mails.values_list("kind", flat=True)) == ["proof"]
     assert not Seating.objects.exists()
     with time_machine.travel(late, tick=False):
         assert Client().post(f"/guest/{links.token_of(made)}/confirm").status_code == 409
@@ -310,17 +310,17 @@ def test_what_nobody_proves_is_free_again_after_a_quarter_of_an_hour(db: None) -
 
 def test_who_proves_a_request_waits_as_any_that_the_venue_takes(db: None) -> None:
     for fields, reason, kind in (
-        ({"auto_confirm_max_party": 3}, "large_party", Notice.Kind.REQUESTED),
-        ({"when_full": "waitlist"}, "waitlist", Notice.Kind.WAITLISTED),
+        ({"auto_confirm_max_party": 3}, "large_party", GuestMail.Kind.REQUESTED),
+        ({"when_full": "waitlist"}, "waitlist", GuestMail.Kind.WAITLISTED),
     ):
         venue = trattoria(proves_guests=True, **fields)
         builders.reservation(venue, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
         assert post(venue, customer_email="bob@example.com").status_code == 302
         made = Reservation.objects.get(venue=venue, pending_reason="proof")
         assert made.tables == []
-        email_confirmation.prove(made, now=NOW)
-        assert (made.status, made.pending_reason, made.prove_by) == ("pending", reason, None)
-        assert made.notices.latest("pk").kind == kind
+        email_confirmation.confirm_email(made, now=NOW)
+        assert (made.status, made.pending_reason, made.confirm_by) == ("pending", reason, None)
+        assert made.guest_mails.latest("pk").kind == kind
 
 
 def test_a_venue_that_proves_guests_needs_their_mail_address(db: None) -> None:
@@ -339,7 +339,7 @@ def test_markup_in_any_field_is_text_everywhere(db: None) -> None:
     booked = post(venue, customer_name=XSS, special_requests=XSS)
     made = Reservation.objects.get()
     pages = [shown, seen(booked["Location"]), seen(f"/guest/{links.token_of(made)}"), seen(page(venue))]
-    mail = templates.write(made.notices.get())
+    mail = templates.build_mail(made.guest_mails.get())
     for text in [*(one.content.decode() for one in pages), str(mail.alternatives[0][0])]:
         assert "<script>alert" not in text
     assert XSS in words(pages[2])

@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Venue
 from reservations.booking import commands
-from reservations.booking.service_day import Work, working_day_of
-from reservations.dashboard.day_sheet import MOST_COLUMNS, Sheet
+from reservations.booking.service_day import ServiceDay, service_date_of
+from reservations.dashboard.day_sheet import MAX_COLUMNS, DaySheet
 from reservations.models import Closure, Reservation
 from tests.reservations import consistency
 from tests.support import builders, users
@@ -40,9 +40,9 @@ def host(dinner: Venue) -> Client:
     return users.member(dinner, "host")
 
 
-def sheet_of(venue: Venue, day: date = SATURDAY, *, now: datetime = NOON) -> Sheet:
+def sheet_of(venue: Venue, day: date = SATURDAY, *, now: datetime = NOON) -> DaySheet:
     """The sheet as it is read at noon."""
-    return Sheet.of(Work.of(venue, day), now=now)
+    return DaySheet.load(ServiceDay.load(venue, day), now=now)
 
 
 def url(venue: Venue, rest: str = "") -> str:
@@ -144,13 +144,13 @@ def test_what_an_overnight_service_seats_after_midnight_belongs_to_the_evening(v
     assert (late.date, late.time) == (date(2031, 5, 4), time(0, 30))
     assert [visit.reservation for visit in sheet_of(venue).listed] == [late]
     assert sheet_of(venue, date(2031, 5, 4)).listed == []
-    assert working_day_of(venue, at=late.starts_at) == SATURDAY
-    assert working_day_of(venue, at=late.starts_at + timedelta(minutes=45)) == date(2031, 5, 4)
+    assert service_date_of(venue, at=late.starts_at) == SATURDAY
+    assert service_date_of(venue, at=late.starts_at + timedelta(minutes=45)) == date(2031, 5, 4)
 
 
 @pytest.mark.parametrize(("day", "hours"), [(date(2031, 3, 30), 23), (date(2031, 10, 26), 25), (SATURDAY, 24)])
 def test_a_day_has_as_many_hours_as_the_clocks_show(dinner: Venue, day: date, hours: int) -> None:
-    work = Work.of(dinner, day)
+    work = ServiceDay.load(dinner, day)
     assert work.ends_at - work.starts_at == timedelta(hours=hours)
 
 
@@ -165,8 +165,8 @@ def test_the_hours_of_a_day_on_which_the_clocks_change_are_those_of_the_clock(ve
 
 def test_the_style_sheet_knows_each_column() -> None:
     css = Path("reservations/static/reservations/columns.css").read_text()
-    assert all(f".c{column}{{" in css for column in range(MOST_COLUMNS))
-    assert all(f".w{span}{{" in css for span in range(1, MOST_COLUMNS + 1))
+    assert all(f".c{column}{{" in css for column in range(MAX_COLUMNS))
+    assert all(f".w{span}{{" in css for span in range(1, MAX_COLUMNS + 1))
 
 
 @pytest.mark.parametrize("day", ["2031-02-30", "yesterday", "%00", "9999-12-31", "0001-01-01", "2031-05-3"])
@@ -229,7 +229,7 @@ def test_of_two_who_move_onto_one_table_at_once_one_is_told(dinner: Venue) -> No
         builders.reservation(dinner, status="confirmed", starts_at=EVENING + timedelta(hours=hours))
         for hours in (0, 3)
     )
-    commands.change(other, tables=["T2"], now=NOON, actor="system")
+    commands.update(other, tables=["T2"], now=NOON, actor="system")
     clients = [users.member(dinner), users.member(dinner)]
 
     def go(which: int) -> int:

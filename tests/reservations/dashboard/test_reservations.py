@@ -182,13 +182,13 @@ def test_a_request_is_confirmed_or_cancelled_and_cancelled_is_final(host: Client
 
 def test_who_has_not_followed_the_mailed_link_is_shown_so_and_can_be_confirmed(host: Client, dinner: Venue) -> None:
     its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1))
-    Reservation.objects.filter(pk=its.pk).update(pending_reason="proof", prove_by=NOW + timedelta(minutes=15))
+    Reservation.objects.filter(pk=its.pk).update(pending_reason="proof", confirm_by=NOW + timedelta(minutes=15))
     page = text(host.get(url(dinner)))
     assert "Awaiting email confirmation" in page
     assert "not confirmed by email yet" in page
     assert "held until Sat 19:45" in text(host.get(url(dinner, "/{id}", its=its)))
     assert step(host, its, "confirm") == ["The reservation of Ada Lovelace was confirmed."]
-    assert its.prove_by is None
+    assert its.confirm_by is None
 
 
 def test_a_table_is_offered_to_a_party_that_waits_and_they_take_it(host: Client, dinner: Venue) -> None:

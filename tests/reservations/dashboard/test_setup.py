@@ -77,7 +77,7 @@ def test_lists_cost_the_same_for_one_and_for_many(manager: Client, venue: Venue)
     ],
 )
 def test_a_row_of_tables_is_written_as_people_write_it(written: str, names: list[str]) -> None:
-    assert floor_tables.names_of(written) == names
+    assert floor_tables.parse_names(written) == names
 
 
 @pytest.mark.parametrize(

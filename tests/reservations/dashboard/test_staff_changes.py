@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.models import Event, Venue
 from framework.errors import InvalidRequest
 from reservations.booking import commands
-from reservations.models import IllegalMove, Reservation, Seating
+from reservations.models import InvalidTransition, Reservation, Seating
 from reservations.service import check_in
 from tests.reservations import consistency
 from tests.reservations.consistency import state, unchanged
@@ -31,13 +31,13 @@ def dinner(venue: Venue) -> Venue:
 
 def change(reservation: Reservation, **changes: Any) -> None:
     """What staff do while the guests are expected."""
-    commands.change(reservation, now=LATE, actor=ACTOR, **changes)
+    commands.update(reservation, now=LATE, actor=ACTOR, **changes)
 
 
 def mark(reservation: Reservation, *seen: str, now: datetime = LATE) -> None:
     """What staff have seen, one after the other."""
     for arrival in seen:
-        check_in.mark(reservation, Reservation.Arrival(arrival), actor=ACTOR, now=now)
+        check_in.record_arrival(reservation, Reservation.Arrival(arrival), actor=ACTOR, now=now)
 
 
 def during(reservation: Reservation) -> tuple[datetime, datetime]:
@@ -82,7 +82,7 @@ def test_a_party_that_is_gone_is_not_seated_by_a_correction(dinner: Venue, seen:
     other = builders.reservation(dinner, status="confirmed", starts_at=LATE)
     change(reservation, party_size=2, tables=["T4"])
     assert (reservation.party_size, other.tables) == (2, ["T4"])
-    refused = unchanged(IllegalMove, lambda: change(reservation, tables=["T4", "T5"]))
+    refused = unchanged(InvalidTransition, lambda: change(reservation, tables=["T4", "T5"]))
     assert (refused.param, refused.message) == ("tables", f"This party is {seen[-1]}, so no table can be assigned.")
     change(reservation, tables=[])
     assert (reservation.tables, Seating.objects.filter(reservation=reservation).count()) == ([], 0)

@@ -13,8 +13,8 @@ from django.utils import timezone
 from accounts.models import Event, IdempotentCall, Venue
 from reservations.booking import commands
 from reservations.guests import erasure, profiles, search
-from reservations.guests.profiles import guest_of
-from reservations.models import Notice, Reservation, Visitor
+from reservations.guests.profiles import guest_of_reservation
+from reservations.models import GuestMail, Reservation, GuestProfile
 from tests.reservations import consistency
 from tests.support import builders, users
 
@@ -47,7 +47,7 @@ def names(venue: Venue, text: str) -> list[str]:
 def test_addresses_of_different_case_are_one_guest(venue: Venue) -> None:
     first = visit(venue, customer_email="Ada@Example.com")
     visit(venue, customer_email="ada@example.COM", starts_at=AGO + timedelta(days=1))
-    guest = guest_of(first)
+    guest = guest_of_reservation(first)
     assert (guest.listed, guest.reservations.count()) == (["ada@example.com"], 2)
     (found,) = search.search(venue, "ADA@example.com", now=NOW)
     assert (found.reservations, found.contacts) == (2, {"ada@example.com"})
@@ -58,14 +58,14 @@ def test_who_shares_a_number_or_an_address_is_one_guest(venue: Venue) -> None:
     visit(venue, customer_email=None, customer_phone="+3906123")
     visit(venue, customer_email="ada@work.example", customer_phone="+3906123")
     visit(venue, customer_email="else@example.com")
-    assert guest_of(first).listed == ["+3906123", "ada@example.com", "ada@work.example"]
-    assert guest_of(first).reservations.count() == 3
+    assert guest_of_reservation(first).listed == ["+3906123", "ada@example.com", "ada@work.example"]
+    assert guest_of_reservation(first).reservations.count() == 3
 
 
 def test_guests_of_another_venue_are_nobody_here(venue: Venue, other_venue: Venue) -> None:
     visit(other_venue)
     mine = visit(venue)
-    assert guest_of(mine).reservations.get() == mine
+    assert guest_of_reservation(mine).reservations.get() == mine
     assert len(search.search(venue, "ada", now=NOW)) == 1
 
 
@@ -123,47 +123,47 @@ def test_a_note_is_kept_for_whatever_contact_the_guest_gives_next_and_a_stale_on
     its = visit(venue, customer_phone="+3906123")
     sent = {"note": "Sits by the window", "tags": "regular, nut allergy, regular", "seen": ""}
     assert host.post(url(its), sent).status_code == 302
-    noted = guest_of(visit(venue, customer_email=None, customer_phone="+3906123")).visitor
+    noted = guest_of_reservation(visit(venue, customer_email=None, customer_phone="+3906123")).profile
     assert noted
     assert (noted.note, noted.tags) == ("Sits by the window", ["regular", "nut allergy"])
     answer = host.post(url(its), sent | {"note": "Likes the bar"})
     assert answer.status_code == 400
     assert "Another user has changed this note." in answer.content.decode()
     assert "Likes the bar" in answer.content.decode()
-    assert Visitor.objects.get().note == "Sits by the window"
+    assert GuestProfile.objects.get().note == "Sits by the window"
 
 
 # Two become one
 def test_two_guests_are_made_one_and_two_again(host: Client, venue: Venue) -> None:
     ada = visit(venue)
     other = visit(venue, customer_name="A. Lovelace", customer_email="ada@work.example")
-    profiles.note(guest_of(other), text="Likes the bar", tags=["regular"], seen=None, now=NOW)
+    profiles.save_note(guest_of_reservation(other), text="Likes the bar", tags=["regular"], seen=None, now=NOW)
     page = host.get(url(ada, "/merge"), {"q": "lovelace"})
     assert [found.name for found in page.context["found"]] == ["A. Lovelace"]
     assert "Merge these guests?" in host.get(url(ada, "/merge"), {"other": other.public_id}).content.decode()
     host.post(url(ada, "/merge"), {"other": other.public_id})
-    guest = guest_of(ada)
+    guest = guest_of_reservation(ada)
     assert (guest.listed, guest.reservations.count()) == (["ada@example.com", "ada@work.example"], 2)
-    assert guest.visitor
-    assert (guest.visitor.note, guest.visitor.tags) == ("Likes the bar", ["regular"])
-    host.post(url(ada, "/split"), {"visitor": guest.visitors[1].public_id})
-    assert guest_of(ada).listed == ["ada@example.com"]
-    assert guest_of(other).listed == ["ada@work.example"]
+    assert guest.profile
+    assert (guest.profile.note, guest.profile.tags) == ("Likes the bar", ["regular"])
+    host.post(url(ada, "/split"), {"visitor": guest.profiles[1].public_id})
+    assert guest_of_reservation(ada).listed == ["ada@example.com"]
+    assert guest_of_reservation(other).listed == ["ada@work.example"]
 
 
 def test_a_guest_is_not_merged_with_themselves(host: Client, venue: Venue) -> None:
     ada, again = visit(venue), visit(venue)
     host.post(url(ada, "/merge"), {"other": again.public_id})
-    assert not Visitor.objects.exists()
+    assert not GuestProfile.objects.exists()
 
 
 def test_who_has_been_seen_under_one_contact_is_not_made_two_again(host: Client, venue: Venue) -> None:
     ada, other = visit(venue), visit(venue, customer_email="ada@work.example")
-    profiles.merge(guest_of(ada), guest_of(other), now=NOW)
+    profiles.merge(guest_of_reservation(ada), guest_of_reservation(other), now=NOW)
     for mail in ("ada@example.com", "ada@work.example"):
         visit(venue, customer_email=mail, customer_phone="+3906123")
-    away = guest_of(ada).visitors[1]
-    with pytest.raises(profiles.StillOne):
+    away = guest_of_reservation(ada).profiles[1]
+    with pytest.raises(profiles.SharedContact):
         profiles.split(away, now=NOW)
     away.refresh_from_db()
     assert away.merged_into is not None
@@ -181,8 +181,8 @@ def test_an_erased_guest_is_nowhere_any_more_and_the_visits_are_still_counted(
     assert made.status_code == 201
     its = Reservation.objects.get()
     visit(venue, customer_name="Ada Nowhere")
-    profiles.note(guest_of(its), text="Ada is kind", tags=["regular"], seen=None, now=timezone.now())
-    commands.move(its, "cancelled", now=timezone.now(), actor="system")
+    profiles.save_note(guest_of_reservation(its), text="Ada is kind", tags=["regular"], seen=None, now=timezone.now())
+    commands.set_status(its, "cancelled", now=timezone.now(), actor="system")
     answer = host.post(url(its, "/erase"), {"typed": " ada  nowhere "})
     assert answer["Location"] == f"/dashboard/{venue.public_id}/guests"
     rows = [
@@ -190,8 +190,8 @@ def test_an_erased_guest_is_nowhere_any_more_and_the_visits_are_still_counted(
         for row in Reservation.objects.all()
     ]
     assert rows == [("Erased guest", None, None, "", 4)] * 2
-    assert not Visitor.objects.exists()
-    assert not Notice.objects.filter(state="pending").exists()
+    assert not GuestProfile.objects.exists()
+    assert not GuestMail.objects.filter(state="pending").exists()
     kept = json.dumps(
         [
             list(Event.objects.values_list("record", flat=True)),
@@ -231,7 +231,10 @@ def test_who_is_expected_or_is_not_meant_is_not_erased(
 def test_erasing_one_guest_leaves_the_others_alone(venue: Venue, other_venue: Venue) -> None:
     its, other = visit(venue), visit(venue, customer_name="Grace", customer_email="grace@example.com")
     elsewhere = visit(other_venue)
-    assert erasure.erase(guest_of(its), name="Ada Lovelace", typed="Ada Lovelace", now=NOW, actor="system") == 1
+    assert (
+        erasure.erase(guest_of_reservation(its), name="Ada Lovelace", typed="Ada Lovelace", now=NOW, actor="system")
+        == 1
+    )
     for row, name in ((other, "Grace"), (elsewhere, "Ada Lovelace")):
         row.refresh_from_db()
         assert (row.customer_name, row.erased_at) == (name, None)
@@ -240,7 +243,7 @@ def test_erasing_one_guest_leaves_the_others_alone(venue: Venue, other_venue: Ve
 # Downloaded
 def test_all_that_is_known_of_a_guest_is_a_file(host: Client, venue: Venue) -> None:
     its = visit(venue, special_requests="By the window")
-    profiles.note(guest_of(its), text="Kind", tags=["regular"], seen=None, now=NOW)
+    profiles.save_note(guest_of_reservation(its), text="Kind", tags=["regular"], seen=None, now=NOW)
     answer = host.get(url(its, "/download"))
     assert answer["Content-Disposition"] == f'attachment; filename="guest-{its.code}.json"'
     told = answer.json()

@@ -16,7 +16,7 @@ from django.test import Client
 
 from accounts.models import Event, Venue
 from reservations.booking import waitlist
-from reservations.models import Notice, Reservation
+from reservations.models import GuestMail, Reservation
 from reservations.self_service import links
 from tests.support import builders
 from tests.support.live_server import database_url
@@ -50,7 +50,7 @@ def offered(venue: Venue, **fields: Any) -> Reservation:
     builders.table(venue)
     reservation = builders.reservation(venue, **fields)
     Reservation.objects.filter(pk=reservation.pk).update(pending_reason="waitlist")
-    waitlist.offer(reservation, actor="system", now=NOW)
+    waitlist.offer_table(reservation, actor="system", now=NOW)
     return reservation
 
 
@@ -258,7 +258,7 @@ def test_a_guest_cancels_in_two_steps(venue: Venue, guest: Client) -> None:
     assert (reservation.status, reservation.cancelled_at, reservation.tables) == ("cancelled", NOW, [])
     newest = Event.objects.filter(subject=reservation.pk).latest("created_at", "id")
     assert (newest.type, newest.actor) == ("reservation.cancelled", "guest")
-    assert [notice.kind for notice in Notice.objects.filter(created_at=NOW)] == ["cancelled"]
+    assert [notice.kind for notice in GuestMail.objects.filter(created_at=NOW)] == ["cancelled"]
 
 
 def test_to_cancel_twice_is_to_cancel_once(venue: Venue) -> None:
@@ -361,7 +361,7 @@ def test_eight_clicks_at_once_are_answered_with_pages_and_do_one_thing() -> None
         reservation = builders.reservation(venue, code=f"AAAAA{number + 2}")
         table = builders.table(venue, f"T{number}")
         Reservation.objects.filter(pk=reservation.pk).update(pending_reason="waitlist")
-        waitlist.offer(reservation, actor="system", now=datetime.now(UTC))
+        waitlist.offer_table(reservation, actor="system", now=datetime.now(UTC))
         with ThreadPoolExecutor(8) as threads:
             steps = ["accept", "decline", "cancel", "accept"] * 2
             answers = list(threads.map(click, [(reservation, step) for step in steps]))

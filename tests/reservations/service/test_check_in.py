@@ -34,7 +34,7 @@ ACTOR = "staff:ada@example.com"
 
 def mark(reservation: Reservation, arrival: str, *, now: datetime = NOW) -> bool:
     """What the verb answers to the staff."""
-    return check_in.mark(reservation, Reservation.Arrival(arrival), actor=ACTOR, now=now)
+    return check_in.record_arrival(reservation, Reservation.Arrival(arrival), actor=ACTOR, now=now)
 
 
 def row(reservation: Reservation) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) 
         assert (reservation.arrival, reservation.version) == (to, before["version"] + 1)
         return
     else:
-        with pytest.raises(check_in.IllegalArrival) as refused:
+        with pytest.raises(check_in.InvalidArrival) as refused:
             mark(reservation, to)
         assert (refused.value.code, refused.value.param) == ("invalid_transition", "arrival")
         assert refused.value.message == (
@@ -80,7 +80,7 @@ def test_only_confirmed_guests_are_awaited(venue: Venue, status: str, to: str) -
     reservation = builders.reservation(venue, status=status)
     before = row(reservation)
     with pytest.raises(
-        check_in.IllegalArrival,
+        check_in.InvalidArrival,
         match=f"This reservation is {status}. Arrivals are recorded for confirmed reservations only",
     ):
         mark(reservation, to)
@@ -89,7 +89,7 @@ def test_only_confirmed_guests_are_awaited(venue: Venue, status: str, to: str) -
 
 def test_nobody_is_missing_before_their_time(venue: Venue) -> None:
     reservation = builders.reservation(venue, status="confirmed")
-    with pytest.raises(check_in.IllegalArrival, match="The reservation time has not been reached yet"):
+    with pytest.raises(check_in.InvalidArrival, match="The reservation time has not been reached yet"):
         mark(reservation, NO_SHOW, now=STARTS_AT - timedelta(seconds=1))
     assert mark(reservation, NO_SHOW, now=STARTS_AT) is True
 
@@ -99,7 +99,7 @@ def test_nobody_is_seen_days_before_their_time(venue: Venue, state: str | None, 
     reservation = builders.reservation(venue, status="confirmed")
     Reservation.objects.filter(pk=reservation.pk).update(arrival=state)
     before = row(reservation)
-    with pytest.raises(check_in.IllegalArrival) as refused:
+    with pytest.raises(check_in.InvalidArrival) as refused:
         mark(reservation, to, now=EARLIEST - timedelta(seconds=1))
     assert refused.value.message == "Arrivals can be recorded from 12 hours before the reservation time."
     assert row(reservation) == before
@@ -175,7 +175,7 @@ def test_of_two_marks_at_once_each_counts_once_and_in_its_order() -> None:
         start.wait(timeout=10)
         try:
             return mark(*job)
-        except check_in.IllegalArrival:
+        except check_in.InvalidArrival:
             return False
         finally:
             connection.close()
