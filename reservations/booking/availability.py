@@ -167,16 +167,19 @@ class DayAvailability:
 
     @classmethod
     def load(cls, venue: Venue, day: date, *, now: datetime) -> Self:
-        """Read one day. Six queries."""
+        """Read one day. At most six queries."""
         (availability,) = cls.load_days([DaySlots.load(venue, day)], now=now)
         return availability
 
     @classmethod
-    def load_days(cls, days: Sequence[DaySlots], *, now: datetime) -> list[Self]:
-        """Read the places and bookings of several days of one venue. Four queries."""
+    def load_days(
+        cls, days: Sequence[DaySlots], *, places: Sequence[Place] | None = None, now: datetime
+    ) -> list[Self]:
+        """Read the bookings, and by default the places, of several days of one venue. At most four queries."""
         venue = days[0].venue
         slots = [slot for day in days for slot in day.open_slots()]
-        places = list_places(venue)
+        if places is None:
+            places = list_places(venue) if slots else ()
         taken: dict[UUID, list[tuple[datetime, datetime]]] = {}
         covers: dict[datetime, int] = {}
         if slots and places:
@@ -185,8 +188,10 @@ class DayAvailability:
             seatings = Seating.objects.filter(table__venue=venue, during__overlap=(first, last))
             for table, during in seatings.values_list("table_id", "during"):
                 taken.setdefault(table, []).append((during.lower, during.upper))
-            expected = Reservation.objects.filter(IS_EXPECTED, venue=venue, starts_at__range=(first, last))
-            covers = dict(expected.values_list("starts_at").annotate(covers=Sum("party_size")).order_by("starts_at"))
+            if any(slot.period.pacing_covers for slot in slots):
+                expected = Reservation.objects.filter(IS_EXPECTED, venue=venue, starts_at__range=(first, last))
+                sums = expected.values_list("starts_at").annotate(covers=Sum("party_size"))
+                covers = dict(sums.order_by("starts_at"))
         return [cls(hours=day, places=places, taken=taken, covers=covers, now=now) for day in days]
 
     def upcoming_slots(self) -> list[Slot]:
@@ -229,17 +234,17 @@ def minute_of_day(at: time) -> int:
 
 
 def outside_hours_error(hours: DaySlots, reservation: Reservation, *, now: datetime) -> OutsideServiceHours:
-    """Return the error for a time without a slot. Four queries."""
+    """Return the error for a time without a slot. At most four queries."""
     (day,) = DayAvailability.load_days([hours], now=now)
     message, alternatives = add_alternatives(hours.closed_message(reservation.time), day, reservation)
     return OutsideServiceHours(message, param="time", extra={"alternatives": alternatives})
 
 
 def slot_unavailable_error(reservation: Reservation, *, now: datetime) -> SlotUnavailable:
-    """Return the error for a party without room. Six queries."""
+    """Return the error for a party without room. At most six queries, eight without hours."""
     day = DayAvailability.load(reservation.venue, reservation.date, now=now)
     party_size = reservation.party_size
-    if not has_place_for(day.places, party_size):
+    if not has_place_for(day.places or list_places(reservation.venue), party_size):
         message = f"There is no table for {party_size} here."
         return SlotUnavailable(message, param="time", extra={"alternatives": []})
     message = f"There is no table for {party_size} at {reservation.time:%H:%M} on {reservation.date}."

@@ -162,7 +162,7 @@ def assign_named(reservation: Reservation, names: Sequence[str]) -> list[str]:
 
 def execute(statement: str, reservation: Reservation, **params: Any) -> list[Any]:
     """Run the statement with the values of the reservation, and return its rows."""
-    values = {
+    values: dict[str, Any] = {
         "reservation": reservation.pk,
         "venue": reservation.venue_id,
         "party_size": reservation.party_size,

@@ -18,6 +18,7 @@ from reservations.booking.availability import (
     DayAvailability,
     DaySlots,
     has_place_for,
+    list_places,
     list_slots,
     load_hours,
 )
@@ -112,12 +113,13 @@ def is_open(venue: Venue) -> bool:
 
 
 def list_days(venue: Venue, first: date, *, party_size: int, now: datetime) -> list[DayChoices]:
-    """Return the choices of a week, up to the last day that the venue accepts. Six queries."""
+    """Return the choices of a week, up to the last day that the venue accepts. At most six queries."""
     last = min(first + (DAYS_SHOWN - 1) * ONE_DAY, local_today(venue, now=now) + timedelta(days=venue.max_days_ahead))
     hours = load_hours(venue, first - ONE_DAY, last)
     week = [first + count * ONE_DAY for count in range((last - first).days + 1)]
     days = [DaySlots(venue=venue, day=day, slots=tuple(list_slots(venue, day, *hours))) for day in week]
-    return [day_choices(day, party_size) for day in DayAvailability.load_days(days, now=now)]
+    availability = DayAvailability.load_days(days, places=list_places(venue), now=now)
+    return [day_choices(day, party_size) for day in availability]
 
 
 def day_choices(availability: DayAvailability, party_size: int) -> DayChoices:

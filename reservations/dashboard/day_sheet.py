@@ -369,7 +369,7 @@ def table_sort_key(table: Table) -> tuple[Any, ...]:
 def day_digest(work: ServiceDay, *, now: datetime) -> str:
     """Return a digest of the page, which changes with its content and every five minutes (late guests). One query."""
     since = work.starts_at - MAX_STAY
-    params = {"venue": work.venue.pk, "day": work.day, "since": since, "until": work.ends_at}
+    params: dict[str, Any] = {"venue": work.venue.pk, "day": work.day, "since": since, "until": work.ends_at}
     with connection.cursor() as cursor:
         cursor.execute(DIGEST, params)
         (digest,) = cursor.fetchone()

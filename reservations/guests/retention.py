@@ -7,6 +7,7 @@ the guest's last reservation, its creation, or the last change of a note, whiche
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -89,7 +90,7 @@ def erase_expired_guests(*, now: datetime) -> int:
 
 def list_expired(*, now: datetime, after: ExpiredReservation) -> list[ExpiredReservation]:
     """Return the next batch, oldest first."""
-    params = {"now": now, "max_days": settings.GUEST_RETENTION_DAYS, "batch": BATCH_SIZE}
+    params: dict[str, Any] = {"now": now, "max_days": settings.GUEST_RETENTION_DAYS, "batch": BATCH_SIZE}
     with connection.cursor() as cursor:
         cursor.execute(EXPIRED, params | {"ends_at": after.ends_at, "id": after.id})
         return [ExpiredReservation(*row) for row in cursor.fetchall()]

@@ -298,7 +298,7 @@ def test_the_page_of_a_reservation_shows_its_history_and_its_mail(staff: Client,
     reservation.guest_mails.all().delete()
     for kind, fields in (
         ("confirmed", {"state": "sent", "sent_at": LATER}),
-        ("moved", {"state": "failed", "last_error": "550 <b>no</b>"}),
+        ("changed", {"state": "failed", "last_error": "550 <b>no</b>"}),
         ("reminder", {"state": "pending", "tries": 2, "last_error": "451 later"}),
         ("cancelled", {"state": "dropped"}),
     ):

@@ -89,7 +89,7 @@ def test_a_table_stands_in_an_area_of_its_venue_and_has_a_seat(
     response = staff.post(f"{ADMIN}table/add/", table_form(venue, area=str(area.pk)))
     assert errors_of(response) == {"area": ["This area belongs to another venue."]}
     response = staff.post(f"{ADMIN}table/add/", table_form(venue, seats_min="5"))
-    assert errors_of(response) == {"__all__": ["Seats are 1 to 500, and the most is not below the least."]}
+    assert errors_of(response) == {"__all__": ["Seats are 1 to 500, and the maximum is not below the minimum."]}
     assert not Table.objects.exists()
 
 

@@ -73,10 +73,10 @@ def test_the_closure_that_counts_is_that_of_the_periods_own_day(venue: Venue) ->
     assert times(venue, SATURDAY) == ["00:00", "00:30"]
     assert times(venue, SUNDAY) == ["23:30"]
     hours = DaySlots.load(venue, SUNDAY)
-    assert hours.slot(time(0, 30)) is None
-    assert hours.why_not(time(0, 30)) == "No guests are seated on 2026-11-28: a wedding."
+    assert hours.find(time(0, 30)) is None
+    assert hours.closed_message(time(0, 30)) == "No guests are seated on 2026-11-28: a wedding."
     # At that time nobody is seated on any day.
-    assert hours.why_not(time(12, 0)) == "No guests are seated at 12:00 on 2026-11-29."
+    assert hours.closed_message(time(12, 0)) == "No guests are seated at 12:00 on 2026-11-29."
 
 
 def test_the_days_of_a_closure_are_closed_from_the_first_to_the_last(venue: Venue, other_venue: Venue) -> None:
@@ -85,7 +85,7 @@ def test_the_days_of_a_closure_are_closed_from_the_first_to_the_last(venue: Venu
     closed(other_venue, date(2026, 1, 1), date(2027, 1, 1))
     assert [bool(times(venue, date(2026, 11, day))) for day in (27, 28, 29, 30)] == [True, False, False, True]
     assert (
-        DaySlots.load(venue, SUNDAY).why_not(time(12, 0)) == "No guests are seated on 2026-11-29: the venue is closed."
+        DaySlots.load(venue, SUNDAY).closed_message(time(12, 0)) == "No guests are seated on 2026-11-29: the venue is closed."
     )
 
 
@@ -127,16 +127,14 @@ def test_an_overnight_period_crosses_a_change_of_the_clocks(venue: Venue) -> Non
 def test_a_day_that_a_venue_never_had_has_no_slots() -> None:
     samoa = Venue(name="Apia", timezone="Pacific/Apia")
     hours = DaySlots(venue=samoa, day=date(2011, 12, 30), slots=())
-    assert hours.why_not(time(12, 0)) == "No guests are seated at 12:00 on 2011-12-30."
+    assert hours.closed_message(time(12, 0)) == "No guests are seated at 12:00 on 2011-12-30."
 
 
 # Room
-def offered(venue: Venue, party_size: int, *, now: datetime = MORNING) -> dict[str, bool]:
+def room_by_time(venue: Venue, party_size: int, *, now: datetime = MORNING) -> dict[str, bool]:
     """The slots of Saturday and whether each has room."""
-    return {
-        f"{offer.time:%H:%M}": offer.has_room
-        for offer in DayAvailability.load(venue, SATURDAY, now=now).slots(party_size)
-    }
+    day = DayAvailability.load(venue, SATURDAY, now=now)
+    return {f"{slot.time:%H:%M}": day.has_room(slot, party_size) for slot in day.upcoming_slots()}
 
 
 def test_a_slot_has_room_where_a_table_is_free_for_the_whole_stay(venue: Venue) -> None:
@@ -144,23 +142,23 @@ def test_a_slot_has_room_where_a_table_is_free_for_the_whole_stay(venue: Venue) 
     builders.period(venue, first="18:00", last="20:00", slot_min=30, turn_2_min=60)
     builders.reservation(venue, starts_at=datetime(2026, 11, 28, 18, 0, tzinfo=UTC), party_size=2, tables=["T1"])
     # It is taken from 19:00 to 20:00.
-    assert offered(venue, 2) == {"18:00": True, "18:30": False, "19:00": False, "19:30": False, "20:00": True}
-    assert offered(venue, 5) == dict.fromkeys(offered(venue, 2), False)
+    assert room_by_time(venue, 2) == {"18:00": True, "18:30": False, "19:00": False, "19:30": False, "20:00": True}
+    assert room_by_time(venue, 5) == dict.fromkeys(room_by_time(venue, 2), False)
 
 
 def test_a_slot_tells_when_the_party_sits_down_and_leaves(venue: Venue) -> None:
     builders.table(venue, seats_max=8)
     builders.period(venue, first="18:00", last="18:00", turn_2_min=15, turn_4_min=30, turn_6_min=45, turn_more_min=60)
     for party_size, minutes in ((1, 15), (2, 15), (3, 30), (4, 30), (5, 45), (6, 45), (7, 0), (8, 0)):
-        (offer,) = DayAvailability.load(venue, SATURDAY, now=MORNING).slots(party_size)
-        assert offer.starts_at == datetime(2026, 11, 28, 17, 0, tzinfo=UTC)
-        assert offer.ends_at == datetime(2026, 11, 28, 17 + (minutes == 0), minutes, tzinfo=UTC)
+        (slot,) = DayAvailability.load(venue, SATURDAY, now=MORNING).upcoming_slots()
+        assert slot.starts_at == datetime(2026, 11, 28, 17, 0, tzinfo=UTC)
+        assert slot.ends_at(party_size) == datetime(2026, 11, 28, 17 + (minutes == 0), minutes, tzinfo=UTC)
 
 
 def test_a_slot_that_has_begun_is_not_offered(venue: Venue) -> None:
     builders.table(venue)
     builders.period(venue, first="18:00", last="19:00", slot_min=30)
-    assert list(offered(venue, 2, now=datetime(2026, 11, 28, 17, 30, tzinfo=UTC))) == ["19:00"]
+    assert list(room_by_time(venue, 2, now=datetime(2026, 11, 28, 17, 30, tzinfo=UTC))) == ["19:00"]
 
 
 def test_tables_that_are_not_given_out_and_combinations_with_one_are_no_room(venue: Venue) -> None:
@@ -168,10 +166,10 @@ def test_tables_that_are_not_given_out_and_combinations_with_one_are_no_room(ven
     builders.combination(venue, *tables, seats_min=3, seats_max=4)
     builders.combination(venue, seats_min=5, seats_max=9, name="of no tables")
     builders.period(venue, first="18:00", last="18:00")
-    assert [offered(venue, size)["18:00"] for size in (1, 2, 3, 4, 5)] == [True, True, True, True, False]
+    assert [room_by_time(venue, size)["18:00"] for size in (1, 2, 3, 4, 5)] == [True, True, True, True, False]
     tables[1].is_active = False
     tables[1].save()
-    assert [offered(venue, size)["18:00"] for size in (1, 2, 3, 4, 5)] == [True, True, False, False, False]
+    assert [room_by_time(venue, size)["18:00"] for size in (1, 2, 3, 4, 5)] == [True, True, False, False, False]
 
 
 def test_a_combination_has_room_where_every_table_is_free(venue: Venue) -> None:
@@ -179,8 +177,8 @@ def test_a_combination_has_room_where_every_table_is_free(venue: Venue) -> None:
     builders.combination(venue, *tables, seats_min=3, seats_max=4)
     builders.period(venue, first="18:00", last="18:00")
     builders.reservation(venue, starts_at=datetime(2026, 11, 28, 17, 0, tzinfo=UTC), party_size=2, tables=["T2"])
-    assert offered(venue, 2) == {"18:00": True}
-    assert offered(venue, 4) == {"18:00": False}
+    assert room_by_time(venue, 2) == {"18:00": True}
+    assert room_by_time(venue, 4) == {"18:00": False}
 
 
 def test_a_slot_takes_as_many_guests_as_its_pacing_says(venue: Venue) -> None:
@@ -191,11 +189,11 @@ def test_a_slot_takes_as_many_guests_as_its_pacing_says(venue: Venue) -> None:
     builders.reservation(venue, starts_at=evening, party_size=4, status="confirmed")
     builders.reservation(venue, starts_at=evening, party_size=4, status="cancelled")
     builders.reservation(venue, starts_at=evening, party_size=4)
-    assert offered(venue, 2) == {"18:00": True, "18:15": True}
-    assert offered(venue, 3) == {"18:00": False, "18:15": True}
+    assert room_by_time(venue, 2) == {"18:00": True, "18:15": True}
+    assert room_by_time(venue, 3) == {"18:00": False, "18:15": True}
     # One that waits with a table in its hand counts.
     builders.reservation(venue, starts_at=evening, party_size=2, tables=["T3"])
-    assert offered(venue, 1) == {"18:00": False, "18:15": True}
+    assert room_by_time(venue, 1) == {"18:00": False, "18:15": True}
 
 
 def test_the_day_of_another_venue_takes_no_room(venue: Venue, other_venue: Venue) -> None:
@@ -203,7 +201,7 @@ def test_the_day_of_another_venue_takes_no_room(venue: Venue, other_venue: Venue
         builders.table(each)
         builders.period(each, first="18:00", last="18:00", pacing_covers=4)
     builders.reservation(other_venue, starts_at=datetime(2026, 11, 28, 17, 0, tzinfo=UTC), tables=["T1"])
-    assert offered(venue, 4) == {"18:00": True}
+    assert room_by_time(venue, 4) == {"18:00": True}
 
 
 def test_a_day_costs_the_same_for_few_and_for_many(venue: Venue) -> None:
@@ -215,7 +213,7 @@ def test_a_day_costs_the_same_for_few_and_for_many(venue: Venue) -> None:
         if number in (1, 11):
             # The periods, the closures, the seatings, the covers, the tables, the combinations.
             with costing(6):
-                DayAvailability.load(venue, SATURDAY, now=MORNING).slots(4)
+                DayAvailability.load(venue, SATURDAY, now=MORNING).upcoming_slots()
         builders.reservation(venue, starts_at=datetime(2026, 11, 28, 11, 0, tzinfo=UTC), tables=[f"T{number}"])
     builders.period(venue, "Dinner", first="18:00", last="22:00")
     with costing(6):
@@ -255,5 +253,5 @@ def test_a_large_party_is_told_all_times_near_because_the_staff_make_room(venue:
 def test_a_day_without_slots_reads_no_tables(venue: Venue) -> None:
     builders.table(venue)
     with costing(2):
-        assert DayAvailability.load(venue, SATURDAY, now=MORNING).slots(2) == []
+        assert DayAvailability.load(venue, SATURDAY, now=MORNING).upcoming_slots() == []
     assert not Seating.objects.exists()

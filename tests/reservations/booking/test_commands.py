@@ -10,8 +10,8 @@ from django.db import IntegrityError, connection
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Venue
-from reservations.booking.commands import ReservationInPast, DateTooFarAhead, book
-from reservations.booking.venue_time import NonexistentTime, to_utc, turn_time
+from reservations.booking.commands import DateTooFarAhead, ReservationInPast, book
+from reservations.booking.venue_time import NonexistentTime, default_turn_time, to_utc
 from reservations.models import CODE_ALPHABET, InvalidTransition, Reservation
 from tests.support import builders
 
@@ -119,7 +119,7 @@ def test_the_last_day_of_the_calendar_is_only_too_far(venue: Venue) -> None:
     ("party_size", "minutes"), [(1, 90), (2, 90), (3, 105), (4, 105), (5, 120), (6, 120), (7, 150), (500, 150)]
 )
 def test_a_party_stays_as_long_as_its_size_says(party_size: int, minutes: int) -> None:
-    assert turn_time(party_size) == timedelta(minutes=minutes)
+    assert default_turn_time(party_size) == timedelta(minutes=minutes)
 
 
 def test_a_stay_is_measured_in_minutes_and_not_by_the_clock(venue: Venue) -> None:
@@ -157,11 +157,11 @@ def test_a_code_is_replaced_for_no_other_reason(venue: Venue) -> None:
     ("changes", "constraint"),
     [
         ({"party_size": 0}, "reservation_party_size_in_1_to_500"),
-        ({"customer_email": None}, "reservation_has_a_contact"),
-        ({"status": "confirmed"}, "reservation_says_why_it_is_pending"),
-        ({"pending_reason": None}, "reservation_says_why_it_is_pending"),
-        ({"status": "cancelled", "pending_reason": None}, "reservation_says_when_it_was_cancelled"),
-        ({"cancelled_at": NOON}, "reservation_says_when_it_was_cancelled"),
+        ({"customer_email": None}, "reservation_has_contact"),
+        ({"status": "confirmed"}, "reservation_pending_reason_if_pending"),
+        ({"pending_reason": None}, "reservation_pending_reason_if_pending"),
+        ({"status": "cancelled", "pending_reason": None}, "reservation_cancelled_at_if_cancelled"),
+        ({"cancelled_at": NOON}, "reservation_cancelled_at_if_cancelled"),
         ({"ends_at": datetime(2031, 5, 3, 17, 30, tzinfo=UTC)}, "reservation_ends_after_it_starts"),
     ],
 )

@@ -165,12 +165,12 @@ def storm(operations: int, *, seed: int) -> Counter[str]:
         .annotate(Sum("party_size"))
     )
     assert [slot for slot in begin if slot["party_size__sum"] > PACING] == []
-    assert dict(Reservation.objects.values_list("pk", "version")) == told()
+    assert dict(Reservation.objects.values_list("pk", "version")) == list_events()
     return done
 
 
-def told() -> dict[UUID | None, int]:
-    """The last version of each reservation, where every one before it was told, and told once.
+def list_events() -> dict[UUID | None, int]:
+    """The last version of each reservation, where every one before it was list_events, and told once.
 
     The first is told twice where the reservation is confirmed at once.
     """

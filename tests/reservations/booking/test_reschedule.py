@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Event, Venue
 from reservations.booking import commands, table_assignment
 from reservations.booking.availability import SlotUnavailable
-from reservations.models import InvalidTransition, GuestMail, Reservation, Seating
+from reservations.models import GuestMail, InvalidTransition, Reservation, Seating
 from reservations.self_service import permissions
 from reservations.service import check_in
 from tests.reservations import consistency
@@ -21,7 +21,7 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 13, 0, tzinfo=UTC)
 SATURDAY = date(2026, 11, 28)
 EVENING = datetime(2026, 11, 28, 18, 30, tzinfo=UTC)
-Told = list[tuple[str, str]]
+EventList = list[tuple[str, str]]
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def book(venue: Venue, party_size: int = 4, *, at: str = "19:30") -> Reservation
     )
 
 
-def told(since: int) -> Told:
+def list_events(since: int) -> EventList:
     """The events and their actors, after the first ones."""
     return list(Event.objects.order_by("id").values_list("type", "actor"))[since:]
 
@@ -58,7 +58,7 @@ def test_what_waits_for_the_staff_is_seated_when_it_is_confirmed(dinner: Venue) 
     reservation = book(dinner, 2)
     commands.set_status(reservation, "confirmed", now=LATER, actor="staff:s@example.com")
     assert (reservation.status, reservation.tables, reservation.version) == ("confirmed", ["T2"], 2)
-    assert told(1) == [("reservation.confirmed", "staff:s@example.com")]
+    assert list_events(1) == [("reservation.confirmed", "staff:s@example.com")]
     assert Event.objects.latest("id").record["tables"] == ["T2"]
     assert list(GuestMail.objects.order_by("created_at").values_list("kind", flat=True)) == ["requested", "confirmed"]
     assert consistency.problems() == []
@@ -105,7 +105,7 @@ def test_who_cancels_frees_the_table(dinner: Venue) -> None:
     reservation = book(dinner)
     commands.set_status(reservation, "cancelled", now=LATER, actor="guest")
     assert (reservation.status, reservation.tables) == ("cancelled", [])
-    assert told(2) == [("reservation.cancelled", "guest")]
+    assert list_events(2) == [("reservation.cancelled", "guest")]
     assert Event.objects.latest("id").record["tables"] == []
     assert book(dinner).tables == ["T4"]
     assert consistency.problems() == []
@@ -157,8 +157,8 @@ def test_the_staff_move_a_party_outside_of_the_hours_and_it_keeps_its_table(dinn
     change(reservation, at=time(3, 7))
     assert (reservation.tables, reservation.starts_at) == (["T4"], datetime(2026, 11, 28, 2, 7, tzinfo=UTC))
     assert (reservation.ends_at, reservation.version) == (datetime(2026, 11, 28, 3, 37, tzinfo=UTC), 2)
-    assert told(4) == [("reservation.updated", "staff:s@example.com")]
-    assert GuestMail.objects.latest("created_at").kind == "moved"
+    assert list_events(4) == [("reservation.updated", "staff:s@example.com")]
+    assert GuestMail.objects.latest("created_at").kind == "changed"
     assert consistency.problems() == []
 
 
@@ -224,7 +224,7 @@ def test_the_staff_mend_what_a_guest_is_called_without_a_mail(dinner: Venue) -> 
     assert (reservation.customer_name, reservation.customer_email) == ("Grace Hopper", None)
     assert (reservation.customer_phone, reservation.special_requests) == ("+15550100999", "quiet")
     assert (reservation.tables, reservation.version) == (["T4"], 2)
-    assert not GuestMail.objects.filter(kind="moved").exists()
+    assert not GuestMail.objects.filter(kind="changed").exists()
 
 
 def test_a_cancelled_reservation_is_not_changed(dinner: Venue) -> None:
@@ -255,7 +255,7 @@ def create_by_staff(venue: Venue, *, status: Any = "pending", **fields: Any) -> 
 
 def test_what_the_staff_take_on_the_phone_gets_the_tables_that_they_name(dinner: Venue) -> None:
     assert create_by_staff(dinner, tables=["T4", "T2"]).tables == ["T2", "T4"]
-    assert told(0) == [("reservation.created", "staff:s@example.com")]
+    assert list_events(0) == [("reservation.created", "staff:s@example.com")]
     unchanged(table_assignment.TableTaken, lambda: create_by_staff(dinner, tables=["T4"]))
     unchanged(table_assignment.UnknownTable, lambda: create_by_staff(dinner, tables=["T9"]))
     assert consistency.problems() == []
@@ -265,5 +265,5 @@ def test_what_the_staff_confirm_on_the_phone_gets_the_best_table_or_none(dinner:
     found = [create_by_staff(dinner, status=Reservation.Status.CONFIRMED) for _ in range(3)]
     assert [reservation.tables for reservation in found] == [["T2"], ["T4"], []]
     assert [reservation.pending_reason for reservation in found] == [None] * 3
-    assert [kind for kind, _ in told(0)] == ["reservation.created", "reservation.confirmed"] * 3
+    assert [kind for kind, _ in list_events(0)] == ["reservation.created", "reservation.confirmed"] * 3
     assert found[0].ends_at == datetime(2026, 11, 28, 20, 0, tzinfo=UTC)

@@ -19,16 +19,16 @@ from config.celery import app
 from reservations import dispatch, tasks
 from reservations.booking import commands, waitlist
 from reservations.mail import queue as mail_queue
-from reservations.models import Closure, InvalidTransition, GuestMail, Reservation, Seating, ServicePeriod
+from reservations.models import Closure, GuestMail, InvalidTransition, Reservation, Seating, ServicePeriod
 from tests.reservations.waitlist_builders import (
     MINUTE,
     NOW,
     STARTS_AT,
     filled,
     held_for,
+    list_events,
     mailed,
     refusal_of,
-    told,
     waits,
 )
 from tests.support import builders
@@ -45,10 +45,10 @@ def test_a_table_is_held_for_the_first_of_the_list_for_half_an_hour(full: Venue)
     assert waitlist.offer_tables(full, now=NOW) == 1
     first.refresh_from_db()
     assert (first.status, first.pending_reason, first.tables) == ("pending", "waitlist", ["T1"])
-    assert (first.offered_until, first.offers, first.version) == (NOW + 30 * MINUTE, 1, 2)
-    assert (told(first), mailed(first)) == ([("reservation.updated", "system")], ["offered"])
+    assert (first.offered_until, first.offer_count, first.version) == (NOW + 30 * MINUTE, 1, 2)
+    assert (list_events(first), mailed(first)) == ([("reservation.updated", "system")], ["offered"])
     assert list(first.seatings.values_list("table__name", flat=True)) == ["T1"]
-    assert (told(second), mailed(second), held_for(full)) == ([], [], ["AAAAAA"])
+    assert (list_events(second), mailed(second), held_for(full)) == ([], [], ["AAAAAA"])
     # The table is held: a second look offers nothing.
     assert waitlist.offer_tables(full, now=NOW) == 0
 
@@ -64,8 +64,8 @@ def test_an_offer_ends_at_the_latest_when_the_party_would_come(full: Venue) -> N
     ("change", "offered"),
     [
         ({}, 1),
-        ({"offers": 2}, 1),
-        ({"offers": 3}, 0),
+        ({"offer_count": 2}, 1),
+        ({"offer_count": 3}, 0),
         ({"customer_email": None, "customer_phone": "+15550100999"}, 0),
         ({"starts_at": NOW}, 0),
         ({"party_size": 5}, 0),
@@ -118,10 +118,10 @@ def test_who_accepts_in_time_has_the_table(full: Venue) -> None:
     reservation.refresh_from_db()
     assert (reservation.status, reservation.pending_reason, reservation.offered_until) == ("confirmed", None, None)
     assert (reservation.tables, reservation.seatings.count()) == (["T1"], 1)
-    assert told(reservation) == [("reservation.updated", "system"), ("reservation.confirmed", "guest")]
+    assert list_events(reservation) == [("reservation.updated", "system"), ("reservation.confirmed", "guest")]
     assert mailed(reservation) == ["offered", "confirmed"]
     waitlist.accept_offer(reservation, actor="guest", now=NOW + 29 * MINUTE)
-    assert len(told(reservation)) == 2
+    assert len(list_events(reservation)) == 2
 
 
 @pytest.mark.parametrize("verb", [waitlist.accept_offer, waitlist.decline_offer])
@@ -137,7 +137,7 @@ def test_staff_offer_a_table_once_to_who_waits(full: Venue) -> None:
     reservation = waits(full, "AAAAAA")
     other = waits(full, "BBBBBB")
     waitlist.offer_table(reservation, actor="staff:ada@example.com", now=NOW)
-    assert told(reservation) == [("reservation.updated", "staff:ada@example.com")]
+    assert list_events(reservation) == [("reservation.updated", "staff:ada@example.com")]
     assert refusal_of(waitlist.offer_table, reservation, now=NOW) == "This party already has an offer."
     assert refusal_of(waitlist.offer_table, other, now=NOW) == "No table is free for this party."
     assert refusal_of(waitlist.offer_table, other, now=STARTS_AT) == "This party is not on the waiting list."
@@ -158,7 +158,7 @@ def test_who_declines_leaves_the_list_and_the_next_is_looked_at(
     assert len(enqueued) == 2  # for the mail, and for the list
     first.refresh_from_db()
     assert (first.status, first.tables, first.seatings.count()) == ("cancelled", [], 0)
-    assert told(first)[1:] == [("reservation.cancelled", "guest")]
+    assert list_events(first)[1:] == [("reservation.cancelled", "guest")]
     assert mailed(first) == ["offered", "cancelled"]
     waitlist.process_waitlist(full, now=NOW)
     second.refresh_from_db()
@@ -174,7 +174,7 @@ def test_an_offer_that_nobody_answers_goes_to_the_next_and_comes_back_at_most_tw
         turns += held_for(full)
     assert turns == ["AAAAAA", "BBBBBB"] * 3
     first.refresh_from_db()
-    assert (first.offers, first.offered_until, first.tables, first.status) == (3, None, [], "pending")
+    assert (first.offer_count, first.offered_until, first.tables, first.status) == (3, None, [], "pending")
     assert not Seating.objects.exists()
     assert mailed(second) == ["offered"] * 3
 
@@ -186,7 +186,7 @@ def test_lapsing_frees_the_table_and_is_told(full: Venue) -> None:
     assert waitlist.expire_offers(full, now=NOW + 30 * MINUTE) == 1
     reservation.refresh_from_db()
     assert (reservation.offered_until, reservation.tables, reservation.version) == (None, [], 3)
-    assert told(reservation) == [("reservation.updated", "system")] * 2
+    assert list_events(reservation) == [("reservation.updated", "system")] * 2
     assert not Seating.objects.exists()
 
 
@@ -235,7 +235,7 @@ def test_the_sweep_and_the_task_find_who_waits(full: Venue) -> None:
     tasks.offer_tables.run(venue=str(full.pk), unknown="argument")
     tasks.send_guest_mail.run()
     reservation.refresh_from_db()
-    assert reservation.offers == 1
+    assert reservation.offer_count == 1
     assert [notice.state for notice in GuestMail.objects.filter(kind="offered")] == ["sent"]
 
 
@@ -266,7 +266,7 @@ def test_of_an_offer_that_breaks_off_nothing_is_left(full: Venue) -> None:
     with pytest.raises(DataError):
         waitlist.offer_table(reservation, actor="x" * 301, now=NOW)
     assert Reservation.objects.values().get(pk=reservation.pk) == before
-    assert (Seating.objects.count(), told(reservation), mailed(reservation)) == (0, [], [])
+    assert (Seating.objects.count(), list_events(reservation), mailed(reservation)) == (0, [], [])
 
 
 def together(*works: Callable[[], Any]) -> list[Any]:
@@ -342,5 +342,5 @@ def test_accept_decline_lapse_and_cancel_at_once_leave_a_table_with_its_guest_or
         )
         reservation.refresh_from_db()
         assert (reservation.status, reservation.tables, reservation.seatings.count()) == ("cancelled", [], 0)
-        cancelled = [kind for kind, _ in told(reservation) if kind == "reservation.cancelled"]
+        cancelled = [kind for kind, _ in list_events(reservation) if kind == "reservation.cancelled"]
         assert len(cancelled) == 1

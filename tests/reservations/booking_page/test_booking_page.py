@@ -90,15 +90,15 @@ def test_a_week_for_any_party_costs_the_same_few_queries(osteria: Venue) -> None
 def test_what_is_shown_as_free_is_what_the_api_gives(osteria: Venue) -> None:
     builders.reservation(osteria, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
     found = online_booking.list_days(osteria, DAY, party_size=4, now=NOW)[0]
-    free = [choice.time for choice in found.choices if choice.answer == "free"]
+    free = [choice.time for choice in found.choices if choice.outcome == "free"]
     assert free == [time(21, 15), time(21, 30), time(21, 45), time(22, 0)]
     api = builders.client(osteria)
     # The last one is left free by none of the others.
-    for choice in (*(choice for choice in found.choices if choice.answer == "full"), found.choices[-1]):
+    for choice in (*(choice for choice in found.choices if choice.outcome == "full"), found.choices[-1]):
         with time_machine.travel(NOW, tick=False):
             body = builders.reservation_body(date=DAY.isoformat(), time=f"{choice.time:%H:%M}")
             response = api.post("/api/v1/reservations", body, content_type="application/json")
-        assert response.status_code == (201 if choice.answer == "free" else 400)
+        assert response.status_code == (201 if choice.outcome == "free" else 400)
 
 
 def test_closed_days_and_full_days_are_told(osteria: Venue) -> None:
@@ -268,7 +268,7 @@ def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_lik
     venue = trattoria(proves_guests=True)
     response = post(venue)
     made = Reservation.objects.get()
-    assert (made.status, made.pending_reason, made.tables) == ("pending", "proof", ["T1"])
+    assert (made.status, made.pending_reason, made.tables) == ("pending", "email_confirmation", ["T1"])
     after = seen(response["Location"])
     assert "Open the link in it to confirm by 14:15 on Saturday 3 May 2031." in words(after)
     assert links.token_of(made) not in after.content.decode()
@@ -285,7 +285,7 @@ def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_lik
             assert guest.post(f"/guest/{links.token_of(made)}/confirm").status_code == 302
     made.refresh_from_db()
     assert (made.status, made.tables, made.confirm_by) == ("confirmed", ["T1"], None)
-    assert list(made.guest_mails.order_by("pk").values_list("kind", flat=True)) == ["proof", "confirmed"]
+    assert list(made.guest_mails.order_by("pk").values_list("kind", flat=True)) == ["email_confirmation", "confirmed"]
     assert email_confirmation.cancel_unconfirmed(now=NOW + timedelta(days=1)) == 0
 
 
@@ -301,7 +301,7 @@ def test_what_nobody_proves_is_free_again_after_a_quarter_of_an_hour(db: None) -
     assert [email_confirmation.cancel_unconfirmed(now=late), email_confirmation.cancel_unconfirmed(now=late)] == [1, 0]
     made.refresh_from_db()
     assert (made.status, made.tables) == ("cancelled", [])
-    assert list(made.guest_mails.values_list("kind", flat=True)) == ["proof"]
+    assert list(made.guest_mails.values_list("kind", flat=True)) == ["email_confirmation"]
     assert not Seating.objects.exists()
     with time_machine.travel(late, tick=False):
         assert Client().post(f"/guest/{links.token_of(made)}/confirm").status_code == 409
@@ -316,7 +316,7 @@ def test_who_proves_a_request_waits_as_any_that_the_venue_takes(db: None) -> Non
         venue = trattoria(proves_guests=True, **fields)
         builders.reservation(venue, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
         assert post(venue, customer_email="bob@example.com").status_code == 302
-        made = Reservation.objects.get(venue=venue, pending_reason="proof")
+        made = Reservation.objects.get(venue=venue, pending_reason="email_confirmation")
         assert made.tables == []
         email_confirmation.confirm_email(made, now=NOW)
         assert (made.status, made.pending_reason, made.confirm_by) == ("pending", reason, None)

@@ -142,8 +142,8 @@ def test_what_an_overnight_service_seats_after_midnight_belongs_to_the_evening(v
     builders.period(venue, first="22:00", last="01:00", weekdays=[5])
     late = builders.reservation(venue, status="confirmed", starts_at=datetime(2031, 5, 3, 22, 30, tzinfo=UTC))
     assert (late.date, late.time) == (date(2031, 5, 4), time(0, 30))
-    assert [visit.reservation for visit in sheet_of(venue).listed] == [late]
-    assert sheet_of(venue, date(2031, 5, 4)).listed == []
+    assert [visit.reservation for visit in sheet_of(venue).sorted_contacts] == [late]
+    assert sheet_of(venue, date(2031, 5, 4)).sorted_contacts == []
     assert service_date_of(venue, at=late.starts_at) == SATURDAY
     assert service_date_of(venue, at=late.starts_at + timedelta(minutes=45)) == date(2031, 5, 4)
 

@@ -143,7 +143,7 @@ def test_a_table_is_changed_and_its_name_stays_its_own(manager: Client, venue: V
     table.refresh_from_db()
     assert (table.name, table.seats_max) == ("T9", 6)
     refused = manager.post(f"{root(venue)}/table/{table.pk}", fields | {"seats_min": "5"})
-    assert "Seats are 1 to 500, and the most is not below the least." in text(refused)
+    assert "Seats are 1 to 500, and the maximum is not below the minimum." in text(refused)
 
 
 def test_what_is_needed_is_kept_and_told_why(manager: Client, venue: Venue) -> None:

@@ -14,7 +14,7 @@ from accounts.models import Event, IdempotentCall, Venue
 from reservations.booking import commands
 from reservations.guests import erasure, profiles, search
 from reservations.guests.profiles import guest_of_reservation
-from reservations.models import GuestMail, Reservation, GuestProfile
+from reservations.models import GuestMail, GuestProfile, Reservation
 from tests.reservations import consistency
 from tests.support import builders, users
 
@@ -48,7 +48,7 @@ def test_addresses_of_different_case_are_one_guest(venue: Venue) -> None:
     first = visit(venue, customer_email="Ada@Example.com")
     visit(venue, customer_email="ada@example.COM", starts_at=AGO + timedelta(days=1))
     guest = guest_of_reservation(first)
-    assert (guest.listed, guest.reservations.count()) == (["ada@example.com"], 2)
+    assert (guest.sorted_contacts, guest.reservations.count()) == (["ada@example.com"], 2)
     (found,) = search.search(venue, "ADA@example.com", now=NOW)
     assert (found.reservations, found.contacts) == (2, {"ada@example.com"})
 
@@ -58,7 +58,7 @@ def test_who_shares_a_number_or_an_address_is_one_guest(venue: Venue) -> None:
     visit(venue, customer_email=None, customer_phone="+3906123")
     visit(venue, customer_email="ada@work.example", customer_phone="+3906123")
     visit(venue, customer_email="else@example.com")
-    assert guest_of_reservation(first).listed == ["+3906123", "ada@example.com", "ada@work.example"]
+    assert guest_of_reservation(first).sorted_contacts == ["+3906123", "ada@example.com", "ada@work.example"]
     assert guest_of_reservation(first).reservations.count() == 3
 
 
@@ -143,12 +143,12 @@ def test_two_guests_are_made_one_and_two_again(host: Client, venue: Venue) -> No
     assert "Merge these guests?" in host.get(url(ada, "/merge"), {"other": other.public_id}).content.decode()
     host.post(url(ada, "/merge"), {"other": other.public_id})
     guest = guest_of_reservation(ada)
-    assert (guest.listed, guest.reservations.count()) == (["ada@example.com", "ada@work.example"], 2)
+    assert (guest.sorted_contacts, guest.reservations.count()) == (["ada@example.com", "ada@work.example"], 2)
     assert guest.profile
     assert (guest.profile.note, guest.profile.tags) == ("Likes the bar", ["regular"])
     host.post(url(ada, "/split"), {"visitor": guest.profiles[1].public_id})
-    assert guest_of_reservation(ada).listed == ["ada@example.com"]
-    assert guest_of_reservation(other).listed == ["ada@work.example"]
+    assert guest_of_reservation(ada).sorted_contacts == ["ada@example.com"]
+    assert guest_of_reservation(other).sorted_contacts == ["ada@work.example"]
 
 
 def test_a_guest_is_not_merged_with_themselves(host: Client, venue: Venue) -> None:

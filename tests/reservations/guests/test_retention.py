@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Event, Venue
 from reservations.guests import profiles, retention
 from reservations.guests.profiles import guest_of_reservation
-from reservations.models import Reservation, GuestProfile
+from reservations.models import GuestProfile, Reservation
 from tests.reservations import consistency
 from tests.support import builders, users
 

@@ -78,7 +78,7 @@ def post(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Postbo
             "It is held for you until 14:30 on Thursday 1 May 2031.",
         ),
         (KIND.CANCELLED, "Your reservation at Trattoria is cancelled", "Your reservation was cancelled."),
-        (KIND.MOVED, "Your reservation at Trattoria has changed", "Your reservation has changed."),
+        (KIND.CHANGED, "Your reservation at Trattoria has changed", "Your reservation has changed."),
         (KIND.REMINDER, "Reminder: your table at Trattoria", "This is a reminder of your reservation."),
     ],
 )
@@ -254,7 +254,7 @@ def test_a_mail_that_cannot_be_written_holds_up_nobody_else(
     wrong = waiting(venue, customer_email=address)
     others = [waiting(other_venue), waiting(venue)]
     GuestMail.objects.exclude(pk=wrong.pk).update(next_attempt_at=NOW + timedelta(microseconds=1))
-    assert queue.send_due(now=NOW + MINUTE, at_most=3) is True
+    assert queue.send_due(now=NOW + MINUTE, limit=3) is True
     state, attempts, why = stored(wrong)
     assert (state, attempts, why[: len(said)]) == ("failed", 1, said)
     assert [stored(notice)[0] for notice in others] == ["sent", "sent"]
@@ -283,7 +283,7 @@ def test_a_server_that_is_away_is_not_asked_for_each_mail(venue: Venue, settings
     [
         (KIND.CONFIRMED, {"status": "cancelled", "cancelled_at": NOW}),
         (KIND.REMINDER, {"status": "cancelled", "cancelled_at": NOW}),
-        (KIND.MOVED, {"status": "cancelled", "cancelled_at": NOW}),
+        (KIND.CHANGED, {"status": "cancelled", "cancelled_at": NOW}),
         (KIND.REQUESTED, {"status": "confirmed", "pending_reason": None}),
         (KIND.WAITLISTED, {"status": "confirmed", "pending_reason": None}),
         (KIND.OFFERED, {"offered_until": NOW}),
@@ -302,7 +302,7 @@ def test_what_is_no_longer_true_is_dropped(venue: Venue, kind: GuestMail.Kind, s
 
 def test_of_two_mails_that_wait_the_newer_is_sent(venue: Venue) -> None:
     older = waiting(venue)
-    newer = GuestMail.objects.create(reservation=older.reservation, kind="moved", next_attempt_at=NOW, created_at=NOW)
+    newer = GuestMail.objects.create(reservation=older.reservation, kind="changed", next_attempt_at=NOW, created_at=NOW)
     queue.send_due(now=NOW)
     assert (stored(older)[0], stored(newer)[0], len(mail.outbox)) == ("dropped", "sent", 1)
 
@@ -331,7 +331,7 @@ def test_mail_is_written_for_who_can_be_mailed_and_still_comes(
     for name, value in change.items():
         setattr(reservation, name, value)
     notifications.record_change(
-        reservation, EventType.RESERVATION_CONFIRMED, notice=GuestMail.Kind.CONFIRMED, actor="system", now=NOW
+        reservation, EventType.RESERVATION_CONFIRMED, mail=GuestMail.Kind.CONFIRMED, actor="system", now=NOW
     )
     assert list(reservation.guest_mails.values_list("kind", flat=True)) == written
     newest = venue.events.latest("created_at")
@@ -349,8 +349,8 @@ def test_a_mail_costs_four_queries(venue: Venue, django_assert_num_queries: Djan
 def test_a_task_sends_a_slice_and_says_that_there_may_be_more(venue: Venue) -> None:
     for _ in range(3):
         waiting(venue)
-    assert queue.send_due(now=NOW, at_most=2) is True
-    assert queue.send_due(now=NOW, at_most=2) is False
+    assert queue.send_due(now=NOW, limit=2) is True
+    assert queue.send_due(now=NOW, limit=2) is False
     assert len(mail.outbox) == 3
 
 

@@ -75,7 +75,7 @@ def test_whom_a_reminder_tells_nothing_gets_none(venue: Venue, changes: dict[str
 def test_who_has_had_mail_on_the_last_day_needs_no_reminder(venue: Venue) -> None:
     reservation = booked(venue)
     at = DUE + timedelta(hours=2)
-    GuestMail.objects.create(reservation=reservation, kind="moved", next_attempt_at=at, created_at=at)
+    GuestMail.objects.create(reservation=reservation, kind="changed", next_attempt_at=at, created_at=at)
     assert reminders.queue_reminders(now=at) == 0
 
 

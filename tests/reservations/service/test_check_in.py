@@ -42,7 +42,7 @@ def row(reservation: Reservation) -> dict[str, Any]:
     return dict(Reservation.objects.values().get(pk=reservation.pk))
 
 
-def told(reservation: Reservation) -> list[tuple[str, str]]:
+def list_events(reservation: Reservation) -> list[tuple[str, str]]:
     """The events of a reservation since its time."""
     events = Event.objects.filter(subject=reservation.pk, created_at__gte=STARTS_AT).order_by("created_at", "id")
     return list(events.values_list("type", "actor"))
@@ -59,7 +59,7 @@ def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) 
     elif (state, to) in LEGAL:
         assert mark(reservation, to) is True
         assert row(reservation) == before | {"arrival": to, "version": before["version"] + 1, "updated_at": NOW}
-        assert told(reservation) == [("reservation.updated", ACTOR)]
+        assert list_events(reservation) == [("reservation.updated", ACTOR)]
         assert (reservation.arrival, reservation.version) == (to, before["version"] + 1)
         return
     else:
@@ -71,7 +71,7 @@ def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) 
             if state
             else f"This party has not arrived yet, so it cannot be {to}."
         )
-    assert (row(reservation), told(reservation)) == (before, [])
+    assert (row(reservation), list_events(reservation)) == (before, [])
 
 
 @pytest.mark.parametrize("status", ["pending", "cancelled"])
@@ -84,7 +84,7 @@ def test_only_confirmed_guests_are_awaited(venue: Venue, status: str, to: str) -
         match=f"This reservation is {status}. Arrivals are recorded for confirmed reservations only",
     ):
         mark(reservation, to)
-    assert (row(reservation), told(reservation)) == (before, [])
+    assert (row(reservation), list_events(reservation)) == (before, [])
 
 
 def test_nobody_is_missing_before_their_time(venue: Venue) -> None:
@@ -187,6 +187,6 @@ def test_of_two_marks_at_once_each_counts_once_and_in_its_order() -> None:
             won = sum(threads.map(see, jobs))
             stored = Reservation.objects.get(pk=made.pk)
             assert stored.version == made.version + won
-            assert len(told(made)) == won
+            assert len(list_events(made)) == won
             # Who did not come may come after all; nothing else is followed by its rival.
             assert won == (2 if pair == (NO_SHOW, ARRIVED) and stored.arrival == ARRIVED and won == 2 else 1)
