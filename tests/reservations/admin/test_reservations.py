@@ -299,7 +299,7 @@ def test_the_page_of_a_reservation_shows_its_history_and_its_mail(staff: Client,
     for kind, fields in (
         ("confirmed", {"state": "sent", "sent_at": LATER}),
         ("changed", {"state": "failed", "last_error": "550 <b>no</b>"}),
-        ("reminder", {"state": "pending", "tries": 2, "last_error": "451 later"}),
+        ("reminder", {"state": "pending", "attempts": 2, "last_error": "451 later"}),
         ("cancelled", {"state": "dropped"}),
     ):
         reservation.guest_mails.create(kind=kind, next_attempt_at=LATER, created_at=NOON, **fields)
@@ -308,7 +308,7 @@ def test_the_page_of_a_reservation_shows_its_history_and_its_mail(staff: Client,
         "reservation.created by system",
         "reservation.confirmed by system",
         "2026-11-21 12:00:00 UTC confirmed: sent 2026-11-21 13:00:00 UTC",
-        "moved: failed 550 &lt;b&gt;no&lt;/b&gt;",
+        "changed: failed 550 &lt;b&gt;no&lt;/b&gt;",
         "reminder: 2 attempts, next 2026-11-21 13:00:00 UTC: 451 later",
         "cancelled: outdated",
     ):

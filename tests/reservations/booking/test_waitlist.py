@@ -255,7 +255,7 @@ def test_the_bell_reaches_the_queue_of_the_workers_and_is_not_kept_for_long(full
 def test_the_beat_rings_for_tasks_that_there_are() -> None:
     app.loader.import_default_modules()
     enqueued = {entry["task"] for entry in app.conf.beat_schedule.values()}
-    ours = {"send_guest_mail", "process_waiting_lists", "write_reminders"}
+    ours = {"send_guest_mail", "process_waiting_lists", "queue_reminders"}
     assert {f"reservations.tasks.{name}" for name in ours} <= enqueued <= set(app.tasks)
 
 

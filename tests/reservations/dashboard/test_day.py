@@ -112,7 +112,7 @@ def test_who_has_no_table_stands_above_the_tables_each_in_a_lane_of_its_own(dinn
     for size in (9, 12):
         builders.reservation(dinner, starts_at=EVENING, party_size=size)
     row = sheet_of(dinner).rows[0]
-    assert (row.table, [block.lane for block in row.blocks], row.lanes) == (None, [0, 1], 2)
+    assert (row.table, [block.lane for block in row.blocks]) == (None, [0, 1])
 
 
 def test_a_slot_that_is_full_says_so(dinner: Venue) -> None:
@@ -142,8 +142,8 @@ def test_what_an_overnight_service_seats_after_midnight_belongs_to_the_evening(v
     builders.period(venue, first="22:00", last="01:00", weekdays=[5])
     late = builders.reservation(venue, status="confirmed", starts_at=datetime(2031, 5, 3, 22, 30, tzinfo=UTC))
     assert (late.date, late.time) == (date(2031, 5, 4), time(0, 30))
-    assert [visit.reservation for visit in sheet_of(venue).sorted_contacts] == [late]
-    assert sheet_of(venue, date(2031, 5, 4)).sorted_contacts == []
+    assert [visit.reservation for visit in sheet_of(venue).visits_by_time] == [late]
+    assert sheet_of(venue, date(2031, 5, 4)).visits_by_time == []
     assert service_date_of(venue, at=late.starts_at) == SATURDAY
     assert service_date_of(venue, at=late.starts_at + timedelta(minutes=45)) == date(2031, 5, 4)
 

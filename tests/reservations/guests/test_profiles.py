@@ -112,9 +112,9 @@ def test_the_page_of_a_guest_counts_visits_no_shows_and_cancellations(host: Clie
     Reservation.objects.filter(pk=gone.pk).update(arrival="no_show")
     visit(venue, status="cancelled")
     later = visit(venue, starts_at=NOW)
-    tally = host.get(url(its)).context["tally"]
-    assert (tally.visits, tally.covers, tally.no_shows, tally.cancellations) == (1, 3, 1, 1)
-    assert (tally.last_visit, tally.next_visit) == (AGO, later.starts_at)
+    statistics = host.get(url(its)).context["statistics"]
+    assert (statistics.visits, statistics.covers, statistics.no_shows, statistics.cancellations) == (1, 3, 1, 1)
+    assert (statistics.last_visit, statistics.next_visit) == (AGO, later.starts_at)
 
 
 def test_a_note_is_kept_for_whatever_contact_the_guest_gives_next_and_a_stale_one_is_told(
@@ -146,7 +146,7 @@ def test_two_guests_are_made_one_and_two_again(host: Client, venue: Venue) -> No
     assert (guest.sorted_contacts, guest.reservations.count()) == (["ada@example.com", "ada@work.example"], 2)
     assert guest.profile
     assert (guest.profile.note, guest.profile.tags) == ("Likes the bar", ["regular"])
-    host.post(url(ada, "/split"), {"visitor": guest.profiles[1].public_id})
+    host.post(url(ada, "/split"), {"profile": guest.profiles[1].public_id})
     assert guest_of_reservation(ada).sorted_contacts == ["ada@example.com"]
     assert guest_of_reservation(other).sorted_contacts == ["ada@work.example"]
 

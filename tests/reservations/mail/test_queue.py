@@ -40,7 +40,7 @@ def waiting(venue: Venue, kind: GuestMail.Kind = KIND.CONFIRMED, **fields: Any) 
 
 
 def stored(notice: GuestMail) -> tuple[str, int, str]:
-    """Its state, tries, and what was the matter last."""
+    """Its state, attempts, and what was the matter last."""
     notice.refresh_from_db()
     assert notice.leased_until is None
     return notice.state, notice.attempts, notice.last_error
@@ -369,7 +369,7 @@ def test_who_was_taken_for_dead_finishes_nothing(venue: Venue) -> None:
     quick = queue.claim(now=NOW + queue.LEASE)
     assert slow
     assert quick
-    queue.finish(slow, state="failed", last_error="late")
+    queue.store_result(slow, state="failed", last_error="late")
     quick.refresh_from_db()
     assert (quick.state, quick.leased_until) == ("pending", NOW + 2 * queue.LEASE)
 
