@@ -22,25 +22,9 @@ from reservations.models.reservations import PREFIX
 
 # The columns in the order of the record, which has `object` after `id`.
 COLUMNS = (
-    "id",
-    "code",
-    "status",
-    "pending_reason",
-    "customer_name",
-    "customer_email",
-    "customer_phone",
-    "date",
-    "time",
-    "party_size",
-    "special_requests",
-    "starts_at",
-    "ends_at",
-    "tables",
-    "metadata",
-    "version",
-    "created_at",
-    "updated_at",
-    "cancelled_at",
+    *("id", "code", "status", "pending_reason", "customer_name", "customer_email", "customer_phone", "date", "time"),
+    *("party_size", "special_requests", "starts_at", "ends_at", "tables", "metadata", "version"),
+    *("created_at", "updated_at", "cancelled_at"),
 )
 ORDER = "ORDER BY starts_at, id"
 # Tallies do not count by day; one day has few reservations.
@@ -52,7 +36,7 @@ SELECT_IDS = f"SELECT id FROM reservations_reservation {{where}} {ORDER} LIMIT %
 
 
 class NewReservation(Shape):
-    """The body of a request for a table."""
+    """What is needed to reserve a table."""
 
     customer_name = Text(min_length=1, max_length=200, help_text="Who is coming.")
     customer_email = Email(required=False, allow_null=True, help_text="This or the phone number is needed.")

@@ -244,7 +244,6 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
         return [pending_count, PendingCount("arrivals expected today", today, f"{page}?day=today")]
 
     def set_status(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
-        """Set the status of each reservation, and report errors."""
 
         def set_status(reservation: Reservation, now: datetime) -> str:
             commands.set_status(reservation, status, now=now, actor=staff(request))
@@ -255,7 +254,6 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
     def record_arrival(
         self, request: HttpRequest, queryset: QuerySet[Reservation], arrival: Reservation.Arrival
     ) -> None:
-        """Set the arrival state of each party, and report errors."""
 
         def record(reservation: Reservation, now: datetime) -> str:
             was_no_show = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED

@@ -81,7 +81,6 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         return idempotency.once(request, scope=family_of(request), effect=partial(self.book, request))
 
     def book(self, request: Request) -> HttpResponse:
-        """Book the reservation of the request body."""
         values = serializers.NewReservation.read(json_body(request))
         reservation = commands.book(
             venue_of(request),

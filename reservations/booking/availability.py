@@ -42,7 +42,6 @@ class Slot:
     closure: Closure | None = None
 
     def ends_at(self, party_size: int) -> datetime:
-        """Return the end of the stay of a party of this size."""
         return self.starts_at + self.period.turn_time(party_size)
 
 
@@ -60,11 +59,9 @@ class DaySlots:
         return cls(venue, day, tuple(list_slots(venue, day, *load_hours(venue, day - ONE_DAY, day))))
 
     def open_slots(self) -> list[Slot]:
-        """Return the slots of days without a closure."""
         return [slot for slot in self.slots if slot.closure is None]
 
     def find(self, at: time) -> Slot | None:
-        """Return the open slot at this time."""
         return next((slot for slot in self.open_slots() if slot.time == at), None)
 
     def closed_message(self, at: time) -> str:
@@ -195,7 +192,6 @@ class DayAvailability:
         return [cls(hours=day, places=places, taken=taken, covers=covers, now=now) for day in days]
 
     def upcoming_slots(self) -> list[Slot]:
-        """Return the open slots after `now`."""
         return [slot for slot in self.hours.open_slots() if slot.starts_at > self.now]
 
     def has_room(self, slot: Slot, party_size: int) -> bool:

@@ -38,7 +38,7 @@ MAIL_BY_PENDING_REASON: Mapping[str | None, GuestMail.Kind] = {
 UPDATED_FIELDS = [
     *("customer_name", "customer_email", "customer_phone", "special_requests"),
     *("date", "time", "starts_at", "ends_at", "party_size", "tables"),
-    *("status", "pending_reason", "offered_until", "confirm_by", "version", "updated_at"),
+    *("status", "pending_reason", "offered_until", "confirm_by"),
 ]
 
 
@@ -279,9 +279,7 @@ def update(
         if reservation.pending_reason != Reason.EMAIL_CONFIRMATION:
             reservation.confirm_by = None
         # 5. The row, the event and the mail.
-        reservation.version += 1
-        reservation.updated_at = now
-        reservation.save(force_update=True, update_fields=UPDATED_FIELDS)
+        reservation.save_version(*UPDATED_FIELDS, now=now)
         mail = GuestMail.Kind.CHANGED if is_moved else None
         record_change(reservation, EventType.RESERVATION_UPDATED, mail=mail, actor=actor, now=now)
         if is_released:

@@ -43,9 +43,7 @@ def confirm_email(reservation: Reservation, *, now: datetime) -> None:
         else:
             reason = Reason.WAITLIST
         reservation.pending_reason, reservation.confirm_by = reason, None
-        reservation.version += 1
-        reservation.updated_at = now
-        reservation.save(update_fields=["pending_reason", "confirm_by", "version", "updated_at"])
+        reservation.save_version("pending_reason", "confirm_by", now=now)
         mail = commands.MAIL_BY_PENDING_REASON[reason]
         record_change(reservation, EventType.RESERVATION_UPDATED, mail=mail, actor="guest", now=now)
         if reason == Reason.WAITLIST:

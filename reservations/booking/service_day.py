@@ -37,7 +37,6 @@ class ServiceDay:
 
     @classmethod
     def build(cls, venue: Venue, day: date, periods: Sequence[ServicePeriod], closures: Sequence[Closure]) -> Self:
-        """Build the day from these periods and closures."""
         two_days = (day, day + ONE_DAY)
         slots = [slot for civil_day in two_days for slot in list_slots(venue, civil_day, periods, closures)]
         starts_at, ends_at = (service_day_start(venue, civil_day, periods, closures) for civil_day in two_days)

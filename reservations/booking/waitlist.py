@@ -96,7 +96,8 @@ def expire_offer(reservation: Reservation, *, now: datetime) -> bool:
                     kind=GuestMail.Kind.WAITLISTED, state=GuestMail.State.PENDING
                 )
         table_assignment.release(reservation)
-        save_offer(reservation, offered_until=None, now=now)
+        reservation.offered_until = None
+        reservation.save_version("offered_until", "offer_count", now=now)
         record_change(reservation, EventType.RESERVATION_UPDATED, mail=None, actor="system", now=now)
     return True
 
@@ -178,8 +179,8 @@ def offer_table(reservation: Reservation, *, pacing_covers: int | None = None, a
         if table_assignment.assign_and_store(reservation, pacing_covers=pacing_covers) is None:
             raise NoTableFree("No table is free for this party.", param="time")
         reservation.offer_count += 1
-        until = min(now + OFFER_DURATION, reservation.starts_at)
-        save_offer(reservation, offered_until=until, now=now)
+        until = reservation.offered_until = min(now + OFFER_DURATION, reservation.starts_at)
+        reservation.save_version("offered_until", "offer_count", now=now)
         record_change(reservation, EventType.RESERVATION_UPDATED, mail=GuestMail.Kind.OFFERED, actor=actor, now=now)
     return until
 
@@ -241,11 +242,3 @@ def require_offer(reservation: Reservation, *, now: datetime) -> None:
     else:
         message = "This offer has ended. The restaurant is processing your reservation and will confirm it."
     raise OfferExpired(message, param="status")
-
-
-def save_offer(reservation: Reservation, *, offered_until: datetime | None, now: datetime) -> None:
-    """Store the expiry of the offer, or None, on the locked row."""
-    reservation.offered_until = offered_until
-    reservation.version += 1
-    reservation.updated_at = now
-    reservation.save(update_fields=["offered_until", "offer_count", "version", "updated_at"])

@@ -70,7 +70,6 @@ class BookingRequest:
 
     @property
     def content_hash(self) -> str:
-        """A hash of all values, to recognise a repeated submission."""
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
 
@@ -100,7 +99,6 @@ class DayChoices:
         )
 
     def by_period(self) -> list[tuple[str, list[TimeChoice]]]:
-        """Return the choices by the name of their period, in order."""
         groups: dict[str, list[TimeChoice]] = {}
         for choice in self.choices:
             groups.setdefault(choice.period, []).append(choice)

@@ -120,7 +120,6 @@ class BookingForm(GuestFieldsMixin, forms.Form):
         return values
 
     def booking_request(self) -> online_booking.BookingRequest:
-        """Return the booking request of a valid form."""
         names = ("customer_name", "customer_email", "customer_phone", "special_requests")
         guest = {name: self.cleaned_data[name] for name in names}
         day, at, party = (self.cleaned_data[name] for name in ("day", "time", "party"))

@@ -77,7 +77,6 @@ class Visit:
 
     @property
     def next(self) -> Step | None:
-        """The most likely next step."""
         return self.steps[0] if self.steps else None
 
     @property
@@ -104,17 +103,14 @@ class Block:
 
     @property
     def place(self) -> str:
-        """The CSS classes of its position (columns.css)."""
         return f"c{self.column} w{self.span} l{self.lane}"
 
     @property
     def starts(self) -> str:
-        """The start in Unix time."""
         return f"{self.visit.reservation.starts_at.timestamp():.0f}"
 
     @property
     def names(self) -> str:
-        """The tables of the party as a JSON array."""
         return json.dumps(self.visit.reservation.tables)
 
 
@@ -149,7 +145,6 @@ class Bar:
 
     @property
     def negative(self) -> int:
-        """The negative height: templates can only add."""
         return -self.height
 
     @property
@@ -219,7 +214,6 @@ class DaySheet:
         object.__setattr__(self, "columns", min((last - first) // COLUMN, MAX_COLUMNS))
 
     def local(self, moment: datetime) -> datetime:
-        """Return the venue's local time."""
         return moment.astimezone(ZoneInfo(self.work.venue.timezone))
 
     def column_of(self, moment: datetime) -> int:
@@ -227,7 +221,6 @@ class DaySheet:
         return min(max((moment - self.first) // COLUMN, 0), self.columns - 1)
 
     def tick(self, starts_at: datetime, ends_at: datetime, label: str = "") -> Tick:
-        """Return a time range as columns."""
         column = self.column_of(starts_at)
         end = self.column_of(ends_at - COLUMN) + 1
         return Tick(column, max(end - column, 1), label)
@@ -262,7 +255,6 @@ class DaySheet:
 
     @property
     def bars(self) -> list[Bar]:
-        """The covers of each slot."""
         counted = [visit.reservation for visit in self.visits if visit.counts]
         slots = []
         for slot in self.work.slots:
@@ -313,7 +305,6 @@ class DaySheet:
 
     @property
     def waiting(self) -> list[Visit]:
-        """The waiting list in order of priority."""
         parties = self.in_stages(WAITLISTED)
         return sorted(parties, key=lambda visit: (visit.reservation.offer_count, visit.reservation.created_at))
 

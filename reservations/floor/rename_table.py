@@ -61,8 +61,6 @@ def update_reservation(key: UUID, *, now: datetime, actor: str) -> bool:
         if names in ([], reservation.tables):
             return False
         reservation.tables = names
-        reservation.version += 1
-        reservation.updated_at = now
-        reservation.save(update_fields=["tables", "version", "updated_at"])
+        reservation.save_version("tables", now=now)
         record_change(reservation, EventType.RESERVATION_UPDATED, mail=None, actor=actor, now=now)
     return True

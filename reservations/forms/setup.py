@@ -13,38 +13,41 @@ from reservations.models import Area, Closure, Combination, ServicePeriod, Table
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def venue_of(form: forms.ModelForm[Any], wanted: dict[str, Any]) -> Any:
+def format_weekdays(period: ServicePeriod) -> str:
+    """Return the weekdays of the period: `Mon, Tue`."""
+    return ", ".join(WEEKDAYS[day][:3] for day in sorted(set(period.weekdays)))
+
+
+def venue_id_of(form: forms.ModelForm[Any], values: dict[str, Any]) -> Any:
     """Return the id of the selected venue or of the row's venue; None if neither is set."""
-    chosen = wanted.get("venue")
-    return chosen.pk if chosen else form.instance.venue_id
+    venue = values.get("venue")
+    return venue.pk if venue else form.instance.venue_id
 
 
 class TableForm(forms.ModelForm[Table]):
     """A table with an area of the same venue."""
 
     def clean(self) -> dict[str, Any]:
-        """Reject an area of another venue."""
-        wanted: dict[str, Any] = super().clean() or self.cleaned_data
-        venue, area = venue_of(self, wanted), wanted.get("area")
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        venue, area = venue_id_of(self, values), values.get("area")
         if venue and area and area.venue_id != venue:
             self.add_error("area", "This area belongs to another venue.")
-        return wanted
+        return values
 
 
 class CombinationForm(forms.ModelForm[Combination]):
     """Two or more tables of one venue."""
 
     def clean(self) -> dict[str, Any]:
-        """Reject tables of another venue, and a single table."""
-        wanted: dict[str, Any] = super().clean() or self.cleaned_data
-        venue, tables = venue_of(self, wanted), wanted.get("tables")
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        venue, tables = venue_id_of(self, values), values.get("tables")
         if venue and tables:
-            strangers = [table.name for table in tables if table.venue_id != venue]
-            if strangers:
-                self.add_error("tables", f"These tables belong to another venue: {', '.join(strangers)}.")
+            foreign = [table.name for table in tables if table.venue_id != venue]
+            if foreign:
+                self.add_error("tables", f"These tables belong to another venue: {', '.join(foreign)}.")
             elif len(tables) == 1:
                 self.add_error("tables", "Select at least two tables.")
-        return wanted
+        return values
 
 
 class ServicePeriodForm(forms.ModelForm[ServicePeriod]):
@@ -166,8 +169,7 @@ class TableRangeForm(forms.Form):
         field.queryset = Area.objects.filter(venue=venue).order_by("position", "name")
 
     def clean(self) -> dict[str, Any]:
-        """Check that the smallest party is not larger than the largest."""
-        wanted: dict[str, Any] = super().clean() or self.cleaned_data
-        if wanted.get("seats_min", 1) > wanted.get("seats_max", 500):
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        if values.get("seats_min", 1) > values.get("seats_max", 500):
             self.add_error("seats_max", "The largest party must not be smaller than the smallest party.")
-        return wanted
+        return values

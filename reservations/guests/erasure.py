@@ -71,9 +71,8 @@ def erase_reservations(rows: Sequence[Reservation], *, guest: Guest, now: dateti
         row.venue = guest.venue
         for column, value in ERASED.items():
             setattr(row, column, value)
-        row.erased_at = row.updated_at = now
-        row.version += 1
-        row.save(update_fields=[*ERASED, "erased_at", "updated_at", "version"])
+        row.erased_at = now
+        row.save_version(*ERASED, "erased_at", now=now)
     # 2. Events, and the answers of webhook receivers, which may repeat them.
     with connection.cursor() as cursor:
         cursor.execute(ERASE_EVENTS, {"erased": json.dumps(ERASED), "keys": keys})

@@ -70,17 +70,14 @@ class Guest:
 
     @property
     def profile(self) -> GuestProfile | None:
-        """The profile with the notes."""
         return self.profiles[0] if self.profiles else None
 
     @property
     def sorted_contacts(self) -> list[str]:
-        """The contacts in order, numbers first."""
         return sorted(self.contacts)
 
     @property
     def reservations(self) -> QuerySet[Reservation]:
-        """The reservations of the guest."""
         return Reservation.objects.of(self.venue).filter(filter_contacts(self.contacts))
 
     def statistics(self, *, now: datetime) -> GuestStatistics:

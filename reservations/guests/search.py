@@ -58,21 +58,17 @@ class GuestHit:
 
     @property
     def public_id(self) -> str:
-        """The public id of the newest reservation."""
         return encode(PREFIX, self.reservation)
 
     @property
     def emails(self) -> list[str]:
-        """The email addresses."""
         return sorted(contact for contact in self.contacts if not contact.startswith("+"))
 
     @property
     def phones(self) -> list[str]:
-        """The phone numbers."""
         return sorted(contact for contact in self.contacts if contact.startswith("+"))
 
     def add_reservation(self, starts_at: datetime, status: str, arrival: str | None, *, now: datetime) -> None:
-        """Count one reservation."""
         self.reservations += 1
         self.no_shows += arrival == "no_show"
         if starts_at > now and status != "cancelled":

@@ -31,7 +31,6 @@ class GuestProfile(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`gst_` and 26 letters."""
         return encode("gst", self.pk)
 
 

@@ -189,13 +189,18 @@ class Reservation(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`res_` and 26 letters."""
         return encode(PREFIX, self.pk)
 
     @property
     def needs_contact(self) -> bool:
         """Whether an email address or a phone number is required."""
         return not self.is_walk_in and self.erased_at is None
+
+    def save_version(self, *fields: str, now: datetime) -> None:
+        """Store these fields of a locked row as its next version."""
+        self.version += 1
+        self.updated_at = now
+        self.save(force_update=True, update_fields=[*fields, "version", "updated_at"])
 
     def move_to(self, status: str, *, now: datetime) -> bool:
         """Confirm or cancel with one conditional UPDATE; return whether the status changed. Raises InvalidTransition.

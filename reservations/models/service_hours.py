@@ -66,18 +66,21 @@ class ServicePeriod(models.Model):
         return self.last_seating < self.first_seating
 
     def turn_time(self, party_size: int) -> timedelta:
-        """Return the seating duration of a party of this size."""
         bands = ((2, self.turn_2_min), (4, self.turn_4_min), (6, self.turn_6_min))
         return timedelta(minutes=next((turn for size, turn in bands if party_size <= size), self.turn_more_min))
 
+    @property
+    def seating_minutes(self) -> tuple[int, int]:
+        """The first and the last seating, in minutes from midnight of the start day."""
+        first = self.first_seating.hour * 60 + self.first_seating.minute
+        last = self.last_seating.hour * 60 + self.last_seating.minute
+        return first, last + (1440 if self.is_overnight else 0)
+
     def seatings(self) -> list[tuple[int, time]]:
         """Return its seatings in order: 0, or 1 after midnight, and the time."""
-        first = self.first_seating.hour * 60 + self.first_seating.minute
-        last = self.last_seating.hour * 60 + self.last_seating.minute + (1440 if self.is_overnight else 0)
-        return [
-            (minute // 1440, time(minute % 1440 // 60, minute % 60))
-            for minute in range(first, last + 1, self.slot_min)
-        ]
+        first, last = self.seating_minutes
+        minutes = range(first, last + 1, self.slot_min)
+        return [(minute // 1440, time(minute % 1440 // 60, minute % 60)) for minute in minutes]
 
 
 @kept()

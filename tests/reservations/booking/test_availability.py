@@ -85,7 +85,8 @@ def test_the_days_of_a_closure_are_closed_from_the_first_to_the_last(venue: Venu
     closed(other_venue, date(2026, 1, 1), date(2027, 1, 1))
     assert [bool(times(venue, date(2026, 11, day))) for day in (27, 28, 29, 30)] == [True, False, False, True]
     assert (
-        DaySlots.load(venue, SUNDAY).closed_message(time(12, 0)) == "No guests are seated on 2026-11-29: the venue is closed."
+        DaySlots.load(venue, SUNDAY).closed_message(time(12, 0))
+        == "No guests are seated on 2026-11-29: the venue is closed."
     )
 
 

@@ -65,7 +65,10 @@ def test_an_offer_whose_mail_was_dropped_as_late_is_followed_by_one_that_says_th
     waitlist.process_waitlist(full, now=NOW + 30 * MINUTE)
     queue.send_due(now=NOW + 30 * MINUTE)
     first.refresh_from_db()
-    assert (first.offer_count, [sent.subject for sent in mail.outbox]) == (0, ["You are on the waiting list of Trattoria"])
+    assert (first.offer_count, [sent.subject for sent in mail.outbox]) == (
+        0,
+        ["You are on the waiting list of Trattoria"],
+    )
 
 
 def test_who_is_not_reached_is_passed_over_and_left_to_the_staff(full: Venue) -> None:

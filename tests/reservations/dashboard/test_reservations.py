@@ -182,7 +182,9 @@ def test_a_request_is_confirmed_or_cancelled_and_cancelled_is_final(host: Client
 
 def test_who_has_not_followed_the_mailed_link_is_shown_so_and_can_be_confirmed(host: Client, dinner: Venue) -> None:
     its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1))
-    Reservation.objects.filter(pk=its.pk).update(pending_reason="email_confirmation", confirm_by=NOW + timedelta(minutes=15))
+    Reservation.objects.filter(pk=its.pk).update(
+        pending_reason="email_confirmation", confirm_by=NOW + timedelta(minutes=15)
+    )
     page = text(host.get(url(dinner)))
     assert "Awaiting email confirmation" in page
     assert "not confirmed by email yet" in page

@@ -302,7 +302,9 @@ def test_what_is_no_longer_true_is_dropped(venue: Venue, kind: GuestMail.Kind, s
 
 def test_of_two_mails_that_wait_the_newer_is_sent(venue: Venue) -> None:
     older = waiting(venue)
-    newer = GuestMail.objects.create(reservation=older.reservation, kind="changed", next_attempt_at=NOW, created_at=NOW)
+    newer = GuestMail.objects.create(
+        reservation=older.reservation, kind="changed", next_attempt_at=NOW, created_at=NOW
+    )
     queue.send_due(now=NOW)
     assert (stored(older)[0], stored(newer)[0], len(mail.outbox)) == ("dropped", "sent", 1)
 
