@@ -1,6 +1,6 @@
 """Tables, areas and combinations in the back office."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -16,9 +16,9 @@ from reservations.models import Area, Combination, Table
 class VenueRowAdmin(OfVenues, admin.ModelAdmin[Any]):
     """Rows of venues. The venue of an existing row is fixed, because reservations reference the row."""
 
-    list_select_related: Any = ["venue"]
+    list_select_related: ClassVar[Any] = ["venue"]
     search_fields = ["name", "venue__name"]
-    autocomplete_fields: Any = ["venue"]
+    autocomplete_fields: ClassVar[Any] = ["venue"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["venue"] if obj else []

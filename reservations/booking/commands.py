@@ -175,7 +175,7 @@ def set_status(reservation: Reservation, status: str, *, now: datetime, actor: s
         table_assignment.lock_reservation(reservation)
         if status == CONFIRMED and reservation.status == PENDING and not reservation.seatings.exists():
             needs_table = waitlist.is_waitlisted(reservation) and table_assignment.has_tables(reservation.venue_id)
-            if table_assignment.assign_and_store(reservation) is None and needs_table:
+            if table_assignment.assign_best(reservation, store=True) is None and needs_table:
                 raise slot_unavailable_error(reservation, now=now)
         if status == CANCELLED:
             table_assignment.release(reservation)
@@ -231,9 +231,9 @@ def update(
 
     `version` is the version that the caller saw, if other versions must not be changed.
 
-    Raises VersionConflict, ContactRequired, NonexistentTime, UnknownTable, TableTaken; SlotUnavailable if a reservation
-    with tables finds none; InvalidTransition if it is cancelled, or a departed party is given a table. Then nothing is
-    changed.
+    Raises VersionConflict, ContactRequired, NonexistentTime, UnknownTable, TableTaken; SlotUnavailable if a
+    reservation with tables finds none; InvalidTransition if it is cancelled, or a departed party is given a table.
+    Then nothing is changed.
     """
     with transaction.atomic():
         table_assignment.lock_reservation(reservation)

@@ -1,6 +1,5 @@
 """Free tables and combinations at a time, for staff to choose from."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 
@@ -21,17 +20,8 @@ class FreePlace:
     fits: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FreePlaces:
-    """The stay (UTC) and the free places, best fit first."""
-
-    starts_at: datetime
-    ends_at: datetime
-    places: Sequence[FreePlace]
-
-
-def list_free_places(reservation: Reservation, *, day: date, at: time) -> FreePlaces:
-    """Return the places that the reservation could have at this time; its own tables count as free.
+def list_free_places(reservation: Reservation, *, day: date, at: time) -> tuple[datetime, list[FreePlace]]:
+    """Return the end of the stay at this time, and the places for it, best fit first; its own tables count as free.
 
     At most seven queries. Raises NonexistentTime.
     """
@@ -63,4 +53,4 @@ def list_free_places(reservation: Reservation, *, day: date, at: time) -> FreePl
         and all(table.is_active and table.pk not in taken for table in tables)
     ]
     places.sort(key=lambda place: (not place.fits, len(place.names), place.seats_max, place.names))
-    return FreePlaces(starts_at, ends_at, places)
+    return ends_at, places

@@ -96,11 +96,14 @@ class ConcurrentAssignment(Exception):
     """A concurrent transaction got one of the chosen tables first."""
 
 
-def assign_best(reservation: Reservation, *, pacing_covers: int | None = None) -> list[str] | None:
-    """Assign the best free tables from `starts_at` to `ends_at` to a reservation that is stored in this transaction.
+def assign_best(
+    reservation: Reservation, *, pacing_covers: int | None = None, store: bool = False
+) -> list[str] | None:
+    """Assign the best free tables from `starts_at` to `ends_at` to a reservation that this transaction stores.
 
-    Returns their names; None, and nothing is changed, if no table is free or the pacing is exceeded. Three statements;
-    each attempt lost to a concurrent transaction costs three more.
+    Returns their names; None, and nothing is changed, if no table is free or the pacing is exceeded. `store` writes
+    the names to the row; use it before the status is stored (lock order). Three statements; each attempt lost to a
+    concurrent transaction costs three more.
     """
     # Pacing. The sum spans rows, so no constraint can hold it: bookings of one moment wait for each other.
     if pacing_covers is not None:
@@ -128,16 +131,10 @@ def assign_best(reservation: Reservation, *, pacing_covers: int | None = None) -
                 raise
             continue
         reservation.tables = list(names)
+        if store:
+            Reservation.objects.filter(pk=reservation.pk).update(tables=reservation.tables)
         return reservation.tables
     return None
-
-
-def assign_and_store(reservation: Reservation, *, pacing_covers: int | None = None) -> list[str] | None:
-    """As `assign_best`, and update the names on the stored row. Call it before the status is stored (lock order)."""
-    names = assign_best(reservation, pacing_covers=pacing_covers)
-    if names is not None:
-        Reservation.objects.filter(pk=reservation.pk).update(tables=names)
-    return names
 
 
 def assign_named(reservation: Reservation, names: Sequence[str]) -> list[str]:

@@ -176,7 +176,7 @@ def offer_table(reservation: Reservation, *, pacing_covers: int | None = None, a
             raise NotOnWaitlist("This party is not on the waiting list.", param="status")
         if reservation.offered_until is not None:
             raise NotOnWaitlist("This party already has an offer.", param="status")
-        if table_assignment.assign_and_store(reservation, pacing_covers=pacing_covers) is None:
+        if table_assignment.assign_best(reservation, pacing_covers=pacing_covers, store=True) is None:
             raise NoTableFree("No table is free for this party.", param="time")
         reservation.offer_count += 1
         until = reservation.offered_until = min(now + OFFER_DURATION, reservation.starts_at)

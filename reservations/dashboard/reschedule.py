@@ -15,7 +15,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
 from reservations.booking import commands, table_assignment
-from reservations.booking.free_tables import list_free_places
+from reservations.booking.free_tables import FreePlace, list_free_places
 from reservations.booking.service_day import ServiceDay, service_date_of
 from reservations.dashboard.url_params import FIRST_YEAR, LAST_YEAR, day_url, get_reservation
 from reservations.models import Reservation
@@ -107,7 +107,8 @@ def render_form(
     request: PageRequest, booking: Reservation, *, when: forms.Form | None, error: str = "", status: int = 200
 ) -> HttpResponse:
     """Render the form with the free tables at the chosen time."""
-    free_places = None
+    ends_at: datetime | None = None
+    places: list[FreePlace] = []
     day, at = booking.date, booking.time
     if when is None:
         when = DateTimeForm(initial={"day": day, "time": at})
@@ -115,19 +116,18 @@ def render_form(
         day, at = when.cleaned_data["day"], when.cleaned_data["time"]
     else:
         status = 400
-    try:
-        free_places = list_free_places(booking, day=day, at=at) if status == 200 or error else None
-    except Refusal as refusal:
-        status, error = 400, refusal.message
-    offered = (
-        [{"table": place, "value": json.dumps(place.names)} for place in free_places.places] if free_places else []
-    )
+    if status == 200 or error:
+        try:
+            ends_at, places = list_free_places(booking, day=day, at=at)
+        except Refusal as refusal:
+            status, error = 400, refusal.message
+    choices = [{"table": place, "value": json.dumps(place.names)} for place in places]
     context = {
         "reservation": booking,
         "when": when,
-        "free": free_places,
-        "places": [place for place in offered if place["table"].fits],  # type: ignore[attr-defined]
-        "others": [place for place in offered if not place["table"].fits],  # type: ignore[attr-defined]
+        "ends_at": ends_at,
+        "places": [choice for choice, place in zip(choices, places, strict=True) if place.fits],
+        "others": [choice for choice, place in zip(choices, places, strict=True) if not place.fits],
         "day": day,
         "at": at,
         "slots": ServiceDay.load(booking.venue, day).slots,
@@ -146,11 +146,7 @@ def reschedule(request: PageRequest, booking: Reservation) -> HttpResponse:
             request, booking, " ".join(str(message) for errors in form.errors.values() for message in errors)
         )
     values, now = form.cleaned_data, timezone.now()
-    before = {
-        "day": f"{booking.date}",
-        "time": f"{booking.time:%H:%M}",
-        "tables": json.dumps(booking.tables),
-    }
+    before = {"day": f"{booking.date}", "time": f"{booking.time:%H:%M}", "tables": json.dumps(booking.tables)}
     try:
         commands.update(
             booking,

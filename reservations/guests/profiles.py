@@ -7,6 +7,7 @@ guests. Only guests with notes have a GuestProfile.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
@@ -49,18 +50,6 @@ class NoContactData(InvalidRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class GuestStatistics:
-    """Numbers of one guest."""
-
-    visits: int
-    covers: int
-    no_shows: int
-    cancellations: int
-    last_visit: datetime | None
-    next_visit: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class Guest:
     """One guest of a venue: all contacts, and the profiles, first the one into which the others were merged."""
 
@@ -80,10 +69,10 @@ class Guest:
     def reservations(self) -> QuerySet[Reservation]:
         return Reservation.objects.of(self.venue).filter(filter_contacts(self.contacts))
 
-    def statistics(self, *, now: datetime) -> GuestStatistics:
-        """Count visits: confirmed, started and not a no-show. One query."""
+    def statistics(self, *, now: datetime) -> dict[str, Any]:
+        """Count visits (confirmed, started and not a no-show), their covers, no-shows and cancellations. One query."""
         past_visit, upcoming = IS_VISIT & Q(starts_at__lte=now), ~Q(status="cancelled") & Q(starts_at__gt=now)
-        values = self.reservations.order_by().aggregate(
+        return self.reservations.order_by().aggregate(
             visits=Count("pk", filter=past_visit),
             covers=Sum("party_size", filter=past_visit, default=0),
             no_shows=Count("pk", filter=IS_NO_SHOW),
@@ -91,7 +80,6 @@ class Guest:
             last_visit=Max("starts_at", filter=past_visit),
             next_visit=Min("starts_at", filter=upcoming),
         )
-        return GuestStatistics(**values)
 
 
 def normalize_contacts(customer_email: str | None, customer_phone: str | None) -> set[str]:

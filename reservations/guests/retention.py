@@ -5,7 +5,6 @@ the guest's last reservation, its creation, or the last change of a note, whiche
 """
 
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -47,15 +46,6 @@ LIMIT %(batch)s
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ExpiredReservation:
-    """A reservation whose guest may be erased, unless the guest has any activity since the cutoff."""
-
-    ends_at: datetime
-    id: UUID
-    cutoff: datetime
-
-
 def retention_days(venue: Venue) -> int | None:
     """Return how many days the venue keeps its guests; None without a limit."""
     limits = [days for days in (venue.forgets_guests_after_days, settings.GUEST_RETENTION_DAYS) if days]
@@ -78,28 +68,24 @@ def erase_expired_guests(*, now: datetime) -> int:
     Each guest is one transaction, so interrupted and concurrent runs erase each guest once.
     """
     deadline, count = time.monotonic() + MAX_RUN_S, 0
-    last = ExpiredReservation(datetime.min.replace(tzinfo=UTC), UUID(int=0), now)
-    while batch := list_expired(now=now, after=last):
-        for expired in batch:
+    ends_at, key = datetime.min.replace(tzinfo=UTC), UUID(int=0)
+    limits: dict[str, Any] = {"now": now, "max_days": settings.GUEST_RETENTION_DAYS, "batch": BATCH_SIZE}
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(EXPIRED, limits | {"ends_at": ends_at, "id": key})
+            batch = cursor.fetchall()
+        if not batch:
+            return count
+        for ends_at, key, cutoff in batch:  # noqa: B007  # the next batch begins after the last row
             if time.monotonic() > deadline:
                 return count
-            count += erase_if_expired(expired, now=now)
-        last = batch[-1]
-    return count
+            count += erase_if_expired(key, cutoff=cutoff, now=now)
 
 
-def list_expired(*, now: datetime, after: ExpiredReservation) -> list[ExpiredReservation]:
-    """Return the next batch, oldest first."""
-    params: dict[str, Any] = {"now": now, "max_days": settings.GUEST_RETENTION_DAYS, "batch": BATCH_SIZE}
-    with connection.cursor() as cursor:
-        cursor.execute(EXPIRED, params | {"ends_at": after.ends_at, "id": after.id})
-        return [ExpiredReservation(*row) for row in cursor.fetchall()]
-
-
-def erase_if_expired(expired: ExpiredReservation, *, now: datetime) -> int:
-    """Erase the guest of the reservation unless there is later activity; return the number of reservations."""
+def erase_if_expired(key: UUID, *, cutoff: datetime, now: datetime) -> int:
+    """Erase the guest of the reservation without activity since the cutoff; return the number of reservations."""
     with transaction.atomic():
-        reservation = Reservation.objects.select_related("venue").filter(pk=expired.id).first()
+        reservation = Reservation.objects.select_related("venue").filter(pk=key).first()
         if reservation is None:
             return 0
         venue = reservation.venue
@@ -111,7 +97,7 @@ def erase_if_expired(expired: ExpiredReservation, *, now: datetime) -> int:
         rows = list(reservations.filter(erased_at=None).order_by("pk").select_for_update(no_key=True))
         activity = [moment for row in rows for moment in (row.ends_at, row.created_at)]
         activity += [profile.updated_at for profile in guest.profiles]
-        if any(moment >= expired.cutoff for moment in activity):
+        if any(moment >= cutoff for moment in activity):
             return 0
         if rows:
             erase_reservations(rows, guest=guest, now=now, actor=ACTOR)

@@ -55,7 +55,7 @@ MUTANTS = (
         after="""                    models.CheckConstraint(
                         condition=models.Q(("during__isempty", False)), name="table_is_taken_once_at_a_time"
                     ),""",
-        test="tests/reservations/booking/test_table_assignment.py::test_of_200_guests_who_want_the_last_table_one_gets_it",
+        test="tests/reservations/booking/test_table_assignment.py::test_of_200_concurrent_bookings_of_the_last_table_one_succeeds",
     ),
     Mutant(
         name="fail-open off",

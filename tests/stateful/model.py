@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 Record = dict[str, Any]
 
 MAX_DAYS_AHEAD = 365
-BIDI_CONTROLS = ((2, timedelta(minutes=90)), (4, timedelta(minutes=105)), (6, timedelta(minutes=120)))
-LONGEST_TURN = timedelta(minutes=150)
+TURN_TIMES = ((2, timedelta(minutes=90)), (4, timedelta(minutes=105)), (6, timedelta(minutes=120)))
+MAX_TURN = timedelta(minutes=150)
 CENT = Decimal("0.01")
 
 
@@ -35,7 +35,7 @@ def stamp(moment: datetime) -> str:
 
 def turn_of(party_size: int) -> timedelta:
     """How long a party stays."""
-    return next((turn for most, turn in BIDI_CONTROLS if party_size <= most), LONGEST_TURN)
+    return next((turn for size, turn in TURN_TIMES if party_size <= size), MAX_TURN)
 
 
 @dataclass

@@ -37,9 +37,7 @@ def test_a_last_seating_between_two_slots_is_no_slot(venue: Venue) -> None:
     assert times(venue, SATURDAY) == ["18:00", "18:25", "18:50"]
 
 
-def test_periods_of_a_day_are_told_in_the_order_of_the_clock_and_of_one_venue(
-    venue: Venue, other_venue: Venue
-) -> None:
+def test_slots_of_a_day_are_in_order_and_of_one_venue(venue: Venue, other_venue: Venue) -> None:
     builders.period(venue, "Dinner", first="19:00", last="19:15")
     builders.period(venue, "Lunch", first="12:00", last="12:15")
     builders.period(other_venue, first="15:00", last="15:00")
@@ -147,7 +145,7 @@ def test_a_slot_has_room_where_a_table_is_free_for_the_whole_stay(venue: Venue) 
     assert room_by_time(venue, 5) == dict.fromkeys(room_by_time(venue, 2), False)
 
 
-def test_a_slot_tells_when_the_party_sits_down_and_leaves(venue: Venue) -> None:
+def test_a_slot_has_the_start_and_end_of_the_stay(venue: Venue) -> None:
     builders.table(venue, seats_max=8)
     builders.period(venue, first="18:00", last="18:00", turn_2_min=15, turn_4_min=30, turn_6_min=45, turn_more_min=60)
     for party_size, minutes in ((1, 15), (2, 15), (3, 30), (4, 30), (5, 45), (6, 45), (7, 0), (8, 0)):
@@ -243,7 +241,7 @@ def test_the_nearest_times_with_room_are_named_soonest_first(venue: Venue, at: s
     assert day.alternatives(time.fromisoformat(at), 4) == expected
 
 
-def test_a_large_party_is_told_all_times_near_because_the_staff_make_room(venue: Venue) -> None:
+def test_a_large_party_gets_all_nearby_times_as_alternatives(venue: Venue) -> None:
     builders.table(venue)
     builders.period(venue, first="18:00", last="18:30")
     day = DayAvailability.load(venue, SATURDAY, now=MORNING)

@@ -184,7 +184,7 @@ def list_events() -> dict[UUID | None, int]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_300_random_bookings_cancellations_and_changes_none_gives_a_table_twice() -> None:
+def test_300_random_bookings_cancellations_and_changes_assign_no_table_twice() -> None:
     done = storm(304, seed=20261121)
     assert done["book"] > 50
     assert done["cancel"] > 10
@@ -220,8 +220,8 @@ def test_of_200_requests_at_once_for_the_last_table_one_is_confirmed(tmp_path: P
 
     with served(tmp_path / "web.log") as web:
         answers = asyncio.run(ask(web))
-    told = Counter(answer_of(answer) for answer in answers)
-    assert told == {(201, "confirmed"): 1, (400, "slot_unavailable"): 199}
+    outcomes = Counter(answer_of(answer) for answer in answers)
+    assert outcomes == {(201, "confirmed"): 1, (400, "slot_unavailable"): 199}
     assert Reservation.objects.get().tables == ["T1"]
     assert consistency.problems() == []
 

@@ -94,7 +94,7 @@ def test_a_venue_that_gave_up_its_tables_confirms_those_who_waited(dinner: Venue
     assert (waiting.status, waiting.tables) == ("confirmed", [])
 
 
-def test_the_tables_that_staff_gave_are_kept_when_it_is_confirmed(dinner: Venue) -> None:
+def test_confirming_keeps_the_tables_that_staff_assigned(dinner: Venue) -> None:
     reservation = builders.reservation(dinner, starts_at=EVENING, party_size=2, tables=["T4"])
     commands.set_status(reservation, "confirmed", now=LATER, actor="system")
     assert reservation.tables == ["T4"]
@@ -111,7 +111,7 @@ def test_who_cancels_frees_the_table(dinner: Venue) -> None:
     assert consistency.problems() == []
 
 
-def test_a_guest_who_has_arrived_meanwhile_does_not_cancel(dinner: Venue) -> None:
+def test_a_guest_who_has_arrived_concurrently_does_not_cancel(dinner: Venue) -> None:
     stale = book(dinner)
     early = EVENING - timedelta(minutes=10)
     check_in.record_arrival(
@@ -130,7 +130,7 @@ def test_tables_are_freed_before_the_status_and_so_the_tally_are_written(dinner:
     assert ['"status" = ' in query.split("WHERE")[0] for query in written] == [False, False, True]
 
 
-def test_to_stay_where_it_is_is_told_to_nobody(dinner: Venue) -> None:
+def test_setting_the_current_status_records_no_event(dinner: Venue) -> None:
     reservation = book(dinner)
     before = state()
     commands.set_status(reservation, "confirmed", now=LATER, actor="system")

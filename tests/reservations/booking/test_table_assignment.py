@@ -54,7 +54,7 @@ def at_once(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
 
 
 # The best fit
-def test_tables_are_given_by_size_then_by_what_the_venue_prefers_then_by_name(venue: Venue) -> None:
+def test_tables_are_assigned_by_size_then_priority_then_name(venue: Venue) -> None:
     builders.table(venue, "big", seats_max=8)
     builders.table(venue, "b", seats_max=4, priority=1)
     builders.table(venue, "B", seats_max=4, priority=1)
@@ -69,7 +69,7 @@ def test_tables_are_given_by_size_then_by_what_the_venue_prefers_then_by_name(ve
     assert consistency.problems() == []
 
 
-def test_tables_are_pushed_together_when_none_alone_will_do(venue: Venue) -> None:
+def test_combinations_are_assigned_if_no_single_table_fits(venue: Venue) -> None:
     t1, t2, t3 = (builders.table(venue, f"T{number}", seats_max=4) for number in (1, 2, 3))
     idle = builders.table(venue, "T4", seats_max=4, is_active=False)
     builders.combination(venue, t3, t2, seats_min=5, seats_max=8, priority=1)
@@ -86,7 +86,7 @@ def test_tables_are_pushed_together_when_none_alone_will_do(venue: Venue) -> Non
     assert consistency.problems() == []
 
 
-def test_a_combination_of_which_one_table_is_left_seats_nobody(venue: Venue) -> None:
+def test_a_combination_with_one_remaining_table_is_not_assigned(venue: Venue) -> None:
     one, other = (builders.table(venue, name) for name in ("Z1", "Z2"))
     builders.combination(venue, one, other, seats_min=7, seats_max=8)
     builders.period(venue)
@@ -116,7 +116,7 @@ def test_a_table_is_free_from_the_minute_at_which_the_last_party_leaves(venue: V
             book(venue, at=at)
 
 
-def test_the_tables_of_another_venue_are_not_given(venue: Venue, other_venue: Venue) -> None:
+def test_tables_of_another_venue_are_not_assigned(venue: Venue, other_venue: Venue) -> None:
     builders.table(venue, "T1")
     builders.table(other_venue, "T1")
     builders.period(venue)
@@ -146,7 +146,7 @@ def test_to_seat_costs_a_statement_and_its_savepoint(venue: Venue) -> None:
     reservation = builders.reservation(venue)
     # SAVEPOINT, the statement, RELEASE; the names on the row.
     with costing(4):
-        assert table_assignment.assign_and_store(reservation) == ["T1"]
+        assert table_assignment.assign_best(reservation, store=True) == ["T1"]
     reservation.refresh_from_db()
     assert reservation.tables == ["T1"]
 
@@ -154,7 +154,7 @@ def test_to_seat_costs_a_statement_and_its_savepoint(venue: Venue) -> None:
 def test_where_there_is_no_room_nothing_is_changed(venue: Venue) -> None:
     builders.table(venue, seats_max=2)
     reservation = builders.reservation(venue, party_size=3)
-    assert table_assignment.assign_and_store(reservation) is None
+    assert table_assignment.assign_best(reservation, store=True) is None
     assert (reservation.tables, Seating.objects.count()) == ([], 0)
 
 
@@ -211,7 +211,7 @@ def test_a_rival_that_has_taken_half_a_combination_leaves_the_other_half_free(ve
 
 # Rivals
 @pytest.mark.django_db(transaction=True)
-def test_of_200_guests_who_want_the_last_table_one_gets_it() -> None:
+def test_of_200_concurrent_bookings_of_the_last_table_one_succeeds() -> None:
     venue = builders.venue()
     builders.table(venue)
     builders.period(venue)
@@ -263,7 +263,7 @@ def test_combinations_that_share_tables_are_never_given_by_halves() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_pacing_is_exact_whoever_comes_at_once() -> None:
+def test_pacing_is_exact_for_concurrent_bookings() -> None:
     venue = builders.venue()
     for number in range(16):
         builders.table(venue, f"T{number:02}")
@@ -328,17 +328,17 @@ class Book:
         """The names of the tables that it should get."""
         if self.pacing_covers is not None and self.covers.get(moment, 0) + party_size > self.pacing_covers:
             return None
-        for (_, _, _, _, (least, most)), names in self.places:
+        for (_, _, _, _, (seats_min, seats_max)), names in self.places:
             is_free = all(
                 abs(start - moment) >= TURN for name, start in self.taken for wanted in names if name == wanted
             )
-            if least <= party_size <= most and is_free:
+            if seats_min <= party_size <= seats_max and is_free:
                 return sorted(names)
         return None
 
 
 @pytest.mark.django_db
-def test_the_engine_gives_what_a_model_that_tries_everything_gives() -> None:
+def test_assignment_equals_an_exhaustive_model() -> None:
     @settings(deadline=None, max_examples=50)
     @given(TABLES, COMBINATIONS, WISHES, st.one_of(st.none(), st.integers(1, 12)))
     def agree(
@@ -360,19 +360,23 @@ def compare(
     builders.period(venue, first="18:00", last="20:00", pacing_covers=pacing_covers, **turns)
     places: list[tuple[Any, frozenset[str]]] = []
     made: list[Table] = []
-    for number, ((least, most), priority, is_active) in enumerate(tables):
+    for number, ((seats_min, seats_max), priority, is_active) in enumerate(tables):
         name = f"{9 - number}"
         made.append(
-            builders.table(venue, name, seats_min=least, seats_max=most, priority=priority, is_active=is_active)
+            builders.table(
+                venue, name, seats_min=seats_min, seats_max=seats_max, priority=priority, is_active=is_active
+            )
         )
         if is_active:
-            places.append(((0, most, priority, name, (least, most)), frozenset([name])))
-    for number, ((least, most), priority, parts) in enumerate(combinations):
+            places.append(((0, seats_max, priority, name, (seats_min, seats_max)), frozenset([name])))
+    for number, ((seats_min, seats_max), priority, parts) in enumerate(combinations):
         its = list({made[part % len(made)] for part in parts})
         name = f"{number}"
-        builders.combination(venue, *its, name=name, seats_min=least, seats_max=most, priority=priority)
+        builders.combination(venue, *its, name=name, seats_min=seats_min, seats_max=seats_max, priority=priority)
         if len(its) > 1 and all(table.is_active for table in its):
-            places.append(((1, most, priority, name, (least, most)), frozenset(table.name for table in its)))
+            places.append(
+                ((1, seats_max, priority, name, (seats_min, seats_max)), frozenset(table.name for table in its))
+            )
     if not any(is_active for *_, is_active in tables):
         return
     model = Book(places, pacing_covers)

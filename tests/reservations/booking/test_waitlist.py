@@ -103,7 +103,7 @@ def test_an_offer_keeps_to_the_pacing_of_its_slot(full: Venue) -> None:
     assert held_for(full) == ["AAAAAA", "CCCCCC"]
 
 
-def test_smaller_parties_and_other_moments_are_not_kept_waiting_by_one_that_does_not_fit(full: Venue) -> None:
+def test_a_party_that_does_not_fit_does_not_block_smaller_parties_and_other_times(full: Venue) -> None:
     waits(full, "AAAAAA", party_size=9)
     waits(full, "BBBBBB", party_size=2)
     waits(full, "CCCCCC", starts_at=STARTS_AT + timedelta(days=1))
@@ -148,7 +148,7 @@ def test_staff_offer_a_table_once_to_who_waits(full: Venue) -> None:
     )
 
 
-def test_who_declines_leaves_the_list_and_the_next_is_looked_at(
+def test_declining_leaves_the_list_and_the_next_party_gets_an_offer(
     full: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     first, second = waits(full, "AAAAAA"), waits(full, "BBBBBB")
@@ -165,7 +165,7 @@ def test_who_declines_leaves_the_list_and_the_next_is_looked_at(
     assert second.offered_until == NOW + 30 * MINUTE
 
 
-def test_an_offer_that_nobody_answers_goes_to_the_next_and_comes_back_at_most_twice(full: Venue) -> None:
+def test_an_unanswered_offer_goes_to_the_next_party_and_is_repeated_twice(full: Venue) -> None:
     first, second = waits(full, "AAAAAA"), waits(full, "BBBBBB")
     turns = []
     for number in range(8):
@@ -179,7 +179,7 @@ def test_an_offer_that_nobody_answers_goes_to_the_next_and_comes_back_at_most_tw
     assert mailed(second) == ["offered"] * 3
 
 
-def test_lapsing_frees_the_table_and_is_told(full: Venue) -> None:
+def test_expiry_releases_the_table_and_records_an_event(full: Venue) -> None:
     reservation = waits(full, "AAAAAA")
     waitlist.offer_tables(full, now=NOW)
     assert waitlist.expire_offers(full, now=NOW + 30 * MINUTE - timedelta(seconds=1)) == 0
@@ -190,7 +190,7 @@ def test_lapsing_frees_the_table_and_is_told(full: Venue) -> None:
     assert not Seating.objects.exists()
 
 
-def test_a_cancellation_has_the_list_looked_through(
+def test_a_cancellation_processes_the_waiting_list(
     full: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     guest = builders.reservation(full, status="confirmed")
@@ -203,7 +203,7 @@ def test_a_cancellation_has_the_list_looked_through(
     assert waitlist.offer_tables(full, now=NOW) == 1
 
 
-def test_venues_where_nobody_waits_cost_one_query(
+def test_an_empty_waiting_list_costs_one_query(
     venue: Venue, other_venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     builders.reservation(venue)
@@ -239,7 +239,7 @@ def test_the_sweep_and_the_task_find_who_waits(full: Venue) -> None:
     assert [notice.state for notice in GuestMail.objects.filter(kind="offered")] == ["sent"]
 
 
-def test_the_bell_reaches_the_queue_of_the_workers_and_is_not_kept_for_long(full: Venue) -> None:
+def test_the_offer_task_is_queued_and_expires(full: Venue) -> None:
     dispatch.enqueue_table_offers(full.pk)
     dispatch.enqueue_guest_mail()
     queue = Redis.from_url(settings.BROKER_URL).lrange(settings.CELERY_TASK_DEFAULT_QUEUE, 0, -1)
@@ -252,7 +252,7 @@ def test_the_bell_reaches_the_queue_of_the_workers_and_is_not_kept_for_long(full
     assert ("reservations.tasks.send_guest_mail", {}, True) in found
 
 
-def test_the_beat_rings_for_tasks_that_there_are() -> None:
+def test_the_beat_schedule_names_existing_tasks() -> None:
     app.loader.import_default_modules()
     enqueued = {entry["task"] for entry in app.conf.beat_schedule.values()}
     ours = {"send_guest_mail", "process_waiting_lists", "queue_reminders"}
@@ -292,7 +292,7 @@ def copies(reservation: Reservation, number: int) -> Sequence[Reservation]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_accepting_and_lapsing_exactly_one_wins_and_no_table_is_held_for_nobody() -> None:
+def test_of_concurrent_acceptance_and_expiry_exactly_one_wins() -> None:
     venue = filled(builders.venue())
     for number in range(8):
         reservation = waits(venue, f"{number:06}", starts_at=STARTS_AT + timedelta(days=number))

@@ -26,7 +26,7 @@ def full(venue: Venue) -> Venue:
 
 
 @pytest.mark.parametrize("is_tried", [True, False])
-def test_an_offer_that_nobody_was_told_of_counts_for_nothing_and_is_not_made_again_before_mail_leaves(
+def test_an_offer_without_delivered_mail_does_not_count_and_is_not_repeated_before_mail_is_sent(
     full: Venue, settings: Settings, is_tried: bool
 ) -> None:
     first = waits(full, "AAAAAA")
@@ -96,7 +96,7 @@ def test_who_calls_for_a_table_that_has_become_free_comes_behind_who_waits_for_i
     assert held_for(full) == ["AAAAAA"]
 
 
-def test_a_look_at_a_day_for_which_nobody_waits_is_one_query(
+def test_a_day_without_waiting_parties_costs_one_query(
     full: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     waits(full, "AAAAAA")
@@ -105,13 +105,13 @@ def test_a_look_at_a_day_for_which_nobody_waits_is_one_query(
     assert waitlist.process_waitlist(full, now=NOW, day=date(2031, 5, 3)) == 1
 
 
-def test_who_was_given_a_table_by_the_staff_is_not_told_to_wait_on(full: Venue) -> None:
+def test_a_guest_with_a_table_from_staff_is_not_sent_back_to_the_waiting_list(full: Venue) -> None:
     first = waits(full, "AAAAAA")
     waitlist.process_waitlist(full, now=NOW)
     Reservation.objects.filter(pk=first.pk).update(pending_reason="manual", offered_until=None)
     for verb in (waitlist.accept_offer, waitlist.decline_offer):
-        said = refusal_of(verb, first, now=NOW)
-        assert said == "This offer has ended. The restaurant is processing your reservation and will confirm it."
+        page_text = refusal_of(verb, first, now=NOW)
+        assert page_text == "This offer has ended. The restaurant is processing your reservation and will confirm it."
 
 
 def test_an_offer_to_a_party_that_was_moved_earlier_ends_when_it_would_come(full: Venue) -> None:

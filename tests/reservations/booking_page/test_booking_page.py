@@ -87,7 +87,7 @@ def test_a_week_for_any_party_costs_the_same_few_queries(osteria: Venue) -> None
         Client().get(page(osteria, "?party=2&day=2031-05-05"))
 
 
-def test_what_is_shown_as_free_is_what_the_api_gives(osteria: Venue) -> None:
+def test_times_shown_as_free_can_be_booked_over_the_api(osteria: Venue) -> None:
     builders.reservation(osteria, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
     found = online_booking.list_days(osteria, DAY, party_size=4, now=NOW)[0]
     free = [choice.time for choice in found.choices if choice.outcome == "free"]
@@ -101,13 +101,13 @@ def test_what_is_shown_as_free_is_what_the_api_gives(osteria: Venue) -> None:
         assert response.status_code == (201 if choice.outcome == "free" else 400)
 
 
-def test_closed_days_and_full_days_are_told(osteria: Venue) -> None:
+def test_closed_and_full_days_are_shown(osteria: Venue) -> None:
     Closure.objects.create(venue=osteria, first_date=DAY, last_date=DAY, reason="Closed for Easter")
     assert "No guests are seated on 2031-05-05: Closed for Easter." in words(seen(page(osteria, "?day=2031-05-05")))
     assert "No table for 5 is available on this day." in words(seen(page(osteria, "?day=2031-05-06&party=5")))
 
 
-def test_a_guest_books_and_reads_what_happens_next(osteria: Venue) -> None:
+def test_a_booking_shows_what_happens_next(osteria: Venue) -> None:
     response = post(osteria)
     assert response.status_code == 302
     made = Reservation.objects.get()
@@ -147,7 +147,7 @@ def test_addresses_that_mean_nothing_show_the_usual(osteria: Venue, query: str) 
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "page_text"),
     [
         ({"customer_name": ""}, "This field is required."),
         ({"customer_name": "A\x00B"}, "Null characters are not allowed."),
@@ -158,12 +158,12 @@ def test_addresses_that_mean_nothing_show_the_usual(osteria: Venue, query: str) 
         ({"website": "https://spam.example"}, "Leave this field empty"),
     ],
 )
-def test_what_is_wrong_is_said_at_its_field_and_nothing_is_booked(
-    osteria: Venue, changes: dict[str, Any], said: str
+def test_errors_are_shown_at_their_field_and_nothing_is_booked(
+    osteria: Venue, changes: dict[str, Any], page_text: str
 ) -> None:
     response = post(osteria, **changes)
     assert response.status_code == 400
-    assert said in words(response)
+    assert page_text in words(response)
     assert 'aria-invalid="true"' in response.content.decode()
     assert "A quiet corner" in response.content.decode() or "special_requests" in changes
     assert not Reservation.objects.exists()
@@ -191,7 +191,7 @@ def test_when_the_table_is_gone_other_times_are_buttons_and_nothing_typed_is_los
     assert Reservation.objects.get(time=time(21, 15)).status == "confirmed"
 
 
-def test_large_parties_waiting_lists_and_venues_without_tables_are_told_honestly(db: None) -> None:
+def test_large_parties_waiting_lists_and_venues_without_tables_show_their_outcome(db: None) -> None:
     bare = builders.venue(is_bookable_online=True)
     assert "Request this time" in words(seen(page(bare, "?day=2031-05-05")))
     careful = trattoria(auto_confirm_max_party=3)
@@ -220,7 +220,7 @@ def test_where_guests_cannot_book_the_page_says_so(osteria: Venue, fields: dict[
     assert not Reservation.objects.exists()
 
 
-def test_a_form_that_is_sent_twice_books_once(osteria: Venue) -> None:
+def test_a_repeated_form_makes_one_booking(osteria: Venue) -> None:
     form = sent(osteria)
     with time_machine.travel(NOW, tick=False):
         first, second = (Client().post(page(osteria), form) for _ in range(2))
@@ -232,11 +232,12 @@ def test_a_form_that_is_sent_twice_books_once(osteria: Venue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("age_s", "said"), [(1, "submitted too quickly."), (60 * 60 * 13, "This page has expired."), (-60, "too quickly.")]
+    ("age_s", "page_text"),
+    [(1, "submitted too quickly."), (60 * 60 * 13, "This page has expired."), (-60, "too quickly.")],
 )
-def test_forms_come_back_neither_at_once_nor_the_next_day(osteria: Venue, age_s: int, said: str) -> None:
+def test_forms_come_back_neither_at_once_nor_the_next_day(osteria: Venue, age_s: int, page_text: str) -> None:
     response = post(osteria, form=online_booking.new_form_token(osteria, now=NOW - timedelta(seconds=age_s)))
-    assert said in words(response)
+    assert page_text in words(response)
     assert post(osteria, form="forged").status_code == 409
     assert post(osteria, form=online_booking.new_form_token(trattoria(), now=NOW)).status_code == 409
     assert not Reservation.objects.exists()
@@ -289,7 +290,7 @@ def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_lik
     assert email_confirmation.cancel_unconfirmed(now=NOW + timedelta(days=1)) == 0
 
 
-def test_what_nobody_proves_is_free_again_after_a_quarter_of_an_hour(db: None) -> None:
+def test_an_unconfirmed_booking_is_cancelled_after_15_minutes(db: None) -> None:
     venue = trattoria(proves_guests=True)
     post(venue)
     made = Reservation.objects.get()
@@ -382,7 +383,7 @@ def test_of_the_page_and_the_api_at_once_one_gets_the_last_table_and_the_other_o
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_form_that_is_sent_four_times_at_once_books_once() -> None:
+def test_four_concurrent_copies_of_a_form_make_one_booking() -> None:
     venue = trattoria()
     for number in range(2, 5):
         builders.table(venue, f"T{number}")

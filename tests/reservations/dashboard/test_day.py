@@ -58,7 +58,7 @@ def move(client: Client, reservation: Reservation, *, htmx: bool = False, **fiel
 
 
 # What it costs
-def test_a_day_of_150_reservations_and_40_tables_takes_at_most_12_queries(venue: Venue) -> None:
+def test_a_day_of_150_reservations_and_40_tables_takes_up_to_12_queries(venue: Venue) -> None:
     tables = [builders.table(venue, f"T{number}") for number in range(40)]
     builders.period(venue, first="12:00", last="22:00")
     Reservation.objects.bulk_create(
@@ -108,7 +108,7 @@ def test_a_party_at_two_tables_stands_at_both(dinner: Venue) -> None:
     assert [[block.others for block in row.blocks] for row in sheet_of(dinner).rows] == [["T1, T2"], ["T1, T2"]]
 
 
-def test_who_has_no_table_stands_above_the_tables_each_in_a_lane_of_its_own(dinner: Venue) -> None:
+def test_visits_without_a_table_are_above_the_tables_in_separate_lanes(dinner: Venue) -> None:
     for size in (9, 12):
         builders.reservation(dinner, starts_at=EVENING, party_size=size)
     row = sheet_of(dinner).rows[0]
@@ -200,7 +200,7 @@ def test_a_drag_says_the_moment(host: Client, dinner: Venue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "page_text"),
     [
         ({"tables": '["T2"]'}, "Already booked at that time: T2."),
         ({"tables": '["T9"]'}, "The venue has no table T9."),
@@ -211,7 +211,7 @@ def test_a_drag_says_the_moment(host: Client, dinner: Venue) -> None:
     ],
 )
 def test_a_move_that_a_rule_refuses_says_why_and_changes_nothing(
-    host: Client, dinner: Venue, fields: dict[str, Any], said: str
+    host: Client, dinner: Venue, fields: dict[str, Any], page_text: str
 ) -> None:
     builders.reservation(dinner, status="confirmed", starts_at=EVENING, tables=["T2"])
     its = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
@@ -219,12 +219,12 @@ def test_a_move_that_a_rule_refuses_says_why_and_changes_nothing(
     for htmx in (True, False):
         answer = move(host, its, htmx=htmx, **fields)
         assert answer.status_code == 400
-        assert said in answer.content.decode()
+        assert page_text in answer.content.decode()
     assert consistency.state() == before
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_move_onto_one_table_at_once_one_is_told(dinner: Venue) -> None:
+def test_of_two_concurrent_moves_onto_one_table_one_is_refused(dinner: Venue) -> None:
     one, other = (
         builders.reservation(dinner, status="confirmed", starts_at=EVENING + timedelta(hours=hours))
         for hours in (0, 3)
@@ -261,6 +261,6 @@ def test_a_walk_in_is_seated_at_the_best_table_that_is_free(dinner: Venue) -> No
         assert its.starts_at == EVENING.astimezone(ZoneInfo("UTC"))
         host.post(url(dinner, "/walk-in"), {"party_size": "2"})
         before = consistency.state()
-        said = builders.messages_of(host.post(url(dinner, "/walk-in"), {"party_size": "2"}))
-        assert said[-1] == "No table for 2 is free now."
+        page_text = builders.messages_of(host.post(url(dinner, "/walk-in"), {"party_size": "2"}))
+        assert page_text[-1] == "No table for 2 is free now."
         assert consistency.state() == before

@@ -117,14 +117,14 @@ def test_an_offer_ends_when_the_party_is_to_come(dinner: Venue) -> None:
         {"tables": ["T4"], "guest": {"customer_name": "Ada Lovelace", "customer_phone": None}},
     ],
 )
-def test_to_change_nothing_is_told_to_nobody(dinner: Venue, same: dict[str, Any]) -> None:
+def test_changing_nothing_records_no_event(dinner: Venue, same: dict[str, Any]) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     before = state()
     change(reservation, **same)
     assert state() == before
 
 
-def test_what_two_change_at_once_is_all_kept(dinner: Venue) -> None:
+def test_concurrent_changes_of_different_fields_are_all_stored(dinner: Venue) -> None:
     one = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     other = Reservation.objects.select_related("venue").get()
     change(one, at=time(20, 0))
@@ -133,7 +133,7 @@ def test_what_two_change_at_once_is_all_kept(dinner: Venue) -> None:
     assert other.customer_email == "ada@example.com"
 
 
-def test_the_last_contact_is_kept(dinner: Venue) -> None:
+def test_the_last_contact_cannot_be_removed(dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     refused = unchanged(InvalidRequest, lambda: change(reservation, guest={"customer_email": None}))
     assert (refused.param, refused.message) == ("customer_email", "Enter an email address or a phone number.")
@@ -175,7 +175,7 @@ def test_a_page_that_was_opened_before_takes_nothing_back(staff: Client, dinner:
     assert Event.objects.filter(type="reservation.updated").count() == 2
 
 
-def test_a_page_that_is_saved_as_it_was_tells_nobody(staff: Client, dinner: Venue) -> None:
+def test_saving_a_page_unchanged_records_no_event(staff: Client, dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING, special_requests="a\nb")
     before = state()
     as_it_was = shown(staff, reservation) | {"special_requests": "a\r\nb"}

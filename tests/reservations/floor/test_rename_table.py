@@ -36,7 +36,7 @@ def updates() -> list[tuple[Any, Any, str]]:
     return [(event.record["tables"], event.record["version"], event.actor) for event in events]
 
 
-def test_the_reservations_to_come_are_told_with_the_new_name(
+def test_upcoming_reservations_are_updated_with_the_new_name(
     venue: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     table = builders.table(venue, "T1")
@@ -168,8 +168,8 @@ def test_changes_and_renames_at_once_never_wait_for_each_other() -> None:
     reservation.refresh_from_db()
     assert reservation.tables == ["T39"]
     # Every version was told, once.
-    told = [version for _, version, _ in updates()]
-    assert sorted(told) == list(range(2, reservation.version + 1))
+    versions = [version for _, version, _ in updates()]
+    assert sorted(versions) == list(range(2, reservation.version + 1))
     assert consistency.problems() == []
 
 

@@ -83,7 +83,7 @@ def test_of_what_the_venue_and_the_installation_say_the_smaller_counts(
     assert retention.erase_expired_guests(now=its.ends_at + days * DAY + timedelta(seconds=1)) == 1
 
 
-def test_who_is_expected_or_was_noted_lately_is_not_forgotten(forgets: Venue) -> None:
+def test_guests_with_upcoming_reservations_or_recent_notes_are_not_erased(forgets: Venue) -> None:
     expected = visit(forgets, EVENING - 300 * DAY), visit(forgets, EVENING + 5 * DAY)
     grace = {"customer_name": "Grace", "customer_email": "grace@example.com"}
     noted = visit(forgets, EVENING - 300 * DAY, **grace)
@@ -119,7 +119,7 @@ def test_a_party_without_a_contact_is_forgotten_by_itself(forgets: Venue) -> Non
     assert named() == ["Erased guest", "Ada Lovelace"]
 
 
-def test_what_was_told_of_them_names_nobody_and_webhooks_hear_of_the_change(forgets: Venue) -> None:
+def test_events_contain_no_personal_data_and_webhooks_get_the_change(forgets: Venue) -> None:
     its = visit(forgets, special_requests="Nuts are poison")
     assert retention.erase_expired_guests(now=LATER) == 1
     its.refresh_from_db()
@@ -129,12 +129,12 @@ def test_what_was_told_of_them_names_nobody_and_webhooks_hear_of_the_change(forg
         "",
         LATER,
     )
-    told = list(Event.objects.order_by("id").values_list("type", "actor"))
-    assert told[-1] == ("reservation.updated", "system")
+    changes = list(Event.objects.order_by("id").values_list("type", "actor"))
+    assert changes[-1] == ("reservation.updated", "system")
     assert all(event.record["customer_name"] == "Erased guest" for event in Event.objects.all())
 
 
-def test_a_night_with_nobody_to_forget_is_one_question(forgets: Venue) -> None:
+def test_a_run_without_expired_guests_is_one_query(forgets: Venue) -> None:
     visit(forgets)
     with CaptureQueriesContext(connection) as asked:
         assert retention.erase_expired_guests(now=EVENING) == 0

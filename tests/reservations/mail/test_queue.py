@@ -92,14 +92,14 @@ def test_a_mail_says_venue_day_time_party_code_and_link(
     (sent,) = mail.outbox
     assert (sent.subject, sent.to, sent.from_email) == (subject, ["ada@example.com"], "Tablewire <tables@example.com>")
     token = links.token_of(notice.reservation)
-    said = str(sent.body)
+    page_text = str(sent.body)
     for words in (
         "Hello Ada Lovelace,\n\n",
         opening,
         "  Trattoria\n  Saturday 3 May 2031\n  19:30 (Europe/Rome time)\n  4 guests\n  Code K7QX2M\n",
         f"\nhttps://tables.example.com/guest/{token}\n",
     ):
-        assert words in said
+        assert words in page_text
     html = html_of(sent)
     assert f'<a href="https://tables.example.com/guest/{token}">' in html
     assert opening in html
@@ -121,7 +121,7 @@ def test_a_mail_says_venue_day_time_party_code_and_link(
         ),
     ],
 )
-def test_who_is_moved_and_not_confirmed_is_told_so(
+def test_mail_about_a_change_says_that_it_is_not_confirmed(
     venue: Venue, changes: dict[str, Any], subject: str, opening: str
 ) -> None:
     reservation = builders.reservation(venue)
@@ -205,12 +205,12 @@ def test_a_server_that_refuses_for_now_is_asked_again_with_growing_pauses_for_a_
     now = NOW
     for number, pause in enumerate(queue.RETRY_DELAYS, 1):
         queue.send_due(now=now)
-        said = "SMTPRecipientsRefused: 451 b'greylisted, come back'"
-        assert stored(notice) == ("pending", number, said)
+        page_text = "SMTPRecipientsRefused: 451 b'greylisted, come back'"
+        assert stored(notice) == ("pending", number, page_text)
         assert notice.next_attempt_at == now + pause
         # Before its time nothing is tried.
         queue.send_due(now=now + pause - timedelta(seconds=1))
-        assert stored(notice) == ("pending", number, said)
+        assert stored(notice) == ("pending", number, page_text)
         now += pause
     queue.send_due(now=now)
     assert stored(notice)[:2] == ("failed", 8)
@@ -241,14 +241,14 @@ def test_what_a_server_will_never_take_is_given_up_at_once_and_others_are_served
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "page_text"),
     [
         (f"a@{'ü' * 60}.de", "UnicodeError: encoding with 'idna' codec failed"),
         ("ada@exa mple.com", "ValueError: Invalid address"),
     ],
 )
-def test_a_mail_that_cannot_be_written_holds_up_nobody_else(
-    venue: Venue, other_venue: Venue, post: Postbox, address: str, said: str
+def test_a_mail_that_cannot_be_built_does_not_block_others(
+    venue: Venue, other_venue: Venue, post: Postbox, address: str, page_text: str
 ) -> None:
     # Such as an earlier release has taken.
     wrong = waiting(venue, customer_email=address)
@@ -256,7 +256,7 @@ def test_a_mail_that_cannot_be_written_holds_up_nobody_else(
     GuestMail.objects.exclude(pk=wrong.pk).update(next_attempt_at=NOW + timedelta(microseconds=1))
     assert queue.send_due(now=NOW + MINUTE, limit=3) is True
     state, attempts, why = stored(wrong)
-    assert (state, attempts, why[: len(said)]) == ("failed", 1, said)
+    assert (state, attempts, why[: len(page_text)]) == ("failed", 1, page_text)
     assert [stored(notice)[0] for notice in others] == ["sent", "sent"]
     assert len(post.mails) == 2
 
@@ -365,7 +365,7 @@ def test_a_mail_whose_worker_died_is_sent_when_its_lease_is_over(venue: Venue) -
     assert (stored(notice)[:2], len(mail.outbox)) == (("sent", 2), 1)
 
 
-def test_who_was_taken_for_dead_finishes_nothing(venue: Venue) -> None:
+def test_a_worker_with_an_expired_lease_stores_no_result(venue: Venue) -> None:
     waiting(venue)
     slow = queue.claim(now=NOW)
     quick = queue.claim(now=NOW + queue.LEASE)

@@ -85,7 +85,7 @@ def test_a_venue_that_mails_no_guests_reminds_none(venue: Venue) -> None:
     assert reminders.queue_reminders(now=DUE) == 0
 
 
-def test_reminders_of_all_venues_are_one_statement_and_one_ring(
+def test_reminders_of_all_venues_are_one_statement_and_one_task(
     venue: Venue,
     other_venue: Venue,
     django_assert_num_queries: DjangoAssertNumQueries,

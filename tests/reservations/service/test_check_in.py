@@ -87,7 +87,7 @@ def test_only_confirmed_guests_are_awaited(venue: Venue, status: str, to: str) -
     assert (row(reservation), list_events(reservation)) == (before, [])
 
 
-def test_nobody_is_missing_before_their_time(venue: Venue) -> None:
+def test_no_show_before_the_reservation_time_is_refused(venue: Venue) -> None:
     reservation = builders.reservation(venue, status="confirmed")
     with pytest.raises(check_in.InvalidArrival, match="The reservation time has not been reached yet"):
         mark(reservation, NO_SHOW, now=STARTS_AT - timedelta(seconds=1))
@@ -95,7 +95,7 @@ def test_nobody_is_missing_before_their_time(venue: Venue) -> None:
 
 
 @pytest.mark.parametrize(("state", "to"), [(None, ARRIVED), (None, SEATED), (SEATED, FINISHED), (NO_SHOW, ARRIVED)])
-def test_nobody_is_seen_days_before_their_time(venue: Venue, state: str | None, to: str) -> None:
+def test_arrival_days_before_the_reservation_is_refused(venue: Venue, state: str | None, to: str) -> None:
     reservation = builders.reservation(venue, status="confirmed")
     Reservation.objects.filter(pk=reservation.pk).update(arrival=state)
     before = row(reservation)
