@@ -54,6 +54,7 @@ class GuestHit:
     last_visit: datetime | None = None
     next_visit: datetime | None = None
     no_shows: int = 0
+    reservations: int = 0
 
     @property
     def public_id(self) -> str:
@@ -68,6 +69,7 @@ class GuestHit:
         return sorted(contact for contact in self.contacts if contact.startswith("+"))
 
     def add_reservation(self, starts_at: datetime, status: str, arrival: str | None, *, now: datetime) -> None:
+        self.reservations += 1
         self.no_shows += arrival == "no_show"
         if starts_at > now and status != "cancelled":
             self.next_visit = min(self.next_visit or starts_at, starts_at)
@@ -78,6 +80,7 @@ class GuestHit:
         """Add the numbers of a hit that turned out to be the same guest."""
         self.contacts |= other.contacts
         self.no_shows += other.no_shows
+        self.reservations += other.reservations
         self.last_visit = max(filter(None, (self.last_visit, other.last_visit)), default=None)
         self.next_visit = min(filter(None, (self.next_visit, other.next_visit)), default=None)
 

@@ -68,8 +68,8 @@ def test_nothing_of_an_erased_guest_stays_in_any_table() -> None:
         commands.set_status(its, "cancelled", now=NOW, actor="system")
     row = Reservation.objects.first()
     assert row is not None
-    profiles.save_note(profiles.guest_of(row), text=f"{NAME} is kind", tags=[], seen=None, now=NOW)
+    profiles.save_note(profiles.guest_of_reservation(row), text=f"{NAME} is kind", tags=[], seen=None, now=NOW)
     later = NOW + timedelta(days=1)
-    assert erasure.erase(profiles.guest_of(row), name=NAME, typed=NAME, now=later, actor="system") == 2
+    assert erasure.erase(profiles.guest_of_reservation(row), name=NAME, typed=NAME, now=later, actor="system") == 2
     assert mentions(EMAIL, PHONE, NAME, CONTACT) == []
     assert FlowBooking.objects.get().contact == ""

@@ -205,7 +205,8 @@ def test_a_rival_that_has_taken_half_a_combination_leaves_the_other_half_free(ve
     t1, t2, _t3 = (builders.table(venue, f"T{number}", seats_max=2) for number in (1, 2, 3))
     builders.combination(venue, t1, t2, seats_min=3, seats_max=4)
     builders.reservation(venue, starts_at=EVENING, party_size=2, tables=["T2"])
-    assert table_assignment.assign_and_store(builders.reservation(venue, starts_at=EVENING, party_size=4)) is None
+    reservation = builders.reservation(venue, starts_at=EVENING, party_size=4)
+    assert table_assignment.assign_best(reservation, store=True) is None
     assert Seating.objects.count() == 1
 
 
