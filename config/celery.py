@@ -161,26 +161,26 @@ app.conf.beat_schedule = {
         "task": "accounts.tasks.purge_events",
         "schedule": crontab(minute="43"),
     },
-    "mail to guests whose message was lost, or that is tried again": {
-        "task": "reservations.tasks.send_notices",
+    "send due mail to guests": {
+        "task": "reservations.tasks.send_guest_mail",
         "schedule": 60.0,
     },
-    "waiting lists: offers that are over, tables that are free": {
-        "task": "reservations.tasks.sweep_waiting_lists",
+    "process waiting lists": {
+        "task": "reservations.tasks.process_waiting_lists",
         "schedule": 60.0,
     },
-    "tables that are kept for guests who have not followed the mailed link": {
-        "task": "reservations.tasks.release_unproven",
+    "cancel unconfirmed online bookings": {
+        "task": "reservations.tasks.cancel_unconfirmed_bookings",
         "schedule": 60.0,
         "options": {"expires": 60},
     },
-    # Each goes on where the one before has stopped, until nobody is left.
-    "guests whom venues have known for long enough": {
-        "task": "reservations.tasks.forget_guests",
+    # A run stops after a minute; the next one continues.
+    "erase guests after their retention": {
+        "task": "reservations.tasks.erase_expired_guests",
         "schedule": crontab(hour="1-5", minute="53"),
     },
-    "reminders of tables in a day": {
-        "task": "reservations.tasks.write_reminders",
+    "queue reminders to guests": {
+        "task": "reservations.tasks.queue_reminders",
         "schedule": crontab(minute="*/5"),
     },
 }

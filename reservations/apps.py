@@ -9,7 +9,6 @@ class ReservationsConfig(AppConfig):
     name = "reservations"
 
     def ready(self) -> None:
-        """Register consistency checks, files of the data export and onboarding steps."""
         from accounts import data_export, onboarding
         from framework import consistency
         from reservations import consistency_checks

@@ -9,53 +9,53 @@ from framework.public_ids import encode
 from reservations.models import Reservation
 from reservations.models.reservations import PREFIX
 
-# A constraint keeps these out; a copy that was restored without it, or a hand in the database, may not.
-SOLD_TWICE = """
-    SELECT its.reservation_id, concat('table ', named.name, ' is also taken by another, ', other.during * its.during)
-    FROM reservations_seating AS its
+# The constraint seating_no_table_overlap forbids these, but a restored copy may lack it.
+TABLE_OVERLAPS = """
+    SELECT seating.reservation_id,
+        concat('table ', named.name, ' is also taken by another, ', other.during * seating.during)
+    FROM reservations_seating AS seating
     JOIN reservations_seating AS other
-        ON other.table_id = its.table_id AND other.during && its.during AND other.id > its.id
-    JOIN reservations_table AS named ON named.id = its.table_id
-    ORDER BY its.id, other.id
+        ON other.table_id = seating.table_id AND other.during && seating.during AND other.id > seating.id
+    JOIN reservations_table AS named ON named.id = seating.table_id
+    ORDER BY seating.id, other.id
 """
-SEATINGS = """
-    SELECT its.id, concat('it holds table ', named.name, ' ', seating.during, ', ', CASE
-        WHEN its.status = 'cancelled' THEN 'and is cancelled'
-        WHEN named.venue_id <> its.venue_id THEN 'which is of another venue'
-        ELSE concat('and its time is ', tstzrange(its.starts_at, its.ends_at))
+INVALID_SEATINGS = """
+    SELECT reservation.id, concat('it holds table ', named.name, ' ', seating.during, ', ', CASE
+        WHEN reservation.status = 'cancelled' THEN 'and is cancelled'
+        WHEN named.venue_id <> reservation.venue_id THEN 'which is of another venue'
+        ELSE concat('and its time is ', tstzrange(reservation.starts_at, reservation.ends_at))
     END)
     FROM reservations_seating AS seating
-    JOIN reservations_reservation AS its ON its.id = seating.reservation_id
+    JOIN reservations_reservation AS reservation ON reservation.id = seating.reservation_id
     JOIN reservations_table AS named ON named.id = seating.table_id
-    WHERE its.status = 'cancelled' OR named.venue_id <> its.venue_id
-        OR NOT tstzrange(its.starts_at, its.ends_at) @> seating.during
+    WHERE reservation.status = 'cancelled' OR named.venue_id <> reservation.venue_id
+        OR NOT tstzrange(reservation.starts_at, reservation.ends_at) @> seating.during
     ORDER BY seating.id
 """
-# Who has which tables is told twice, by the row and by its seatings. Those that are over keep the names by which the
-# guests knew their tables, and a table that was renamed just now is called so within a minute
-# (reservations.floor.rename_table).
-NAMES = """
-    SELECT its.id, concat('it names ', array_to_string(its.tables, ', '), ' and holds ', held.names)
-    FROM reservations_reservation AS its
+# Past reservations keep the names that their tables had. A rename is applied within a minute (floor.rename_table).
+TABLE_NAMES = """
+    SELECT reservation.id,
+        concat('it names ', array_to_string(reservation.tables, ', '), ' and holds ', held.names)
+    FROM reservations_reservation AS reservation
     CROSS JOIN LATERAL (
         SELECT string_agg(named.name, ', ' ORDER BY named.name COLLATE "C") AS names,
-            array_agg(named.name::text) AS those
+            array_agg(named.name::text) AS name_array
         FROM reservations_seating AS seating
         JOIN reservations_table AS named ON named.id = seating.table_id
-        WHERE seating.reservation_id = its.id AND seating.during && tstzrange(%(now)s, NULL)
+        WHERE seating.reservation_id = reservation.id AND seating.during && tstzrange(%(now)s, NULL)
     ) AS held
-    WHERE its.ends_at > %(now)s AND NOT its.tables::text[] @> held.those
-    ORDER BY its.id
+    WHERE reservation.ends_at > %(now)s AND NOT reservation.tables::text[] @> held.name_array
+    ORDER BY reservation.id
 """
 
 
 def checks(now: datetime) -> Checks:
-    """Tables, tallies, events and stored answers of reservations agree."""
+    """Return the checks of tables, tallies, events and stored answers."""
     subject = partial(encode, PREFIX)
     return {
-        "table_sold_twice": query("table_sold_twice", SOLD_TWICE, subject=subject),
-        "seating": query("seating", SEATINGS, subject=subject),
-        "seating_names": query("seating_names", NAMES, {"now": now}, subject=subject),
+        "reservation_table_overlap": query("reservation_table_overlap", TABLE_OVERLAPS, subject=subject),
+        "reservation_seating": query("reservation_seating", INVALID_SEATINGS, subject=subject),
+        "reservation_table_names": query("reservation_table_names", TABLE_NAMES, {"now": now}, subject=subject),
         "reservation_tally": tallies("reservation", Reservation),
         "reservation_event": events("reservation", Reservation, prefix=PREFIX, now=now),
         "reservation_replay": replays("reservation", Reservation, prefix=PREFIX),

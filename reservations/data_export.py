@@ -6,11 +6,11 @@ from typing import Any
 from accounts import data_export
 from accounts.models import Account
 from reservations.models import Reservation
-from reservations.serializers import ReservationRecord
+from reservations.serializers import to_json
 
 
 def reservations_of(account: Account) -> Iterator[dict[str, Any]]:
-    """Its reservations, as the API answers them, with their venue."""
+    """Yield the API records of its reservations, with the id of their venue."""
     rows = Reservation.objects.filter(venue__account=account).select_related("venue")
     for reservation in data_export.by_key(rows):
-        yield {"venue": reservation.venue.public_id, **ReservationRecord(reservation).data}
+        yield {"venue": reservation.venue.public_id, **to_json(reservation)}

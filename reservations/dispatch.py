@@ -6,17 +6,17 @@ from celery import current_app
 
 from framework.tasks.dispatch import enqueue
 
-SEND_NOTICES = "reservations.tasks.send_notices"
+SEND_GUEST_MAIL = "reservations.tasks.send_guest_mail"
 OFFER_TABLES = "reservations.tasks.offer_tables"
-# The periodic tasks look for waiting work this often (config/celery.py).
-SWEEP_S = 60
+# Interval of the periodic tasks that find waiting work (config/celery.py).
+POLL_INTERVAL_S = 60
 
 
-def enqueue_notices() -> None:
-    """Ask a worker to send the mail that is due; call it after the commit."""
-    enqueue(current_app.signature(SEND_NOTICES), expires_s=SWEEP_S)
+def enqueue_guest_mail() -> None:
+    """Enqueue the task that sends due mail; call it after the commit."""
+    enqueue(current_app.signature(SEND_GUEST_MAIL), expires_s=POLL_INTERVAL_S)
 
 
 def enqueue_table_offers(venue: UUID) -> None:
-    """Ask a worker to process the venue's waiting list; call it after the commit."""
-    enqueue(current_app.signature(OFFER_TABLES), expires_s=SWEEP_S, venue=str(venue))
+    """Enqueue the task that processes the venue's waiting list; call it after the commit."""
+    enqueue(current_app.signature(OFFER_TABLES), expires_s=POLL_INTERVAL_S, venue=str(venue))

@@ -1,4 +1,4 @@
-"""Tells of what has happened to a reservation: the event for callers, the mail for the guest."""
+"""Records a change of a reservation: the event for webhooks and the email to the guest."""
 
 from datetime import datetime
 
@@ -6,36 +6,28 @@ from django.db import transaction
 
 from accounts.models import EventType
 from accounts.webhooks import outbox
-from reservations import reservation_json as written
-from reservations.dispatch import enqueue_notices
-from reservations.models import Notice, Reservation
+from reservations.dispatch import enqueue_guest_mail
+from reservations.models import GuestMail, Reservation
+from reservations.serializers import to_json
 
 
-def tell(reservation: Reservation, event: EventType, *, notice: Notice.Kind | None, actor: str, now: datetime) -> None:
-    """Store the event with the record as callers see it now, and the mail to the guest.
+def record_change(
+    reservation: Reservation, event: EventType, *, mail: GuestMail.Kind | None, actor: str, now: datetime
+) -> None:
+    """Insert the event with the current record, and the email of this kind if the guest can be emailed.
 
-    Call it inside the transaction of the change, once the reservation shows what has become of it. There is no mail
-    to a guest who left no address, from a venue that sends none, or about a party whose time has come. Two statements
-    at most; the mail task is enqueued after the commit.
+    Call it in the transaction of the change. At most two statements; the mail task is enqueued after the commit.
     """
-    outbox.record(
-        reservation.venue,
-        event,
-        record=written.of(reservation),
-        subject=reservation.pk,
-        actor=actor,
-        now=now,
-    )
-    if notice is None or not is_mailed(reservation, notice, now=now):
-        return
-    Notice.objects.create(reservation=reservation, kind=notice, next_try_at=now, created_at=now)
-    transaction.on_commit(enqueue_notices)
+    outbox.record(reservation.venue, event, record=to_json(reservation), subject=reservation.pk, actor=actor, now=now)
+    if mail and can_email(reservation, mail, now=now):
+        GuestMail.objects.create(reservation=reservation, kind=mail, next_attempt_at=now, created_at=now)
+        transaction.on_commit(enqueue_guest_mail)
 
 
-def is_mailed(reservation: Reservation, notice: str, *, now: datetime) -> bool:
-    """Whether this guest can be written to, and there is still something to say.
+def can_email(reservation: Reservation, kind: str, *, now: datetime) -> bool:
+    """Return whether the venue emails its guests, the guest has an address, and the reservation has not started.
 
-    A venue that sends no mail and asks for proof is asked to send that one.
+    Requests to confirm the booking are sent even if the venue's other emails are off.
     """
-    is_sent = reservation.venue.mails_guests or notice == Notice.Kind.PROOF
-    return bool(is_sent and reservation.customer_email and reservation.starts_at > now)
+    is_enabled = reservation.venue.mails_guests or kind == GuestMail.Kind.EMAIL_CONFIRMATION
+    return bool(is_enabled and reservation.customer_email and reservation.starts_at > now)

@@ -13,41 +13,41 @@ from reservations.guests import retention
 from reservations.mail import queue, reminders
 
 
-@shared_task(name=dispatch.SEND_NOTICES)
-def send_notices(**_: Any) -> None:
-    """Send some of the mail that is due, and enqueue the task again until none is."""
+@shared_task(name=dispatch.SEND_GUEST_MAIL)
+def send_guest_mail(**_: Any) -> None:
+    """Send a batch of due mail, and enqueue the task again until none is left."""
     if queue.send_due(now=timezone.now()):
-        dispatch.enqueue_notices()
+        dispatch.enqueue_guest_mail()
 
 
-@shared_task(name="reservations.tasks.write_reminders")
-def write_reminders(**_: Any) -> None:
-    """Write the reminders that are due."""
-    reminders.write(now=timezone.now())
+@shared_task(name="reservations.tasks.queue_reminders")
+def queue_reminders(**_: Any) -> None:
+    """Queue the reminders that are due."""
+    reminders.queue_reminders(now=timezone.now())
 
 
 @shared_task(name=dispatch.OFFER_TABLES)
 def offer_tables(*, venue: str, **_: Any) -> None:
-    """Look through the waiting list of one venue."""
-    waitlist.look(Venue.objects.get(pk=venue), now=timezone.now())
+    """Process the waiting list of one venue."""
+    waitlist.process_waitlist(Venue.objects.get(pk=venue), now=timezone.now())
 
 
-@shared_task(name="reservations.tasks.release_unproven")
-def release_unproven(**_: Any) -> None:
-    """Give up what no guest has proven in time."""
-    email_confirmation.release(now=timezone.now())
+@shared_task(name="reservations.tasks.cancel_unconfirmed_bookings")
+def cancel_unconfirmed_bookings(**_: Any) -> None:
+    """Cancel online bookings that were not confirmed in time."""
+    email_confirmation.cancel_unconfirmed(now=timezone.now())
 
 
-@shared_task(name="reservations.tasks.forget_guests")
-def forget_guests(**_: Any) -> None:
-    """Forget guests whom their venues have known for long enough."""
-    retention.forget_past(now=timezone.now())
+@shared_task(name="reservations.tasks.erase_expired_guests")
+def erase_expired_guests(**_: Any) -> None:
+    """Erase guests whose retention period is over."""
+    retention.erase_expired_guests(now=timezone.now())
 
 
-@shared_task(name="reservations.tasks.sweep_waiting_lists")
-def sweep_waiting_lists(**_: Any) -> None:
-    """Ring for each venue where somebody waits, and mend what a rename has left behind."""
+@shared_task(name="reservations.tasks.process_waiting_lists")
+def process_waiting_lists(**_: Any) -> None:
+    """Enqueue each venue with a waiting list, and update table names that a rename has left outdated."""
     now = timezone.now()
-    for venue in waitlist.venues(now=now):
+    for venue in waitlist.venues_to_process(now=now):
         dispatch.enqueue_table_offers(venue)
-    rename_table.mend(now=now, actor="system")
+    rename_table.update_table_names(now=now, actor="system")

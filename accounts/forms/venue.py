@@ -10,7 +10,7 @@ from framework.forms.optimistic_concurrency import StaleForm, ToldForm
 ZONE_STAYS = "The time zone cannot change while there are upcoming reservations."
 # Triggers that hold the rule where somebody else is quicker, and the field that they speak of.
 KEPT = {
-    "venue_keeps_its_zone_while_guests_are_expected": ("timezone", ZONE_STAYS),
+    "venue_timezone_unused_by_reservations": ("timezone", ZONE_STAYS),
     "venue_keeps_its_currency_while_its_menu_has_dishes": (
         "currency",
         "A dish was just added in the old currency. Remove the dishes first.",

@@ -21,7 +21,7 @@ from catalogue.offers.slot_rules import times
 from catalogue.tasks import enqueue_slot_layout
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
-from reservations.models.reservations import legible
+from reservations.models.reservations import printable_name
 
 
 class FlowRuleForm(forms.ModelForm[FlowRule]):
@@ -198,7 +198,7 @@ class FlowBookingAdmin(ReadOnlyAdmin):
     @admin.display(description="Guest")
     def guest(self, booking: FlowBooking) -> str:
         """The guest's name."""
-        return legible(booking.reservation.customer_name)
+        return printable_name(booking.reservation.customer_name)
 
     @admin.display(description="Percent")
     def percent(self, booking: FlowBooking) -> int:

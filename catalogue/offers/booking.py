@@ -18,7 +18,7 @@ from framework.errors import Code, InvalidRequest, NotFound, Refusal
 from framework.public_ids import decode, encode
 from reservations.booking import commands
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
-from reservations.guests.contact_hash import MOST_UPCOMING, contact_of
+from reservations.guests.contact_hash import MAX_UPCOMING, hash_contact
 from reservations.models import Reservation
 from reservations.self_service import links, permissions
 
@@ -118,7 +118,7 @@ def book(
     contact at the restaurant and minute of the offer. Raises NoSuchOffer, OfferExpired, SlotFull, TooManyBookings,
     InvalidRequest for a party that the offer is not for. Some sixteen statements.
     """
-    contact = contact_of(customer_email=customer_email, customer_phone=customer_phone)
+    contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
     with transaction.atomic():
         check_contact(contact, now=now, only_at=offer if is_only else None)
         take(offer, seats=party_size, now=now)
@@ -138,7 +138,7 @@ def book(
                 special_requests=special_requests,
                 metadata={"offer": slot.public_id, "percent": str(slot.percent)},
             )
-        except (SlotUnavailable, OutsideServiceHours, commands.TooFarAhead) as refusal:
+        except (SlotUnavailable, OutsideServiceHours, commands.DateTooFarAhead) as refusal:
             raise full(slot, party_size) from refusal
         except InvalidRequest as refusal:
             # The moment is over for the venue's clock, or it has none such.
@@ -178,9 +178,9 @@ def check_contact(contact: str, *, now: datetime, only_at: UUID | None = None) -
                 "This guest has a table at this restaurant at this time already."
                 " For a second one call again with an `idempotency_key`."
             )
-    if upcoming.count() >= MOST_UPCOMING:
+    if upcoming.count() >= MAX_UPCOMING:
         raise TooManyBookings(
-            f"This contact holds {MOST_UPCOMING} tables at offers that are still to come, and no one may hold more."
+            f"This contact holds {MAX_UPCOMING} tables at offers that are still to come, and no one may hold more."
         )
 
 
@@ -235,7 +235,7 @@ def find(public_id: str, *, token: str) -> FlowBooking:
     """
     try:
         reservation = links.find(token) if token.isascii() else None
-    except links.NoSuchLink:
+    except links.InvalidLink:
         reservation = None
     key = decode("fb", public_id)
     if reservation is None or key is None:

@@ -48,7 +48,7 @@ class Wish:
     @property
     def contact(self) -> str:
         """What the bookings of this guest are counted by."""
-        return contact_hash.contact_of(
+        return contact_hash.hash_contact(
             customer_email=self.guest.get("customer_email"), customer_phone=self.guest.get("customer_phone")
         )
 

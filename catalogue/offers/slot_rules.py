@@ -11,7 +11,7 @@ from accounts.models import Venue
 from catalogue.hours.open_spans import CLOSED
 from catalogue.models import FlowRule, Restaurant
 from catalogue.models.postgres_fields import Span
-from reservations.booking.availability import slots_of
+from reservations.booking.availability import list_slots
 from reservations.models import Closure, ServicePeriod
 
 AHEAD = timedelta(days=14)
@@ -88,7 +88,7 @@ def _slots(place: Place, *, now: datetime) -> Iterator[tuple[Key, Terms]]:
             continue
         seatings = {
             slot.time: slot.starts_at
-            for slot in slots_of(place.venue, day, place.periods, place.closures)
+            for slot in list_slots(place.venue, day, place.periods, place.closures)
             if slot.closure is None
         }
         for rule in rules:

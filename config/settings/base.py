@@ -39,7 +39,7 @@ PUBLIC_BASE_URL = env.web_address(
     "PUBLIC_BASE_URL", embedded.get("base_url") or "http://127.0.0.1:8000", example="https://api.example.com"
 )
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
-CSRF_FAILURE_VIEW = "reservations.self_service.views.form_refused"
+CSRF_FAILURE_VIEW = "reservations.self_service.views.csrf_failed"
 
 INSTALLED_APPS = [
     "accounts.apps.BackOfficeConfig",

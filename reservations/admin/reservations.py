@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.db.models import DateField, F, Func, QuerySet, Sum, Value
@@ -21,10 +21,10 @@ from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.errors import Refusal
 from reservations.booking import commands, waitlist
 from reservations.forms.reservation import NewReservationForm, ReservationForm
-from reservations.mail.templates import hour_of
-from reservations.models import Notice, Reservation, Table
-from reservations.models.reservations import legible
-from reservations.notifications import is_mailed
+from reservations.mail.templates import format_moment
+from reservations.models import GuestMail, Reservation, Table
+from reservations.models.reservations import printable_name
+from reservations.notifications import can_email
 from reservations.service import check_in
 
 Arrival, Status = Reservation.Arrival, Reservation.Status
@@ -40,11 +40,9 @@ class DayFilter(admin.SimpleListFilter):
     parameter_name = "day"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The choices."""
         return [("today", "Today"), ("tomorrow", "Tomorrow"), ("week", "Next 7 days")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> QuerySet[Reservation]:
-        """Filter by day; today is the current day in each venue's time zone."""
         now = timezone.now()
         first, days = {"today": (0, 1), "tomorrow": (1, 1), "week": (0, 7)}.get(self.value() or "", (0, 0))
         return queryset.filter(date__gte=day_at(now, first), date__lt=day_at(now, first + days)) if days else queryset
@@ -52,8 +50,8 @@ class DayFilter(admin.SimpleListFilter):
 
 def day_at(now: datetime, ahead: int) -> Func:
     """SQL expression: the local date of the reservation's venue, `ahead` days after today."""
-    there = "timezone(%(expressions)s)::date + %(ahead)s"
-    return Func(F("venue__timezone"), Value(now), template=there, ahead=ahead, output_field=DateField())
+    template = "timezone(%(expressions)s)::date + %(ahead)s"
+    return Func(F("venue__timezone"), Value(now), template=template, ahead=ahead, output_field=DateField())
 
 
 @admin.register(Reservation)
@@ -61,7 +59,7 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
     """Reservations: latest first; with a day filter, earliest first."""
 
     form = ReservationForm
-    list_display = ["when", "name", "guests", "its_tables", "status_shown", "code", "venue"]
+    list_display = ["when", "name", "guests", "table_names", "status_label", "code", "venue"]
     list_select_related = ["venue"]
     list_filter = ["status", "pending_reason", "arrival", DayFilter]
     search_fields = ["code", "customer_name", "customer_email", "customer_phone"]
@@ -77,91 +75,78 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
         ("customer_email", "customer_phone"),
         "special_requests",
         "tables",
-        ("code", "status", "waits_for", "arrival"),
+        ("code", "status", "pending_because", "arrival"),
         ("starts_at", "ends_at"),
         ("created_at", "updated_at", "cancelled_at"),
         "history",
         "mail",
     ]
     readonly_fields = [
-        "code", "status", "waits_for", "arrival", "starts_at", "ends_at", "created_at", "updated_at", "cancelled_at",
-        "history", "mail",
+        "code", "status", "pending_because", "arrival", "starts_at", "ends_at", "created_at", "updated_at",
+        "cancelled_at", "history", "mail",
     ]  # fmt: skip
 
     class Media:
         css: ClassVar = {"all": ["reservations/admin.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Reservation]:
-        """Annotate whether emails to a waiting guest have failed."""
         rows: QuerySet[Reservation] = super().get_queryset(request)
-        return rows.annotate(is_unreached=waitlist.unreached(now=timezone.now()))
+        return rows.annotate(is_unreached=waitlist.has_undelivered_mail(now=timezone.now()))
 
     def get_ordering(self, request: HttpRequest) -> Any:
-        """With a day filter, earliest first."""
         return ["starts_at", "id"] if request.GET.get(DayFilter.parameter_name) else self.ordering
 
     @admin.display(description="when", ordering="starts_at")
     def when(self, reservation: Reservation) -> str:
-        """Date and time in the venue's time zone."""
         return f"{reservation.date} {reservation.time:%H:%M}"
 
     @admin.display(description="name", ordering="customer_name")
     def name(self, reservation: Reservation) -> str:
-        """The guest's name."""
-        return legible(reservation.customer_name)
+        return printable_name(reservation.customer_name)
 
     @admin.display(description="guests", ordering="party_size")
     def guests(self, reservation: Reservation) -> int:
-        """The party size."""
         return reservation.party_size
 
     @admin.display(description="tables", ordering="tables")
-    def its_tables(self, reservation: Reservation) -> str:
-        """The table names."""
+    def table_names(self, reservation: Reservation) -> str:
         return ", ".join(reservation.tables) or "-"
 
     @admin.display(description="status", ordering="status")
-    def status_shown(self, reservation: Reservation) -> str:
-        """The status with the arrival state or the pending reason."""
-        more = reservation.get_arrival_display() or self.waits_for(reservation)
+    def status_label(self, reservation: Reservation) -> str:
+        more = reservation.get_arrival_display() or self.pending_because(reservation)
         return f"{reservation.get_status_display()}{'' if more == '-' else f': {more}'}"
 
     @admin.display(description="pending because", ordering="pending_reason")
-    def waits_for(self, reservation: Any) -> str:
-        """The pending reason, and whether staff have to call."""
-        if until := waitlist.held_until(reservation):
-            return f"offered a table until {hour_of(until, reservation.venue.timezone)}"
-        if waitlist.is_waiting(reservation):
-            is_reachable = waitlist.is_mailed_offers(reservation) and not reservation.is_unreached
+    def pending_because(self, reservation: Any) -> str:
+        if until := waitlist.offer_expires_at(reservation):
+            return f"offered a table until {format_moment(until, reservation.venue.timezone)}"
+        if waitlist.is_waitlisted(reservation):
+            is_reachable = waitlist.can_mail_offers(reservation) and not reservation.is_unreached
             return "waiting" if is_reachable else "waiting, call the guest"
         return reservation.get_pending_reason_display() or "-"
 
     @admin.display(description="history")
     def history(self, reservation: Reservation) -> str:
-        """The history with actors, newest first."""
         events = Event.objects.filter(subject=reservation.pk).order_by("-created_at", "-id")[:MAX_LINES]
         lines = ((f"{event.created_at:%Y-%m-%d %H:%M:%S} UTC", event.type, event.actor) for event in events)
         return format_html_join("", "<div>{} {} by {}</div>", lines) or "-"
 
     @admin.display(description="emails to the guest")
     def mail(self, reservation: Reservation) -> str:
-        """The emails with their delivery state, newest first."""
-        notices = reservation.notices.order_by("-created_at", "-id")[:MAX_LINES]
-        lines = ((f"{one.created_at:%Y-%m-%d %H:%M:%S} UTC", one.kind, state_of(one)) for one in notices)
+        mails = reservation.guest_mails.order_by("-created_at", "-id")[:MAX_LINES]
+        lines = ((f"{mail.created_at:%Y-%m-%d %H:%M:%S} UTC", mail.kind, delivery_state(mail)) for mail in mails)
         return format_html_join("", "<div>{} {}: {}</div>", lines) or "-"
 
     def get_fields(self, request: HttpRequest, obj: Reservation | None = None) -> Any:
-        """A new reservation has no history, but a confirmed checkbox."""
         return self.fields if obj else ["venue", "is_confirmed", *self.fields[1:6]]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Reservation | None = None) -> list[str]:
-        """The venue of an existing reservation is fixed."""
         return [*self.readonly_fields, "venue"] if obj else []
 
     def get_form(
         self, request: HttpRequest, obj: Reservation | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Add the venue's table names to the help text."""
         form: Any = super().get_form(
             request, obj, change, form=ReservationForm if obj else NewReservationForm, **kwargs
         )
@@ -174,147 +159,128 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
         return form
 
     def save_model(self, request: HttpRequest, obj: Reservation, form: Any, change: bool) -> None:
-        """Save the reservation; staff may enter past dates, which the API rejects."""
         now, actor = timezone.now(), staff(request)
         if not change:
             status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
-            commands.write_down(obj, status=status, now=now, actor=actor)
+            commands.create_by_staff(obj, status=status, now=now, actor=actor)
             return
-        # Save changed fields only: the others may have changed since the page was opened.
-        new = {name: form.cleaned_data[name] for name in form.changed_data}
-        commands.change(
-            obj,
-            day=new.pop("date", None),
-            at=new.pop("time", None),
-            party_size=new.pop("party_size", None),
-            tables=new.pop("tables", None),
-            guest=cast("commands.Guest", new),
-            now=now,
-            actor=actor,
-        )
+        commands.update(obj, **form.changes(), now=now, actor=actor)
 
     def has_delete_permission(self, request: HttpRequest, obj: Reservation | None = None) -> bool:
-        """A reservation is cancelled, never deleted."""
         return False
 
     @admin.action(description="Confirm the selected reservations", permissions=["change"])
     def confirm(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """Confirm the reservations."""
-        self.move(request, queryset, Status.CONFIRMED)
+        self.set_status(request, queryset, Status.CONFIRMED)
 
     @admin.action(description="Cancel the selected reservations", permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> HttpResponse | None:
-        """Ask for confirmation, then cancel the reservations."""
-        if "confirmed" not in request.POST:
-            rows = queryset.exclude(status=Status.CANCELLED).select_related("venue")
-            message = (
+        if "confirmed" in request.POST:
+            self.set_status(request, queryset, Status.CANCELLED)
+            return None
+        return ask_about(
+            self,
+            request,
+            queryset.exclude(status=Status.CANCELLED).select_related("venue"),
+            action="cancel",
+            title="Cancel reservations?",
+            message=(
                 "These reservations are cancelled permanently. Their tables become available, and guests with an email"
                 " address are notified."
-            )
-            question: dict[str, Any] = {
-                "title": "Cancel reservations?",
-                "message": message,
-                "confirm_label": "Cancel reservations",
-            }
-            return ask_about(self, request, rows, action="cancel", **question)
-        self.move(request, queryset, Status.CANCELLED)
-        return None
+            ),
+            confirm_label="Cancel reservations",
+        )
 
     @admin.action(description="Offer a table to the selected waiting parties", permissions=["change"])
     def offer_table(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """Hold a table for each party, regardless of the order of the waiting list."""
-
         def offer(reservation: Reservation, now: datetime) -> str:
-            until = hour_of(waitlist.offer(reservation, actor=staff(request), now=now), reservation.venue.timezone)
-            notice = (
-                "The guest is emailed." if is_mailed(reservation, Notice.Kind.OFFERED, now=now) else "Call the guest."
-            )
+            expires_at = waitlist.offer_table(reservation, actor=staff(request), now=now)
+            until = format_moment(expires_at, reservation.venue.timezone)
+            is_emailed = can_email(reservation, GuestMail.Kind.OFFERED, now=now)
+            notice = "The guest is emailed." if is_emailed else "Call the guest."
             return f"{reservation}: {', '.join(reservation.tables)} is held until {until}. {notice}"
 
-        self.each(request, queryset, offer)
+        self.run_on_each(request, queryset, offer)
 
     @admin.action(description="Mark as arrived", permissions=["change"])
     def arrived(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """Mark the parties as arrived."""
-        self.mark(request, queryset, Arrival.ARRIVED)
+        self.record_arrival(request, queryset, Arrival.ARRIVED)
 
     @admin.action(description="Mark as seated", permissions=["change"])
     def seated(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """Mark the parties as seated."""
-        self.mark(request, queryset, Arrival.SEATED)
+        self.record_arrival(request, queryset, Arrival.SEATED)
 
     @admin.action(description="Mark as finished", permissions=["change"])
     def finished(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """Mark the parties as finished; their tables are free."""
-        self.mark(request, queryset, Arrival.FINISHED)
+        self.record_arrival(request, queryset, Arrival.FINISHED)
 
     @admin.action(description="Mark as no-show", permissions=["change"])
     def no_show(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> HttpResponse | None:
-        """Ask for confirmation, then mark as no-show; the tables are free."""
-        if "confirmed" not in request.POST:
-            message = "The tables become available immediately."
-            question: dict[str, Any] = {
-                "title": "Mark as no-show?",
-                "message": message,
-                "confirm_label": "Mark as no-show",
-            }
-            return ask_about(self, request, queryset.select_related("venue"), action="no_show", **question)
-        self.mark(request, queryset, Arrival.NO_SHOW)
-        return None
+        if "confirmed" in request.POST:
+            self.record_arrival(request, queryset, Arrival.NO_SHOW)
+            return None
+        return ask_about(
+            self,
+            request,
+            queryset.select_related("venue"),
+            action="no_show",
+            title="Mark as no-show?",
+            message="The tables become available immediately.",
+            confirm_label="Mark as no-show",
+        )
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
-        """Pending reservations; for members also the arrivals still expected today."""
         page = reverse("admin:reservations_reservation_changelist")
         pending = Tally.objects.filter(noun=Tally.Noun.RESERVATION, status=Status.PENDING)
         number = self.within(request, pending, "view", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
-        waits = PendingCount("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")
+        pending_count = PendingCount("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")
         if self.venues(request, "view") is None:
-            return [waits]
+            return [pending_count]
         now = timezone.now()
-        coming = Reservation.objects.filter(
+        expected = Reservation.objects.filter(
             date__gte=day_at(now, 0), date__lt=day_at(now, 1), status=Status.CONFIRMED, arrival__isnull=True
         )
-        today = count_bounded(self.within(request, coming, "view"))
-        return [waits, PendingCount("arrivals expected today", today, f"{page}?day=today")]
+        today = count_bounded(self.within(request, expected, "view"))
+        return [pending_count, PendingCount("arrivals expected today", today, f"{page}?day=today")]
 
-    def move(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
-        """Set the status of each reservation, and report errors."""
+    def set_status(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
 
-        def move(reservation: Reservation, now: datetime) -> str:
-            commands.move(reservation, status, now=now, actor=staff(request))
+        def set_status(reservation: Reservation, now: datetime) -> str:
+            commands.set_status(reservation, status, now=now, actor=staff(request))
             return f"{reservation} was {status.value}."
 
-        self.each(request, queryset, move)
+        self.run_on_each(request, queryset, set_status)
 
-    def mark(self, request: HttpRequest, queryset: QuerySet[Reservation], arrival: Reservation.Arrival) -> None:
-        """Set the arrival state of each party, and report errors."""
+    def record_arrival(
+        self, request: HttpRequest, queryset: QuerySet[Reservation], arrival: Reservation.Arrival
+    ) -> None:
 
-        def mark(reservation: Reservation, now: datetime) -> str:
-            comes_late = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED
-            check_in.mark(reservation, arrival, actor=staff(request), now=now)
-            return f"{reservation} was marked as {arrival.label.lower()}.{f' {TABLE_RELEASED}' if comes_late else ''}"
+        def record(reservation: Reservation, now: datetime) -> str:
+            was_no_show = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED
+            check_in.record_arrival(reservation, arrival, actor=staff(request), now=now)
+            return f"{reservation} was marked as {arrival.label.lower()}.{f' {TABLE_RELEASED}' if was_no_show else ''}"
 
-        self.each(request, queryset, mark)
+        self.run_on_each(request, queryset, record)
 
-    def each(
+    def run_on_each(
         self,
         request: HttpRequest,
         queryset: QuerySet[Reservation],
-        verb: Callable[[Reservation, datetime], str],
+        command: Callable[[Reservation, datetime], str],
     ) -> None:
-        """Run `verb` on each reservation, and add its message or its error."""
+        """Run the command on each reservation, and add its message or its error."""
         for reservation in queryset:
             try:
-                message, level = verb(reservation, timezone.now()), messages.SUCCESS
+                message, level = command(reservation, timezone.now()), messages.SUCCESS
             except Refusal as refusal:
                 message, level = f"{reservation}: {refusal.message}", messages.ERROR
             self.message_user(request, message, level)
 
 
-def state_of(notice: Notice) -> str:
+def delivery_state(mail: GuestMail) -> str:
     """Return the delivery state of an email: sent, next attempt, or why it failed."""
-    if notice.state == Notice.State.SENT:
-        return f"sent {notice.sent_at:%Y-%m-%d %H:%M:%S} UTC"
-    if notice.state == Notice.State.PENDING and notice.last_error:
-        return f"{notice.tries} attempts, next {notice.next_try_at:%Y-%m-%d %H:%M:%S} UTC: {notice.last_error}"
-    return f"{notice.get_state_display().lower()} {notice.last_error}".strip()
+    if mail.state == GuestMail.State.SENT:
+        return f"sent {mail.sent_at:%Y-%m-%d %H:%M:%S} UTC"
+    if mail.state == GuestMail.State.PENDING and mail.last_error:
+        return f"{mail.attempts} attempts, next {mail.next_attempt_at:%Y-%m-%d %H:%M:%S} UTC: {mail.last_error}"
+    return f"{mail.get_state_display().lower()} {mail.last_error}".strip()

@@ -2,22 +2,18 @@
 
 from django.contrib import admin
 
-from accounts.admin.venue_scoping import OfVenues
-from reservations.admin.tables import WithinOneVenue
-from reservations.forms.setup import WEEKDAYS, ServicePeriodForm
+from reservations.admin.tables import VenueRowAdmin
+from reservations.forms.setup import ServicePeriodForm, format_weekdays
 from reservations.models import Closure, ServicePeriod
 
 
 @admin.register(ServicePeriod)
-class ServicePeriodAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[ServicePeriod]):
+class ServicePeriodAdmin(VenueRowAdmin):
     """Service periods, such as lunch and dinner."""
 
     form = ServicePeriodForm
     list_display = ["name", "venue", "days", "first_seating", "last_seating", "slot_min", "pacing_covers"]
-    list_select_related = ["venue"]
-    search_fields = ["name", "venue__name"]
     ordering = ["venue_id", "first_seating", "id"]
-    autocomplete_fields = ["venue"]
     fields = [
         "venue",
         "name",
@@ -29,17 +25,14 @@ class ServicePeriodAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[ServicePerio
 
     @admin.display(description="weekdays")
     def days(self, period: ServicePeriod) -> str:
-        """Mon, Tue, Wed."""
-        return ", ".join(WEEKDAYS[day][:3] for day in sorted(period.weekdays))
+        return format_weekdays(period)
 
 
 @admin.register(Closure)
-class ClosureAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Closure]):
+class ClosureAdmin(VenueRowAdmin):
     """Closed days, such as holidays."""
 
     list_display = ["venue", "first_date", "last_date", "reason"]
-    list_select_related = ["venue"]
     search_fields = ["reason", "venue__name"]
     ordering = ["-first_date", "-id"]
-    autocomplete_fields = ["venue"]
     fields = ["venue", ("first_date", "last_date"), "reason"]

@@ -1,6 +1,6 @@
 """Tables, areas and combinations in the back office."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -13,35 +13,34 @@ from reservations.forms.setup import CombinationForm, TableForm
 from reservations.models import Area, Combination, Table
 
 
-class WithinOneVenue:
-    """The venue of an existing row is fixed."""
+class VenueRowAdmin(OfVenues, admin.ModelAdmin[Any]):
+    """Rows of venues. The venue of an existing row is fixed, because reservations reference the row."""
+
+    list_select_related: ClassVar[Any] = ["venue"]
+    search_fields = ["name", "venue__name"]
+    autocomplete_fields: ClassVar[Any] = ["venue"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """The venue is read-only for existing rows, because reservations reference them."""
         return ["venue"] if obj else []
 
 
 @admin.register(Area)
-class AreaAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Area]):
+class AreaAdmin(VenueRowAdmin):
     """Areas, such as the terrace or the bar."""
 
     list_display = ["name", "venue", "position"]
-    list_select_related = ["venue"]
-    search_fields = ["name", "venue__name"]
     ordering = ["venue_id", "position", "id"]
-    autocomplete_fields = ["venue"]
     fields = ["venue", "name", "position"]
 
 
 @admin.register(Table)
-class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
+class TableAdmin(VenueRowAdmin):
     """Tables, in the order of assignment."""
 
     form = TableForm
     list_display = ["name", "venue", "area", "seats_min", "seats_max", "priority", "is_active"]
     list_select_related = ["venue", "area"]
     list_filter = ["is_active"]
-    search_fields = ["name", "venue__name"]
     ordering = ["venue_id", "seats_max", "priority", "name", "id"]
     show_full_result_count = False
     list_per_page = 50
@@ -49,13 +48,12 @@ class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
     fields = ["venue", "area", "name", ("seats_min", "seats_max"), "priority", "is_active"]
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """List what would be deleted; a table that is part of a combination is protected."""
-        gone, counts, forbidden, protected = super().get_deleted_objects(objs, request)
+        # A table that is part of a combination is protected.
+        deleted, counts, forbidden, protected = super().get_deleted_objects(objs, request)
         combinations = Combination.objects.filter(tables__in=[table.pk for table in objs]).distinct().order_by("name")
-        return gone, counts, forbidden, [*protected, *(f"Combination: {one.name}" for one in combinations)]
+        return deleted, counts, forbidden, [*protected, *(f"Combination: {row.name}" for row in combinations)]
 
     def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
-        """Save the table; renaming it updates its reservations."""
         if change and "name" in form.changed_data:
             rename_table.rename(obj, now=timezone.now(), actor=staff(request))
             return
@@ -63,14 +61,12 @@ class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
 
 
 @admin.register(Combination)
-class CombinationAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Combination]):
+class CombinationAdmin(VenueRowAdmin):
     """Combinations of tables."""
 
     form = CombinationForm
     list_display = ["name", "venue", "seats_min", "seats_max", "priority", "is_active"]
-    list_select_related = ["venue"]
     list_filter = ["is_active"]
-    search_fields = ["name", "venue__name"]
     ordering = ["venue_id", "seats_max", "priority", "name", "id"]
     show_full_result_count = False
     list_per_page = 50

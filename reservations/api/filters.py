@@ -16,16 +16,15 @@ from reservations.models import Reservation
 
 @extend_schema_field(OpenApiTypes.DATE)
 class DayFilter(filters.CharFilter):
-    """Keeps one day; YYYY-MM-DD and no other way to write it."""
+    """Filters by one day, written YYYY-MM-DD."""
 
     def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
-        """Narrow the rows. Raises InvalidRequest naming the parameter."""
-        day = day_of(value, param=str(self.field_name))
+        day = parse_day(value, param=str(self.field_name))
         return qs if day is None else qs.filter(**{str(self.field_name): day})
 
 
-def day_of(value: str | None, *, param: str) -> date | None:
-    """The day, None where there is none. Raises InvalidRequest naming the parameter."""
+def parse_day(value: str | None, *, param: str) -> date | None:
+    """Parse the day; None if it is empty. Raises InvalidRequest."""
     if not value:
         return None
     try:
@@ -37,7 +36,7 @@ def day_of(value: str | None, *, param: str) -> date | None:
 
 
 class ReservationFilter(filters.FilterSet):
-    """`date` keeps one day of the venue's calendar, `status` one of the three."""
+    """Filters by date and status."""
 
     date = DayFilter(label="Only this day, by the venue's clock")
     status = OneOf(choices=Reservation.Status.choices, label="Only reservations of this status")

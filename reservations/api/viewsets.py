@@ -1,4 +1,4 @@
-"""Reservations over HTTP."""
+"""The reservations endpoints."""
 
 from functools import partial
 
@@ -19,19 +19,19 @@ from framework.api.query_params import parser
 from framework.api.renderers import in_json
 from framework.api.viewsets import StrictViewSet
 from framework.errors import Code
-from reservations import reservation_json, serializers
+from reservations import serializers
 from reservations.api import openapi_examples
-from reservations.api.filters import ReservationFilter, day_of
+from reservations.api.filters import ReservationFilter, parse_day
 from reservations.booking import commands
-from reservations.models import Reservation, Reservations
+from reservations.models import Reservation, ReservationQuerySet
 
 STATUSES = tuple(Reservation.Status.values)
-# Seed 000 shows no paging here, so without `limit` all that match are returned; `has_more` tells of the rest.
-MOST_AT_ONCE = 1000
+# The contract has no paging here, so `limit` is optional; `has_more` says whether there are more.
+MAX_LIMIT = 1000
 
 
 class ReservationViewSet(StrictViewSet[Reservation]):
-    """Create and list reservations of the venue that the key belongs to."""
+    """Create and list reservations of the API key's venue."""
 
     authentication_classes = [KeyAuthentication]
     permission_classes = [Scoped]
@@ -41,8 +41,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     queryset = Reservation.objects.none()
     serializer_class = serializers.ReservationRecord
 
-    def get_queryset(self) -> Reservations:
-        """The reservations of the caller's venue."""
+    def get_queryset(self) -> ReservationQuerySet:
         return Reservation.objects.of(venue_of(self.request))
 
     @extend_schema(
@@ -55,12 +54,12 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     )
     def list(self, request: Request) -> HttpResponse:
         """Without `limit` all that match are returned, at most 1000."""
-        asked = parser.read(request, ("date", "status", *self.page_parameters))
-        state = one_of(asked, "status", STATUSES)
-        day = day_of(asked.get("date"), param="date")
-        page = page_number.read(asked, default_limit=MOST_AT_ONCE)
-        total, shown = reservation_json.page_of(venue_of(request), page, status=state, day=day)
-        return page_number.told(request, shown, asked=asked, page=page, total=total)
+        params = parser.read(request, ("date", "status", *self.page_parameters))
+        state = one_of(params, "status", STATUSES)
+        day = parse_day(params.get("date"), param="date")
+        page = page_number.read(params, default_limit=MAX_LIMIT)
+        total, records = serializers.list_page(venue_of(request), page, status=state, day=day)
+        return page_number.told(request, records, asked=params, page=page, total=total)
 
     @extend_schema(
         operation_id="create_reservation",
@@ -82,14 +81,13 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         return idempotency.once(request, scope=family_of(request), effect=partial(self.book, request))
 
     def book(self, request: Request) -> HttpResponse:
-        """Take the reservation that the body describes."""
-        wanted = serializers.NewReservation.read(json_body(request))
+        values = serializers.NewReservation.read(json_body(request))
         reservation = commands.book(
             venue_of(request),
             now=timezone.now(),
             actor=actor_of(request),
-            day=wanted.pop("date"),
-            at=wanted.pop("time"),
-            **wanted,
+            day=values.pop("date"),
+            at=values.pop("time"),
+            **values,
         )
-        return in_json(reservation_json.of(reservation), status.HTTP_201_CREATED)
+        return in_json(serializers.to_json(reservation), status.HTTP_201_CREATED)

@@ -1,4 +1,4 @@
-"""Takes and moves reservations: the rules of time, the tables, the row and what is told of it, in one transaction."""
+"""Creates and changes reservations. Each command is one transaction: the tables, the row, the event and the mail."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
@@ -9,34 +9,41 @@ from django.db import IntegrityError, transaction
 from accounts.models import EventType, Venue
 from framework.errors import Code, InvalidRequest, Refusal
 from reservations.booking import table_assignment, waitlist
-from reservations.booking.availability import Hours, Slot, could_seat, full, outside, places_of
-from reservations.booking.venue_time import moment_of, today_of, turn_time
-from reservations.models import IllegalMove, Notice, Reservation, new_code
-from reservations.notifications import tell
-from reservations.service.check_in import GONE
+from reservations.booking.availability import (
+    DaySlots,
+    Slot,
+    has_place_for,
+    list_places,
+    outside_hours_error,
+    slot_unavailable_error,
+)
+from reservations.booking.venue_time import default_turn_time, local_today, to_utc
+from reservations.models import GuestMail, InvalidTransition, Reservation, generate_code
+from reservations.notifications import record_change
+from reservations.service.check_in import DEPARTED
 
-# A code is one of 887 million; within a venue two alike are a rare accident, five in a row are not.
-TRIES = 5
+# A code is one of 887 million, so a venue rarely repeats one, and hardly ever five in a row.
+MAX_CODE_ATTEMPTS = 5
 PENDING, CONFIRMED, CANCELLED = Reservation.Status.PENDING, Reservation.Status.CONFIRMED, Reservation.Status.CANCELLED
-WAITLIST = Reservation.PendingReason.WAITLIST
-# What a guest is written, by the reason for which the reservation is pending; without one it is confirmed.
-NOTICES: Mapping[str | None, Notice.Kind] = {
-    None: Notice.Kind.CONFIRMED,
-    Reservation.PendingReason.MANUAL: Notice.Kind.REQUESTED,
-    Reservation.PendingReason.LARGE_PARTY: Notice.Kind.REQUESTED,
-    WAITLIST: Notice.Kind.WAITLISTED,
-    Reservation.PendingReason.PROOF: Notice.Kind.PROOF,
+Reason = Reservation.PendingReason
+# The email about a new reservation, by its pending reason; None if it is confirmed.
+MAIL_BY_PENDING_REASON: Mapping[str | None, GuestMail.Kind] = {
+    None: GuestMail.Kind.CONFIRMED,
+    Reason.MANUAL: GuestMail.Kind.REQUESTED,
+    Reason.LARGE_PARTY: GuestMail.Kind.REQUESTED,
+    Reason.WAITLIST: GuestMail.Kind.WAITLISTED,
+    Reason.EMAIL_CONFIRMATION: GuestMail.Kind.EMAIL_CONFIRMATION,
 }
-# What may become of a stored reservation; how it moves from status to status is Reservation.move_to.
-REWRITTEN = [
+# The columns that `update` may change.
+UPDATED_FIELDS = [
     *("customer_name", "customer_email", "customer_phone", "special_requests"),
     *("date", "time", "starts_at", "ends_at", "party_size", "tables"),
-    *("status", "pending_reason", "offered_until", "prove_by", "version", "updated_at"),
+    *("status", "pending_reason", "offered_until", "confirm_by"),
 ]
 
 
 class Guest(TypedDict, total=False):
-    """Who is coming, how they are reached, and what they have asked for: as much of it as is new."""
+    """The fields of the guest that change."""
 
     customer_name: str
     customer_email: str | None
@@ -44,20 +51,20 @@ class Guest(TypedDict, total=False):
     special_requests: str
 
 
-class InThePast(InvalidRequest):
-    """The moment is over."""
+class ReservationInPast(InvalidRequest):
+    """The requested time is in the past."""
 
 
-class TooFarAhead(InvalidRequest):
-    """The day is beyond what the venue plans."""
+class DateTooFarAhead(InvalidRequest):
+    """The date is after the last one that the venue accepts."""
 
 
-class NoContact(InvalidRequest):
-    """Nobody could tell the guest anything."""
+class ContactRequired(InvalidRequest):
+    """The guest has neither an email address nor a phone number."""
 
 
-class Changed(Refusal):
-    """The reservation is not of the version that was seen: somebody else has changed it meanwhile."""
+class VersionConflict(Refusal):
+    """The reservation has changed since the caller read it."""
 
     code = Code.VERSION_CONFLICT
 
@@ -75,14 +82,23 @@ def book(
     customer_phone: str | None = None,
     special_requests: str = "",
     metadata: Mapping[str, str] | None = None,
-    prove_by: datetime | None = None,
+    confirm_by: datetime | None = None,
 ) -> Reservation:
-    """Take a reservation as the venue is set up (docs/booking.md): confirmed with its tables, or pending and why.
+    """Create a reservation by the booking rule (docs/booking.md): confirmed with its tables, or pending.
 
-    With `prove_by` it is kept until then, tables and all, for a guest who is to follow a mailed link (`proving`).
-    Raises NoSuchTime, InThePast, TooFarAhead, OutsideServiceHours, SlotUnavailable; then nothing is stored. Where the
-    venue has tables: some ten statements, and two more with pacing.
+    With `confirm_by` it is pending with its tables until the guest follows a mailed link (email_confirmation). Raises
+    NonexistentTime, ReservationInPast, DateTooFarAhead, OutsideServiceHours, SlotUnavailable; then nothing is stored.
+    If the venue has tables: about ten statements, and two more with pacing.
     """
+    # 1. The time is in the future, and not too far ahead.
+    today = local_today(venue, now=now)
+    if day < today:
+        raise ReservationInPast(f"{day} is in the past. The current date at the restaurant is {today}.", param="date")
+    if day > today + timedelta(days=venue.max_days_ahead):
+        raise DateTooFarAhead(f"Reservations are taken at most {venue.max_days_ahead} days ahead.", param="date")
+    starts_at = to_utc(venue, day=day, at=at)
+    if starts_at <= now:
+        raise ReservationInPast(f"{at:%H:%M} is in the past.", param="time")
     reservation = Reservation(
         venue=venue,
         customer_name=customer_name,
@@ -90,70 +106,111 @@ def book(
         customer_phone=customer_phone,
         date=day,
         time=at,
-        starts_at=future_moment(venue, day=day, at=at, now=now),
+        starts_at=starts_at,
         party_size=party_size,
         special_requests=special_requests,
         metadata=dict(metadata or {}),
-        prove_by=prove_by,
+        confirm_by=confirm_by,
     )
-    slot = slot_of(reservation, now=now)
+    # 2. The venue seats guests at this time.
+    slot = find_slot(reservation, now=now)
+    # 3. Waiting parties get free tables first; the task that was enqueued for them may not have run yet.
     if slot and venue.when_full == Venue.WhenFull.WAITLIST:
-        # What has just become free is theirs first; the task that was enqueued for them may run later than this call.
-        waitlist.look(venue, now=now, day=day)
+        waitlist.process_waitlist(venue, now=now, day=day)
     with transaction.atomic():
+        # 4. Tables and status.
         if decide(reservation, slot):
-            if prove_by is not None:
-                reservation.status, reservation.pending_reason = PENDING, Reservation.PendingReason.PROOF
-            notice = NOTICES[reservation.pending_reason]
-            add(reservation, notice=notice, actor=actor, now=now)
+            if confirm_by is not None:
+                reservation.status, reservation.pending_reason = PENDING, Reason.EMAIL_CONFIRMATION
+            # 5. The row, its events and the mail.
+            mail = MAIL_BY_PENDING_REASON[reservation.pending_reason]
+            insert(reservation, mail=mail, actor=actor, now=now)
             return reservation
-    raise full(reservation, now=now)
+    raise slot_unavailable_error(reservation, now=now)
 
 
-def move(reservation: Reservation, status: str, *, now: datetime, actor: str) -> None:
-    """Confirm or cancel. To stay where it is changes nothing and is told to nobody.
+def find_slot(reservation: Reservation, *, now: datetime) -> Slot | None:
+    """Return the slot at its time; None if the venue has no tables, and so no binding hours. Three queries.
 
-    Where the venue has tables, what is confirmed is seated as well as can be; a party that the staff have to place by
-    hand is confirmed without. Who cancels frees the tables, and those who wait are offered them.
+    Raises OutsideServiceHours.
+    """
+    if not table_assignment.has_tables(reservation.venue_id):
+        return None
+    day = DaySlots.load(reservation.venue, reservation.date)
+    slot = day.find(reservation.time)
+    if slot is None:
+        raise outside_hours_error(day, reservation, now=now)
+    return slot
 
-    Raises IllegalMove (see Reservation.move_to); SlotUnavailable when a party that waits for a table is confirmed and
-    there is none. Then nothing is changed.
+
+def decide(reservation: Reservation, slot: Slot | None) -> bool:
+    """Set the end, the status and the tables of a new reservation; return False if there is no room."""
+    venue, party_size = reservation.venue, reservation.party_size
+    reservation.status, reservation.pending_reason = PENDING, None
+    if slot is None:
+        reservation.ends_at = reservation.starts_at + default_turn_time(party_size)
+        reservation.pending_reason = Reason.MANUAL
+        return True
+    reservation.ends_at = slot.ends_at(party_size)
+    if party_size > venue.auto_confirm_max_party:
+        reservation.pending_reason = Reason.LARGE_PARTY
+    elif table_assignment.assign_best(reservation, pacing_covers=slot.period.pacing_covers) is not None:
+        reservation.status = CONFIRMED
+    elif venue.when_full == Venue.WhenFull.WAITLIST and has_place_for(list_places(venue), party_size):
+        reservation.pending_reason = Reason.WAITLIST
+    else:
+        return False
+    return True
+
+
+def set_status(reservation: Reservation, status: str, *, now: datetime, actor: str) -> None:
+    """Confirm or cancel. Setting the current status again changes nothing.
+
+    Confirming assigns the best free table. If there is none, a party on the waiting list is not confirmed; others are
+    confirmed without a table. Cancelling releases the tables and triggers the waiting list.
+
+    Raises InvalidTransition, SlotUnavailable; then nothing is changed.
     """
     with transaction.atomic():
-        table_assignment.lock(reservation)
-        if status == CONFIRMED and reservation.status == PENDING:
-            seat_before_confirmation(reservation, now=now)
+        table_assignment.lock_reservation(reservation)
+        if status == CONFIRMED and reservation.status == PENDING and not reservation.seatings.exists():
+            needs_table = waitlist.is_waitlisted(reservation) and table_assignment.has_tables(reservation.venue_id)
+            if table_assignment.assign_best(reservation, store=True) is None and needs_table:
+                raise slot_unavailable_error(reservation, now=now)
         if status == CANCELLED:
-            table_assignment.free(reservation)
+            table_assignment.release(reservation)
         if not reservation.move_to(status, now=now):
             return
         if status == CANCELLED:
-            waitlist.look_again(reservation.venue)
-        tell(reservation, EventType(f"reservation.{status}"), notice=Notice.Kind(status), actor=actor, now=now)
+            waitlist.schedule_offers(reservation.venue)
+        event, mail = EventType(f"reservation.{status}"), GuestMail.Kind(status)
+        record_change(reservation, event, mail=mail, actor=actor, now=now)
 
 
-def write_down(reservation: Reservation, *, status: Reservation.Status = PENDING, now: datetime, actor: str) -> None:
-    """Store what the staff have taken: at any time, also one of the past, and whatever the hours and the pacing say.
+def create_by_staff(
+    reservation: Reservation, *, status: Reservation.Status = PENDING, now: datetime, actor: str
+) -> None:
+    """Insert a reservation entered by staff: at any time, also a past one, regardless of service hours and pacing.
 
-    Where the venue has tables `reservation.tables` names those that it gets; where none is named, a confirmed one gets
-    the best that is free, if any is. Elsewhere they are words of the staff.
+    If the venue has tables, `reservation.tables` names those to assign; if it is empty, a confirmed reservation gets
+    the best free table, if any. Otherwise the names are free text.
 
-    Raises NoSuchTime, NoSuchTable, TableTaken; then nothing is stored.
+    Raises NonexistentTime, UnknownTable, TableTaken; then nothing is stored.
     """
     has_tables = table_assignment.has_tables(reservation.venue_id)
-    reservation.starts_at = moment_of(reservation.venue, day=reservation.date, at=reservation.time)
-    reservation.ends_at = reservation.starts_at + stay(reservation, has_tables=has_tables)
+    reservation.starts_at = to_utc(reservation.venue, day=reservation.date, at=reservation.time)
+    reservation.ends_at = reservation.starts_at + stay_duration(reservation, has_tables=has_tables)
     reservation.status = status
-    reservation.pending_reason = Reservation.PendingReason.MANUAL if status == PENDING else None
+    reservation.pending_reason = Reason.MANUAL if status == PENDING else None
     with transaction.atomic():
         if has_tables and reservation.tables:
-            table_assignment.take_named(reservation, reservation.tables)
+            table_assignment.assign_named(reservation, reservation.tables)
         elif has_tables and status == CONFIRMED:
-            table_assignment.take(reservation)
-        add(reservation, notice=Notice.Kind.CONFIRMED if status == CONFIRMED else None, actor=actor, now=now)
+            table_assignment.assign_best(reservation)
+        insert(reservation, mail=GuestMail.Kind.CONFIRMED if status == CONFIRMED else None, actor=actor, now=now)
 
 
-def change(
+def update(
     reservation: Reservation,
     *,
     day: date | None = None,
@@ -165,206 +222,123 @@ def change(
     now: datetime,
     actor: str,
 ) -> None:
-    """Change what the staff have changed, and nothing else: None, or what `guest` does not name, is left as it is.
+    """Change what staff have changed; None, or a field that `guest` leaves out, stays as it is.
 
-    They move a reservation outside of the hours and the pacing if they like, never onto a taken table. `tables` are
-    its new ones; an empty list takes them away. Where they name none it keeps those that it holds; where they are
-    taken at the new time, or the party is of another size, it gets the best that is free; what holds none stays
-    without, and so does a party that is gone. A party that waits and is given a table waits for the staff's word only.
-    Where all is so already, nothing is told.
+    Service hours and pacing do not apply. `tables` are the new tables; an empty list removes them. Without it, the
+    reservation keeps its tables; if they are taken at the new time, or the party size changed, it gets the best free
+    ones. A reservation without tables, or of a departed party, stays without. A pending one that is given tables waits
+    for staff only. If nothing changes, no event is recorded.
 
-    `version` is the one that was seen, where another one is not to be changed.
+    `version` is the version that the caller saw, if other versions must not be changed.
 
-    Raises Changed, NoContact, NoSuchTime, NoSuchTable, TableTaken; SlotUnavailable when a party that had a table finds
-    none; IllegalMove when it is cancelled, or is gone and to be given a table. Then nothing is changed.
+    Raises VersionConflict, ContactRequired, NonexistentTime, UnknownTable, TableTaken; SlotUnavailable if a
+    reservation with tables finds none; InvalidTransition if it is cancelled, or a departed party is given a table.
+    Then nothing is changed.
     """
     with transaction.atomic():
-        table_assignment.lock(reservation)
+        table_assignment.lock_reservation(reservation)
         if version is not None and reservation.version != version:
-            raise Changed("Another user has changed this reservation. Check it and try again.", param="version")
+            raise VersionConflict(
+                "Another user has changed this reservation. Check it and try again.", param="version"
+            )
         if reservation.status == CANCELLED:
-            raise IllegalMove("This reservation is cancelled and cannot be changed.", param="status")
-        before = {name: getattr(reservation, name) for name in REWRITTEN}
+            raise InvalidTransition("This reservation is cancelled and cannot be changed.", param="status")
+        before = {name: getattr(reservation, name) for name in UPDATED_FIELDS}
+        # 1. The guest.
         for name, value in (guest or {}).items():
             setattr(reservation, name, value)
         if reservation.needs_contact and not (reservation.customer_email or reservation.customer_phone):
-            raise NoContact("Enter an email address or a phone number.", param="customer_email")
-        held = table_assignment.held(reservation)
-        is_by_the_book = table_assignment.has_tables(reservation.venue_id) or reservation.seatings.exists()
+            raise ContactRequired("Enter an email address or a phone number.", param="customer_email")
+        # 2. The time and the size of the party.
+        held = table_assignment.held_tables(reservation)
+        has_tables = table_assignment.has_tables(reservation.venue_id) or reservation.seatings.exists()
         reservation.date = reservation.date if day is None else day
         reservation.time = reservation.time if at is None else at
         reservation.party_size = reservation.party_size if party_size is None else party_size
         is_moved = any(before[name] != getattr(reservation, name) for name in ("date", "time", "party_size"))
         if is_moved:
-            reservation.starts_at = moment_of(reservation.venue, day=reservation.date, at=reservation.time)
-            reservation.ends_at = reservation.starts_at + stay(reservation, has_tables=is_by_the_book)
-        if not is_by_the_book:
+            reservation.starts_at = to_utc(reservation.venue, day=reservation.date, at=reservation.time)
+            reservation.ends_at = reservation.starts_at + stay_duration(reservation, has_tables=has_tables)
+        # 3. The tables.
+        is_released = False
+        if not has_tables:
             reservation.tables = reservation.tables if tables is None else list(tables)
-            is_freed = False
-        elif tables is None:
-            is_resized = before["party_size"] != reservation.party_size
-            is_freed = is_moved and seat_anew(reservation, held, may_stay=not is_resized, now=now)
-        else:
-            is_freed = seat_as_named(reservation, sorted(set(tables)), held=held, is_moved=is_moved)
-        if not is_freed and before == {name: getattr(reservation, name) for name in REWRITTEN}:
+        elif tables is not None:
+            is_released = set_tables(reservation, sorted(set(tables)), held=held, is_moved=is_moved)
+        elif is_moved and reservation.arrival not in DEPARTED:
+            is_released = table_assignment.release(reservation)
+            if held:
+                is_resized = before["party_size"] != reservation.party_size
+                reassign_tables(reservation, [] if is_resized else held, now=now)
+        if not is_released and before == {name: getattr(reservation, name) for name in UPDATED_FIELDS}:
             return
+        # 4. The offer of a table, and the deadline of the guest. Staff who change the booking confirm the guest.
         if reservation.offered_until is not None:
-            is_offered = reservation.pending_reason == WAITLIST and reservation.tables
-            until = min(reservation.offered_until, reservation.starts_at)
-            reservation.offered_until = until if is_offered else None
-        if reservation.pending_reason != Reservation.PendingReason.PROOF:
-            # The staff have taken it in hand: who gave it a table knows the guest.
-            reservation.prove_by = None
-        rewrite(reservation, is_moved=is_moved, actor=actor, now=now)
-        if is_freed:
-            waitlist.look_again(reservation.venue)
+            has_offered_tables = waitlist.is_waitlisted(reservation) and reservation.tables
+            reservation.offered_until = waitlist.offer_expires_at(reservation) if has_offered_tables else None
+        if reservation.pending_reason != Reason.EMAIL_CONFIRMATION:
+            reservation.confirm_by = None
+        # 5. The row, the event and the mail.
+        reservation.save_version(*UPDATED_FIELDS, now=now)
+        mail = GuestMail.Kind.CHANGED if is_moved else None
+        record_change(reservation, EventType.RESERVATION_UPDATED, mail=mail, actor=actor, now=now)
+        if is_released:
+            waitlist.schedule_offers(reservation.venue)
 
 
-def seat_anew(reservation: Reservation, held: Sequence[str], *, may_stay: bool, now: datetime) -> bool:
-    """Seat what was moved, if it held tables, at those if it may stay or else at the best; say whether any are freed.
+def set_tables(reservation: Reservation, names: list[str], *, held: list[str], is_moved: bool) -> bool:
+    """Assign these tables, unless it already has them, and return whether others were released.
 
-    Raises SlotUnavailable.
+    Raises UnknownTable, TableTaken; InvalidTransition for a departed party, whose tables can only be removed.
     """
-    if reservation.arrival in GONE:
+    is_departed = reservation.arrival in DEPARTED
+    if names == sorted(reservation.tables) and (is_departed or (names == held and not is_moved)):
         return False
-    is_freed = table_assignment.free(reservation)
-    if held:
-        reseat(reservation, held if may_stay else None, now=now)
-    return is_freed
-
-
-def seat_as_named(reservation: Reservation, names: list[str], *, held: list[str], is_moved: bool) -> bool:
-    """Give it these tables, unless it holds them already, and say whether others are freed by that.
-
-    Raises NoSuchTable, TableTaken; IllegalMove for a party that is gone, which is at most taken off the books.
-    """
-    its = sorted(reservation.tables)
-    is_gone = reservation.arrival in GONE
-    if names == its and (is_gone or (names == held and not is_moved)):
-        return False
-    if is_gone and names:
-        raise IllegalMove(f"This party is {reservation.arrival}, so no table can be assigned.", param="tables")
-    is_freed = table_assignment.free(reservation)
+    if is_departed and names:
+        raise InvalidTransition(f"This party is {reservation.arrival}, so no table can be assigned.", param="tables")
+    is_released = table_assignment.release(reservation)
     reservation.tables = []
     if names:
-        table_assignment.take_named(reservation, names)
-        reservation.pending_reason = Reservation.PendingReason.MANUAL if reservation.status == PENDING else None
-    return is_freed
+        table_assignment.assign_named(reservation, names)
+        reservation.pending_reason = Reason.MANUAL if reservation.status == PENDING else None
+    return is_released
 
 
-def future_moment(venue: Venue, *, day: date, at: time, now: datetime) -> datetime:
-    """The moment that a guest may ask for. Raises NoSuchTime, InThePast, TooFarAhead."""
-    today = today_of(venue, now=now)
-    if day < today:
-        raise InThePast(f"{day} is in the past. The current date at the restaurant is {today}.", param="date")
-    if day > today + timedelta(days=venue.max_days_ahead):
-        raise TooFarAhead(f"Reservations are taken at most {venue.max_days_ahead} days ahead.", param="date")
-    moment = moment_of(venue, day=day, at=at)
-    if moment <= now:
-        raise InThePast(f"{at:%H:%M} is in the past.", param="time")
-    return moment
-
-
-def slot_of(reservation: Reservation, *, now: datetime) -> Slot | None:
-    """The slot that it asks for; None where the venue has no tables, and so no hours that bind. Three queries at most.
-
-    Raises OutsideServiceHours.
-    """
-    if not table_assignment.has_tables(reservation.venue_id):
-        return None
-    hours = Hours.of(reservation.venue, reservation.date)
-    slot = hours.slot(reservation.time)
-    if slot is None:
-        raise outside(hours, reservation, now=now)
-    return slot
-
-
-def decide(reservation: Reservation, slot: Slot | None) -> bool:
-    """Set how long it stays, its status and its tables, as the venue is set up; False where there is no room.
-
-    Who could never be seated is not put on the waiting list. Two queries more for a party that finds no table there.
-    """
-    reservation.status, reservation.pending_reason = PENDING, None
-    if slot is None:
-        reservation.ends_at = reservation.starts_at + turn_time(reservation.party_size)
-        reservation.pending_reason = Reservation.PendingReason.MANUAL
-        return True
-    reservation.ends_at = slot.ends_at(reservation.party_size)
-    if reservation.party_size > reservation.venue.auto_confirm_max_party:
-        reservation.pending_reason = Reservation.PendingReason.LARGE_PARTY
-    elif table_assignment.take(reservation, pacing_covers=slot.period.pacing_covers) is not None:
-        reservation.status = CONFIRMED
-    elif reservation.venue.when_full == Venue.WhenFull.WAITLIST and could_seat(
-        places_of(reservation.venue), reservation.party_size
-    ):
-        reservation.pending_reason = WAITLIST
-    else:
-        return False
-    return True
-
-
-def seat_before_confirmation(reservation: Reservation, *, now: datetime) -> None:
-    """Give what is to be confirmed a place, unless it has one. Raises SlotUnavailable for one that waits for it."""
-    if reservation.seatings.exists() or table_assignment.seat(reservation) is not None:
-        return
-    if reservation.pending_reason == WAITLIST and table_assignment.has_tables(reservation.venue_id):
-        raise full(reservation, now=now)
-
-
-def reseat(reservation: Reservation, names: Sequence[str] | None, *, now: datetime) -> None:
-    """Give it these tables, or else the best that is free. Raises SlotUnavailable."""
+def reassign_tables(reservation: Reservation, names: Sequence[str], *, now: datetime) -> None:
+    """Assign these tables if they are free, else the best free ones. Raises SlotUnavailable."""
     if names:
         try:
-            table_assignment.take_named(reservation, names)
-        except (table_assignment.TableTaken, table_assignment.NoSuchTable):
+            table_assignment.assign_named(reservation, names)
+        except (table_assignment.TableTaken, table_assignment.UnknownTable):
             pass
         else:
             return
-    if table_assignment.take(reservation) is None:
-        raise full(reservation, now=now)
+    if table_assignment.assign_best(reservation) is None:
+        raise slot_unavailable_error(reservation, now=now)
 
 
-def stay(reservation: Reservation, *, has_tables: bool) -> timedelta:
-    """How long the party stays: as its service period says, if it comes in one."""
-    slot = Hours.of(reservation.venue, reservation.date).slot(reservation.time) if has_tables else None
-    return slot.period.turn_time(reservation.party_size) if slot else turn_time(reservation.party_size)
+def stay_duration(reservation: Reservation, *, has_tables: bool) -> timedelta:
+    """Return how long the party stays: the turn time of its service period, or the default."""
+    slot = DaySlots.load(reservation.venue, reservation.date).find(reservation.time) if has_tables else None
+    return slot.period.turn_time(reservation.party_size) if slot else default_turn_time(reservation.party_size)
 
 
-def rewrite(reservation: Reservation, *, is_moved: bool, actor: str, now: datetime) -> None:
-    """Store a locked row as its next version, and tell of it."""
-    reservation.version += 1
-    reservation.updated_at = now
-    reservation.save(force_update=True, update_fields=REWRITTEN)
-    notice = Notice.Kind.MOVED if is_moved else None
-    tell(reservation, EventType.RESERVATION_UPDATED, notice=notice, actor=actor, now=now)
-
-
-def add(reservation: Reservation, *, notice: Notice.Kind | None, actor: str, now: datetime) -> None:
-    """Insert the row and tell of it: that it was created, and if it is so at once, that it is confirmed."""
+def insert(reservation: Reservation, *, mail: GuestMail.Kind | None, actor: str, now: datetime) -> None:
+    """Insert the row, with another code if the venue has used this one, and record the events and the mail."""
     reservation.created_at = reservation.updated_at = now
-    insert(reservation)
-    is_confirmed = reservation.status == CONFIRMED
-    tell(
-        reservation,
-        EventType.RESERVATION_CREATED,
-        notice=None if is_confirmed else notice,
-        actor=actor,
-        now=now,
-    )
-    if is_confirmed:
-        tell(reservation, EventType.RESERVATION_CONFIRMED, notice=notice, actor=actor, now=now)
-
-
-def insert(reservation: Reservation) -> None:
-    """Insert the row, under another code if the venue has given this one already."""
-    for _ in range(TRIES):
+    for _ in range(MAX_CODE_ATTEMPTS):
         try:
             with transaction.atomic():
                 reservation.save(force_insert=True)
+            break
         except IntegrityError as error:
-            if "reservation_code_once_in_a_venue" not in str(error):
+            if "reservation_code_unique_per_venue" not in str(error):
                 raise
-            reservation.code = new_code()
-        else:
-            return
-    raise RuntimeError(f"{TRIES} codes in a row were taken")
+            reservation.code = generate_code()
+    else:
+        raise RuntimeError(f"{MAX_CODE_ATTEMPTS} codes in a row are in use")
+    if reservation.status == CONFIRMED:
+        record_change(reservation, EventType.RESERVATION_CREATED, mail=None, actor=actor, now=now)
+        record_change(reservation, EventType.RESERVATION_CONFIRMED, mail=mail, actor=actor, now=now)
+    else:
+        record_change(reservation, EventType.RESERVATION_CREATED, mail=mail, actor=actor, now=now)

@@ -1,87 +1,72 @@
-"""Bookings that wait until their guest has followed a mailed link: proven they stand, unproven they are given up."""
+"""Online bookings that the guest has to confirm by a mailed link. Unconfirmed ones are cancelled."""
 
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from accounts.models import EventType
 from framework.errors import Code, Refusal
 from reservations.booking import commands, table_assignment, waitlist
-from reservations.models import IllegalMove, Reservation
-from reservations.notifications import tell
+from reservations.models import InvalidTransition, Reservation
+from reservations.notifications import record_change
 
-HELD_FOR = timedelta(minutes=15)
-PROOF, CANCELLED, CONFIRMED = (
-    Reservation.PendingReason.PROOF,
-    Reservation.Status.CANCELLED,
-    Reservation.Status.CONFIRMED,
-)
+CONFIRMATION_PERIOD = timedelta(minutes=15)
+CANCELLED, CONFIRMED, Reason = Reservation.Status.CANCELLED, Reservation.Status.CONFIRMED, Reservation.PendingReason
 
 
-class ProofTooLate(Refusal):
-    """The table is not kept for this guest any more."""
+class ConfirmationExpired(Refusal):
+    """The guest confirmed after the deadline."""
 
     code = Code.INVALID_TRANSITION
 
 
-def prove(reservation: Reservation, *, now: datetime) -> None:
-    """Let the booking stand: what holds its tables is confirmed, the rest waits as any that the venue takes.
+def confirm_email(reservation: Reservation, *, now: datetime) -> None:
+    """Confirm the booking if it has tables; otherwise it becomes an ordinary pending one. Idempotent.
 
-    To prove twice changes nothing. Raises ProofTooLate when its time is over, IllegalMove when it is cancelled.
+    Raises ConfirmationExpired, InvalidTransition if it is cancelled.
     """
     with transaction.atomic():
-        table_assignment.lock(reservation)
+        table_assignment.lock_reservation(reservation)
         if reservation.status == CANCELLED:
-            raise IllegalMove("This booking was cancelled. Please book again.", param="status")
-        if reservation.prove_by is None:
+            raise InvalidTransition("This booking was cancelled. Please book again.", param="status")
+        if reservation.confirm_by is None:
             return
-        if reservation.prove_by <= now or reservation.starts_at <= now:
-            raise ProofTooLate("The table was released. Please book again.", param="status")
+        if reservation.confirm_by <= now or reservation.starts_at <= now:
+            raise ConfirmationExpired("The table was released. Please book again.", param="status")
         if reservation.seatings.exists():
-            commands.move(reservation, CONFIRMED, now=now, actor="guest")
+            commands.set_status(reservation, CONFIRMED, now=now, actor="guest")
             return
-        reservation.pending_reason = waits_for(reservation)
-        reservation.prove_by = None
-        reservation.version += 1
-        reservation.updated_at = now
-        reservation.save(update_fields=["pending_reason", "prove_by", "version", "updated_at"])
-        notice = commands.NOTICES[reservation.pending_reason]
-        tell(reservation, EventType.RESERVATION_UPDATED, notice=notice, actor="guest", now=now)
-        if waitlist.is_waiting(reservation):
-            waitlist.look_again(reservation.venue)
+        if not table_assignment.has_tables(reservation.venue_id):
+            reason = Reason.MANUAL
+        elif reservation.party_size > reservation.venue.auto_confirm_max_party:
+            reason = Reason.LARGE_PARTY
+        else:
+            reason = Reason.WAITLIST
+        reservation.pending_reason, reservation.confirm_by = reason, None
+        reservation.save_version("pending_reason", "confirm_by", now=now)
+        mail = commands.MAIL_BY_PENDING_REASON[reason]
+        record_change(reservation, EventType.RESERVATION_UPDATED, mail=mail, actor="guest", now=now)
+        if reason == Reason.WAITLIST:
+            waitlist.schedule_offers(reservation.venue)
 
 
-def waits_for(reservation: Reservation) -> str:
-    """Why it is pending once it is proven, as of a party that was given no table when it was booked."""
-    if not table_assignment.has_tables(reservation.venue_id):
-        return Reservation.PendingReason.MANUAL
-    if reservation.party_size > reservation.venue.auto_confirm_max_party:
-        return Reservation.PendingReason.LARGE_PARTY
-    return Reservation.PendingReason.WAITLIST
+def cancel_unconfirmed(*, now: datetime) -> int:
+    """Cancel the bookings whose deadline has passed, and return how many. One query if there are none."""
+    overdue = Reservation.objects.filter(confirm_by__lte=now).order_by("confirm_by", "id").select_related("venue")
+    return sum(cancel_if_unconfirmed(reservation, now=now) for reservation in overdue)
 
 
-def release(*, now: datetime) -> int:
-    """Cancel what nobody has proven in time, and say how many; their tables are free. One query for none."""
-    return sum(give_up(reservation, now=now) for reservation in overdue(now=now).select_related("venue"))
+def cancel_if_unconfirmed(reservation: Reservation, *, now: datetime) -> bool:
+    """Cancel the booking unless it was confirmed or changed concurrently, and return whether it was cancelled.
 
-
-def overdue(*, now: datetime) -> QuerySet[Reservation]:
-    """Those whose time is over, the oldest first, by the partial index of the unproven."""
-    return Reservation.objects.filter(prove_by__lte=now).order_by("prove_by", "id")
-
-
-def give_up(reservation: Reservation, *, now: datetime) -> bool:
-    """Cancel one, unless its guest or the staff have been quicker; say whether it was.
-
-    Nobody is written to: whose address it was may never have heard of it.
+    No mail is sent: the address may belong to a person who did not book.
     """
     with transaction.atomic():
-        table_assignment.lock(reservation)
-        if reservation.prove_by is None or reservation.prove_by > now:
+        table_assignment.lock_reservation(reservation)
+        if reservation.confirm_by is None or reservation.confirm_by > now:
             return False
-        table_assignment.free(reservation)
+        table_assignment.release(reservation)
         reservation.move_to(CANCELLED, now=now)
-        tell(reservation, EventType.RESERVATION_CANCELLED, notice=None, actor="system", now=now)
-        waitlist.look_again(reservation.venue)
+        record_change(reservation, EventType.RESERVATION_CANCELLED, mail=None, actor="system", now=now)
+        waitlist.schedule_offers(reservation.venue)
     return True

@@ -1,4 +1,4 @@
-"""The wall clock of a venue, and how long its guests stay."""
+"""Local time of a venue, and default seating durations."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -6,35 +6,34 @@ from zoneinfo import ZoneInfo
 from accounts.models import Venue
 from framework.errors import InvalidRequest
 
-# How long a party keeps its table, by its size: up to this many guests, this many minutes.
-TURNS_MIN = ((2, 90), (4, 105), (6, 120))
-LONGEST_TURN_MIN = 150
+# Seating durations by party size: up to this many guests, this many minutes.
+TURN_TIMES_MIN = ((2, 90), (4, 105), (6, 120))
+MAX_TURN_MIN = 150
 
 
-class NoSuchTime(InvalidRequest):
+class NonexistentTime(InvalidRequest):
     """The venue's clock skips this time on that day."""
 
 
-def turn_time(party_size: int) -> timedelta:
-    """How long a party of this size is expected to stay where no service period says otherwise."""
-    return timedelta(minutes=next((turn for most, turn in TURNS_MIN if party_size <= most), LONGEST_TURN_MIN))
+def default_turn_time(party_size: int) -> timedelta:
+    """Return the seating duration of a party outside of service periods."""
+    return timedelta(minutes=next((turn for size, turn in TURN_TIMES_MIN if party_size <= size), MAX_TURN_MIN))
 
 
-def moment_of(venue: Venue, *, day: date, at: time) -> datetime:
-    """The moment, in UTC, at which the venue's clock shows this; the first one where it shows it twice.
+def to_utc(venue: Venue, *, day: date, at: time) -> datetime:
+    """Convert the venue's local time to UTC; of an ambiguous time, the first. Raises NonexistentTime.
 
-    Raises NoSuchTime where the clock jumps over it, and on the first and the last day that can be written: the evening
-    before and the end of the meal are moments too.
+    The first and the last day of the calendar are rejected: the days before and after them are needed too.
     """
     if day in (date.min, date.max):
-        raise NoSuchTime("This is beyond the calendar.", param="date")
+        raise NonexistentTime("This is beyond the calendar.", param="date")
     zone = ZoneInfo(venue.timezone)
     moment = datetime.combine(day, at, zone).astimezone(UTC)
     if moment.astimezone(zone).replace(tzinfo=None) != datetime.combine(day, at):
-        raise NoSuchTime(f"On {day} the clocks in {venue.timezone} skip {at:%H:%M}.", param="time")
+        raise NonexistentTime(f"On {day} the clocks in {venue.timezone} skip {at:%H:%M}.", param="time")
     return moment
 
 
-def today_of(venue: Venue, *, now: datetime) -> date:
-    """The day that it is at the venue."""
+def local_today(venue: Venue, *, now: datetime) -> date:
+    """Return the current date at the venue."""
     return now.astimezone(ZoneInfo(venue.timezone)).date()

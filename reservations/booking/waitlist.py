@@ -1,7 +1,6 @@
-"""The waiting list: a table that has become free is offered to one party after the other, and held for it for a while.
+"""The waiting list: a free table is offered to one party at a time, and held for it until the offer expires.
 
-An offer is one transaction: the table is taken, the row says until when, the mail is written. A worker that dies has
-offered nothing.
+An offer is one transaction: the table, the expiry on the row and the email.
 """
 
 from datetime import date, datetime, timedelta
@@ -15,251 +14,231 @@ from psycopg.errors import DeadlockDetected
 from accounts.models import EventType, Venue
 from framework.errors import Code, Refusal
 from reservations.booking import table_assignment
-from reservations.booking.availability import Hours
+from reservations.booking.availability import DaySlots
 from reservations.dispatch import enqueue_table_offers
-from reservations.models import IllegalMove, Notice, Reservation
-from reservations.notifications import tell
+from reservations.models import GuestMail, InvalidTransition, Reservation
+from reservations.notifications import record_change
 
-HELD_FOR = timedelta(minutes=30)
-# Who has let so many offers lapse does not read our mail; the staff call them.
-MOST_OFFERS = 3
-# A mail that has waited for so long, or was tried in vain, may never arrive.
-PROMPT = timedelta(minutes=5)
-LAPSED = "This table is no longer held for you. You are still on the waiting list."
-WITH_STAFF = "This offer has ended. The restaurant is processing your reservation and will confirm it."
-WAITING = Q(status=Reservation.Status.PENDING, pending_reason=Reservation.PendingReason.WAITLIST)
+OFFER_DURATION = timedelta(minutes=30)
+# After so many expired offers the staff call the guest.
+MAX_OFFERS = 3
+# Mail that is not sent by then may never arrive.
+MAX_MAIL_DELAY = timedelta(minutes=5)
+IS_WAITLISTED = Q(status=Reservation.Status.PENDING, pending_reason=Reservation.PendingReason.WAITLIST)
 
 
-class OfferLapsed(Refusal):
+class OfferExpired(Refusal):
     """The table is not held for this party any more."""
 
     code = Code.INVALID_TRANSITION
 
 
-class NotWaiting(Refusal):
-    """It is not on the waiting list, or has an offer already."""
+class NotOnWaitlist(Refusal):
+    """The reservation is not on the waiting list, or already has an offer."""
 
     code = Code.INVALID_TRANSITION
 
 
-class NoRoom(Refusal):
+class NoTableFree(Refusal):
     """No table is free for this party."""
 
     code = Code.SLOT_UNAVAILABLE
 
 
-def look_again(venue: Venue) -> None:
-    """Have a worker look whether the venue has a table for those who wait.
-
-    Call it inside the transaction in which a table may have become free; the task is enqueued after the commit.
-    """
+def schedule_offers(venue: Venue) -> None:
+    """Enqueue the venue's waiting list after the commit. Call it in a transaction that may free a table."""
     transaction.on_commit(partial(enqueue_table_offers, venue.pk))
 
 
-def venues(*, now: datetime) -> QuerySet[Reservation, UUID]:
-    """The keys of the venues where somebody waits for a moment still ahead, or holds an offer.
+def venues_to_process(*, now: datetime) -> QuerySet[Reservation, UUID]:
+    """Return the keys of venues with a waiting party for a future time, or an offer. One query by a partial index."""
+    waitlisted = Reservation.objects.filter(IS_WAITLISTED, Q(starts_at__gt=now) | Q(offered_until__isnull=False))
+    return waitlisted.order_by().values_list("venue", flat=True).distinct()
 
-    One query, by the partial index of those who wait.
+
+def process_waitlist(venue: Venue, *, now: datetime, day: date | None = None) -> int:
+    """End expired offers, then offer the free tables of this day, or of all days; return the number of offers.
+
+    One query if the waiting list is empty.
     """
-    waiting = Reservation.objects.filter(WAITING, Q(starts_at__gt=now) | Q(offered_until__isnull=False))
-    return waiting.order_by().values_list("venue", flat=True).distinct()
-
-
-def look(venue: Venue, *, now: datetime, day: date | None = None) -> int:
-    """Take back what was held in vain, then offer what is free, of this day or all; say to how many parties.
-
-    One query where nobody waits.
-    """
-    days = Q() if day is None else Q(date=day)
-    if not Reservation.objects.filter(WAITING, days, venue=venue).exists():
+    waitlisted = Reservation.objects.filter(IS_WAITLISTED, venue=venue)
+    if day is not None:
+        waitlisted = waitlisted.filter(date=day)
+    if not waitlisted.exists():
         return 0
-    lapse(venue, now=now)
+    expire_offers(venue, now=now)
     return offer_tables(venue, now=now, day=day)
 
 
-def lapse(venue: Venue, *, now: datetime) -> int:
-    """Take back the tables that were held in vain, and say how many parties had not answered. One query for none."""
-    is_over = Q(offered_until__lte=now) | Q(offered_until__isnull=False, starts_at__lte=now)
-    over = Reservation.objects.filter(WAITING, is_over, venue=venue).select_related("venue")
-    return sum(take_back(reservation, now=now) for reservation in over.order_by("offered_until"))
+def expire_offers(venue: Venue, *, now: datetime) -> int:
+    """End the venue's expired offers, and return their number. One query if there are none."""
+    is_expired = Q(offered_until__lte=now) | Q(offered_until__isnull=False, starts_at__lte=now)
+    expired = Reservation.objects.filter(IS_WAITLISTED, is_expired, venue=venue).select_related("venue")
+    return sum(expire_offer(reservation, now=now) for reservation in expired.order_by("offered_until"))
 
 
-def take_back(reservation: Reservation, *, now: datetime) -> bool:
-    """End one offer whose time is over, unless the guest has been quicker; say whether it was ended.
+def expire_offer(reservation: Reservation, *, now: datetime) -> bool:
+    """End an expired offer, unless the guest answered concurrently; return whether it was ended.
 
-    A party that its mail has not reached has let nothing lapse.
+    An offer whose email was not sent does not count against the guest. If that email is still queued it becomes a
+    waiting list email, because the offer may have replaced the one that the guest had not received yet.
     """
     with transaction.atomic():
-        table_assignment.lock(reservation)
-        if reservation.offered_until is None or is_held(reservation, now=now):
+        table_assignment.lock_reservation(reservation)
+        if reservation.offered_until is None or has_offer(reservation, now=now):
             return False
-        if is_mail_left_behind(reservation):
-            reservation.offers -= 1
-        table_assignment.free(reservation)
-        store(reservation, offered_until=None, now=now)
-        tell(reservation, EventType.RESERVATION_UPDATED, notice=None, actor="system", now=now)
+        offers = reservation.guest_mails.filter(kind=GuestMail.Kind.OFFERED)
+        mail = offers.select_for_update().order_by("-pk").first()
+        if mail and mail.state != GuestMail.State.SENT:
+            reservation.offer_count -= 1
+            if mail.state != GuestMail.State.FAILED:
+                GuestMail.objects.filter(pk=mail.pk).update(
+                    kind=GuestMail.Kind.WAITLISTED, state=GuestMail.State.PENDING
+                )
+        table_assignment.release(reservation)
+        reservation.offered_until = None
+        reservation.save_version("offered_until", "offer_count", now=now)
+        record_change(reservation, EventType.RESERVATION_UPDATED, mail=None, actor="system", now=now)
     return True
 
 
-def is_mail_left_behind(reservation: Reservation) -> bool:
-    """Whether the mail of the last offer has not left; if it still can, it says from now on that they are on the list.
-
-    That is what the guest was to know before the offer, in a mail that the offer may have replaced.
-    """
-    mail = reservation.notices.filter(kind=Notice.Kind.OFFERED).select_for_update().order_by("-pk").first()
-    if mail is None or mail.state == Notice.State.SENT:
-        return False
-    if mail.state != Notice.State.FAILED:
-        Notice.objects.filter(pk=mail.pk).update(kind=Notice.Kind.WAITLISTED, state=Notice.State.PENDING)
-    return True
-
-
-def unreached(*, now: datetime) -> Exists:
-    """Of reservations: whether mail to the guest has failed, or waits for long, and none has been sent since."""
-    failing = Q(state=Notice.State.FAILED) | Q(
-        Q(created_at__lte=now - PROMPT) | ~Q(last_error=""), state=Notice.State.PENDING
+def has_undelivered_mail(*, now: datetime) -> Exists:
+    """Condition on reservations: an email to the guest has failed or is delayed, and none was sent after it."""
+    states = GuestMail.State
+    is_delayed = Q(Q(created_at__lte=now - MAX_MAIL_DELAY) | ~Q(last_error=""), state=states.PENDING)
+    sent_later = GuestMail.objects.filter(
+        reservation=OuterRef("reservation"), pk__gt=OuterRef("pk"), state=states.SENT
     )
-    since = Notice.objects.filter(reservation=OuterRef("reservation"), pk__gt=OuterRef("pk"), state=Notice.State.SENT)
-    return Exists(Notice.objects.filter(failing, ~Exists(since), reservation=OuterRef("pk")))
+    undelivered = GuestMail.objects.filter(Q(state=states.FAILED) | is_delayed, ~Exists(sent_later))
+    return Exists(undelivered.filter(reservation=OuterRef("pk")))
 
 
 def offer_tables(venue: Venue, *, now: datetime, day: date | None = None) -> int:
-    """Offer what is free to those who wait, for this day or all, in the order of their turn; say to how many.
+    """Offer the free tables of this day, or of all days, in the order of the list; return the number of offers.
 
-    First come, first served, and behind them who has let an offer lapse. Who left no mail address, or whom mail does
-    not reach, is called by the staff. One query for a list on which nobody waits; some ten for each moment and size of
-    party that is waited for.
+    Parties with fewer expired offers come first, then the earlier bookings. Parties without an email address, or whose
+    mail is not delivered, are called by the staff. One query for an empty list; about ten for each requested time and
+    party size.
     """
     if not venue.mails_guests:
         return 0
-    turns = Reservation.objects.filter(
-        WAITING,
-        ~unreached(now=now),
-        Q() if day is None else Q(date=day),
+    parties = Reservation.objects.filter(
+        IS_WAITLISTED,
+        ~has_undelivered_mail(now=now),
         venue=venue,
         starts_at__gt=now,
         offered_until__isnull=True,
         customer_email__isnull=False,
-        offers__lt=MOST_OFFERS,
-    ).order_by("offers", "created_at", "id")
-    hours: dict[date, Hours] = {}
-    # Where there is no room for a party there is none for the next one of its size.
-    in_vain: set[tuple[datetime, int]] = set()
+        offer_count__lt=MAX_OFFERS,
+    ).order_by("offer_count", "created_at", "id")
+    if day is not None:
+        parties = parties.filter(date=day)
+    days: dict[date, DaySlots] = {}
+    # If there is no room for a party, there is none for the next one of its time and size.
+    without_room: set[tuple[datetime, int]] = set()
     offered = 0
-    for reservation in turns.select_related("venue"):
-        wish = (reservation.starts_at, reservation.party_size)
-        if wish in in_vain:
+    for reservation in parties.select_related("venue"):
+        request = (reservation.starts_at, reservation.party_size)
+        if request in without_room:
             continue
-        if reservation.date not in hours:
-            hours[reservation.date] = Hours.of(venue, reservation.date)
-        slot = hours[reservation.date].slot(reservation.time)
+        if reservation.date not in days:
+            days[reservation.date] = DaySlots.load(venue, reservation.date)
+        slot = days[reservation.date].find(reservation.time)
         if slot is None:
-            # The venue has closed, or changed its hours, since then: the staff decide.
-            in_vain.add(wish)
+            # The service hours have changed since the booking: the staff decide.
+            without_room.add(request)
             continue
         try:
-            offer(reservation, pacing_covers=slot.period.pacing_covers, actor="system", now=now)
-        except NoRoom:
-            in_vain.add(wish)
-        except NotWaiting:
-            # It was cancelled, or confirmed, or another worker was quicker.
+            offer_table(reservation, pacing_covers=slot.period.pacing_covers, actor="system", now=now)
+        except NoTableFree:
+            without_room.add(request)
+        except NotOnWaitlist:
+            # A concurrent transaction cancelled, confirmed or offered.
             continue
         except OperationalError as error:
             if not isinstance(error.__cause__, DeadlockDetected):
                 raise
-            # Staff move it just now onto a table that the transaction around us holds; they have it looked at again.
+            # Staff concurrently change it, and wait for a table that the outer transaction has locked.
             continue
         else:
             offered += 1
     return offered
 
 
-def offer(reservation: Reservation, *, pacing_covers: int | None = None, actor: str, now: datetime) -> datetime:
-    """Hold the best free table for this party and write to it; say until when.
+def offer_table(reservation: Reservation, *, pacing_covers: int | None = None, actor: str, now: datetime) -> datetime:
+    """Hold the best free table for this party and email the guest; return when the offer expires.
 
-    Raises NotWaiting, NoRoom; then nothing is changed.
+    Raises NotOnWaitlist, NoTableFree; then nothing is changed.
     """
     with transaction.atomic():
-        table_assignment.lock(reservation)
-        if not is_waiting(reservation) or reservation.starts_at <= now:
-            raise NotWaiting("This party is not on the waiting list.", param="status")
+        table_assignment.lock_reservation(reservation)
+        if not is_waitlisted(reservation) or reservation.starts_at <= now:
+            raise NotOnWaitlist("This party is not on the waiting list.", param="status")
         if reservation.offered_until is not None:
-            raise NotWaiting("This party already has an offer.", param="status")
-        names = table_assignment.seat(reservation, pacing_covers=pacing_covers)
-        if names is None:
-            raise NoRoom("No table is free for this party.", param="time")
-        reservation.offers += 1
-        until = min(now + HELD_FOR, reservation.starts_at)
-        store(reservation, offered_until=until, now=now)
-        tell(reservation, EventType.RESERVATION_UPDATED, notice=Notice.Kind.OFFERED, actor=actor, now=now)
+            raise NotOnWaitlist("This party already has an offer.", param="status")
+        if table_assignment.assign_best(reservation, pacing_covers=pacing_covers, store=True) is None:
+            raise NoTableFree("No table is free for this party.", param="time")
+        reservation.offer_count += 1
+        until = reservation.offered_until = min(now + OFFER_DURATION, reservation.starts_at)
+        reservation.save_version("offered_until", "offer_count", now=now)
+        record_change(reservation, EventType.RESERVATION_UPDATED, mail=GuestMail.Kind.OFFERED, actor=actor, now=now)
     return until
 
 
-def accept(reservation: Reservation, *, actor: str, now: datetime) -> None:
-    """Confirm the party at the table that is held for it. To accept twice changes nothing.
-
-    Raises OfferLapsed when it is not held any more, IllegalMove when the reservation is cancelled.
-    """
+def accept_offer(reservation: Reservation, *, actor: str, now: datetime) -> None:
+    """Confirm the party at the offered table. Idempotent. Raises OfferExpired, InvalidTransition if cancelled."""
     with transaction.atomic():
-        table_assignment.lock(reservation)
-        if reservation.status == Reservation.Status.PENDING and not is_held(reservation, now=now):
-            raise lapsed(reservation)
+        table_assignment.lock_reservation(reservation)
+        if reservation.status == Reservation.Status.PENDING:
+            require_offer(reservation, now=now)
         if reservation.move_to(Reservation.Status.CONFIRMED, now=now):
-            event, notice = EventType.RESERVATION_CONFIRMED, Notice.Kind.CONFIRMED
-            tell(reservation, event, notice=notice, actor=actor, now=now)
+            event, mail = EventType.RESERVATION_CONFIRMED, GuestMail.Kind.CONFIRMED
+            record_change(reservation, event, mail=mail, actor=actor, now=now)
 
 
-def decline(reservation: Reservation, *, actor: str, now: datetime) -> None:
-    """Give the table to the next party, and leave the waiting list: the reservation is cancelled.
-
-    Who does not want the table that was asked for does not come. To decline twice changes nothing. Raises OfferLapsed,
-    and IllegalMove when the reservation is confirmed: that is cancelled by booking.move.
-    """
+def decline_offer(reservation: Reservation, *, actor: str, now: datetime) -> None:
+    """Cancel the reservation, release its table. Idempotent. Raises OfferExpired, InvalidTransition if confirmed."""
     with transaction.atomic():
-        table_assignment.lock(reservation)
+        table_assignment.lock_reservation(reservation)
         if reservation.status == Reservation.Status.CANCELLED:
             return
         if reservation.status == Reservation.Status.CONFIRMED:
-            raise IllegalMove("This reservation is confirmed; cancel it instead.", param="status")
-        if not is_held(reservation, now=now):
-            raise lapsed(reservation)
-        table_assignment.free(reservation)
+            raise InvalidTransition("This reservation is confirmed; cancel it instead.", param="status")
+        require_offer(reservation, now=now)
+        table_assignment.release(reservation)
         reservation.move_to(Reservation.Status.CANCELLED, now=now)
-        event, notice = EventType.RESERVATION_CANCELLED, Notice.Kind.CANCELLED
-        tell(reservation, event, notice=notice, actor=actor, now=now)
-        look_again(reservation.venue)
+        event, mail = EventType.RESERVATION_CANCELLED, GuestMail.Kind.CANCELLED
+        record_change(reservation, event, mail=mail, actor=actor, now=now)
+        schedule_offers(reservation.venue)
 
 
-def is_waiting(reservation: Reservation) -> bool:
-    """Whether it is on the waiting list."""
+def is_waitlisted(reservation: Reservation) -> bool:
+    """Return whether it is on the waiting list."""
     return reservation.pending_reason == Reservation.PendingReason.WAITLIST
 
 
-def is_mailed_offers(reservation: Reservation) -> bool:
-    """Whether it is offered tables by mail, so long as mail reaches it (`unreached`); the staff call the others."""
-    return bool(reservation.venue.mails_guests and reservation.customer_email and reservation.offers < MOST_OFFERS)
+def can_mail_offers(reservation: Reservation) -> bool:
+    """Return whether tables are offered by email; otherwise the staff call the guest."""
+    return bool(reservation.venue.mails_guests and reservation.customer_email and reservation.offer_count < MAX_OFFERS)
 
 
-def held_until(reservation: Reservation) -> datetime | None:
-    """Until when a table is held for it, at the latest until it comes; None where none is."""
-    # Staff may have moved it to an earlier time since.
+def offer_expires_at(reservation: Reservation) -> datetime | None:
+    """Return when its offer expires: at the latest at its start, which staff may have moved; None without an offer."""
     return reservation.offered_until and min(reservation.offered_until, reservation.starts_at)
 
 
-def is_held(reservation: Reservation, *, now: datetime) -> bool:
-    """Whether a table is held for it at this moment."""
-    until = held_until(reservation)
+def has_offer(reservation: Reservation, *, now: datetime) -> bool:
+    """Return whether a table is held for it now."""
+    until = offer_expires_at(reservation)
     return until is not None and until > now
 
 
-def lapsed(reservation: Reservation) -> OfferLapsed:
-    """What a guest is told who answers an offer that is over."""
-    return OfferLapsed(LAPSED if is_waiting(reservation) else WITH_STAFF, param="status")
-
-
-def store(reservation: Reservation, *, offered_until: datetime | None, now: datetime) -> None:
-    """Write down an offer, or that there is none, on the row that this transaction has locked."""
-    reservation.offered_until = offered_until
-    reservation.version += 1
-    reservation.updated_at = now
-    reservation.save(update_fields=["offered_until", "offers", "version", "updated_at"])
+def require_offer(reservation: Reservation, *, now: datetime) -> None:
+    """Raise OfferExpired unless a table is held for it now."""
+    if has_offer(reservation, now=now):
+        return
+    if is_waitlisted(reservation):
+        message = "This table is no longer held for you. You are still on the waiting list."
+    else:
+        message = "This offer has ended. The restaurant is processing your reservation and will confirm it."
+    raise OfferExpired(message, param="status")

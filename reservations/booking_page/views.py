@@ -23,16 +23,14 @@ from django.views.decorators.csrf import csrf_exempt
 
 from accounts.models import Venue
 from accounts.models.venues import PREFIX
-from framework.api.fields import Email, Phone, Text
+from framework.api.fields import Text
 from framework.api.rate_limits.middleware import client_address
 from framework.errors import Refusal
 from framework.public_ids import decode
-from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
-from reservations.booking.venue_time import today_of
+from reservations.booking.venue_time import local_today
 from reservations.booking_page import online_booking
-from reservations.forms.reservation import judged
+from reservations.forms.reservation import GuestFieldsMixin, validate_with
 from reservations.mail import templates
-from reservations.models import Reservation
 from reservations.self_service import links, permissions
 
 logger = logging.getLogger("tablewire.guests")
@@ -55,7 +53,7 @@ DAYS_BEFORE = 2
 BookView = Callable[..., HttpResponse]
 
 
-class BookingForm(forms.Form):
+class BookingForm(GuestFieldsMixin, forms.Form):
     """The booking form, validated like the API."""
 
     form = forms.CharField(required=False, max_length=400, widget=forms.HiddenInput)
@@ -94,193 +92,172 @@ class BookingForm(forms.Form):
     )
 
     def clean_day(self) -> date:
-        """Parse the date."""
-        found = day_of(self.cleaned_data["day"])
-        if found is None:
+        day = parse_day(self.cleaned_data["day"])
+        if day is None:
             raise forms.ValidationError("Choose a date.")
-        return found
+        return day
 
     def clean_time(self) -> clock_time:
-        """Parse the time."""
-        found = time_of(self.cleaned_data["time"])
-        if found is None:
+        at = parse_clock_time(self.cleaned_data["time"])
+        if at is None:
             raise forms.ValidationError("Choose a time.")
-        return found
-
-    def clean_customer_name(self) -> str:
-        """Validate the name: one line of text."""
-        return judged(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
-
-    def clean_customer_email(self) -> str | None:
-        """Validate the email address."""
-        address = self.cleaned_data["customer_email"]
-        return judged(Email(), address) if address else None
-
-    def clean_customer_phone(self) -> str | None:
-        """Validate and normalise the phone number."""
-        number = self.cleaned_data["customer_phone"]
-        return judged(Phone(), number) if number else None
+        return at
 
     def clean_special_requests(self) -> str:
-        """Validate the text and normalise its line endings."""
         text = self.cleaned_data["special_requests"].replace("\r\n", "\n")
-        return judged(Text(max_length=2000, allow_blank=True, lines=True), text)
+        return validate_with(Text(max_length=2000, allow_blank=True, lines=True), text)
 
     def clean_website(self) -> str:
-        """Reject bots."""
         if self.cleaned_data["website"]:
             raise forms.ValidationError("Leave this field empty. It protects the form against bots.")
         return ""
 
     def clean(self) -> dict[str, Any]:
-        """Require an email address or a phone number."""
         values = super().clean() or self.cleaned_data
         has_contact = values.get("customer_email") or values.get("customer_phone")
         if not has_contact and not {"customer_email", "customer_phone"} & set(self.errors):
             self.add_error("customer_email", "Enter an email address or a phone number.")
         return values
 
-    def wish(self) -> online_booking.Wish:
-        """Return the booking request of a valid form."""
+    def booking_request(self) -> online_booking.BookingRequest:
         names = ("customer_name", "customer_email", "customer_phone", "special_requests")
         guest = {name: self.cleaned_data[name] for name in names}
         day, at, party = (self.cleaned_data[name] for name in ("day", "time", "party"))
-        return online_booking.Wish(day=day, at=at, party_size=party, **guest)
+        return online_booking.BookingRequest(day=day, at=at, party_size=party, **guest)
 
 
-def at_venue(*methods: str) -> Callable[[BookView], BookView]:
+def booking_page(*methods: str) -> Callable[[BookView], BookView]:
     """Call the view with the venue in the URL if it has online booking; the response may be embedded in frames."""
 
     def decorate(view: BookView) -> BookView:
         @csrf_exempt
         @xframe_options_exempt
         @wraps(view)
-        def answer(request: HttpRequest, *, venue: str, **named: str) -> HttpResponse:
+        def wrapper(request: HttpRequest, *, venue: str, **params: str) -> HttpResponse:
             try:
-                response = respond(request, venue, named)
+                response = respond(request, venue, params)
             except (OperationalError, InterfaceError) as error:
-                logger.warning("database away: %s", error)
+                logger.warning("database unavailable: %s", error)
                 response = render(request, "reservations/booking_page/unavailable.html", status=503)
                 response["Retry-After"] = "2"
             for name, value in HEADERS.items():
                 response[name] = value
             return response
 
-        def respond(request: HttpRequest, public_id: str, named: dict[str, str]) -> HttpResponse:
+        def respond(request: HttpRequest, public_id: str, params: dict[str, str]) -> HttpResponse:
             key = decode(PREFIX, public_id)
-            found = Venue.objects.select_related("account").filter(pk=key).first() if key else None
-            if found is None or not online_booking.is_open(found):
+            venue = Venue.objects.select_related("account").filter(pk=key).first() if key else None
+            if venue is None or not online_booking.is_open(venue):
                 return render(request, "reservations/booking_page/closed.html", status=404)
             if request.method not in methods:
                 response = render(request, "reservations/booking_page/closed.html", status=405)
                 response["Allow"] = ", ".join(methods)
                 return response
             try:
-                return view(request, found, **named)
-            except links.NoSuchLink:
+                return view(request, venue, **params)
+            except links.InvalidLink:
                 return render(request, "reservations/booking_page/closed.html", status=404)
 
-        return answer
+        return wrapper
 
     return decorate
 
 
-@at_venue("GET", "HEAD", "POST")
+@booking_page("GET", "HEAD", "POST")
 def book(request: HttpRequest, venue: Venue) -> HttpResponse:
     """Choose a date and a time, enter the guest's data, and book."""
-    now = timezone.now()
     if request.method != "POST":
-        return shown(request, venue, asked=request.GET, form=None)
-    sent = request.POST.copy()
-    if instead := request.POST.get("instead"):
+        return render_choices(request, venue, query=request.GET, form=None)
+    data = request.POST.copy()
+    if alternative := request.POST.get("instead"):
         # One of the alternatives that were offered when the first time was not available.
-        sent["time"] = instead
-    form = BookingForm(sent, label_suffix="")
+        data["time"] = alternative
+    form = BookingForm(data, label_suffix="")
     if not form.is_valid():
-        return shown(request, venue, asked=sent, form=form, status=400)
+        return render_choices(request, venue, query=data, form=form, status=400)
     try:
-        made = online_booking.book(
-            venue, form.wish(), form=form.cleaned_data["form"], address=client_address(request), now=now
+        reservation = online_booking.book(
+            venue,
+            form.booking_request(),
+            form=form.cleaned_data["form"],
+            address=client_address(request),
+            now=timezone.now(),
         )
-    except (SlotUnavailable, OutsideServiceHours) as refusal:
-        return shown(request, venue, asked=sent, form=form, refusal=refusal, status=409)
     except Refusal as refusal:
         if refusal.param in ("customer_email", "customer_phone", "customer_name"):
             form.add_error(refusal.param, refusal.message)
-            return shown(request, venue, asked=sent, form=form, status=400)
-        return shown(request, venue, asked=sent, form=form, refusal=refusal, status=409)
-    return redirect("book-done", venue=venue.public_id, receipt=online_booking.receipt_of(made))
+            return render_choices(request, venue, query=data, form=form, status=400)
+        return render_choices(request, venue, query=data, form=form, refusal=refusal, status=409)
+    return redirect("book-done", venue=venue.public_id, receipt=online_booking.receipt_of(reservation))
 
 
-@at_venue("GET", "HEAD")
+@booking_page("GET", "HEAD")
 def done(request: HttpRequest, venue: Venue, *, receipt: str) -> HttpResponse:
     """Show the booking and what happens next."""
-    found = online_booking.booked(receipt, venue=venue)
+    reservation = online_booking.find_by_receipt(receipt, venue=venue)
+    deadline = reservation.confirm_by
     context = {
         "venue": venue,
-        "reservation": found,
-        "state": permissions.standing(found, now=timezone.now()),
-        "day": templates.day_in_words(found.date),
-        "until": templates.hour_of(found.prove_by, venue.timezone) if found.prove_by else "",
-        "manage": online_booking.manage_link(found),
-        "is_mailed": is_mailed(found),
+        "reservation": reservation,
+        "state": permissions.guest_status(reservation, now=timezone.now()),
+        "day": templates.format_day(reservation.date),
+        "until": templates.format_moment(deadline, venue.timezone) if deadline else "",
+        "manage": online_booking.manage_link(reservation),
+        "is_mailed": bool(reservation.customer_email and venue.mails_guests),
     }
     return render(request, "reservations/booking_page/done.html", context)
 
 
-def shown(
+def render_choices(
     request: HttpRequest,
     venue: Venue,
     *,
-    asked: QueryDict,
+    query: QueryDict,
     form: BookingForm | None,
     refusal: Refusal | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Render the page for the query; invalid values are replaced by defaults, with a note."""
     now = timezone.now()
-    today = today_of(venue, now=now)
+    today = local_today(venue, now=now)
     last = today + timedelta(days=venue.max_days_ahead)
     notes = []
-    party = party_of(asked.get("party", ""))
+    party = parse_party_size(query.get("party", ""))
     if party is None:
         party = DEFAULT_PARTY_SIZE
-        if asked.get("party"):
+        if query.get("party"):
             notes.append(
                 f"The number of guests must be 1 to {MAX_PARTY_SIZE}. These are the times for {party} guests."
             )
-    day = day_of(asked.get("day", ""))
-    if asked.get("day") and (day is None or not today <= day <= last):
-        notes.append(f"Choose a date from {templates.day_in_words(today)} to {templates.day_in_words(last)}.")
+    day = parse_day(query.get("day", ""))
+    if query.get("day") and (day is None or not today <= day <= last):
+        notes.append(f"Choose a date from {templates.format_day(today)} to {templates.format_day(last)}.")
         day = None
     first = today if day is None else max(today, min(day - timedelta(days=DAYS_BEFORE), last))
-    week = online_booking.days(venue, first, party_size=party, now=now)
+    week = online_booking.list_days(venue, first, party_size=party, now=now)
     chosen = next((option for option in week if option.day == day), None) or next(
-        (option for option in week if option.state in ("free", "asked")), week[0]
+        (option for option in week if option.state in ("free", "on_request")), week[0]
     )
-    at = time_of(asked.get("time", ""))
+    at = parse_clock_time(query.get("time", ""))
     if at and form is None and day is not None:
         form = BookingForm(label_suffix="")
     choice = next((option for option in chosen.choices if option.time == at), None)
+    earlier = max(today, first - timedelta(days=online_booking.DAYS_SHOWN - DAYS_BEFORE))
+    later = week[-1].day + timedelta(days=1 + DAYS_BEFORE)
     context = {
         "venue": venue,
         "party": party,
         "week": week,
         "chosen": chosen,
-        "day_in_words": templates.day_in_words(chosen.day),
+        "formatted_day": templates.format_day(chosen.day),
         "today": today,
         "last": last,
-        "earlier": max(today, first - timedelta(days=online_booking.DAYS_SHOWN - DAYS_BEFORE))
-        if first > today
-        else None,
-        "later": week[-1].day + timedelta(days=1 + DAYS_BEFORE)
-        if week[-1].day + timedelta(days=1 + DAYS_BEFORE) <= last
-        else None,
+        "earlier": earlier if first > today else None,
+        "later": later if later <= last else None,
         "at": at,
-        "answer": choice.answer if choice else "",
+        "outcome": choice.outcome if choice else "",
         "form": form if at and chosen.day == day else None,
-        # A rejected form gets a new key if its key was the problem.
-        "form_key": fresh_key(venue, form, refusal),
+        "form_token": form_token(venue, form, refusal),
         "error": refusal,
         "alternatives": (refusal.extra or {}).get("alternatives", []) if refusal else [],
         "notes": notes,
@@ -288,36 +265,30 @@ def shown(
     return render(request, "reservations/booking_page/form.html", context, status=status)
 
 
-def fresh_key(venue: Venue, form: BookingForm | None, refusal: Refusal | None) -> str:
-    """Return the key for the form: the submitted one, unless it was rejected."""
+def form_token(venue: Venue, form: BookingForm | None, refusal: Refusal | None) -> str:
+    """Return the submitted token of the form, or a new one if there is none or it was rejected."""
     submitted = str(form.data.get("form", "")) if form is not None and form.is_bound else ""
     if submitted and len(submitted) <= 400 and not isinstance(refusal, online_booking.StaleBookingForm):
         return submitted
-    return online_booking.new_form(venue, now=timezone.now())
+    return online_booking.new_form_token(venue, now=timezone.now())
 
 
-def is_mailed(reservation: Reservation) -> bool:
-    """Whether the guest gets emails."""
-    return bool(reservation.customer_email and reservation.venue.mails_guests)
+def parse_party_size(text: str) -> int | None:
+    """Return the party size; None if it is invalid."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_PARTY_SIZE))
+    return int(text) if is_number and 1 <= int(text) <= MAX_PARTY_SIZE else None
 
 
-# Query parameters
-def party_of(text: str) -> int | None:
-    """Parse the party size; None if it is invalid."""
-    is_a_number = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_PARTY_SIZE))
-    return int(text) if is_a_number and 1 <= int(text) <= MAX_PARTY_SIZE else None
-
-
-def day_of(text: str) -> date | None:
-    """Parse a date such as 2026-11-28; None if it is invalid."""
+def parse_day(text: str) -> date | None:
+    """Return a date such as 2026-11-28; None if it is invalid."""
     try:
         return parse_date(text) if len(text) == len("2026-11-28") and text.isascii() else None
     except ValueError:
         return None
 
 
-def time_of(text: str) -> clock_time | None:
-    """Parse a time such as 19:30; None if it is invalid."""
+def parse_clock_time(text: str) -> clock_time | None:
+    """Return a time such as 19:30; None if it is invalid."""
     try:
         return parse_time(text) if len(text) == len("19:30") and text.isascii() else None
     except ValueError:

@@ -14,11 +14,11 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
 from framework.public_ids import decode
-from reservations.dashboard.url_params import reservation_of, say
+from reservations.dashboard.url_params import get_reservation, run_with_message
 from reservations.guests import erasure, profiles, retention, search
-from reservations.guests.profiles import Guest, guest_of
+from reservations.guests.profiles import Guest, guest_of_reservation
 from reservations.models import Reservation
-from reservations.service.display_status import LOOKS, stage_of
+from reservations.service.display_status import BADGES, stage_of
 
 MAX_QUERY_LENGTH = 100
 # The newest visits that a guest's page lists.
@@ -29,28 +29,28 @@ MAX_VISITS = 100
 def guests(request: PageRequest) -> HttpResponse:
     """Search guests by name, email or phone; without a query, list those with a recent or upcoming reservation."""
     now, venue = timezone.now(), request.access.venue
-    query, hint, found = query_of(request), "", []
-    if len(query) >= search.SHORTEST:
+    query, hint, found = read_query(request), "", []
+    if len(query) >= search.MIN_QUERY_LENGTH:
         found = search.search(venue, query, now=now)
     elif query:
-        hint = f"Enter at least {search.SHORTEST} letters or digits."
+        hint = f"Enter at least {search.MIN_QUERY_LENGTH} letters or digits."
     else:
-        found = search.around(venue, now=now)
-    context = {"found": found, "query": query, "hint": hint, "max_shown": search.MOST_GUESTS, "venue": venue}
-    return render(request, "reservations/guests.html", context | {"is_cut": len(found) >= search.MOST_GUESTS})
+        found = search.list_recent(venue, now=now)
+    context = {"found": found, "query": query, "hint": hint, "max_shown": search.MAX_GUESTS, "venue": venue}
+    return render(request, "reservations/guests.html", context | {"is_cut": len(found) >= search.MAX_GUESTS})
 
 
-def query_of(request: PageRequest) -> str:
+def read_query(request: PageRequest) -> str:
     """Return the search query with normalised spaces and without NUL, which PostgreSQL cannot store."""
     return " ".join(request.GET.get("q", "").replace("\x00", " ").split())[:MAX_QUERY_LENGTH]
 
 
-def found_of(request: PageRequest, public_id: str) -> tuple[Reservation, Guest]:
-    """Return the reservation in the URL and its guest. Raises Http404 if it has no contact data."""
-    reservation = reservation_of(request, public_id)
+def get_guest(request: PageRequest, public_id: str) -> tuple[Reservation, Guest]:
+    """Return the reservation in the URL and booking guest. Raises Http404 if it has no contact data."""
+    reservation = get_reservation(request, public_id)
     try:
-        return reservation, guest_of(reservation)
-    except profiles.NoContactKnown as unknown:
+        return reservation, guest_of_reservation(reservation)
+    except profiles.NoContactData as unknown:
         raise Http404(unknown.message) from unknown
 
 
@@ -67,20 +67,17 @@ class NoteForm(forms.Form):
     seen = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
 
     def clean_note(self) -> str:
-        """Normalise line endings."""
         return str(self.cleaned_data["note"]).replace("\r\n", "\n")
 
     def clean_tags(self) -> list[str]:
-        """Split the tags, remove duplicates, and check their length and number."""
         tags = list(dict.fromkeys(tag.strip() for tag in self.cleaned_data["tags"].split(",") if tag.strip()))
         if any(len(tag) > 30 for tag in tags):
             raise forms.ValidationError("A tag can have at most 30 characters.")
-        if len(tags) > profiles.MOST_TAGS:
-            raise forms.ValidationError(f"A guest can have at most {profiles.MOST_TAGS} tags.")
+        if len(tags) > profiles.MAX_TAGS:
+            raise forms.ValidationError(f"A guest can have at most {profiles.MAX_TAGS} tags.")
         return tags
 
     def clean_seen(self) -> Any:
-        """Parse the time of the note that the form showed."""
         try:
             return parse_datetime(self.cleaned_data["seen"]) if self.cleaned_data["seen"] else None
         except ValueError as error:
@@ -91,64 +88,71 @@ class NoteForm(forms.Form):
 def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Show a guest's statistics, notes and visits; a POST saves the note."""
     now = timezone.now()
-    its, found = found_of(request, reservation)
-    visitor = found.visitor
+    booking, found = get_guest(request, reservation)
+    profile = found.profile
     initial = {
-        "note": visitor.note if visitor else "",
-        "tags": ", ".join(visitor.tags) if visitor else "",
-        "seen": visitor.updated_at.isoformat() if visitor else "",
+        "note": profile.note if profile else "",
+        "tags": ", ".join(profile.tags) if profile else "",
+        "seen": profile.updated_at.isoformat() if profile else "",
     }
     form = NoteForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
-            profiles.note(found, text=values["note"], tags=values["tags"], seen=values["seen"], now=now)
+            profiles.save_note(found, text=values["note"], tags=values["tags"], seen=values["seen"], now=now)
         except Refusal as refusal:
             form.add_error("note", refusal.message)
         else:
             messages.success(request, "Note saved.")
-            return redirect(address_of(request, its))
+            return redirect(guest_url(request, booking))
     rows = list(found.reservations.order_by("-starts_at", "-id")[: MAX_VISITS + 1])
     context = {
-        "reservation": its,
+        "reservation": booking,
         "guest": found,
-        "name": rows[0].customer_name if rows else its.customer_name,
+        "name": rows[0].customer_name if rows else booking.customer_name,
         "form": form,
-        "visitor": visitor,
-        "merged": list(found.visitors[1:]),
-        "tally": found.tally(now=now),
-        "forgotten_at": retention.forgotten_at(found),
-        "visits": [{"reservation": row, "look": LOOKS[stage_of(row, now=now)]} for row in rows[:MAX_VISITS]],
+        "profile": profile,
+        "merged": list(found.profiles[1:]),
+        "statistics": found.statistics(now=now),
+        "erasure_due_at": retention.erasure_due_at(found),
+        "visits": [{"reservation": row, "badge": BADGES[stage_of(row, now=now)]} for row in rows[:MAX_VISITS]],
         "is_cut": len(rows) > MAX_VISITS,
         "max_shown": MAX_VISITS,
-        "venue": its.venue,
+        "venue": booking.venue,
         "sees_day": request.access.may(Right.RESERVATIONS),
     }
     return render(request, "reservations/guest_profile.html", context, status=400 if form.errors else 200)
 
 
-def address_of(request: PageRequest, reservation: Reservation) -> str:
+def guest_url(request: PageRequest, reservation: Reservation) -> str:
     """Return the URL of the reservation's guest."""
-    named = {"venue": request.access.venue.public_id, "reservation": reservation.public_id}
-    return reverse("guest-of-venue", kwargs=named)
+    return reverse(
+        "guest-of-venue",
+        kwargs={"venue": request.access.venue.public_id, "reservation": reservation.public_id},
+    )
 
 
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
 def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Search the other guest and compare both (GET), then merge them (POST)."""
     now = timezone.now()
-    its, found = found_of(request, reservation)
+    booking, found = get_guest(request, reservation)
     other_id = request.POST.get("other") or request.GET.get("other")
-    query = query_of(request)
-    context: dict[str, Any] = {"reservation": its, "guest": found, "name": its.customer_name, "query": query}
+    query = read_query(request)
+    context: dict[str, Any] = {"reservation": booking, "guest": found, "name": booking.customer_name, "query": query}
     if other_id:
-        other, second = found_of(request, other_id)
+        other, second = get_guest(request, other_id)
         if request.method == "POST":
-            say(request, lambda: profiles.merge(found, second, now=now), "The guests were merged.")
-            return redirect(address_of(request, its))
-        context |= {"other": other, "tally": found.tally(now=now), "second": second, "others": second.tally(now=now)}
-    elif len(query) >= search.SHORTEST:
-        hits = search.search(its.venue, query, now=now)
+            run_with_message(request, lambda: profiles.merge(found, second, now=now), "The guests were merged.")
+            return redirect(guest_url(request, booking))
+        context |= {
+            "other": other,
+            "statistics": found.statistics(now=now),
+            "second": second,
+            "second_statistics": second.statistics(now=now),
+        }
+    elif len(query) >= search.MIN_QUERY_LENGTH:
+        hits = search.search(booking.venue, query, now=now)
         context["found"] = [hit for hit in hits if not hit.contacts & found.contacts]
     return render(request, "reservations/guests_merge.html", context)
 
@@ -156,27 +160,27 @@ def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
 @page(Right.GUESTS, section="guests", methods=("POST",))
 def split(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Separate a merged guest."""
-    its, found = found_of(request, reservation)
-    key = decode("gst", request.POST.get("visitor", ""))
-    away = next((visitor for visitor in found.visitors[1:] if visitor.pk == key), None)
+    booking, found = get_guest(request, reservation)
+    key = decode("gst", request.POST.get("profile", ""))
+    away = next((profile for profile in found.profiles[1:] if profile.pk == key), None)
     if away is None:
         raise Http404("There is no such guest.")
-    away.venue = its.venue
-    say(request, lambda: profiles.split(away, now=timezone.now()), "The guests were separated.")
-    return redirect(address_of(request, its))
+    away.venue = booking.venue
+    run_with_message(request, lambda: profiles.split(away, now=timezone.now()), "The guests were separated.")
+    return redirect(guest_url(request, booking))
 
 
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
 def erase(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Ask for the name as confirmation (GET), then erase the guest's data (POST)."""
-    its, found = found_of(request, reservation)
-    context: dict[str, Any] = {"reservation": its, "guest": found, "name": its.customer_name}
+    booking, found = get_guest(request, reservation)
+    context: dict[str, Any] = {"reservation": booking, "guest": found, "name": booking.customer_name}
     if request.method == "POST":
         context["typed"] = request.POST.get("typed", "")[:300]
         try:
             count = erasure.erase(
                 found,
-                name=its.customer_name,
+                name=booking.customer_name,
                 typed=context["typed"],
                 now=timezone.now(),
                 actor=request.access.actor,
@@ -186,14 +190,16 @@ def erase(request: PageRequest, *, reservation: str) -> HttpResponse:
             return render(request, "reservations/guests_erase.html", context, status=400)
         reservations = "1 reservation was" if count == 1 else f"{count} reservations were"
         messages.success(request, f"The guest was erased. {reservations} anonymised.")
-        return redirect("guests", venue=its.venue.public_id)
-    return render(request, "reservations/guests_erase.html", context | {"tally": found.tally(now=timezone.now())})
+        return redirect("guests", venue=booking.venue.public_id)
+    return render(
+        request, "reservations/guests_erase.html", context | {"statistics": found.statistics(now=timezone.now())}
+    )
 
 
 @page(Right.GUESTS, section="guests")
 def download(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Download all data of a guest as JSON."""
-    its, found = found_of(request, reservation)
-    answer = JsonResponse(erasure.kept(found, now=timezone.now()), json_dumps_params={"indent": 2})
-    answer["Content-Disposition"] = f'attachment; filename="guest-{its.code}.json"'
+    booking, found = get_guest(request, reservation)
+    answer = JsonResponse(erasure.export_guest(found, now=timezone.now()), json_dumps_params={"indent": 2})
+    answer["Content-Disposition"] = f'attachment; filename="guest-{booking.code}.json"'
     return answer

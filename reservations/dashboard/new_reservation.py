@@ -10,10 +10,10 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
 from reservations.booking import commands
-from reservations.booking.service_day import Work, working_day_of
-from reservations.dashboard.url_params import address_of, address_of_day, day_of
+from reservations.booking.service_day import ServiceDay, service_date_of
+from reservations.dashboard.url_params import day_url, parse_day, reservation_url
 from reservations.forms.reservation import NewStaffReservationForm
-from reservations.mail.templates import hour_of
+from reservations.mail.templates import format_moment
 from reservations.models import Reservation, Table
 from reservations.service import walk_ins
 
@@ -25,41 +25,43 @@ def new(request: PageRequest) -> HttpResponse:
     """Create a reservation: at any time, at the selected tables or the best free one."""
     venue, now = request.access.venue, timezone.now()
     names = list(Table.objects.filter(venue=venue, is_active=True).order_by("name").values_list("name", flat=True))
-    shown = day_of(request.GET.get("day")) or working_day_of(venue, at=now)
-    made = Reservation(venue=venue)
+    day = parse_day(request.GET.get("day")) or service_date_of(venue, at=now)
+    reservation = Reservation(venue=venue)
     form = NewStaffReservationForm(
-        request.POST or None, instance=made, tables=names, initial={"date": shown, "is_confirmed": True}
+        request.POST or None, instance=reservation, tables=names, initial={"date": day, "is_confirmed": True}
     )
     if request.method == "POST" and form.is_valid():
         status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
         try:
-            commands.write_down(made, status=status, now=now, actor=request.access.actor)
+            commands.create_by_staff(reservation, status=status, now=now, actor=request.access.actor)
         except Refusal as refusal:
             form.blame(refusal)
         else:
-            add_created_message(request, made, has_tables=bool(names))
-            return redirect(address_of(request, made))
-    context = {"form": form, "day": shown, "slots": Work.of(venue, shown).slots}
+            add_created_message(request, reservation, has_tables=bool(names))
+            return redirect(reservation_url(request, reservation))
+    context = {"form": form, "day": day, "slots": ServiceDay.load(venue, day).slots}
     return render(request, "reservations/reservation_new.html", context, status=400 if form.errors else 200)
 
 
-def add_created_message(request: PageRequest, made: Reservation, *, has_tables: bool) -> None:
+def add_created_message(request: PageRequest, reservation: Reservation, *, has_tables: bool) -> None:
     """Add a message about the new reservation."""
-    if made.status == Status.PENDING:
-        messages.success(request, f"The reservation of {made.customer_name} was created and awaits your approval.")
-    elif made.tables or not has_tables:
-        where = f" at {', '.join(made.tables)}" if made.tables else ""
-        messages.success(request, f"The reservation of {made.customer_name} was confirmed{where}.")
+    if reservation.status == Status.PENDING:
+        messages.success(
+            request, f"The reservation of {reservation.customer_name} was created and awaits your approval."
+        )
+    elif reservation.tables or not has_tables:
+        where = f" at {', '.join(reservation.tables)}" if reservation.tables else ""
+        messages.success(request, f"The reservation of {reservation.customer_name} was confirmed{where}.")
     else:
         messages.warning(
-            request, f"The reservation of {made.customer_name} was confirmed, but no table is free: choose one."
+            request, f"The reservation of {reservation.customer_name} was confirmed, but no table is free: choose one."
         )
 
 
 class WalkInForm(forms.Form):
     """The number of walk-in guests."""
 
-    party_size = forms.IntegerField(label="Guests", min_value=1, max_value=walk_ins.MOST)
+    party_size = forms.IntegerField(label="Guests", min_value=1, max_value=walk_ins.MAX_PARTY_SIZE)
 
 
 @page(Right.RESERVATIONS, section="day", methods=("POST",))
@@ -68,17 +70,15 @@ def walk_in(request: PageRequest) -> HttpResponse:
     venue, now = request.access.venue, timezone.now()
     form = WalkInForm(request.POST)
     if not form.is_valid():
-        messages.error(request, f"Enter the number of guests, 1 to {walk_ins.MOST}.")
+        messages.error(request, f"Enter the number of guests, 1 to {walk_ins.MAX_PARTY_SIZE}.")
     else:
         try:
             party_size = form.cleaned_data["party_size"]
-            made = walk_ins.seat(venue, party_size=party_size, now=now, actor=request.access.actor)
+            reservation = walk_ins.seat_walk_in(venue, party_size=party_size, now=now, actor=request.access.actor)
         except Refusal as refusal:
             messages.error(request, refusal.message)
         else:
-            where = f" at {', '.join(made.tables)}" if made.tables else ""
-            messages.success(
-                request,
-                f"A party of {made.party_size} is seated{where}, until {hour_of(made.ends_at, venue.timezone)}.",
-            )
-    return redirect(address_of_day(request, working_day_of(venue, at=now)))
+            where = f" at {', '.join(reservation.tables)}" if reservation.tables else ""
+            until = format_moment(reservation.ends_at, venue.timezone)
+            messages.success(request, f"A party of {reservation.party_size} is seated{where}, until {until}.")
+    return redirect(day_url(request, service_date_of(venue, at=now)))

@@ -15,9 +15,9 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
 from reservations.booking import commands, table_assignment
-from reservations.booking.free_tables import openings
-from reservations.booking.service_day import Work, working_day_of
-from reservations.dashboard.url_params import FIRST_YEAR, LAST_YEAR, address_of_day, reservation_of
+from reservations.booking.free_tables import FreePlace, list_free_places
+from reservations.booking.service_day import ServiceDay, service_date_of
+from reservations.dashboard.url_params import FIRST_YEAR, LAST_YEAR, day_url, get_reservation
 from reservations.models import Reservation
 
 # Unix time of the end of the last year that the pages support.
@@ -28,7 +28,7 @@ MOVED = "reservation_moved"
 Clock = time
 
 
-class WhenForm(forms.Form):
+class DateTimeForm(forms.Form):
     """A date and a time in the venue's time zone."""
 
     day = forms.DateField(input_formats=["%Y-%m-%d"], widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
@@ -39,19 +39,17 @@ class WhenForm(forms.Form):
     )
 
     def clean_day(self) -> date:
-        """Check that the pages support the day."""
         day: date = self.cleaned_data["day"]
         if not FIRST_YEAR <= day.year <= LAST_YEAR:
             raise forms.ValidationError(f"Enter a date from {FIRST_YEAR} to {LAST_YEAR}.")
         return day
 
     def clean_time(self) -> Clock:
-        """Drop the seconds."""
         at: Clock = self.cleaned_data["time"]
         return at.replace(second=0, microsecond=0)
 
 
-class MoveForm(WhenForm):
+class MoveForm(DateTimeForm):
     """The new date and time, or the Unix time from drag and drop, and the tables."""
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
@@ -75,11 +73,11 @@ class MoveForm(WhenForm):
 
     def clean_tables(self) -> list[str] | None:
         """Parse the JSON array of table names; None keeps the current tables or assigns the best free one."""
-        written = self.cleaned_data["tables"]
-        if not written:
+        text = self.cleaned_data["tables"]
+        if not text:
             return None
         try:
-            names = json.loads(written)
+            names = json.loads(text)
         except (ValueError, RecursionError):
             names = None
         if not isinstance(names, list) or len(names) > MAX_TABLES or not all(isinstance(name, str) for name in names):
@@ -87,87 +85,86 @@ class MoveForm(WhenForm):
         return names
 
     def clean(self) -> dict[str, Any]:
-        """Convert `moment` to date and time in the venue's time zone."""
-        wanted: dict[str, Any] = super().clean() or self.cleaned_data
-        moment = wanted.get("moment")
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        moment = values.get("moment")
         if moment is not None:
-            wall = datetime.fromtimestamp(moment, self.zone)
-            wanted |= {"day": wall.date(), "time": wall.time().replace(second=0)}
-        return wanted
+            local = datetime.fromtimestamp(moment, self.zone)
+            values |= {"day": local.date(), "time": local.time().replace(second=0)}
+        return values
 
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def move(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Choose a time and show the free tables (GET); move (POST), unless the reservation was changed since."""
-    found = reservation_of(request, reservation)
+    booking = get_reservation(request, reservation)
     if request.method == "POST":
-        return moved(request, found)
-    when = WhenForm(request.GET) if "day" in request.GET or "time" in request.GET else None
-    return choose(request, found, when=when)
+        return reschedule(request, booking)
+    when = DateTimeForm(request.GET) if "day" in request.GET or "time" in request.GET else None
+    return render_form(request, booking, when=when)
 
 
-def choose(
-    request: PageRequest, found: Reservation, *, when: forms.Form | None, error: str = "", status: int = 200
+def render_form(
+    request: PageRequest, booking: Reservation, *, when: forms.Form | None, error: str = "", status: int = 200
 ) -> HttpResponse:
     """Render the form with the free tables at the chosen time."""
-    free = None
-    day, at = found.date, found.time
+    ends_at: datetime | None = None
+    places: list[FreePlace] = []
+    day, at = booking.date, booking.time
     if when is None:
-        when = WhenForm(initial={"day": day, "time": at})
+        when = DateTimeForm(initial={"day": day, "time": at})
     elif when.is_valid():
         day, at = when.cleaned_data["day"], when.cleaned_data["time"]
     else:
         status = 400
-    try:
-        free = openings(found, day=day, at=at) if status == 200 or error else None
-    except Refusal as refusal:
-        status, error = 400, refusal.message
-    offered = [{"table": place, "value": json.dumps(place.names)} for place in free.places] if free else []
+    if status == 200 or error:
+        try:
+            ends_at, places = list_free_places(booking, day=day, at=at)
+        except Refusal as refusal:
+            status, error = 400, refusal.message
+    choices = [{"table": place, "value": json.dumps(place.names)} for place in places]
     context = {
-        "reservation": found,
+        "reservation": booking,
         "when": when,
-        "free": free,
-        "places": [place for place in offered if place["table"].fits],  # type: ignore[attr-defined]
-        "others": [place for place in offered if not place["table"].fits],  # type: ignore[attr-defined]
+        "ends_at": ends_at,
+        "places": [choice for choice, place in zip(choices, places, strict=True) if place.fits],
+        "others": [choice for choice, place in zip(choices, places, strict=True) if not place.fits],
         "day": day,
         "at": at,
-        "slots": Work.of(found.venue, day).slots,
-        "has_tables": table_assignment.has_tables(found.venue_id),
+        "slots": ServiceDay.load(booking.venue, day).slots,
+        "has_tables": table_assignment.has_tables(booking.venue_id),
         "error": error,
-        "version": found.version,
+        "version": booking.version,
     }
     return render(request, "reservations/reservation_move.html", context, status=status)
 
 
-def moved(request: PageRequest, found: Reservation) -> HttpResponse:
+def reschedule(request: PageRequest, booking: Reservation) -> HttpResponse:
     """Move the reservation, and show a message with Undo, or the error."""
-    form = MoveForm(request.POST, zone=found.venue.timezone)
+    form = MoveForm(request.POST, zone=booking.venue.timezone)
     if not form.is_valid():
-        return reject(request, found, " ".join(str(message) for errors in form.errors.values() for message in errors))
-    wanted, now = form.cleaned_data, timezone.now()
-    before = {
-        "day": f"{found.date}",
-        "time": f"{found.time:%H:%M}",
-        "tables": json.dumps(found.tables),
-    }
+        return show_error(
+            request, booking, " ".join(str(message) for errors in form.errors.values() for message in errors)
+        )
+    values, now = form.cleaned_data, timezone.now()
+    before = {"day": f"{booking.date}", "time": f"{booking.time:%H:%M}", "tables": json.dumps(booking.tables)}
     try:
-        commands.change(
-            found,
-            day=wanted["day"],
-            at=wanted["time"],
-            tables=wanted["tables"],
-            version=wanted["version"],
+        commands.update(
+            booking,
+            day=values["day"],
+            at=values["time"],
+            tables=values["tables"],
+            version=values["version"],
             now=now,
             actor=request.access.actor,
         )
     except Refusal as refusal:
-        return reject(request, found, refusal.message)
+        return show_error(request, booking, refusal.message)
     undo = None
-    if found.version != wanted["version"]:
-        undo = before | {"reservation": found.public_id, "version": found.version}
-    message = message_of(found, is_undone="undo" in request.POST, is_same=undo is None)
+    if booking.version != values["version"]:
+        undo = before | {"reservation": booking.public_id, "version": booking.version}
+    message = message_of(booking, is_undone="undo" in request.POST, is_same=undo is None)
     if request.htmx:  # type: ignore[attr-defined]
-        context = {"message": message, "undo": undo and undo | {"message": message}, "venue": found.venue}
+        context = {"message": message, "undo": undo and undo | {"message": message}, "venue": booking.venue}
         response = render(request, "reservations/day_flash.html", context)
         response["HX-Trigger"] = "sheet-changed"
         return response
@@ -175,33 +172,33 @@ def moved(request: PageRequest, found: Reservation) -> HttpResponse:
         request.session[MOVED] = undo | {"message": message}
     else:
         messages.success(request, message)
-    return redirect(address_of_day(request, working_day_of(found.venue, at=found.starts_at)))
+    return redirect(day_url(request, service_date_of(booking.venue, at=booking.starts_at)))
 
 
-def reject(request: PageRequest, found: Reservation, error: str) -> HttpResponse:
+def show_error(request: PageRequest, booking: Reservation, error: str) -> HttpResponse:
     """Show why the reservation was not moved."""
     if request.htmx:  # type: ignore[attr-defined]
         response = render(request, "reservations/day_flash.html", {"error": error}, status=400)
         response["HX-Trigger"] = "sheet-changed"
         return response
-    found.refresh_from_db()
-    found.venue = request.access.venue
+    booking.refresh_from_db()
+    booking.venue = request.access.venue
     if "undo" in request.POST:
         messages.error(request, error)
-        return redirect(address_of_day(request, working_day_of(found.venue, at=found.starts_at)))
-    return choose(request, found, when=WhenForm(request.POST), error=error, status=400)
+        return redirect(day_url(request, service_date_of(booking.venue, at=booking.starts_at)))
+    return render_form(request, booking, when=DateTimeForm(request.POST), error=error, status=400)
 
 
-def message_of(found: Reservation, *, is_undone: bool, is_same: bool) -> str:
+def message_of(booking: Reservation, *, is_undone: bool, is_same: bool) -> str:
     """Return the message about the move."""
-    tables = f" at {', '.join(found.tables)}" if found.tables else ", without a table"
-    where = f"{found.time:%H:%M} on {found.date:%A %d %B}{tables}"
+    tables = f" at {', '.join(booking.tables)}" if booking.tables else ", without a table"
+    where = f"{booking.time:%H:%M} on {booking.date:%A %d %B}{tables}"
     if is_same:
-        return f"{found.customer_name} was not moved: {where}."
-    return f"{found.customer_name} was moved {'back ' if is_undone else ''}to {where}."
+        return f"{booking.customer_name} was not moved: {where}."
+    return f"{booking.customer_name} was moved {'back ' if is_undone else ''}to {where}."
 
 
-def undo_of(request: PageRequest) -> dict[str, Any] | None:
+def pop_undo(request: PageRequest) -> dict[str, Any] | None:
     """Return the last move once, for the Undo button."""
     undo: dict[str, Any] | None = request.session.pop(MOVED, None) if MOVED in request.session else None
     return undo

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -14,13 +15,13 @@ from accounts.models import Event
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
 from reservations.booking import commands, waitlist
-from reservations.booking.service_day import working_day_of
-from reservations.dashboard.url_params import address_of, back, reservation_of, say
+from reservations.booking.service_day import service_date_of
+from reservations.dashboard.url_params import get_reservation, redirect_back, reservation_url, run_with_message
 from reservations.forms.reservation import StaffReservationForm
-from reservations.mail.templates import hour_of
+from reservations.mail.templates import format_moment
 from reservations.models import Reservation, Table
 from reservations.service import check_in
-from reservations.service.display_status import LOOKS, Stage, stage_of, steps_of
+from reservations.service.display_status import BADGES, Stage, next_steps, stage_of
 
 Arrival, Status = Reservation.Arrival, Reservation.Status
 # The newest lines of the history and of the emails.
@@ -47,33 +48,35 @@ DONE = {
 @page(Right.RESERVATIONS, section="day")
 def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Show the reservation; an htmx request of the day view gets the card only."""
-    found = reservation_of(request, reservation)
+    booking = get_reservation(request, reservation)
     is_partial = bool(request.htmx)  # type: ignore[attr-defined]
     template = "reservations/reservation_card.html" if is_partial else "reservations/reservation.html"
-    return render(request, template, context_of(request, found, now=timezone.now()) | {"is_partial": is_partial})
+    return render(request, template, context_of(request, booking, now=timezone.now()) | {"is_partial": is_partial})
 
 
-def context_of(request: PageRequest, found: Reservation, *, now: datetime) -> dict[str, Any]:
+def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> dict[str, Any]:
     """Return the context of the templates. Four queries."""
-    stage = stage_of(found, now=now)
+    stage = stage_of(booking, now=now)
     return {
-        "reservation": found,
-        "venue": found.venue,
-        "look": LOOKS[stage],
+        "reservation": booking,
+        "venue": booking.venue,
+        "badge": BADGES[stage],
         "stage": stage,
-        "steps": steps_of(found, now=now),
-        "held_until": {Stage.OFFERED: waitlist.held_until(found), Stage.UNPROVEN: found.prove_by}.get(stage),
-        "events": lines_of(found),
-        "notices": list(found.notices.order_by("-created_at", "-id")[:MAX_LINES]),
-        "work_day": working_day_of(found.venue, at=found.starts_at),
-        "may_change": found.status != Status.CANCELLED,
-        "sees_guests": request.access.may(Right.GUESTS) and found.erased_at is None,
+        "steps": next_steps(booking, now=now),
+        "held_until": {Stage.OFFERED: waitlist.offer_expires_at(booking), Stage.UNCONFIRMED: booking.confirm_by}.get(
+            stage
+        ),
+        "events": list_events(booking),
+        "mails": list(booking.guest_mails.order_by("-created_at", "-id")[:MAX_LINES]),
+        "work_day": service_date_of(booking.venue, at=booking.starts_at),
+        "may_change": booking.status != Status.CANCELLED,
+        "sees_guests": request.access.may(Right.GUESTS) and booking.erased_at is None,
     }
 
 
-def lines_of(found: Reservation) -> list[dict[str, Any]]:
+def list_events(booking: Reservation) -> list[dict[str, Any]]:
     """Return the history with actors, newest first. One query."""
-    events = list(Event.objects.filter(subject=found.pk).order_by("-created_at", "-id")[:MAX_LINES])
+    events = list(Event.objects.filter(subject=booking.pk).order_by("-created_at", "-id")[:MAX_LINES])
     return [
         {
             "at": event.created_at,
@@ -87,85 +90,57 @@ def lines_of(found: Reservation) -> list[dict[str, Any]]:
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
     """Run a status step (POST); show the confirmation page of a destructive one (GET)."""
-    found = reservation_of(request, reservation)
-    verb = VERBS.get(name)
-    if verb is None:
+    booking = get_reservation(request, reservation)
+    command = COMMANDS.get(name)
+    if command is None:
         raise Http404
     if request.method != "POST":
-        context = {"reservation": found, "name": name, "back": request.GET.get("back", "")}
+        context = {"reservation": booking, "name": name, "back": request.GET.get("back", "")}
         return render(request, "reservations/confirm_action.html", context)
     now, actor = timezone.now(), request.access.actor
-    done = DONE[name].format(name=found.customer_name)
-    if say(request, lambda: verb(found, now=now, actor=actor), done) and name == "offer":
-        add_offer_message(request, found)
-    return back(request, found)
+    done = DONE[name].format(name=booking.customer_name)
+    if run_with_message(request, lambda: command(booking, now=now, actor=actor), done) and name == "offer":
+        add_offer_message(request, booking)
+    return redirect_back(request, booking)
 
 
-def add_offer_message(request: PageRequest, found: Reservation) -> None:
+def add_offer_message(request: PageRequest, booking: Reservation) -> None:
     """Add a message: how long the table is held, and whether the guest gets an email."""
-    until = hour_of(found.offered_until or found.starts_at, found.venue.timezone)
-    notice = "We email the guest." if waitlist.is_mailed_offers(found) else "Call the guest: no email is sent."
-    messages.info(request, f"{', '.join(found.tables)} is held until {until}. {notice}")
+    until = format_moment(booking.offered_until or booking.starts_at, booking.venue.timezone)
+    notice = "We email the guest." if waitlist.can_mail_offers(booking) else "Call the guest: no email is sent."
+    messages.info(request, f"{', '.join(booking.tables)} is held until {until}. {notice}")
 
 
-def marks(arrival: Reservation.Arrival) -> Callable[..., Any]:
-    """Return the action that records this arrival state."""
-
-    def mark(found: Reservation, *, now: datetime, actor: str) -> None:
-        check_in.mark(found, arrival, now=now, actor=actor)
-
-    return mark
-
-
-def moves(status: Reservation.Status) -> Callable[..., Any]:
-    """Return the action that sets this status."""
-
-    def move(found: Reservation, *, now: datetime, actor: str) -> None:
-        commands.move(found, status, now=now, actor=actor)
-
-    return move
-
-
-VERBS: dict[str, Callable[..., Any]] = {
-    "arrived": marks(Arrival.ARRIVED),
-    "seated": marks(Arrival.SEATED),
-    "finished": marks(Arrival.FINISHED),
-    "no-show": marks(Arrival.NO_SHOW),
-    "confirm": moves(Status.CONFIRMED),
-    "cancel": moves(Status.CANCELLED),
-    "offer": waitlist.offer,
-    "accept": waitlist.accept,
-    "decline": waitlist.decline,
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "arrived": partial(check_in.record_arrival, arrival=Arrival.ARRIVED),
+    "seated": partial(check_in.record_arrival, arrival=Arrival.SEATED),
+    "finished": partial(check_in.record_arrival, arrival=Arrival.FINISHED),
+    "no-show": partial(check_in.record_arrival, arrival=Arrival.NO_SHOW),
+    "confirm": partial(commands.set_status, status=Status.CONFIRMED),
+    "cancel": partial(commands.set_status, status=Status.CANCELLED),
+    "offer": waitlist.offer_table,
+    "accept": waitlist.accept_offer,
+    "decline": waitlist.decline_offer,
 }
 
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Edit guest, time, party size and tables."""
-    found = reservation_of(request, reservation)
+    booking = get_reservation(request, reservation)
     names = list(
-        Table.objects.filter(venue=found.venue_id, is_active=True).order_by("name").values_list("name", flat=True)
+        Table.objects.filter(venue=booking.venue_id, is_active=True).order_by("name").values_list("name", flat=True)
     )
-    form = StaffReservationForm(request.POST or None, instance=found, tables=names)
+    form = StaffReservationForm(request.POST or None, instance=booking, tables=names)
     if request.method == "POST" and form.is_valid():
-        new = {name: form.cleaned_data[name] for name in form.changed_data}
         # The form has changed its own instance; the command needs the stored row.
-        fresh = reservation_of(request, reservation)
+        fresh = get_reservation(request, reservation)
         try:
-            commands.change(
-                fresh,
-                day=new.pop("date", None),
-                at=new.pop("time", None),
-                party_size=new.pop("party_size", None),
-                tables=new.pop("tables", None),
-                guest=cast("commands.Guest", new),
-                now=timezone.now(),
-                actor=request.access.actor,
-            )
+            commands.update(fresh, **form.changes(), now=timezone.now(), actor=request.access.actor)
         except Refusal as refusal:
             form.blame(refusal)
         else:
             messages.success(request, f"The reservation of {fresh.customer_name} was changed.")
-            return redirect(address_of(request, fresh))
-    context = {"form": form, "reservation": reservation_of(request, reservation)}
+            return redirect(reservation_url(request, fresh))
+    context = {"form": form, "reservation": get_reservation(request, reservation)}
     return render(request, "reservations/reservation_edit.html", context, status=400 if form.errors else 200)

@@ -1,8 +1,8 @@
-"""Gives a table another name, and then calls it so in the reservations that have it.
+"""Renames a table, and updates the table names on its reservations.
 
-The table is locked for its new name alone, and each reservation by itself after that, so that nobody waits for a lock
-while holding another: a booking takes its row before its tables. A worker that dies in between has renamed the table,
-and `mend` finds what still says the old name, at the next rename or the next look by the minute.
+The rename and each reservation are separate transactions, so that none waits for a lock while it holds another:
+bookings lock their row before the tables. If a worker crashes in between, the next rename or the periodic task updates
+the remaining reservations.
 """
 
 from datetime import datetime
@@ -14,56 +14,53 @@ from django.db import connection, transaction
 from accounts.models import EventType, Venue
 from reservations.booking import table_assignment
 from reservations.models import Reservation, Table
-from reservations.notifications import tell
+from reservations.notifications import record_change
 
-# Reservations to come whose row names other tables than their seatings. Those that are over keep the names by which
-# the guests knew their tables.
-MISNAMED = """
-    SELECT its.id
-    FROM reservations_reservation AS its
-    JOIN reservations_seating AS seating ON seating.reservation_id = its.id
+# Reservations that have not ended and name other tables than their seatings. Past ones keep the old names.
+OUTDATED_NAMES = """
+    SELECT reservation.id
+    FROM reservations_reservation AS reservation
+    JOIN reservations_seating AS seating ON seating.reservation_id = reservation.id
     JOIN reservations_table AS named ON named.id = seating.table_id
     WHERE seating.during && tstzrange(%(now)s, NULL) AND (%(venue)s::uuid IS NULL OR named.venue_id = %(venue)s)
-      AND its.ends_at > %(now)s
-    GROUP BY its.id
-    HAVING NOT its.tables::text[] @> array_agg(named.name::text)
-    ORDER BY its.id
+      AND reservation.ends_at > %(now)s
+    GROUP BY reservation.id
+    HAVING NOT reservation.tables::text[] @> array_agg(named.name::text)
+    ORDER BY reservation.id
 """
 
 
 def rename(table: Table, *, now: datetime, actor: str) -> None:
-    """Store the table, which has a new name, and once that is committed name it so in the reservations to come.
+    """Store the table with its new name, and after the commit update its reservations.
 
-    It waits for bookings of the table that are under way; later ones read the new name.
+    Waits for concurrent bookings of the table; later ones read the new name.
     """
     with transaction.atomic():
         Table.objects.select_for_update().get(pk=table.pk)
         table.save()
-        transaction.on_commit(partial(mend, venue=table.venue, now=now, actor=actor))
+        transaction.on_commit(partial(update_table_names, venue=table.venue, now=now, actor=actor))
 
 
-def mend(*, venue: Venue | None = None, now: datetime, actor: str) -> int:
-    """Name the tables of reservations to come, of this venue or of all, as they are called; say for how many.
+def update_table_names(*, venue: Venue | None = None, now: datetime, actor: str) -> int:
+    """Update outdated table names on the reservations of this venue, or of all; return how many changed.
 
-    One query, and a transaction of its own for each reservation. Call it outside of one.
+    One query, and a transaction for each reservation. Call it outside of transactions.
     """
     with connection.cursor() as cursor:
-        cursor.execute(MISNAMED, {"venue": venue.pk if venue else None, "now": now})
-        misnamed: list[tuple[UUID]] = cursor.fetchall()
-    return sum(name_again(key, now=now, actor=actor) for (key,) in misnamed)
+        cursor.execute(OUTDATED_NAMES, {"venue": venue.pk if venue else None, "now": now})
+        keys: list[tuple[UUID]] = cursor.fetchall()
+    return sum(update_reservation(key, now=now, actor=actor) for (key,) in keys)
 
 
-def name_again(key: UUID, *, now: datetime, actor: str) -> bool:
-    """Name the tables of one reservation as they are called, tell of it, and say whether that is new."""
+def update_reservation(key: UUID, *, now: datetime, actor: str) -> bool:
+    """Store the current names of its tables, record the change, and return whether they changed."""
     with transaction.atomic():
         reservation = Reservation.objects.select_related("venue").get(pk=key)
-        table_assignment.lock(reservation)
+        table_assignment.lock_reservation(reservation)
         names = sorted(reservation.seatings.values_list("table__name", flat=True))
         if names in ([], reservation.tables):
             return False
         reservation.tables = names
-        reservation.version += 1
-        reservation.updated_at = now
-        reservation.save(update_fields=["tables", "version", "updated_at"])
-        tell(reservation, EventType.RESERVATION_UPDATED, notice=None, actor=actor, now=now)
+        reservation.save_version("tables", now=now)
+        record_change(reservation, EventType.RESERVATION_UPDATED, mail=None, actor=actor, now=now)
     return True

@@ -11,13 +11,30 @@ from framework.admin.domain_error_forms import RefusedForm
 from framework.api.fields import Email, Phone, Text
 from framework.errors import Refusal
 from framework.forms.optimistic_concurrency import StaleForm
-from reservations.booking.venue_time import moment_of
+from reservations.booking.venue_time import to_utc
 from reservations.models import Reservation
 
 EDITABLE = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
 
-class ReservationForm(RefusedForm, StaleForm):
+class GuestFieldsMixin:
+    """Validates the guest's fields like the API."""
+
+    cleaned_data: dict[str, Any]
+
+    def clean_customer_name(self) -> str:
+        return validate_with(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
+
+    def clean_customer_email(self) -> str | None:
+        address = self.cleaned_data["customer_email"]
+        return validate_with(Email(), address) if address else None
+
+    def clean_customer_phone(self) -> str | None:
+        number = self.cleaned_data["customer_phone"]
+        return validate_with(Phone(), number) if number else None
+
+
+class ReservationForm(GuestFieldsMixin, RefusedForm, StaleForm):
     """A reservation entered by staff, validated like in the API."""
 
     customer_phone = forms.CharField(
@@ -28,46 +45,35 @@ class ReservationForm(RefusedForm, StaleForm):
         model = Reservation
         fields = ["venue", *EDITABLE, "tables"]
 
-    def clean_customer_name(self) -> str:
-        """Validate like the API: one line of text."""
-        return judged(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
-
-    def clean_customer_email(self) -> str | None:
-        """Validate like the API: an email address."""
-        address = self.cleaned_data["customer_email"]
-        return judged(Email(), address) if address else None
-
-    def clean_customer_phone(self) -> str | None:
-        """Validate and normalise like the API: a phone number."""
-        number = self.cleaned_data["customer_phone"]
-        return judged(Phone(), number) if number else None
-
     def clean_time(self) -> time:
-        """Drop the seconds."""
         at: time = self.cleaned_data["time"]
         return at.replace(second=0, microsecond=0)
 
     def clean_special_requests(self) -> str:
-        """Normalise line endings like the API."""
         text: str = self.cleaned_data["special_requests"]
         return text.replace("\r\n", "\n")
 
     def clean(self) -> dict[str, Any]:
-        """Require a contact, and a time that exists in the venue's time zone."""
-        wanted = super().clean()
-        wanted["customer_email"] = wanted.get("customer_email") or None
-        wanted["customer_phone"] = wanted.get("customer_phone") or None
-        has_contact = wanted["customer_email"] or wanted["customer_phone"]
+        values = super().clean()
+        values["customer_email"] = values.get("customer_email") or None
+        values["customer_phone"] = values.get("customer_phone") or None
+        has_contact = values["customer_email"] or values["customer_phone"]
         if self.instance.needs_contact and not (has_contact or self.errors):
             self.add_error("customer_email", "Enter an email address or a phone number.")
         # A new reservation has the selected venue, unless the selection was invalid; an existing one keeps its venue.
-        venue = wanted.get("venue") if self.instance._state.adding else self.instance.venue
-        if venue and wanted.get("date") and wanted.get("time"):
+        venue = values.get("venue") if self.instance._state.adding else self.instance.venue
+        if venue and values.get("date") and values.get("time"):
             try:
-                moment_of(venue, day=wanted["date"], at=wanted["time"])
+                to_utc(venue, day=values["date"], at=values["time"])
             except Refusal as refusal:
                 self.blame(refusal)
-        return wanted
+        return values
+
+    def changes(self) -> dict[str, Any]:
+        """Return the changed fields as arguments of commands.update; other users may have changed the others."""
+        new = {name: self.cleaned_data[name] for name in self.changed_data}
+        names = {"date": "day", "time": "at", "party_size": "party_size", "tables": "tables"}
+        return {names[name]: new.pop(name) for name in names if name in new} | {"guest": new}
 
 
 class NewReservationForm(ReservationForm):
@@ -133,7 +139,7 @@ class NewStaffReservationForm(StaffReservationForm):
     )
 
 
-def judged(field: serializers.Field[Any, Any, Any, Any], value: str) -> str:
+def validate_with(field: serializers.Field[Any, Any, Any, Any], value: str) -> str:
     """Validate a value with a serializer field. Raises ValidationError of django.forms."""
     try:
         return str(field.to_internal_value(value))

@@ -13,38 +13,41 @@ from reservations.models import Area, Closure, Combination, ServicePeriod, Table
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def venue_of(form: forms.ModelForm[Any], wanted: dict[str, Any]) -> Any:
+def format_weekdays(period: ServicePeriod) -> str:
+    """Return the weekdays of the period: `Mon, Tue`."""
+    return ", ".join(WEEKDAYS[day][:3] for day in sorted(set(period.weekdays)))
+
+
+def venue_id_of(form: forms.ModelForm[Any], values: dict[str, Any]) -> Any:
     """Return the id of the selected venue or of the row's venue; None if neither is set."""
-    chosen = wanted.get("venue")
-    return chosen.pk if chosen else form.instance.venue_id
+    venue = values.get("venue")
+    return venue.pk if venue else form.instance.venue_id
 
 
 class TableForm(forms.ModelForm[Table]):
     """A table with an area of the same venue."""
 
     def clean(self) -> dict[str, Any]:
-        """Reject an area of another venue."""
-        wanted: dict[str, Any] = super().clean() or self.cleaned_data
-        venue, area = venue_of(self, wanted), wanted.get("area")
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        venue, area = venue_id_of(self, values), values.get("area")
         if venue and area and area.venue_id != venue:
             self.add_error("area", "This area belongs to another venue.")
-        return wanted
+        return values
 
 
 class CombinationForm(forms.ModelForm[Combination]):
     """Two or more tables of one venue."""
 
     def clean(self) -> dict[str, Any]:
-        """Reject tables of another venue, and a single table."""
-        wanted: dict[str, Any] = super().clean() or self.cleaned_data
-        venue, tables = venue_of(self, wanted), wanted.get("tables")
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        venue, tables = venue_id_of(self, values), values.get("tables")
         if venue and tables:
-            strangers = [table.name for table in tables if table.venue_id != venue]
-            if strangers:
-                self.add_error("tables", f"These tables belong to another venue: {', '.join(strangers)}.")
+            foreign = [table.name for table in tables if table.venue_id != venue]
+            if foreign:
+                self.add_error("tables", f"These tables belong to another venue: {', '.join(foreign)}.")
             elif len(tables) == 1:
                 self.add_error("tables", "Select at least two tables.")
-        return wanted
+        return values
 
 
 class ServicePeriodForm(forms.ModelForm[ServicePeriod]):
@@ -62,7 +65,7 @@ class ServicePeriodForm(forms.ModelForm[ServicePeriod]):
 DUPLICATE_NAME: dict[str, dict[str, str]] = {NON_FIELD_ERRORS: {"unique_together": "This name is already used."}}
 
 
-class OfVenue(ValidatesUniqueness, forms.ModelForm[Any]):
+class VenueForm(ValidatesUniqueness, forms.ModelForm[Any]):
     """Base form for rows of one venue, without a venue field."""
 
     # Names are unique at a venue.
@@ -80,7 +83,7 @@ class OfVenue(ValidatesUniqueness, forms.ModelForm[Any]):
                 field.queryset = rows
 
 
-class OwnTableForm(OfVenue, TableForm, ToldForm):
+class VenueTableForm(VenueForm, TableForm, ToldForm):
     """A table, on the dashboard."""
 
     class Meta:
@@ -91,7 +94,7 @@ class OwnTableForm(OfVenue, TableForm, ToldForm):
         help_texts = {"name": "As on your floor plan, for example T4"}
 
 
-class OwnAreaForm(OfVenue, ToldForm):
+class VenueAreaForm(VenueForm, ToldForm):
     """An area, on the dashboard."""
 
     class Meta:
@@ -101,7 +104,7 @@ class OwnAreaForm(OfVenue, ToldForm):
         help_texts = {"name": "For example: Terrace, Bar", "position": "Areas are sorted by this number"}
 
 
-class OwnCombinationForm(OfVenue, CombinationForm):
+class VenueCombinationForm(VenueForm, CombinationForm):
     """A combination, on the dashboard. It has many related tables, so all fields are always saved."""
 
     class Meta:
@@ -121,7 +124,7 @@ CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 DAY = forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
 
 
-class OwnPeriodForm(OfVenue, ServicePeriodForm, ToldForm):
+class VenuePeriodForm(VenueForm, ServicePeriodForm, ToldForm):
     """A service period, on the dashboard."""
 
     class Meta:
@@ -142,7 +145,7 @@ class OwnPeriodForm(OfVenue, ServicePeriodForm, ToldForm):
         help_texts = dict.fromkeys(("slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min"), "")
 
 
-class OwnClosureForm(OfVenue, ToldForm):
+class VenueClosureForm(VenueForm, ToldForm):
     """Closed days, on the dashboard."""
 
     class Meta:
@@ -152,7 +155,7 @@ class OwnClosureForm(OfVenue, ToldForm):
         labels = {"first_date": "First day", "last_date": "Last day"}
 
 
-class RowForm(forms.Form):
+class TableRangeForm(forms.Form):
     """Several tables of one size."""
 
     names = forms.CharField(max_length=300, label="Tables", help_text="T1-T12, or T1, T2, E1-E4")
@@ -166,8 +169,7 @@ class RowForm(forms.Form):
         field.queryset = Area.objects.filter(venue=venue).order_by("position", "name")
 
     def clean(self) -> dict[str, Any]:
-        """Check that the smallest party is not larger than the largest."""
-        wanted: dict[str, Any] = super().clean() or self.cleaned_data
-        if wanted.get("seats_min", 1) > wanted.get("seats_max", 500):
+        values: dict[str, Any] = super().clean() or self.cleaned_data
+        if values.get("seats_min", 1) > values.get("seats_max", 500):
             self.add_error("seats_max", "The largest party must not be smaller than the smallest party.")
-        return wanted
+        return values

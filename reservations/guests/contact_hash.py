@@ -1,18 +1,15 @@
-"""Who of several bookings is the same guest, without keeping who that is."""
+"""Identifies a guest across bookings without storing contact data."""
 
 from framework.signed_tokens import KeyedHash
 
-# Of one contact, still to come.
-MOST_UPCOMING = 3
+# Upcoming bookings of one contact.
+MAX_UPCOMING = 3
 # Hashes of this purpose are stored, so it keeps its first name.
 CONTACT_HASH = KeyedHash("catalogue.offers.contact")
 
 
-def contact_of(*, customer_email: str | None, customer_phone: str | None) -> str:
-    """What the bookings of one guest are counted by: a keyed hash of the mail address, or else of the number.
-
-    What stands behind a plus in an address is left out: it reaches the same guest.
-    """
+def hash_contact(*, customer_email: str | None, customer_phone: str | None) -> str:
+    """Return a keyed hash of the email address, or else of the number; a suffix like `+news` is ignored."""
     if customer_email:
         name, _, domain = customer_email.casefold().rpartition("@")
         contact = f"{name.partition('+')[0] or name}@{domain}"

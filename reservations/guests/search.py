@@ -1,4 +1,4 @@
-"""Finds guests of a venue by a part of their name, mail address or phone number."""
+"""Searches the guests of a venue by a part of their name, email address or phone number."""
 
 import re
 from collections.abc import Iterable
@@ -11,30 +11,29 @@ from django.db import connection
 
 from accounts.models import Venue
 from framework.public_ids import encode
-from reservations.guests.profiles import contacts_of
+from reservations.guests.profiles import normalize_contacts
 from reservations.models.reservations import PREFIX
 
-# So many reservations are looked at, newest first, and so many guests shown.
-MOST_HITS = 1000
-MOST_GUESTS = 50
-SHORTEST = 2
-# Who is shown before anybody is searched for: the guests of so many reservations before this moment, and after it.
+# Newest matching reservations that are read, and guests that are returned.
+MAX_HITS = 1000
+MAX_GUESTS = 50
+MIN_QUERY_LENGTH = 2
+# Reservations before and after now whose guests are listed without a query.
 RECENT, UPCOMING = 150, 50
 COLUMNS = "id, customer_name, customer_email, customer_phone, starts_at, status, arrival"
-# The words of the index reservation_by_guest_trigrams, as Django writes its Concat.
-GUEST = r"""upper(coalesce(customer_name, '')::text || coalesce(E'\n'::text || coalesce(
+# The expression of the index reservation_by_guest_trigram, as Django writes its Concat.
+SEARCH_TEXT = r"""upper(coalesce(customer_name, '')::text || coalesce(E'\n'::text || coalesce(
     coalesce(customer_email, '')::text || coalesce(E'\n'::text || coalesce(customer_phone, '')::text, ''), ''), ''))"""
-# The hits are found by it before they are put in order:
-# otherwise the planner would walk through the days of the venue for them.
+# MATERIALIZED: otherwise the planner reads the venue's reservations in order of time instead of the trigram index.
 SEARCH = f"""
     WITH hits AS MATERIALIZED (
         SELECT {COLUMNS} FROM reservations_reservation
         WHERE venue_id = %(venue)s AND erased_at IS NULL
-          AND {GUEST} LIKE %(pattern)s
+          AND {SEARCH_TEXT} LIKE %(pattern)s
     )
-    SELECT * FROM hits ORDER BY starts_at DESC, id DESC LIMIT {MOST_HITS}
+    SELECT * FROM hits ORDER BY starts_at DESC, id DESC LIMIT {MAX_HITS}
 """  # noqa: S608  # of constants alone
-AROUND = f"""
+LIST_RECENT = f"""
     (SELECT {COLUMNS} FROM reservations_reservation
      WHERE venue_id = %(venue)s AND erased_at IS NULL AND starts_at <= %(now)s
      ORDER BY starts_at DESC LIMIT {RECENT})
@@ -46,8 +45,8 @@ AROUND = f"""
 
 
 @dataclass(slots=True)
-class Found:
-    """A guest in a list: by which reservation their page is found, and what the newest one calls them."""
+class GuestHit:
+    """A guest in a list, with the id and the name of the newest reservation."""
 
     reservation: UUID
     name: str
@@ -59,84 +58,77 @@ class Found:
 
     @property
     def public_id(self) -> str:
-        """That of the newest reservation."""
         return encode(PREFIX, self.reservation)
 
     @property
-    def mails(self) -> list[str]:
-        """Their addresses."""
+    def emails(self) -> list[str]:
         return sorted(contact for contact in self.contacts if not contact.startswith("+"))
 
     @property
     def phones(self) -> list[str]:
-        """Their numbers."""
         return sorted(contact for contact in self.contacts if contact.startswith("+"))
 
+    def add_reservation(self, starts_at: datetime, status: str, arrival: str | None, *, now: datetime) -> None:
+        self.reservations += 1
+        self.no_shows += arrival == "no_show"
+        if starts_at > now and status != "cancelled":
+            self.next_visit = min(self.next_visit or starts_at, starts_at)
+        elif status == "confirmed" and arrival != "no_show" and starts_at <= now:
+            self.last_visit = max(self.last_visit or starts_at, starts_at)
 
-def search(venue: Venue, text: str, *, now: datetime) -> list[Found]:
-    """Guests whose name, address or number holds this text, in any case; who came last stands first. One query."""
-    return guests_among(rows_of(SEARCH, venue=venue.pk, pattern=pattern_of(text)), now=now)
-
-
-def around(venue: Venue, *, now: datetime) -> list[Found]:
-    """Guests of the last reservations and of the next. One query."""
-    rows = rows_of(AROUND, venue=venue.pk, now=now)
-    return guests_among(sorted(rows, key=lambda row: row[4], reverse=True), now=now)
-
-
-def pattern_of(text: str) -> str:
-    """What LIKE looks for: a number without what people write between its digits, else the words as they are."""
-    wanted = " ".join(text.split())
-    if re.fullmatch(r"[+0-9 ()./-]+", wanted):
-        wanted = re.sub(r"[^+0-9]", "", wanted)
-        wanted = f"+{wanted[2:]}" if wanted.startswith("00") else wanted
-    return "%" + re.sub(r"([\\%_])", r"\\\1", wanted.upper()) + "%"
+    def merge(self, other: "GuestHit") -> None:
+        """Add the numbers of a hit that turned out to be the same guest."""
+        self.contacts |= other.contacts
+        self.no_shows += other.no_shows
+        self.reservations += other.reservations
+        self.last_visit = max(filter(None, (self.last_visit, other.last_visit)), default=None)
+        self.next_visit = min(filter(None, (self.next_visit, other.next_visit)), default=None)
 
 
-def rows_of(statement: str, **named: Any) -> list[tuple[Any, ...]]:
-    """The reservations that it answers."""
+def search(venue: Venue, text: str, *, now: datetime) -> list[GuestHit]:
+    """Return guests whose name, email address or number contains the text, latest reservation first. One query."""
+    return group_by_guest(fetch_rows(SEARCH, venue=venue.pk, pattern=like_pattern(text)), now=now)
+
+
+def list_recent(venue: Venue, *, now: datetime) -> list[GuestHit]:
+    """Return the guests of recent and upcoming reservations. One query."""
+    rows = fetch_rows(LIST_RECENT, venue=venue.pk, now=now)
+    return group_by_guest(sorted(rows, key=lambda row: row[4], reverse=True), now=now)
+
+
+def like_pattern(text: str) -> str:
+    """Return the pattern for LIKE; of a phone number only the digits count, and `00` equals `+`."""
+    query = " ".join(text.split())
+    if re.fullmatch(r"[+0-9 ()./-]+", query):
+        query = re.sub(r"^00", "+", re.sub(r"[^+0-9]", "", query))
+    return "%" + re.sub(r"([\\%_])", r"\\\1", query.upper()) + "%"
+
+
+def fetch_rows(statement: str, **params: Any) -> list[tuple[Any, ...]]:
+    """Run the statement and return its rows."""
     with connection.cursor() as cursor:
-        cursor.execute(statement, named)
+        cursor.execute(statement, params)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 
 
-def guests_among(rows: Iterable[tuple[Any, ...]], *, now: datetime) -> list[Found]:
-    """The guests of these reservations, newest first; who shares a contact is one, and who left none is nobody."""
-    by_contact: dict[str, Found] = {}
-    order: list[Found] = []
+def group_by_guest(rows: Iterable[tuple[Any, ...]], *, now: datetime) -> list[GuestHit]:
+    """Group reservations, newest first, by shared contacts; those without contact data are left out."""
+    by_contact: dict[str, GuestHit] = {}
+    hits: list[GuestHit] = []
     for key, name, email, phone, starts_at, status, arrival in rows:
-        contacts = contacts_of(email, phone)
+        contacts = normalize_contacts(email, phone)
         if not contacts:
             continue
-        known = list({id(by_contact[one]): by_contact[one] for one in contacts if one in by_contact}.values())
-        found = known[0] if known else Found(reservation=key, name=name)
+        known = [by_contact[contact] for contact in contacts if contact in by_contact]
+        hit = known[0] if known else GuestHit(reservation=key, name=name)
         if not known:
-            order.append(found)
+            hits.append(hit)
         for other in known[1:]:
-            absorb(found, other)
-            order.remove(other)
-        found.contacts |= contacts
-        by_contact.update(dict.fromkeys(found.contacts, found))
-        note(found, starts_at, status, arrival, now=now)
-    return order[:MOST_GUESTS]
-
-
-def absorb(found: Found, other: Found) -> None:
-    """Count what was taken for another guest among theirs."""
-    found.contacts |= other.contacts
-    found.no_shows += other.no_shows
-    found.reservations += other.reservations
-    lasts = [moment for moment in (found.last_visit, other.last_visit) if moment]
-    nexts = [moment for moment in (found.next_visit, other.next_visit) if moment]
-    found.last_visit, found.next_visit = max(lasts, default=None), min(nexts, default=None)
-
-
-def note(found: Found, starts_at: datetime, status: str, arrival: str | None, *, now: datetime) -> None:
-    """Count one reservation."""
-    found.reservations += 1
-    found.no_shows += arrival == "no_show"
-    if starts_at > now and status != "cancelled":
-        found.next_visit = min(found.next_visit or starts_at, starts_at)
-    elif status == "confirmed" and arrival != "no_show" and starts_at <= now:
-        found.last_visit = max(found.last_visit or starts_at, starts_at)
+            if other is not hit:
+                hit.merge(other)
+                hits = [item for item in hits if item is not other]
+        hit.contacts |= contacts
+        by_contact.update(dict.fromkeys(hit.contacts, hit))
+        hit.add_reservation(starts_at, status, arrival, now=now)
+    return hits[:MAX_GUESTS]

@@ -1,7 +1,7 @@
-"""Sends the mail to guests: claims what is due, and hands it to the mail server outside of any transaction.
+"""Sends the queued mail to guests: claims what is due, and sends it outside of any transaction.
 
-A worker that is killed after the server took a mail and before that is written down sends it again: at least once.
-Both have the same Message-ID.
+At-least-once: a worker that crashes after sending and before storing the result sends the mail twice, with the same
+Message-ID.
 """
 
 import logging
@@ -10,22 +10,22 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.core import mail
+from django.core import mail as django_mail
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection
 
 from reservations.booking import waitlist
 from reservations.mail import templates
-from reservations.models import Notice, Reservation
-from reservations.notifications import is_mailed
+from reservations.models import GuestMail, Reservation
+from reservations.notifications import can_email
 
 logger = logging.getLogger("tablewire.worker")
 
-Kind, State, Status = Notice.Kind, Notice.State, Reservation.Status
-# Longer than a task may run (CELERY_TASK_TIME_LIMIT), so that nobody else sends what is still being sent.
+Kind, State, Status = GuestMail.Kind, GuestMail.State, Reservation.Status
+# Longer than a task may run (CELERY_TASK_TIME_LIMIT).
 LEASE = timedelta(seconds=150)
-# After each failed try; when they are used up, nearly a day later, the mail is given up.
-PAUSES = (
+# After each failed attempt. After the last attempt, nearly a day later, the mail has failed.
+RETRY_DELAYS = (
     timedelta(minutes=1),
     timedelta(minutes=5),
     timedelta(minutes=15),
@@ -34,140 +34,135 @@ PAUSES = (
     timedelta(hours=6),
     timedelta(hours=12),
 )
-TRIES = len(PAUSES) + 1
-PRINTED = "django.core.mail.backends.console.EmailBackend"
-# What one task sends at most.
-AT_ONCE = 20
-# The number of tries is the fencing token: who was taken for dead finishes nothing any more.
+MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
+CONSOLE_BACKEND = "django.core.mail.backends.console.EmailBackend"
+# Mails per task.
+BATCH_SIZE = 20
+# The number of attempts is the fencing token: a worker whose lease has expired stores no result.
 CLAIM = """
-    UPDATE reservations_notice SET leased_until = %(until)s, tries = tries + 1
+    UPDATE reservations_guestmail SET leased_until = %(until)s, attempts = attempts + 1
     WHERE id = (
-        SELECT id FROM reservations_notice
-        WHERE state = 'pending' AND next_try_at <= %(now)s AND (leased_until IS NULL OR leased_until <= %(now)s)
-        ORDER BY next_try_at LIMIT 1 FOR UPDATE SKIP LOCKED
+        SELECT id FROM reservations_guestmail
+        WHERE state = 'pending' AND next_attempt_at <= %(now)s AND (leased_until IS NULL OR leased_until <= %(now)s)
+        ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED
     )
     RETURNING id
 """
 
 
-def send_due(*, now: datetime, at_most: int = AT_ONCE) -> bool:
-    """Send the mail that is due, over one connection; say whether there may be more.
+def send_due(*, now: datetime, limit: int = BATCH_SIZE) -> bool:
+    """Send due mail over one connection, and return whether more may be due. Four queries for each mail.
 
-    Call it outside of transactions. Four queries a mail. When the mail server is away it stops at once.
+    Call it outside of transactions. If the mail server is unavailable it returns False at once.
     """
-    post, log = mail.get_connection(), mail.get_connection(PRINTED)
+    smtp, console = django_mail.get_connection(), django_mail.get_connection(CONSOLE_BACKEND)
     try:
-        for _ in range(at_most):
-            notice = claim(now=now)
-            if notice is None or not send(notice, log if is_printed(notice) else post, now=now):
+        for _ in range(limit):
+            mail = claim(now=now)
+            if mail is None:
+                return False
+            # Test venues have invented addresses, which may belong to real people: print their mail.
+            backend = console if mail.reservation.venue.is_sandbox else smtp
+            if not send(mail, backend, now=now):
                 return False
         return True
     finally:
-        hang_up(post)
+        close(smtp)
 
 
-def is_printed(notice: Notice) -> bool:
-    """Whether it goes to the worker's log and nowhere else: who tries us out makes up addresses, which may be real."""
-    return notice.reservation.venue.is_sandbox
-
-
-def claim(*, now: datetime) -> Notice | None:
-    """Take the notice that has waited longest, with its reservation and venue; None when nothing is due."""
+def claim(*, now: datetime) -> GuestMail | None:
+    """Lease the mail that has been due longest, with its reservation and venue; None if nothing is due."""
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, {"now": now, "until": now + LEASE})
         row = cursor.fetchone()
-    return Notice.objects.select_related("reservation__venue").get(pk=row[0]) if row else None
+    return GuestMail.objects.select_related("reservation__venue").get(pk=row[0]) if row else None
 
 
-def send(notice: Notice, post: BaseEmailBackend, *, now: datetime) -> bool:
-    """Send a claimed notice, or write down why not; say whether the server can be asked for the next one."""
-    if not is_true(notice, now=now):
-        finish(notice, state=State.DROPPED)
+def send(mail: GuestMail, backend: BaseEmailBackend, *, now: datetime) -> bool:
+    """Send a claimed mail and store the result; return whether the server can take the next one."""
+    if not is_current(mail, now=now):
+        store_result(mail, state=State.DROPPED)
         return True
-    if notice.tries > TRIES:
-        finish(notice, state=State.FAILED, last_error="Workers died while they sent this.")
+    if mail.attempts > MAX_ATTEMPTS:
+        store_result(mail, state=State.FAILED, last_error="Workers died while they sent this.")
         return True
     try:
-        letter = templates.write(notice)
-        post.open()
-        post.send_messages([letter])
+        message = templates.build_mail(mail)
+        backend.open()
+        backend.send_messages([message])
     # smtplib's errors are kinds of OSError too.
     except OSError as error:
-        hang_up(post)
-        put_off(notice, error, now=now)
+        close(backend)
+        reason = describe_error(error)
+        logger.warning("Mail %s was not sent, attempt %d of %d: %s", mail.pk, mail.attempts, MAX_ATTEMPTS, reason)
+        if mail.attempts >= MAX_ATTEMPTS or is_permanent(error):
+            store_result(mail, state=State.FAILED, last_error=reason)
+        else:
+            store_result(mail, next_attempt_at=now + RETRY_DELAYS[mail.attempts - 1], last_error=reason)
         return isinstance(error, smtplib.SMTPResponseException | smtplib.SMTPRecipientsRefused)
-    # Whatever is wrong with this mail, those behind it are other guests', and it would be wrong again.
+    # A defect of this mail would repeat, and must not block the mail of other guests.
     except Exception as error:
-        hang_up(post)
-        logger.exception("Mail %s cannot be written or sent", notice.pk)
-        finish(notice, state=State.FAILED, last_error=words_of(error))
+        close(backend)
+        logger.exception("Mail %s cannot be built or sent", mail.pk)
+        store_result(mail, state=State.FAILED, last_error=describe_error(error))
     else:
-        finish(notice, state=State.SENT, sent_at=now, last_error="")
+        store_result(mail, state=State.SENT, sent_at=now, last_error="")
     return True
 
 
-def is_true(notice: Notice, *, now: datetime) -> bool:
-    """Whether what the mail says still holds, nothing newer was written to this guest, and the party is ahead.
+def is_current(mail: GuestMail, *, now: datetime) -> bool:
+    """Return whether the mail matches the reservation's state and no newer one is queued or sent. One query.
 
-    A mail shows the reservation as it is when it is sent, so of several that wait the newest says it all. One query.
+    A mail shows the reservation as it is when it is sent, so only the newest of several is needed.
     """
-    reservation = notice.reservation
-    waits = waitlist.is_waiting(reservation)
-    holds = {
+    reservation = mail.reservation
+    is_waitlisted = waitlist.is_waitlisted(reservation)
+    is_pending = reservation.status == Status.PENDING
+    confirm_by = reservation.confirm_by
+    matches = {
         Kind.CONFIRMED: reservation.status == Status.CONFIRMED,
-        Kind.REQUESTED: reservation.status == Status.PENDING and not waits and reservation.prove_by is None,
-        Kind.WAITLISTED: waits,
-        Kind.PROOF: reservation.prove_by is not None and reservation.prove_by > now,
-        Kind.OFFERED: waitlist.is_held(reservation, now=now),
+        Kind.REQUESTED: is_pending and not is_waitlisted and confirm_by is None,
+        Kind.WAITLISTED: is_waitlisted,
+        Kind.EMAIL_CONFIRMATION: confirm_by is not None and confirm_by > now,
+        Kind.OFFERED: waitlist.has_offer(reservation, now=now),
         Kind.CANCELLED: reservation.status == Status.CANCELLED,
-        Kind.MOVED: reservation.status != Status.CANCELLED,
+        Kind.CHANGED: reservation.status != Status.CANCELLED,
         Kind.REMINDER: reservation.status == Status.CONFIRMED,
-    }[Kind(notice.kind)]
-    return holds and is_mailed(reservation, notice.kind, now=now) and not newer_than(notice)
+    }[Kind(mail.kind)]
+    if not matches or not can_email(reservation, mail.kind, now=now):
+        return False
+    newer = GuestMail.objects.filter(reservation=reservation, pk__gt=mail.pk, state__in=[State.PENDING, State.SENT])
+    return not newer.exists()
 
 
-def newer_than(notice: Notice) -> bool:
-    """Whether another mail to the same guest was written after this one, and is sent or on its way."""
-    newer = Notice.objects.filter(reservation_id=notice.reservation_id, pk__gt=notice.pk)
-    return newer.filter(state__in=[State.PENDING, State.SENT]).exists()
+def is_permanent(error: OSError) -> bool:
+    """Return whether the server rejected the mail or its recipient permanently: 5xx (RFC 5321, section 4.2.1).
 
-
-def put_off(notice: Notice, error: OSError, *, now: datetime) -> None:
-    """Try again later, or give up: after the last try, or when the server says that it will never take it."""
-    reason = words_of(error)
-    logger.warning("Mail %s was not sent, try %d of %d: %s", notice.pk, notice.tries, TRIES, reason)
-    if notice.tries >= TRIES or is_final(error):
-        finish(notice, state=State.FAILED, last_error=reason)
-    else:
-        finish(notice, next_try_at=now + PAUSES[notice.tries - 1], last_error=reason)
-
-
-def is_final(error: OSError) -> bool:
-    """Whether the server said for good that it does not take this mail, or any for this address.
-
-    That is 5xx (RFC 5321, section 4.2.1). What it says of us, the sender, staff can mend: that is tried again.
+    A rejected sender or login is an error of the configuration, which staff can correct, so that is tried again.
     """
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return all(code >= 500 for code, _ in error.recipients.values())
     return isinstance(error, smtplib.SMTPDataError) and error.smtp_code >= 500
 
 
-def words_of(error: Exception) -> str:
-    """Why it was not sent, in one line of at most 300 characters."""
-    said: Any = str(error)
+def describe_error(error: Exception) -> str:
+    """Return the error in one line of at most 300 characters."""
+    text = str(error)
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        said = " ".join(f"{code} {text!r}" for code, text in error.recipients.values())
+        text = " ".join(f"{code} {reply!r}" for code, reply in error.recipients.values())
     elif isinstance(error, smtplib.SMTPResponseException):
-        said = f"{error.smtp_code} {error.smtp_error!r}"
-    return templates.one_line(f"{type(error).__name__}: {said}")[:300]
+        text = f"{error.smtp_code} {error.smtp_error!r}"
+    return templates.one_line(f"{type(error).__name__}: {text}")[:300]
 
 
-def finish(notice: Notice, **changes: Any) -> None:
-    """Write down what came of this try, unless the notice has gone to another worker."""
-    Notice.objects.filter(pk=notice.pk, state=State.PENDING, tries=notice.tries).update(leased_until=None, **changes)
+def store_result(mail: GuestMail, **changes: Any) -> None:
+    """Store the result of this attempt and end the lease, unless another worker has claimed the mail since."""
+    GuestMail.objects.filter(pk=mail.pk, state=State.PENDING, attempts=mail.attempts).update(
+        leased_until=None, **changes
+    )
 
 
-def hang_up(post: BaseEmailBackend) -> None:
+def close(backend: BaseEmailBackend) -> None:
     """Close the connection, whatever state it is in."""
     with suppress(OSError):
-        post.close()
+        backend.close()

@@ -45,7 +45,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "code",
-                    models.CharField(default=reservations.models.reservations.new_code, editable=False, max_length=6),
+                    models.CharField(
+                        default=reservations.models.reservations.generate_code, editable=False, max_length=6
+                    ),
                 ),
                 (
                     "status",
@@ -62,7 +64,7 @@ class Migration(migrations.Migration):
                             ("manual", "staff confirm each reservation"),
                             ("large_party", "large party"),
                             ("waitlist", "no table is free"),
-                            ("proof", "not confirmed by email yet"),
+                            ("email_confirmation", "not confirmed by email yet"),
                         ],
                         max_length=20,
                         null=True,
@@ -117,20 +119,26 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         blank=True,
                         editable=False,
-                        help_text="Until when a table is held for this party on the waiting list",
+                        help_text="End of the current offer of a table to this party on the waiting list",
                         null=True,
                     ),
                 ),
                 (
-                    "prove_by",
+                    "confirm_by",
                     models.DateTimeField(
                         blank=True,
                         editable=False,
-                        help_text="Until when the table is held for a guest who has to confirm by email",
+                        help_text="Deadline for the guest to confirm by email; the table is held until then",
                         null=True,
                     ),
                 ),
-                ("offers", models.PositiveSmallIntegerField(default=0, editable=False, help_text="Number of offers")),
+                (
+                    "offer_count",
+                    models.PositiveSmallIntegerField(
+                        default=0,
+                        editable=False,
+                    ),
+                ),
                 (
                     "is_walk_in",
                     models.BooleanField(
@@ -150,24 +158,24 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [
-                    models.Index(fields=["venue", "starts_at", "id"], name="reservation_soonest_of_venue"),
-                    models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_of_venue_and_day"),
+                    models.Index(fields=["venue", "starts_at", "id"], name="reservation_by_venue_start"),
+                    models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_by_venue_date"),
                     models.Index(
                         condition=models.Q(("pending_reason", "waitlist"), ("status", "pending")),
                         fields=["venue", "starts_at", "created_at"],
-                        name="reservation_waiting",
+                        name="reservation_waitlisted",
                     ),
                     models.Index(
-                        condition=models.Q(("prove_by__isnull", False)),
-                        fields=["prove_by"],
-                        name="reservation_unproven",
+                        condition=models.Q(("confirm_by__isnull", False)),
+                        fields=["confirm_by"],
+                        name="reservation_unconfirmed",
                     ),
                     models.Index(
                         models.F("venue"),
                         django.db.models.functions.text.Lower("customer_email"),
-                        name="reservation_of_guest_by_mail",
+                        name="reservation_by_email",
                     ),
-                    models.Index(fields=["venue", "customer_phone"], name="reservation_of_guest_by_phone"),
+                    models.Index(fields=["venue", "customer_phone"], name="reservation_by_phone"),
                     django.contrib.postgres.indexes.GinIndex(
                         models.F("venue"),
                         django.contrib.postgres.indexes.OpClass(
@@ -183,11 +191,11 @@ class Migration(migrations.Migration):
                             ),
                             name="gin_trgm_ops",
                         ),
-                        name="reservation_by_guest_trigrams",
+                        name="reservation_by_guest_trigram",
                     ),
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "code"), name="reservation_code_once_in_a_venue"),
+                    models.UniqueConstraint(fields=("venue", "code"), name="reservation_code_unique_per_venue"),
                     models.CheckConstraint(
                         condition=models.Q(("party_size__range", (1, 500))), name="reservation_party_size_in_1_to_500"
                     ),
@@ -203,7 +211,7 @@ class Migration(migrations.Migration):
                             ("erased_at__isnull", False),
                             _connector="OR",
                         ),
-                        name="reservation_has_a_contact",
+                        name="reservation_has_contact",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -211,7 +219,7 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("status", "pending"), _negated=True), ("pending_reason__isnull", True)),
                             _connector="OR",
                         ),
-                        name="reservation_says_why_it_is_pending",
+                        name="reservation_pending_reason_if_pending",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -219,11 +227,11 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("status", "cancelled"), _negated=True), ("cancelled_at__isnull", True)),
                             _connector="OR",
                         ),
-                        name="reservation_says_when_it_was_cancelled",
+                        name="reservation_cancelled_at_if_cancelled",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("arrival__isnull", True), ("status", "confirmed"), _connector="OR"),
-                        name="reservation_arrives_when_confirmed",
+                        name="reservation_arrival_only_if_confirmed",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -231,28 +239,28 @@ class Migration(migrations.Migration):
                             models.Q(("pending_reason", "waitlist"), ("status", "pending")),
                             _connector="OR",
                         ),
-                        name="reservation_is_offered_a_table_on_the_waiting_list",
+                        name="reservation_offer_only_if_waitlisted",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            models.Q(("pending_reason", "proof"), ("prove_by__isnull", False)),
+                            models.Q(("confirm_by__isnull", False), ("pending_reason", "email_confirmation")),
                             models.Q(
-                                ("prove_by__isnull", True),
+                                ("confirm_by__isnull", True),
                                 models.Q(
                                     ("pending_reason__isnull", True),
-                                    models.Q(("pending_reason", "proof"), _negated=True),
+                                    models.Q(("pending_reason", "email_confirmation"), _negated=True),
                                     _connector="OR",
                                 ),
                             ),
                             _connector="OR",
                         ),
-                        name="reservation_says_until_when_it_waits_for_proof",
+                        name="reservation_confirm_by_if_email_confirmation",
                     ),
                 ],
             },
         ),
         migrations.CreateModel(
-            name="Notice",
+            name="GuestMail",
             fields=[
                 (
                     "id",
@@ -264,7 +272,7 @@ class Migration(migrations.Migration):
                     "reservation",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="notices",
+                        related_name="guest_mails",
                         to="reservations.reservation",
                     ),
                 ),
@@ -277,11 +285,11 @@ class Migration(migrations.Migration):
                             ("waitlisted", "added to the waiting list"),
                             ("offered", "table offered"),
                             ("cancelled", "cancelled"),
-                            ("proof", "confirm the booking"),
-                            ("moved", "changed"),
+                            ("email_confirmation", "confirm the booking"),
+                            ("changed", "changed"),
                             ("reminder", "reminder"),
                         ],
-                        max_length=12,
+                        max_length=20,
                     ),
                 ),
                 (
@@ -297,8 +305,8 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("tries", models.PositiveSmallIntegerField(default=0)),
-                ("next_try_at", models.DateTimeField()),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("next_attempt_at", models.DateTimeField()),
                 ("leased_until", models.DateTimeField(blank=True, null=True)),
                 ("last_error", models.CharField(blank=True, default="", max_length=300)),
                 ("created_at", models.DateTimeField()),
@@ -306,13 +314,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [
-                    models.Index(condition=models.Q(("state", "pending")), fields=["next_try_at"], name="notice_due")
+                    models.Index(
+                        condition=models.Q(("state", "pending")), fields=["next_attempt_at"], name="guest_mail_due"
+                    )
                 ],
                 "constraints": [
                     models.UniqueConstraint(
                         condition=models.Q(("kind", "reminder")),
                         fields=("reservation",),
-                        name="guest_is_reminded_once",
+                        name="guest_mail_one_reminder",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -320,13 +330,13 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("state", "sent"), _negated=True), ("sent_at__isnull", True)),
                             _connector="OR",
                         ),
-                        name="notice_says_when_it_was_sent",
+                        name="guest_mail_sent_at_if_sent",
                     ),
                 ],
             },
         ),
         migrations.CreateModel(
-            name="Visitor",
+            name="GuestProfile",
             fields=[
                 (
                     "id",
@@ -337,7 +347,7 @@ class Migration(migrations.Migration):
                 (
                     "venue",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="visitors", to="accounts.venue"
+                        on_delete=django.db.models.deletion.CASCADE, related_name="guest_profiles", to="accounts.venue"
                     ),
                 ),
                 ("note", models.TextField(blank=True, default="", max_length=2000)),
@@ -358,7 +368,7 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="merged",
-                        to="reservations.visitor",
+                        to="reservations.guestprofile",
                     ),
                 ),
                 ("updated_at", models.DateTimeField()),
@@ -371,13 +381,13 @@ class Migration(migrations.Migration):
                             models.Q(("merged_into", models.F("id")), _negated=True),
                             _connector="OR",
                         ),
-                        name="visitor_is_not_merged_into_itself",
+                        name="guest_profile_not_merged_into_itself",
                     )
                 ],
             },
         ),
         migrations.CreateModel(
-            name="Contact",
+            name="GuestContact",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
@@ -390,16 +400,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "visitor",
+                    "profile",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="contacts", to="reservations.visitor"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="contacts",
+                        to="reservations.guestprofile",
                     ),
                 ),
                 ("address", models.CharField(max_length=254)),
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "address"), name="contact_of_one_guest_of_a_venue")
+                    models.UniqueConstraint(fields=("venue", "address"), name="guest_contact_unique_per_venue")
                 ],
             },
         ),
@@ -407,7 +419,7 @@ class Migration(migrations.Migration):
             name="OnlineBooking",
             fields=[
                 (
-                    "form",
+                    "form_key",
                     models.UUIDField(
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
@@ -420,15 +432,18 @@ class Migration(migrations.Migration):
                         to="reservations.reservation",
                     ),
                 ),
-                ("content", models.CharField(help_text="Hash of what the form said", max_length=64)),
-                ("contact", models.CharField(help_text="Hash of the guest's mail address or number", max_length=64)),
-                ("address", models.CharField(help_text="Hash of the address that the form came from", max_length=64)),
+                ("content_hash", models.CharField(help_text="Hash of the submitted values", max_length=64)),
+                (
+                    "contact_hash",
+                    models.CharField(help_text="Keyed hash of the guest's email address or number", max_length=64),
+                ),
+                ("ip_hash", models.CharField(help_text="Keyed hash of the client's IP address", max_length=64)),
                 ("created_at", models.DateTimeField()),
             ],
             options={
                 "indexes": [
-                    models.Index(fields=["contact"], name="online_booking_of_contact"),
-                    models.Index(fields=["address", "created_at"], name="online_booking_of_address"),
+                    models.Index(fields=["contact_hash"], name="online_booking_by_contact"),
+                    models.Index(fields=["ip_hash", "created_at"], name="online_booking_by_ip"),
                 ],
             },
         ),
@@ -498,7 +513,7 @@ class Migration(migrations.Migration):
                         condition=models.Q(
                             ("pacing_covers__isnull", True), ("pacing_covers__gte", 1), _connector="OR"
                         ),
-                        name="service_period_paces_someone",
+                        name="service_period_pacing_positive",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -644,7 +659,7 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(("last_date__gte", models.F("first_date"))),
-                        name="closure_ends_after_it_begins",
+                        name="closure_last_date_not_before_first",
                         violation_error_message="The last day is before the first.",
                     )
                 ],
@@ -752,7 +767,7 @@ class Migration(migrations.Migration):
                 ("position", models.PositiveSmallIntegerField(default=0)),
             ],
             options={
-                "constraints": [models.UniqueConstraint(fields=("venue", "name"), name="area_named_once_in_a_venue")],
+                "constraints": [models.UniqueConstraint(fields=("venue", "name"), name="area_name_unique_per_venue")],
             },
         ),
         migrations.CreateModel(
@@ -803,13 +818,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "name"), name="table_named_once_in_a_venue"),
+                    models.UniqueConstraint(fields=("venue", "name"), name="table_name_unique_per_venue"),
                     models.CheckConstraint(
                         condition=models.Q(
                             ("seats_max__gte", models.F("seats_min")), ("seats_max__lte", 500), ("seats_min__gte", 1)
                         ),
-                        name="table_seats_at_least_one",
-                        violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+                        name="table_seats_valid",
+                        violation_error_message="Seats are 1 to 500, and the maximum is not below the minimum.",
                     ),
                 ],
                 "triggers": [
@@ -938,13 +953,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("venue", "name"), name="combination_named_once_in_a_venue"),
+                    models.UniqueConstraint(fields=("venue", "name"), name="combination_name_unique_per_venue"),
                     models.CheckConstraint(
                         condition=models.Q(
                             ("seats_max__gte", models.F("seats_min")), ("seats_max__lte", 500), ("seats_min__gte", 1)
                         ),
-                        name="combination_seats_at_least_one",
-                        violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+                        name="combination_seats_valid",
+                        violation_error_message="Seats are 1 to 500, and the maximum is not below the minimum.",
                     ),
                 ],
             },
@@ -975,11 +990,9 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     django.contrib.postgres.constraints.ExclusionConstraint(
-                        expressions=[("table", "="), ("during", "&&")], name="table_is_taken_once_at_a_time"
+                        expressions=[("table", "="), ("during", "&&")], name="seating_no_table_overlap"
                     ),
-                    models.CheckConstraint(
-                        condition=models.Q(("during__isempty", False)), name="seating_takes_some_time"
-                    ),
+                    models.CheckConstraint(condition=models.Q(("during__isempty", False)), name="seating_not_empty"),
                 ],
             },
         ),

@@ -1,34 +1,34 @@
-"""Table reservations of a venue, its tables, and when it takes guests."""
+"""Reservations, tables, service hours and guests of a venue."""
 
-from reservations.models.guest_mail import Notice
-from reservations.models.guest_profiles import Contact, Visitor
+from reservations.models.guest_mail import GuestMail
+from reservations.models.guest_profiles import GuestContact, GuestProfile
 from reservations.models.online_bookings import OnlineBooking
 from reservations.models.reservations import (
+    CODE_ALPHABET,
     CODE_LENGTH,
-    CODE_LETTERS,
-    IllegalMove,
+    InvalidTransition,
     Reservation,
-    Reservations,
-    new_code,
+    ReservationQuerySet,
+    generate_code,
 )
 from reservations.models.service_hours import Closure, ServicePeriod
 from reservations.models.tables import Area, Combination, Seating, Table
 
 __all__ = [
+    "CODE_ALPHABET",
     "CODE_LENGTH",
-    "CODE_LETTERS",
     "Area",
     "Closure",
     "Combination",
-    "Contact",
-    "IllegalMove",
-    "Notice",
+    "GuestContact",
+    "GuestMail",
+    "GuestProfile",
+    "InvalidTransition",
     "OnlineBooking",
     "Reservation",
-    "Reservations",
+    "ReservationQuerySet",
     "Seating",
     "ServicePeriod",
     "Table",
-    "Visitor",
-    "new_code",
+    "generate_code",
 ]

@@ -1,4 +1,4 @@
-"""Mail to guests that is to be sent: written in the transaction of what it tells of, sent by a worker."""
+"""The outbox of emails to guests."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,8 +7,8 @@ from framework.public_ids import new_id
 from reservations.models.reservations import Reservation
 
 
-class Notice(models.Model):
-    """One mail to one guest. Claimed through `leased_until`, tried until it is sent or given up."""
+class GuestMail(models.Model):
+    """One email to one guest, inserted in the transaction of the change and sent by reservations.mail.queue."""
 
     class Kind(models.TextChoices):
         CONFIRMED = "confirmed", "confirmed"
@@ -16,8 +16,8 @@ class Notice(models.Model):
         WAITLISTED = "waitlisted", "added to the waiting list"
         OFFERED = "offered", "table offered"
         CANCELLED = "cancelled", "cancelled"
-        PROOF = "proof", "confirm the booking"
-        MOVED = "moved", "changed"
+        EMAIL_CONFIRMATION = "email_confirmation", "confirm the booking"
+        CHANGED = "changed", "changed"
         REMINDER = "reminder", "reminder"
 
     class State(models.TextChoices):
@@ -27,11 +27,11 @@ class Notice(models.Model):
         DROPPED = "dropped", "outdated"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    reservation = models.ForeignKey(Reservation, on_delete=models.CASCADE, related_name="notices")
-    kind = models.CharField(max_length=12, choices=Kind)
+    reservation = models.ForeignKey(Reservation, on_delete=models.CASCADE, related_name="guest_mails")
+    kind = models.CharField(max_length=20, choices=Kind)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
-    tries = models.PositiveSmallIntegerField(default=0)
-    next_try_at = models.DateTimeField()
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField()
     leased_until = models.DateTimeField(null=True, blank=True)
     last_error = models.CharField(max_length=300, blank=True, default="")
     created_at = models.DateTimeField()
@@ -40,14 +40,14 @@ class Notice(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["reservation"], name="guest_is_reminded_once", condition=Q(kind="reminder")
+                fields=["reservation"], name="guest_mail_one_reminder", condition=Q(kind="reminder")
             ),
             models.CheckConstraint(
-                name="notice_says_when_it_was_sent",
+                name="guest_mail_sent_at_if_sent",
                 condition=Q(state="sent", sent_at__isnull=False) | (~Q(state="sent") & Q(sent_at__isnull=True)),
             ),
         ]
-        indexes = [models.Index(fields=["next_try_at"], name="notice_due", condition=Q(state="pending"))]
+        indexes = [models.Index(fields=["next_attempt_at"], name="guest_mail_due", condition=Q(state="pending"))]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.reservation}"

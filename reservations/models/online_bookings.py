@@ -1,4 +1,4 @@
-"""What was booked on the guests' page, and by which rules it is counted."""
+"""Bookings made on the booking page, for deduplication and rate limits."""
 
 from django.db import models
 
@@ -7,22 +7,19 @@ from reservations.models.reservations import Reservation
 
 
 class OnlineBooking(models.Model):
-    """One form that was sent on the guests' page, and what it has booked. That a form books once is its key's doing.
+    """A submitted booking form. The primary key is the key of the form, so that a form books once."""
 
-    Of who sent it only keyed hashes are kept, by which bookings are counted.
-    """
-
-    form = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    form_key = models.UUIDField(primary_key=True, default=new_id, editable=False)
     reservation = models.OneToOneField(Reservation, on_delete=models.CASCADE, related_name="online_booking")
-    content = models.CharField(max_length=64, help_text="Hash of what the form said")
-    contact = models.CharField(max_length=64, help_text="Hash of the guest's mail address or number")
-    address = models.CharField(max_length=64, help_text="Hash of the address that the form came from")
+    content_hash = models.CharField(max_length=64, help_text="Hash of the submitted values")
+    contact_hash = models.CharField(max_length=64, help_text="Keyed hash of the guest's email address or number")
+    ip_hash = models.CharField(max_length=64, help_text="Keyed hash of the client's IP address")
     created_at = models.DateTimeField()
 
     class Meta:
         indexes = [
-            models.Index(fields=["contact"], name="online_booking_of_contact"),
-            models.Index(fields=["address", "created_at"], name="online_booking_of_address"),
+            models.Index(fields=["contact_hash"], name="online_booking_by_contact"),
+            models.Index(fields=["ip_hash", "created_at"], name="online_booking_by_ip"),
         ]
 
     def __str__(self) -> str:

@@ -16,53 +16,50 @@ from framework.errors import Code, Refusal
 from framework.public_ids import encode, new_id
 
 PREFIX = "res"
-# Without the letters and digits that are mistaken for each other on the phone.
-CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+# Without letters and digits that sound or look alike.
+CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 6
 
 
-def new_code() -> str:
-    """A short name for a reservation that a guest can say: K7QX2M."""
-    return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
+def generate_code() -> str:
+    """Return a random code that a guest can spell: K7QX2M."""
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
 
 
-# They turn the direction of what is written behind them, to the end of the line.
-TURNS = {turn: f"[U+{turn:04X}]" for turn in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+# Characters that change the direction of the text after them.
+BIDI_CONTROLS = {
+    code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
 
 
-def legible(name: str) -> str:
-    """A guest's name as staff read it in a line: cut, and with the marks that would turn what is behind it."""
-    return Truncator(name.translate(TURNS)).chars(40)
+def printable_name(name: str) -> str:
+    """Return the name for one line of text: at most 40 characters, bidirectional controls escaped."""
+    return Truncator(name.translate(BIDI_CONTROLS)).chars(40)
 
 
-# What staff look for a guest by; the index of trigrams holds just this.
-GUEST = Upper(
+# The text that the guest search matches; indexed by trigrams.
+GUEST_SEARCH_TEXT = Upper(
     Concat(
         "customer_name", Value("\n"), "customer_email", Value("\n"), "customer_phone", output_field=models.TextField()
     )
 )
 
 
-class IllegalMove(Refusal):
-    """The reservation is cancelled, which is final, or asked to go back to pending."""
+class InvalidTransition(Refusal):
+    """The reservation cannot change from its status to the requested one."""
 
     code = Code.INVALID_TRANSITION
 
 
-class Reservations(models.QuerySet["Reservation"]):
-    """Questions to the reservations."""
+class ReservationQuerySet(models.QuerySet["Reservation"]):
+    """Filters of reservations."""
 
     def of(self, venue: Venue) -> Self:
-        """Keep the reservations of one venue."""
         return self.filter(venue=venue)
-
-    def soonest_first(self) -> Self:
-        """Order by when the guests come."""
-        return self.order_by("starts_at", "id")
 
 
 class Reservation(models.Model):
-    """A party that is coming, or wants to."""
+    """A reservation or a request for one."""
 
     class Status(models.TextChoices):
         CONFIRMED = "confirmed"
@@ -73,7 +70,7 @@ class Reservation(models.Model):
         MANUAL = "manual", "staff confirm each reservation"
         LARGE_PARTY = "large_party", "large party"
         WAITLIST = "waitlist", "no table is free"
-        PROOF = "proof", "not confirmed by email yet"
+        EMAIL_CONFIRMATION = "email_confirmation", "not confirmed by email yet"
 
     class Arrival(models.TextChoices):
         ARRIVED = "arrived"
@@ -83,7 +80,7 @@ class Reservation(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.PROTECT, related_name="reservations", db_index=False)
-    code = models.CharField(max_length=CODE_LENGTH, default=new_code, editable=False)
+    code = models.CharField(max_length=CODE_LENGTH, default=generate_code, editable=False)
     status = models.CharField(max_length=10, choices=Status)
     pending_reason = models.CharField(max_length=20, choices=PendingReason, null=True, blank=True)
     customer_name = models.CharField(max_length=200)
@@ -115,15 +112,15 @@ class Reservation(models.Model):
         null=True,
         blank=True,
         editable=False,
-        help_text="Until when a table is held for this party on the waiting list",
+        help_text="End of the current offer of a table to this party on the waiting list",
     )
-    prove_by = models.DateTimeField(
+    confirm_by = models.DateTimeField(
         null=True,
         blank=True,
         editable=False,
-        help_text="Until when the table is held for a guest who has to confirm by email",
+        help_text="Deadline for the guest to confirm by email; the table is held until then",
     )
-    offers = models.PositiveSmallIntegerField(default=0, editable=False, help_text="Number of offers")
+    offer_count = models.PositiveSmallIntegerField(default=0, editable=False)
 
     is_walk_in = models.BooleanField(
         "walk-in", default=False, db_default=False, editable=False, help_text="Came without a reservation"
@@ -132,77 +129,83 @@ class Reservation(models.Model):
         null=True, blank=True, editable=False, help_text="When the guest's data was erased"
     )
 
-    objects = Reservations.as_manager()
+    objects = ReservationQuerySet.as_manager()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["venue", "code"], name="reservation_code_once_in_a_venue"),
+            models.UniqueConstraint(fields=["venue", "code"], name="reservation_code_unique_per_venue"),
             models.CheckConstraint(name="reservation_party_size_in_1_to_500", condition=Q(party_size__range=(1, 500))),
             models.CheckConstraint(name="reservation_ends_after_it_starts", condition=Q(ends_at__gt=F("starts_at"))),
             models.CheckConstraint(
-                name="reservation_has_a_contact",
+                name="reservation_has_contact",
                 condition=Q(customer_email__isnull=False)
                 | Q(customer_phone__isnull=False)
                 | Q(is_walk_in=True)
                 | Q(erased_at__isnull=False),
             ),
             models.CheckConstraint(
-                name="reservation_says_why_it_is_pending",
+                name="reservation_pending_reason_if_pending",
                 condition=Q(status="pending", pending_reason__isnull=False)
                 | (~Q(status="pending") & Q(pending_reason__isnull=True)),
             ),
             models.CheckConstraint(
-                name="reservation_says_when_it_was_cancelled",
+                name="reservation_cancelled_at_if_cancelled",
                 condition=Q(status="cancelled", cancelled_at__isnull=False)
                 | (~Q(status="cancelled") & Q(cancelled_at__isnull=True)),
             ),
             models.CheckConstraint(
-                name="reservation_arrives_when_confirmed",
+                name="reservation_arrival_only_if_confirmed",
                 condition=Q(arrival__isnull=True) | Q(status="confirmed"),
             ),
             models.CheckConstraint(
-                name="reservation_is_offered_a_table_on_the_waiting_list",
+                name="reservation_offer_only_if_waitlisted",
                 condition=Q(offered_until__isnull=True) | Q(status="pending", pending_reason="waitlist"),
             ),
             models.CheckConstraint(
-                name="reservation_says_until_when_it_waits_for_proof",
-                condition=Q(prove_by__isnull=False, pending_reason="proof")
-                | (Q(prove_by__isnull=True) & (Q(pending_reason__isnull=True) | ~Q(pending_reason="proof"))),
+                name="reservation_confirm_by_if_email_confirmation",
+                condition=Q(confirm_by__isnull=False, pending_reason="email_confirmation")
+                | (
+                    Q(confirm_by__isnull=True)
+                    & (Q(pending_reason__isnull=True) | ~Q(pending_reason="email_confirmation"))
+                ),
             ),
         ]
         indexes = [
-            models.Index(fields=["venue", "starts_at", "id"], name="reservation_soonest_of_venue"),
-            models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_of_venue_and_day"),
+            models.Index(fields=["venue", "starts_at", "id"], name="reservation_by_venue_start"),
+            models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_by_venue_date"),
             models.Index(
                 fields=["venue", "starts_at", "created_at"],
-                name="reservation_waiting",
+                name="reservation_waitlisted",
                 condition=Q(status="pending", pending_reason="waitlist"),
             ),
-            models.Index(fields=["prove_by"], name="reservation_unproven", condition=Q(prove_by__isnull=False)),
-            models.Index("venue", Lower("customer_email"), name="reservation_of_guest_by_mail"),
-            models.Index(fields=["venue", "customer_phone"], name="reservation_of_guest_by_phone"),
-            GinIndex("venue", OpClass(GUEST, name="gin_trgm_ops"), name="reservation_by_guest_trigrams"),
+            models.Index(fields=["confirm_by"], name="reservation_unconfirmed", condition=Q(confirm_by__isnull=False)),
+            models.Index("venue", Lower("customer_email"), name="reservation_by_email"),
+            models.Index(fields=["venue", "customer_phone"], name="reservation_by_phone"),
+            GinIndex("venue", OpClass(GUEST_SEARCH_TEXT, name="gin_trgm_ops"), name="reservation_by_guest_trigram"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.code}: {legible(self.customer_name)}, party of {self.party_size}"
+        return f"{self.code}: {printable_name(self.customer_name)}, party of {self.party_size}"
 
     @property
     def public_id(self) -> str:
-        """`res_` and 26 letters."""
         return encode(PREFIX, self.pk)
 
     @property
     def needs_contact(self) -> bool:
-        """Whether it must say how its guest is reached."""
+        """Whether an email address or a phone number is required."""
         return not self.is_walk_in and self.erased_at is None
 
+    def save_version(self, *fields: str, now: datetime) -> None:
+        """Store these fields of a locked row as its next version."""
+        self.version += 1
+        self.updated_at = now
+        self.save(force_update=True, update_fields=[*fields, "version", "updated_at"])
+
     def move_to(self, status: str, *, now: datetime) -> bool:
-        """Confirm or cancel, and say whether that changed it; to stay where it is changes nothing.
+        """Confirm or cancel with one conditional UPDATE; return whether the status changed. Raises InvalidTransition.
 
-        Reservations are moved by reservations.booking.commands.move, which minds tables, events and mail too.
-
-        One conditional UPDATE, so of two concurrent moves exactly one wins. Raises IllegalMove.
+        Call reservations.booking.commands.set_status instead: it also assigns tables and records events and mail.
         """
         allowed = {
             self.Status.CONFIRMED: [self.Status.PENDING],
@@ -212,7 +215,7 @@ class Reservation(models.Model):
             status=status,
             pending_reason=None,
             offered_until=None,
-            prove_by=None,
+            confirm_by=None,
             arrival=None if status == self.Status.CANCELLED else F("arrival"),
             cancelled_at=now if status == self.Status.CANCELLED else None,
             version=F("version") + 1,
@@ -220,10 +223,14 @@ class Reservation(models.Model):
         )
         self.refresh_from_db(
             fields=[
-                *("status", "pending_reason", "offered_until", "prove_by", "arrival"),
+                *("status", "pending_reason", "offered_until", "confirm_by", "arrival"),
                 *("version", "updated_at", "cancelled_at"),
             ]
         )
         if not moved and self.status != status:
-            raise IllegalMove(f"This reservation is {self.status} and cannot become {status}.", param="status")
+            raise InvalidTransition(f"This reservation is {self.status} and cannot become {status}.", param="status")
         return bool(moved)
+
+
+# Expected guests: confirmed, or pending with tables that are held for them.
+IS_EXPECTED = Q(status=Reservation.Status.CONFIRMED) | (Q(status=Reservation.Status.PENDING) & ~Q(tables=[]))

@@ -1,4 +1,4 @@
-"""When a venue takes guests."""
+"""Service periods and closed days of a venue."""
 
 from datetime import time, timedelta
 
@@ -13,10 +13,7 @@ from framework.public_ids import new_id
 
 @kept()
 class ServicePeriod(models.Model):
-    """Lunch, dinner: from the first to the last seating, on some days of the week.
-
-    A last seating before the first one is on the next day: dinner from 22:00 to 01:00.
-    """
+    """Lunch or dinner on some weekdays. A last seating before the first one is on the next day."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="service_periods")
@@ -46,7 +43,8 @@ class ServicePeriod(models.Model):
                 name="service_period_slots_of_5_to_240_minutes", condition=Q(slot_min__gte=5, slot_min__lte=240)
             ),
             models.CheckConstraint(
-                name="service_period_paces_someone", condition=Q(pacing_covers__isnull=True) | Q(pacing_covers__gte=1)
+                name="service_period_pacing_positive",
+                condition=Q(pacing_covers__isnull=True) | Q(pacing_covers__gte=1),
             ),
             models.CheckConstraint(
                 name="service_period_turns_of_15_to_720_minutes",
@@ -65,27 +63,29 @@ class ServicePeriod(models.Model):
 
     @property
     def is_overnight(self) -> bool:
-        """Whether its last seating is on the day after its first."""
         return self.last_seating < self.first_seating
 
     def turn_time(self, party_size: int) -> timedelta:
-        """How long a party of this size is expected to stay."""
         bands = ((2, self.turn_2_min), (4, self.turn_4_min), (6, self.turn_6_min))
-        return timedelta(minutes=next((turn for most, turn in bands if party_size <= most), self.turn_more_min))
+        return timedelta(minutes=next((turn for size, turn in bands if party_size <= size), self.turn_more_min))
+
+    @property
+    def seating_minutes(self) -> tuple[int, int]:
+        """The first and the last seating, in minutes from midnight of the start day."""
+        first = self.first_seating.hour * 60 + self.first_seating.minute
+        last = self.last_seating.hour * 60 + self.last_seating.minute
+        return first, last + (1440 if self.is_overnight else 0)
 
     def seatings(self) -> list[tuple[int, time]]:
-        """Its seatings in their order: 0 or 1 for the day they fall on after its own, and the time."""
-        first = self.first_seating.hour * 60 + self.first_seating.minute
-        last = self.last_seating.hour * 60 + self.last_seating.minute + (1440 if self.is_overnight else 0)
-        return [
-            (minute // 1440, time(minute % 1440 // 60, minute % 60))
-            for minute in range(first, last + 1, self.slot_min)
-        ]
+        """Return its seatings in order: 0, or 1 after midnight, and the time."""
+        first, last = self.seating_minutes
+        minutes = range(first, last + 1, self.slot_min)
+        return [(minute // 1440, time(minute % 1440 // 60, minute % 60)) for minute in minutes]
 
 
 @kept()
 class Closure(models.Model):
-    """Days on which a venue takes nobody, whatever its service periods say."""
+    """Days on which a venue is closed."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="closures")
@@ -98,7 +98,7 @@ class Closure(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                name="closure_ends_after_it_begins",
+                name="closure_last_date_not_before_first",
                 condition=Q(last_date__gte=F("first_date")),
                 violation_error_message="The last day is before the first.",
             )

@@ -1,4 +1,4 @@
-"""What a venue seats its guests at, and who sits there when."""
+"""Tables of a venue, and their assignments to reservations."""
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
@@ -20,7 +20,7 @@ class Area(models.Model):
     position = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["venue", "name"], name="area_named_once_in_a_venue")]
+        constraints = [models.UniqueConstraint(fields=["venue", "name"], name="area_name_unique_per_venue")]
 
     def __str__(self) -> str:
         return self.name
@@ -45,11 +45,11 @@ class Table(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["venue", "name"], name="table_named_once_in_a_venue"),
+            models.UniqueConstraint(fields=["venue", "name"], name="table_name_unique_per_venue"),
             models.CheckConstraint(
-                name="table_seats_at_least_one",
+                name="table_seats_valid",
                 condition=Q(seats_min__gte=1, seats_max__gte=F("seats_min"), seats_max__lte=500),
-                violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+                violation_error_message="Seats are 1 to 500, and the maximum is not below the minimum.",
             ),
         ]
 
@@ -58,7 +58,7 @@ class Table(models.Model):
 
 
 class Combination(models.Model):
-    """Tables that are pushed together for a larger party."""
+    """Tables that are joined for a larger party."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="combinations", db_index=False)
@@ -71,11 +71,11 @@ class Combination(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["venue", "name"], name="combination_named_once_in_a_venue"),
+            models.UniqueConstraint(fields=["venue", "name"], name="combination_name_unique_per_venue"),
             models.CheckConstraint(
-                name="combination_seats_at_least_one",
+                name="combination_seats_valid",
                 condition=Q(seats_min__gte=1, seats_max__gte=F("seats_min"), seats_max__lte=500),
-                violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+                violation_error_message="Seats are 1 to 500, and the maximum is not below the minimum.",
             ),
         ]
 
@@ -84,7 +84,7 @@ class Combination(models.Model):
 
 
 class Seating(models.Model):
-    """A table that is taken for a while. That no table is taken twice is a fact of the database."""
+    """The assignment of a table to a reservation for a time range. The constraint forbids overlaps."""
 
     reservation = models.ForeignKey(Reservation, on_delete=models.CASCADE, related_name="seatings")
     table = models.ForeignKey(Table, on_delete=models.PROTECT, related_name="seatings", db_index=False)
@@ -93,10 +93,10 @@ class Seating(models.Model):
     class Meta:
         constraints = [
             ExclusionConstraint(
-                name="table_is_taken_once_at_a_time",
+                name="seating_no_table_overlap",
                 expressions=[("table", RangeOperators.EQUAL), ("during", RangeOperators.OVERLAPS)],
             ),
-            models.CheckConstraint(name="seating_takes_some_time", condition=Q(during__isempty=False)),
+            models.CheckConstraint(name="seating_not_empty", condition=Q(during__isempty=False)),
         ]
 
     def __str__(self) -> str:

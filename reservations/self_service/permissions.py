@@ -1,4 +1,4 @@
-"""What a guest may do with the own reservation, and when."""
+"""What guests may do with their reservation."""
 
 from datetime import datetime
 from enum import StrEnum, auto
@@ -12,51 +12,51 @@ from reservations.models import Reservation
 Status = Reservation.Status
 
 
-class Standing(StrEnum):
-    """Where a reservation stands for its guest."""
+class GuestStatus(StrEnum):
+    """The status of a reservation as guests see it."""
 
-    OVER = auto()
+    PAST = auto()
     CANCELLED = auto()
-    BEGUN = auto()
+    STARTED = auto()
     CONFIRMED = auto()
     OFFERED = auto()
-    UNPROVEN = auto()
+    UNCONFIRMED = auto()
     WAITING = auto()
     REQUESTED = auto()
 
 
-CANCELLABLE = {Standing.CONFIRMED, Standing.OFFERED, Standing.UNPROVEN, Standing.WAITING, Standing.REQUESTED}
+CANCELLABLE = set(GuestStatus) - {GuestStatus.PAST, GuestStatus.CANCELLED, GuestStatus.STARTED}
 
 
-class TooLate(Refusal):
-    """The guests are expected at this moment, or their time is over."""
+class TooLateToCancel(Refusal):
+    """The reservation has started."""
 
     code = Code.INVALID_TRANSITION
 
 
-def standing(reservation: Reservation, *, now: datetime) -> Standing:
-    """Where it stands at this moment."""
+def guest_status(reservation: Reservation, *, now: datetime) -> GuestStatus:
+    """Return the current status for the guest."""
     if reservation.ends_at <= now:
-        return Standing.OVER
+        return GuestStatus.PAST
     if reservation.status == Status.CANCELLED:
-        return Standing.CANCELLED
+        return GuestStatus.CANCELLED
     if reservation.starts_at <= now or reservation.arrival:
-        return Standing.BEGUN
+        return GuestStatus.STARTED
     if reservation.status == Status.CONFIRMED:
-        return Standing.CONFIRMED
-    if reservation.prove_by is not None:
-        # Late by a moment is late: the worker that gives it up comes each minute.
-        return Standing.UNPROVEN if reservation.prove_by > now else Standing.CANCELLED
-    if waitlist.is_held(reservation, now=now):
-        return Standing.OFFERED
-    return Standing.WAITING if waitlist.is_waiting(reservation) else Standing.REQUESTED
+        return GuestStatus.CONFIRMED
+    if reservation.confirm_by is not None:
+        # After the deadline it is cancelled within a minute.
+        return GuestStatus.UNCONFIRMED if reservation.confirm_by > now else GuestStatus.CANCELLED
+    if waitlist.has_offer(reservation, now=now):
+        return GuestStatus.OFFERED
+    return GuestStatus.WAITING if waitlist.is_waitlisted(reservation) else GuestStatus.REQUESTED
 
 
 def cancel(reservation: Reservation, *, now: datetime) -> None:
-    """Cancel before the reservation begins. To cancel twice changes nothing. Raises TooLate."""
+    """Cancel before the reservation starts. Idempotent. Raises TooLateToCancel."""
     with transaction.atomic():
-        # What stands is what it says once nobody else writes it: the staff may have seen them arrive meanwhile.
-        table_assignment.lock(reservation)
-        if standing(reservation, now=now) in (Standing.OVER, Standing.BEGUN):
-            raise TooLate("It is too late to cancel online. Please call the restaurant.", param="status")
-        commands.move(reservation, Status.CANCELLED, now=now, actor="guest")
+        # Staff may record the arrival concurrently.
+        table_assignment.lock_reservation(reservation)
+        if guest_status(reservation, now=now) in (GuestStatus.PAST, GuestStatus.STARTED):
+            raise TooLateToCancel("It is too late to cancel online. Please call the restaurant.", param="status")
+        commands.set_status(reservation, Status.CANCELLED, now=now, actor="guest")

@@ -1,4 +1,4 @@
-"""The pages of a guest, reached by the link in the mail. Looking changes nothing: mail programs follow links."""
+"""A guest's pages of the own reservation, opened by a signed link. GET changes nothing: mail clients follow links."""
 
 import logging
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from reservations.self_service import links, permissions
 logger = logging.getLogger("tablewire.guests")
 
 HEADERS = {
-    # The link is a key, and the page is about a person.
+    # The link is a credential, and the page contains personal data.
     "Cache-Control": "no-store, private",
     "X-Robots-Tag": "noindex, nofollow",
     # Not `no-referrer`: browsers then send `Origin: null` with the forms, which Django's CSRF check refuses.
@@ -33,113 +33,116 @@ HEADERS = {
 GuestView = Callable[[HttpRequest, Reservation], HttpResponse]
 
 
-def by_link(*methods: str) -> Callable[[GuestView], Callable[..., HttpResponse]]:
-    """Hand the view the reservation of the link, if it has the method, and make its answer private."""
+def guest_page(*methods: str) -> Callable[[GuestView], Callable[..., HttpResponse]]:
+    """Call the view with the reservation of the token in the URL, and add the private headers."""
 
     def decorate(view: GuestView) -> Callable[..., HttpResponse]:
         @wraps(view)
-        def answer(request: HttpRequest, *, token: str) -> HttpResponse:
+        def wrapper(request: HttpRequest, *, token: str) -> HttpResponse:
             try:
-                found = links.find(token)
-                response = view(request, found) if request.method in methods else elsewhere(request, token, methods)
-            except links.NoSuchLink:
+                reservation = links.find(token)
+                if request.method in methods:
+                    response = view(request, reservation)
+                elif request.method in ("GET", "HEAD"):
+                    response = redirect("guest", token=token)
+                else:
+                    response = render_csrf_failed(request, token, status=405)
+                    response["Allow"] = ", ".join(methods)
+            except links.InvalidLink:
                 response = render(request, "reservations/self_service/link_not_found.html", status=404)
             except (OperationalError, InterfaceError) as error:
-                logger.warning("database away: %s", error)
+                logger.warning("database unavailable: %s", error)
                 response = render(request, "reservations/self_service/unavailable.html", status=503)
                 response["Retry-After"] = "2"
-            return private(response)
+            for name, value in HEADERS.items():
+                response[name] = value
+            return response
 
-        return answer
+        return wrapper
 
     return decorate
 
 
-def private(response: HttpResponse) -> HttpResponse:
-    """The answer with the headers of a guest's page."""
+def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Reject a form without its CSRF token (CSRF_FAILURE_VIEW), on guest pages with a page for guests."""
+    match = request.resolver_match
+    if match is None or not str(match.url_name).startswith("guest"):
+        return csrf_failure(request, reason=reason)
+    response = render_csrf_failed(request, match.kwargs["token"], status=403)
     for name, value in HEADERS.items():
         response[name] = value
     return response
 
 
-def elsewhere(request: HttpRequest, token: str, methods: tuple[str, ...]) -> HttpResponse:
-    """Answer a method that this address does not have: who only looks is shown the reservation."""
-    if request.method in ("GET", "HEAD"):
-        return redirect("guest", token=token)
-    response = render(request, "reservations/self_service/csrf_failed.html", {"token": token}, status=405)
-    response["Allow"] = ", ".join(methods)
-    return response
+def render_csrf_failed(request: HttpRequest, token: str, *, status: int) -> HttpResponse:
+    """Render a page with a link to the reservation."""
+    return render(request, "reservations/self_service/csrf_failed.html", {"token": token}, status=status)
 
 
-def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form that came without its CSRF token (CSRF_FAILURE_VIEW): a guest by a page, others as Django does."""
-    found = request.resolver_match
-    if found is None or not str(found.url_name).startswith("guest"):
-        return csrf_failure(request, reason=reason)
-    token = found.kwargs["token"]
-    return private(render(request, "reservations/self_service/csrf_failed.html", {"token": token}, status=403))
+@guest_page("GET", "HEAD")
+def reservation(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Show the reservation, its status and the possible actions."""
+    return show(request, reservation)
 
 
-@by_link("GET", "HEAD")
-def reservation(request: HttpRequest, found: Reservation) -> HttpResponse:
-    """What is booked, how it stands, and what can be done about it."""
-    return show(request, found)
-
-
-@by_link("GET", "HEAD", "POST")
-def cancel(request: HttpRequest, found: Reservation) -> HttpResponse:
-    """Ask whether it is meant, then cancel."""
+@guest_page("GET", "HEAD", "POST")
+def cancel(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Ask for confirmation (GET), then cancel (POST)."""
     if request.method == "POST":
-        return act(request, found, permissions.cancel)
-    return show(request, found, template="cancel")
+        return run_command(request, reservation, permissions.cancel)
+    return show(request, reservation, template="cancel")
 
 
-@by_link("POST")
-def confirm(request: HttpRequest, found: Reservation) -> HttpResponse:
-    """Say that it was this guest who booked."""
-    return act(request, found, email_confirmation.prove)
+@guest_page("POST")
+def confirm(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Confirm the booking and the email address."""
+    return run_command(request, reservation, email_confirmation.confirm_email)
 
 
-@by_link("POST")
-def accept(request: HttpRequest, found: Reservation) -> HttpResponse:
-    """Take the table that is held."""
-    return act(request, found, waitlist.accept, actor="guest")
+@guest_page("POST")
+def accept(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Accept the offered table."""
+    return run_command(request, reservation, waitlist.accept_offer, actor="guest")
 
 
-@by_link("POST")
-def decline(request: HttpRequest, found: Reservation) -> HttpResponse:
-    """Leave the table that is held to others."""
-    return act(request, found, waitlist.decline, actor="guest")
+@guest_page("POST")
+def decline(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Decline the offered table."""
+    return run_command(request, reservation, waitlist.decline_offer, actor="guest")
 
 
-def act(request: HttpRequest, found: Reservation, verb: Callable[..., Any], **how: Any) -> HttpResponse:
-    """Do it and go back to the page; where it cannot be done the page says why."""
+def run_command(
+    request: HttpRequest, reservation: Reservation, command: Callable[..., Any], **options: Any
+) -> HttpResponse:
+    """Run the command and redirect to the page, or show the page with its error."""
+    token = links.token_of(reservation)
     try:
-        verb(found, now=timezone.now(), **how)
+        command(reservation, now=timezone.now(), **options)
     except Refusal as refusal:
-        return show(request, links.find(links.token_of(found)), refusal=refusal)
-    return redirect("guest", token=links.token_of(found))
+        return show(request, links.find(token), refusal=refusal)
+    return redirect("guest", token=token)
 
 
 def show(
-    request: HttpRequest, found: Reservation, *, template: str = "reservation", refusal: Refusal | None = None
+    request: HttpRequest, reservation: Reservation, *, template: str = "reservation", refusal: Refusal | None = None
 ) -> HttpResponse:
-    """One of the pages, in the words of the mail. 410 when the reservation is over, 409 when a wish was refused."""
-    standing = permissions.standing(found, now=timezone.now())
-    is_over = standing == permissions.Standing.OVER
-    until = found.prove_by or waitlist.held_until(found)
+    """Render a page of the reservation: 410 if it is past, 409 with an error."""
+    state = permissions.guest_status(reservation, now=timezone.now())
+    is_past = state == permissions.GuestStatus.PAST
+    until = reservation.confirm_by or waitlist.offer_expires_at(reservation)
     context = {
-        "reservation": found,
-        "token": links.token_of(found),
-        "state": standing,
-        "may_cancel": standing in permissions.CANCELLABLE,
-        "day": templates.day_in_words(found.date),
-        "until": templates.hour_of(until, found.venue.timezone) if until else "",
+        "reservation": reservation,
+        "token": links.token_of(reservation),
+        "state": state,
+        "may_cancel": state in permissions.CANCELLABLE,
+        "day": templates.format_day(reservation.date),
+        "until": templates.format_moment(until, reservation.venue.timezone) if until else "",
         "error": refusal,
     }
-    status = 409 if refusal else 410 if is_over else 200
-    if is_over:
+    if is_past:
         template = "past_reservation"
     elif not context["may_cancel"]:
-        template = "reservation"  # this page says why there is nothing to cancel
+        # The cancel page would offer what is not possible; this page says why.
+        template = "reservation"
+    status = 409 if refusal else 410 if is_past else 200
     return render(request, f"reservations/self_service/{template}.html", context, status=status)

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from reservations.booking import waitlist
 from reservations.models import Reservation
-from reservations.service.check_in import EARLY
+from reservations.service.check_in import MAX_EARLY
 
 Arrival, Status, PendingReason = Reservation.Arrival, Reservation.Status, Reservation.PendingReason
 # A party that has not arrived so long after its time is late.
@@ -17,7 +17,7 @@ class Stage(StrEnum):
     """The stage of a reservation."""
 
     REQUESTED = "requested"
-    UNPROVEN = "unproven"
+    UNCONFIRMED = "unconfirmed"
     WAITING = "waiting"
     OFFERED = "offered"
     CONFIRMED = "confirmed"
@@ -30,51 +30,50 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Badge:
     """How a stage is displayed: label and icon, not only colour."""
 
-    word: str
+    label: str
     icon: str
-    badge: str
+    tone: str
 
 
-LOOKS = {
-    Stage.REQUESTED: Look("Request", "bell", "warn"),
-    Stage.UNPROVEN: Look("Awaiting email confirmation", "clock", "warn"),
-    Stage.WAITING: Look("Waiting", "clock", "warn"),
-    Stage.OFFERED: Look("Offered", "clock", "info"),
-    Stage.CONFIRMED: Look("Confirmed", "check", "soft"),
-    Stage.LATE: Look("Late", "warning", "bad"),
-    Stage.ARRIVED: Look("Arrived", "people", "info"),
-    Stage.SEATED: Look("Seated", "table", "good"),
-    Stage.FINISHED: Look("Finished", "home", "soft"),
-    Stage.NO_SHOW: Look("No-show", "cross", "bad"),
-    Stage.CANCELLED: Look("Cancelled", "cross", "soft"),
+BADGES = {
+    Stage.REQUESTED: Badge("Request", "bell", "warn"),
+    Stage.UNCONFIRMED: Badge("Awaiting email confirmation", "clock", "warn"),
+    Stage.WAITING: Badge("Waiting", "clock", "warn"),
+    Stage.OFFERED: Badge("Offered", "clock", "info"),
+    Stage.CONFIRMED: Badge("Confirmed", "check", "soft"),
+    Stage.LATE: Badge("Late", "warning", "bad"),
+    Stage.ARRIVED: Badge("Arrived", "people", "info"),
+    Stage.SEATED: Badge("Seated", "table", "good"),
+    Stage.FINISHED: Badge("Finished", "home", "soft"),
+    Stage.NO_SHOW: Badge("No-show", "cross", "bad"),
+    Stage.CANCELLED: Badge("Cancelled", "cross", "soft"),
 }
-SEEN = {
+STAGE_BY_ARRIVAL = {
     Arrival.ARRIVED: Stage.ARRIVED,
     Arrival.SEATED: Stage.SEATED,
     Arrival.FINISHED: Stage.FINISHED,
     Arrival.NO_SHOW: Stage.NO_SHOW,
 }
-UNDECIDED = {Stage.REQUESTED, Stage.UNPROVEN}
-ON_THE_LIST = {Stage.WAITING, Stage.OFFERED}
-AWAITED = {Stage.CONFIRMED, Stage.LATE}
-# Nobody is seated any more, or ever was.
-OVER = {Stage.FINISHED, Stage.NO_SHOW, Stage.CANCELLED}
+UNDECIDED = {Stage.REQUESTED, Stage.UNCONFIRMED}
+WAITLISTED = {Stage.WAITING, Stage.OFFERED}
+EXPECTED = {Stage.CONFIRMED, Stage.LATE}
+ENDED = {Stage.FINISHED, Stage.NO_SHOW, Stage.CANCELLED}
 
 
 def stage_of(reservation: Reservation, *, now: datetime) -> Stage:
-    """Where it stands at this moment. No query."""
+    """Return its current stage. No query."""
     if reservation.status == Status.CANCELLED:
         return Stage.CANCELLED
     if reservation.status == Status.CONFIRMED:
         if reservation.arrival:
-            return SEEN[Arrival(reservation.arrival)]
+            return STAGE_BY_ARRIVAL[Arrival(reservation.arrival)]
         return Stage.LATE if reservation.starts_at + LATE_AFTER <= now else Stage.CONFIRMED
-    if waitlist.is_waiting(reservation):
-        return Stage.OFFERED if waitlist.is_held(reservation, now=now) else Stage.WAITING
-    return Stage.UNPROVEN if reservation.pending_reason == PendingReason.PROOF else Stage.REQUESTED
+    if waitlist.is_waitlisted(reservation):
+        return Stage.OFFERED if waitlist.has_offer(reservation, now=now) else Stage.WAITING
+    return Stage.UNCONFIRMED if reservation.pending_reason == PendingReason.EMAIL_CONFIRMATION else Stage.REQUESTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class Step:
 
 
 ARRIVE, SEAT, FINISH = Step("arrived", "Arrived"), Step("seated", "Seat"), Step("finished", "Finish")
-CAME_AFTER_ALL = Step("arrived", "Arrived after all")
+ARRIVE_AFTER_NO_SHOW = Step("arrived", "Arrived after all")
 NO_SHOW, CANCEL = (
     Step("no-show", "No-show", needs_confirmation=True),
     Step("cancel", "Cancel", needs_confirmation=True),
@@ -96,7 +95,7 @@ CONFIRM, OFFER = Step("confirm", "Confirm"), Step("offer", "Offer a table")
 ACCEPT, DECLINE = Step("accept", "Guest accepts"), Step("decline", "Guest declines", needs_confirmation=True)
 STEPS: dict[Stage, tuple[Step, ...]] = {
     Stage.REQUESTED: (CONFIRM, CANCEL),
-    Stage.UNPROVEN: (CONFIRM, CANCEL),
+    Stage.UNCONFIRMED: (CONFIRM, CANCEL),
     Stage.WAITING: (OFFER, CANCEL),
     Stage.OFFERED: (ACCEPT, DECLINE),
     Stage.CONFIRMED: (ARRIVE, SEAT, CANCEL),
@@ -104,18 +103,18 @@ STEPS: dict[Stage, tuple[Step, ...]] = {
     Stage.ARRIVED: (SEAT, CANCEL),
     Stage.SEATED: (FINISH, CANCEL),
     Stage.FINISHED: (),
-    Stage.NO_SHOW: (CAME_AFTER_ALL,),
+    Stage.NO_SHOW: (ARRIVE_AFTER_NO_SHOW,),
     Stage.CANCELLED: (),
 }
 
 
-def steps_of(reservation: Reservation, *, now: datetime) -> list[Step]:
+def next_steps(reservation: Reservation, *, now: datetime) -> list[Step]:
     """Return the next steps, the most likely first. Arrivals can be recorded from 12 hours before the time."""
     stage = stage_of(reservation, now=now)
     steps = list(STEPS[stage])
     if stage == Stage.CONFIRMED and reservation.starts_at <= now:
         steps.insert(2, NO_SHOW)
-    if stage == Stage.CONFIRMED and reservation.starts_at > now + EARLY:
+    if stage == Stage.CONFIRMED and reservation.starts_at > now + MAX_EARLY:
         steps = [CANCEL]
     if stage == Stage.WAITING and reservation.starts_at <= now:
         steps = [CANCEL]

@@ -1,14 +1,14 @@
 -- Reject a change of a venue's time zone while it has pending or confirmed reservations that have not ended.
--- accounts/dashboard/venue_form.py translates the violated constraint into a message. Called by the trigger below.
+-- accounts/forms/venue.py translates the violated constraint into a message. Called by the trigger below.
 CREATE OR REPLACE FUNCTION forbid_venue_timezone_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (
         SELECT FROM reservations_reservation
         WHERE venue_id = NEW.id AND status IN ('confirmed', 'pending') AND ends_at > now()
     ) THEN
-        RAISE EXCEPTION 'guests are expected by the clock of venue %', NEW.id
-        USING ERRCODE = 'check_violation', CONSTRAINT = 'venue_keeps_its_zone_while_guests_are_expected',
-              DETAIL = 'venue_keeps_its_zone_while_guests_are_expected';
+        RAISE EXCEPTION 'venue % has upcoming reservations in its time zone', NEW.id
+        USING ERRCODE = 'check_violation', CONSTRAINT = 'venue_timezone_unused_by_reservations',
+              DETAIL = 'venue_timezone_unused_by_reservations';
     END IF;
     RETURN NEW;
 END $$;

@@ -69,7 +69,7 @@ def test_a_reservation_is_tallied_when_it_is_taken_and_when_it_moves(venue: Venu
     reservation = builders.reservation(venue)
     builders.order(venue)
     assert tallied(venue, "reservation") == {"pending": 1}
-    booking_commands.move(reservation, "confirmed", now=timezone.now(), actor="system")
+    booking_commands.set_status(reservation, "confirmed", now=timezone.now(), actor="system")
     assert tallied(venue, "reservation") == {"confirmed": 1}
     assert tallied(venue, "order") == {"pending": 1}
 

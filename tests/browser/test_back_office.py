@@ -111,8 +111,8 @@ def test_a_host_sees_the_guests_of_their_restaurant_and_of_no_other(
     page = visit()
     sign_in(page, email="host@example.com", to="/admin/")
     page.goto("/admin/reservations/reservation/")
-    said = page.locator("#result_list").inner_text()
-    assert ("Guest of Aurora" in said, "Belladonna" in said) == (True, False)
+    page_text = page.locator("#result_list").inner_text()
+    assert ("Guest of Aurora" in page_text, "Belladonna" in page_text) == (True, False)
     page.goto("/admin/reservations/reservation/?q=Belladonna")
     assert "Guest of Belladonna" not in page.locator("#changelist").inner_text()
     assert page.get_by_role("link", name="Payments").count() == 0

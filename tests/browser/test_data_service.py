@@ -115,10 +115,10 @@ def paid_export(site: Up, token: str, key: Mapping[str, Any]) -> str:
 
     url, body = f"{site.record['base_url']}/v1/exports", {"dataset": "restaurants"}
     headers = {"Authorization": f"Bearer {token}"}
-    told = httpx.post(url, json=body, headers=headers)
-    assert told.status_code == 402, told.text
+    quote = httpx.post(url, json=body, headers=headers)
+    assert quote.status_code == 402, quote.text
     payer = from_key("payer", bytes.fromhex(key["private_key"].removeprefix("0x")))
-    signed, _ = x402HTTPClientSync(client_of(payer)).handle_402_response(dict(told.headers), told.content, url)
+    signed, _ = x402HTTPClientSync(client_of(payer)).handle_402_response(dict(quote.headers), quote.content, url)
     bought = httpx.post(url, json=body, headers=headers | dict(signed), timeout=30)
     assert bought.status_code == 202, bought.text
     found: str = bought.json()["id"]

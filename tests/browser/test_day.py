@@ -110,14 +110,14 @@ def test_a_party_arrives_is_seated_and_leaves_and_the_other_desk_sees_it(visit: 
     other.get_by_role("button", name="Arrived: Grace").click()
     other.get_by_text("Grace has arrived.").wait_for()
     page.locator('.lane[data-table="T2"] .block.arrived', has_text="Grace").wait_for()
-    for step, said, stage in (
+    for step, page_text, stage in (
         ("Arrived", "Ada has arrived.", "arrived"),
         ("Seat", "Ada is seated.", "seated"),
         ("Finish", "Ada has left. The table is free.", "finished"),
     ):
         block(page, "Ada", "T1").get_by_role("link").click()
         page.get_by_role("dialog").get_by_role("button", name=step, exact=True).click()
-        page.get_by_text(said).wait_for()
+        page.get_by_text(page_text).wait_for()
         page.locator(f'.lane[data-table="T1"] .block.{stage}', has_text="Ada").wait_for()
     other.locator("tr.finished", has_text="Ada").wait_for()
     for size in (DESK, PHONE):

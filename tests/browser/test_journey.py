@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
-def test_a_newcomers_order_is_seen_completed_and_told_to_their_server(visit: "Callable[..., Page]", site: Up) -> None:
+def test_the_first_order_is_shown_completed_and_sent_to_a_webhook(visit: "Callable[..., Page]", site: Up) -> None:
     page = visit()
     start = monotonic()
     key = sign_up(page, email="whole@example.com", restaurant="Whole Way")
@@ -38,8 +38,8 @@ def test_a_newcomers_order_is_seen_completed_and_told_to_their_server(visit: "Ca
         page.get_by_role("button", name="Complete order 2").click()
         page.get_by_text("Order 2 was completed.").wait_for()
         assert eventually(lambda: len(receiver.received) == 2)
-    told = [one.verified(secret) for one in receiver.received]
-    assert sorted((event["type"], event["data"]["number"]) for event in told) == [
+    events = [one.verified(secret) for one in receiver.received]
+    assert sorted((event["type"], event["data"]["number"]) for event in events) == [
         ("order.completed", 2),
         ("order.created", 2),
     ]

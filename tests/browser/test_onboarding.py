@@ -24,9 +24,9 @@ def test_the_first_order_is_a_minute_away(visit: Callable[..., "Page"]) -> None:
     began = time.monotonic()
     key = sign_up(page, email="first@example.com", restaurant="First <b>bite</b>", zone="Europe/Rome")
     line = page.locator("#first-call").inner_text()
-    said = subprocess.run(shlex.split(line), capture_output=True, text=True, check=True).stdout
+    page_text = subprocess.run(shlex.split(line), capture_output=True, text=True, check=True).stdout
     took_s = time.monotonic() - began
-    assert said.startswith("HTTP/1.1 201")
+    assert page_text.startswith("HTTP/1.1 201")
     assert took_s < 60
     assert key.startswith("rk_test_")
     assert offences(page) == []

@@ -99,7 +99,7 @@ WRITTEN = {
     "reservations_table": ("name",),
     "reservations_serviceperiod": ("name",),
     "reservations_closure": ("reason",),
-    "reservations_visitor": ("note",),
+    "reservations_guestprofile": ("note",),
     "reservations_reservation": ("customer_name", "special_requests"),
     "catalogue_restaurant": ("name", "neighborhood", "line1", "locality"),
     "catalogue_review": ("text", "author", "owner_reply"),
@@ -117,9 +117,9 @@ LEAVES = re.compile("logout|/delete|/add/|/static|\\.csv|\\.json|takeout|/file")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """A run of its own with rows of all that people write."""
     with running(tmp_path_factory.mktemp("payloads") / "state", "--restaurants", "30") as up:
-        told = up.record["management"]
+        management = up.record["management"]
         with httpx.Client(
-            base_url=told["base_url"], headers={"Authorization": f"Bearer {told['menu_api_key']}"}
+            base_url=management["base_url"], headers={"Authorization": f"Bearer {management['menu_api_key']}"}
         ) as api:
             menu = [{"menu_item_id": "margherita", "quantity": 1, "notes": "notes"}]
             for address in ("address", None):
@@ -143,14 +143,14 @@ def overwrite(up: Up, payloads: Sequence[str]) -> None:
                 [table, column],
             ).fetchone()
             assert found is not None, (table, column)
-            most = found[0] - APART
+            limit = found[0] - APART
             whole = " ".join(payloads)
-            texts = [whole] if len(whole) <= most else [one for one in payloads if len(one) <= most]
+            texts = [whole] if len(whole) <= limit else [one for one in payloads if len(one) <= limit]
             chosen = f"(%s::text[])[1 + (abs(hashtext(ctid::text)::bigint) + {number}) %% cardinality(%s::text[])]"
-            told = f"UPDATE {table} SET {column} = {chosen} || substr(md5(ctid::text), 1, {APART})"  # noqa: S608  # names of our own
+            statement = f"UPDATE {table} SET {column} = {chosen} || substr(md5(ctid::text), 1, {APART})"  # noqa: S608  # names of our own
             if texts:
                 with suppress(psycopg.errors.CheckViolation):
-                    database.execute(told, [texts, texts])
+                    database.execute(statement, [texts, texts])
 
 
 def groups() -> Iterator[Any]:
@@ -161,7 +161,7 @@ def groups() -> Iterator[Any]:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("payloads", list(groups()))
-def test_no_page_runs_what_somebody_has_written(written: Up, chromium: "Browser", payloads: Sequence[str]) -> None:
+def test_no_page_executes_stored_input(written: Up, chromium: "Browser", payloads: Sequence[str]) -> None:
     seen, shown = walked(written, chromium, payloads)
     # Of that many kinds of pages, those that show what people write are many.
     assert len(seen) > 60, seen
@@ -188,7 +188,7 @@ def walked(up: Up, chromium: "Browser", payloads: Sequence[str]) -> tuple[list[s
     complaints: list[str] = []
     page.on("dialog", lambda dialog: complaints.append(f"{page.url}: {dialog.message}"))
     page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
-    page.on("console", lambda said: complaints.extend(reported(page.url, said.text)))
+    page.on("console", lambda page_text: complaints.extend(reported(page.url, page_text.text)))
     admin = up.record["admin"]
     sign_in(page, email=admin["username"], password=admin["password"])
     seen = list(walk(page, lambda: complaints.extend(ran(page))))
@@ -202,9 +202,9 @@ def walked(up: Up, chromium: "Browser", payloads: Sequence[str]) -> tuple[list[s
     return [path for path, _ in seen], [path for path, has_it in seen if has_it]
 
 
-def reported(url: str, said: str) -> list[str]:
+def reported(url: str, page_text: str) -> list[str]:
     """What Chromium says where a page does what its policy forbids."""
-    return [f"{url}: {said}"] if "Content Security Policy" in said else []
+    return [f"{url}: {page_text}"] if "Content Security Policy" in page_text else []
 
 
 def ran(page: "Page") -> list[str]:
@@ -218,8 +218,8 @@ def walk(page: "Page", look: Callable[[], None]) -> Iterator[tuple[str, bool]]:
     while waiting:
         path = waiting.popleft()
         kind = IDS.sub("*", path)
-        most = OF_A_KIND_IN_THE_BACK_OFFICE if path.startswith("/admin/") else OF_A_KIND
-        if path in known or kinds.get(kind, 0) >= most or LEAVES.search(path):
+        limit = OF_A_KIND_IN_THE_BACK_OFFICE if path.startswith("/admin/") else OF_A_KIND
+        if path in known or kinds.get(kind, 0) >= limit or LEAVES.search(path):
             continue
         if path.startswith("/admin/") and not OFFICE.match(path):
             continue

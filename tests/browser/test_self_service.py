@@ -62,7 +62,7 @@ def day(ahead: int) -> str:
     return (datetime.now(tz=UTC) + timedelta(days=ahead)).date().isoformat()
 
 
-def test_a_guest_books_by_keyboard_on_a_phone_in_a_frame_of_another_site(visit: Visit, site: Up) -> None:
+def test_a_booking_by_keyboard_on_a_phone_in_a_frame_of_another_site(visit: Visit, site: Up) -> None:
     page = visit(PHONE)
     with site_of_a_restaurant(site.record["base_url"], demo(site)) as own:
         page.goto(own)
@@ -122,8 +122,8 @@ def test_the_landing_page_makes_real_calls(visit: Visit, scheme: str) -> None:
     page.goto("/")
     page.get_by_role("button", name="Run").click()
     page.get_by_text("200 in").wait_for()
-    told = json.loads(page.locator("#answer").inner_text())
-    assert told["data"]
+    result = json.loads(page.locator("#answer").inner_text())
+    assert result["data"]
     page.get_by_role("button", name="Request a paid field").click()
     page.get_by_text("402 in").wait_for()
     assert offences(page) == []

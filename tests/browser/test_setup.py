@@ -57,7 +57,7 @@ def test_what_is_asked_first_is_asked_without_javascript_too(visit: "Callable[..
     page.get_by_text("The endpoint is disabled. Pending deliveries are marked as failed").wait_for()
 
 
-def test_a_menu_is_uploaded_looked_at_and_applied(visit: "Callable[..., Page]", tmp_path: Path) -> None:
+def test_a_menu_is_uploaded_previewed_and_applied(visit: "Callable[..., Page]", tmp_path: Path) -> None:
     page = visit()
     sign_up(page, email="menu@example.com", restaurant="Osteria Menu")
     menu = f"{home(page)}/menu"

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 CHECKS = [
     "unanswered_call",
     *("order_numbers", "order_totals", "order_tally", "order_event", "order_replay"),
-    *("table_sold_twice", "seating", "seating_names"),
+    *("reservation_table_overlap", "reservation_seating", "reservation_table_names"),
     *("reservation_tally", "reservation_event", "reservation_replay"),
     *("payment_event", "payment_refund", "offer_seats", "export_parts"),
 ]
@@ -93,16 +93,16 @@ def test_books_that_are_right_are_found_right(world: Venue) -> None:
 
 DAMAGES: dict[str, tuple[str, list[str], str]] = {
     "a table sold twice": (
-        "table_sold_twice",
+        "reservation_table_overlap",
         [
-            "ALTER TABLE reservations_seating DROP CONSTRAINT table_is_taken_once_at_a_time",
+            "ALTER TABLE reservations_seating DROP CONSTRAINT seating_no_table_overlap",
             "INSERT INTO reservations_seating (reservation_id, table_id, during)"
             " SELECT reservation_id, table_id, during FROM reservations_seating ORDER BY id LIMIT 1",
         ],
         "table T1 is also taken by another, [",
     ),
     "a table of who is cancelled": (
-        "seating",
+        "reservation_seating",
         [
             "INSERT INTO reservations_seating (reservation_id, table_id, during)"
             " SELECT its.id, named.id, tstzrange(its.starts_at, its.ends_at)"
@@ -113,7 +113,7 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
         "and is cancelled",
     ),
     "a table at another time": (
-        "seating",
+        "reservation_seating",
         [
             "UPDATE reservations_seating SET during = tstzrange('2001-01-01', '2001-01-02')"
             " WHERE reservation_id = AT_TABLE"
@@ -121,7 +121,7 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
         "and its time is [",
     ),
     "a table that is called otherwise": (
-        "seating_names",
+        "reservation_table_names",
         ["UPDATE reservations_reservation SET tables = '{T9}' WHERE id = AT_TABLE"],
         "it names T9 and holds T1",
     ),

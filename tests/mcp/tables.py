@@ -6,7 +6,7 @@ from django.test import Client
 
 from accounts.models import Event, IdempotentCall
 from catalogue.models import FlowBooking, FlowSlot, Restaurant
-from reservations.models import Notice, Reservation
+from reservations.models import GuestMail, Reservation
 from tests.catalogue import builders
 from tests.mcp.client import STATELESS, call, refusal_of, rpc, words_of
 from tests.support import builders as base
@@ -46,7 +46,7 @@ def refused(result: Any, code: str, *, param: str | None = None) -> str:
     """The words of a refusal; nothing was stored."""
     error = refusal_of(result)
     assert (error["code"], error["param"]) == (code, param)
-    stored = [model.objects.count() for model in (FlowBooking, Reservation, Event, Notice, IdempotentCall)]
+    stored = [model.objects.count() for model in (FlowBooking, Reservation, Event, GuestMail, IdempotentCall)]
     assert stored == [0, 0, 0, 0, 0]
     assert not FlowSlot.objects.filter(seats_left__lt=8).exists()
     return words_of(result)

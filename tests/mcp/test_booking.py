@@ -9,7 +9,7 @@ import time_machine
 from django.test import Client
 
 from catalogue.models import FlowBooking, FlowSlot, Restaurant
-from reservations.models import Notice, Reservation, Table
+from reservations.models import GuestMail, Reservation, Table
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.mcp.client import call, refusal_of, words_of
@@ -48,7 +48,7 @@ def test_a_booking_by_a_tool_is_the_record_that_rest_shows(client: Client, place
     assert taken.customer_email == "ada@example.com"
     slot.refresh_from_db()
     assert slot.seats_left == 6
-    assert Notice.objects.get().kind == "confirmed"
+    assert GuestMail.objects.get().kind == "confirmed"
 
 
 @pytest.mark.parametrize("key", [{}, {"idempotency_key": "evening-1"}])
@@ -58,7 +58,7 @@ def test_the_same_call_again_is_the_same_booking(client: Client, place: Restaura
     assert [book(client, slot, **key) for _ in range(2)] == [first, first]
     slot.refresh_from_db()
     assert (FlowBooking.objects.count(), Reservation.objects.count(), slot.seats_left) == (1, 1, 6)
-    assert Notice.objects.count() == 1
+    assert GuestMail.objects.count() == 1
 
 
 def test_a_cancelled_booking_is_booked_anew_by_the_same_call_and_then_once(client: Client, place: Restaurant) -> None:

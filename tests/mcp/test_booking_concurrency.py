@@ -12,7 +12,7 @@ from django.test import Client
 
 from accounts.models import Event
 from catalogue.models import FlowBooking, FlowSlot
-from reservations.models import Notice, Reservation
+from reservations.models import GuestMail, Reservation
 from tests.catalogue import builders
 from tests.mcp.client import call, refusal_of
 from tests.support import builders as base
@@ -57,7 +57,7 @@ def test_ten_identical_calls_at_once_are_one_booking(slot: FlowSlot, by: str, ke
     assert [result["structuredContent"] for result in results] == [results[0]["structuredContent"]] * 10
     slot.refresh_from_db()
     assert (FlowBooking.objects.count(), Reservation.objects.count(), slot.seats_left) == (1, 1, 6)
-    assert (Event.objects.filter(type="reservation.confirmed").count(), Notice.objects.count()) == (1, 1)
+    assert (Event.objects.filter(type="reservation.confirmed").count(), GuestMail.objects.count()) == (1, 1)
 
 
 @pytest.mark.parametrize("by", ["offer", "moment"])
@@ -72,7 +72,7 @@ def test_a_guest_who_calls_from_many_addresses_at_once_has_one_table(slot: FlowS
     results = at_once(4, from_address)
     lost = [refusal_of(result)["code"] for result in results if result.get("isError")]
     assert lost == ["too_many_bookings"] * 3
-    assert (FlowBooking.objects.count(), Reservation.objects.count(), Notice.objects.count()) == (1, 1, 1)
+    assert (FlowBooking.objects.count(), Reservation.objects.count(), GuestMail.objects.count()) == (1, 1, 1)
 
 
 def test_of_ten_guests_who_want_the_last_seats_at_once_one_gets_them(slot: FlowSlot) -> None:

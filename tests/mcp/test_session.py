@@ -22,7 +22,7 @@ from catalogue.hours import open_spans
 from catalogue.models import FlowBooking, FlowSlot
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from reservations.models import Notice, Reservation
+from reservations.models import GuestMail, Reservation
 from tests.catalogue import builders
 from tests.mcp.agents import Mode, connected, content, paid
 from tests.mcp.client import RECEIPT, TOKEN
@@ -112,5 +112,5 @@ def test_an_agent_finds_reads_pays_and_books(
         ("reservation.created", taken.pk),
         ("reservation.confirmed", taken.pk),
     ]
-    assert Notice.objects.get().kind == "confirmed"
+    assert GuestMail.objects.get().kind == "confirmed"
     assert [set(GUEST) <= set(one.requested_schema["properties"]) for one in asked] == [True] * (mode == "auto")

@@ -41,21 +41,21 @@ MUTANTS = (
     ),
     Mutant(
         name="nonce unique off",
-        path="payments/migrations/0001_prices_payments_and_wallets.py",
+        path="payments/migrations/0001_initial.py",
         before='models.UniqueConstraint(fields=("network", "proof_key"), name="a_proof_pays_once"),',
         after="",
         test="tests/payments/checkout/test_paid_calls.py::test_twenty_copies_at_once_are_charged_once",
     ),
     Mutant(
         name="exclusion off",
-        path="reservations/migrations/0001_reservations_tables_and_guests.py",
+        path="reservations/migrations/0001_initial.py",
         before="""                    django.contrib.postgres.constraints.ExclusionConstraint(
-                        expressions=[("table", "="), ("during", "&&")], name="table_is_taken_once_at_a_time"
+                        expressions=[("table", "="), ("during", "&&")], name="seating_no_table_overlap"
                     ),""",
         after="""                    models.CheckConstraint(
-                        condition=models.Q(("during__isempty", False)), name="table_is_taken_once_at_a_time"
+                        condition=models.Q(("during__isempty", False)), name="seating_no_table_overlap"
                     ),""",
-        test="tests/reservations/booking/test_table_assignment.py::test_of_200_guests_who_want_the_last_table_one_gets_it",
+        test="tests/reservations/booking/test_table_assignment.py::test_of_200_concurrent_bookings_of_the_last_table_one_succeeds",
     ),
     Mutant(
         name="fail-open off",

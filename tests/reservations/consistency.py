@@ -8,7 +8,7 @@ from django.db import connection
 
 from accounts.models import Event
 from framework.errors import Refusal
-from reservations.models import Notice, Reservation, Seating
+from reservations.models import GuestMail, Reservation, Seating
 
 OVERLAPS = """
     SELECT one.table_id, one.during, other.during
@@ -58,4 +58,4 @@ def unchanged(refusal: type[Refusal], attempt: Callable[[], Any]) -> Refusal:
 
 def state() -> list[Any]:
     """Everything that a refusal leaves as it is."""
-    return [list(model.objects.order_by("pk").values()) for model in (Reservation, Seating, Event, Notice)]
+    return [list(model.objects.order_by("pk").values()) for model in (Reservation, Seating, Event, GuestMail)]

@@ -103,7 +103,7 @@ class Side:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class StoredAnswer:
     """What was answered to a call with an Idempotency-Key."""
 
     at: datetime
@@ -112,7 +112,7 @@ class Kept:
 
 
 @contextmanager
-def undone() -> Iterator[None]:
+def rolled_back() -> Iterator[None]:
     """Undo what was written, after the constraints of a commit and `manage.py check_consistency` had no findings."""
     with transaction.atomic():
         yield
@@ -121,7 +121,7 @@ def undone() -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-class Books(RuleBasedStateMachine):
+class ProductMachine(RuleBasedStateMachine):
     """Each rule asks the product, then the model, and compares the answers; then what is stored is compared too."""
 
     orders: Bundle[tuple[int, str]] = Bundle("orders")
@@ -130,13 +130,13 @@ class Books(RuleBasedStateMachine):
     def __init__(self, sides: Sequence[Side]) -> None:
         super().__init__()
         self.sides = sides
-        self.books = [deepcopy(side.model) for side in sides]
-        self.kept: dict[tuple[int, str], Kept] = {}
+        self.models = [deepcopy(side.model) for side in sides]
+        self.stored_answers: dict[tuple[int, str], StoredAnswer] = {}
         self.now = BEGINNINGS[0]
         self.touched = {(venue, path) for venue in (0, 1) for path in (ORDERS, RESERVATIONS)}
         self.held = ExitStack()
         self.clock = self.held.enter_context(time_machine.travel(self.now, tick=False))
-        self.held.enter_context(undone())
+        self.held.enter_context(rolled_back())
 
     def teardown(self) -> None:
         """Leave the clock and the database as they were."""
@@ -169,7 +169,7 @@ class Books(RuleBasedStateMachine):
     @rule(target=orders, venue=venues, body=orders_asked, key=st.sampled_from(["a", "b"]), again=st.booleans())
     def place_once(self, venue: int, body: Record, key: str, again: bool) -> Order_:
         """With a key that may have been used; `again`: and with the body that it was used with."""
-        before = self.kept.get((venue, key))
+        before = self.stored_answers.get((venue, key))
         if before is None or before.at <= self.now - REMEMBERED:
             return self.placed(venue, body, key=key)
         wanted = before.body if again else body
@@ -178,13 +178,13 @@ class Books(RuleBasedStateMachine):
             assert (answer.status_code, answer.content) == (201, before.answer)
             assert answer["Idempotent-Replayed"] == "true"
         else:
-            assert said(answer) == Refused(400, "idempotency_key_reused", "Idempotency-Key")
+            assert outcome_of(answer) == Refused(400, "idempotency_key_reused", "Idempotency-Key")
         return multiple()
 
     def placed(self, venue: int, body: Record, *, key: str | None = None) -> Order_:
         """Place an order."""
         answer = self.ask(venue, "POST", ORDERS, body, **({"idempotency-key": key} if key else {}))
-        expected, found = outcome(lambda: self.books[venue].place(body, now=self.now)), said(answer)
+        expected, found = outcome(lambda: self.models[venue].place(body, now=self.now)), outcome_of(answer)
         assert "Idempotent-Replayed" not in answer
         if isinstance(expected, Refused) or isinstance(found, Refused):
             assert found == expected
@@ -192,14 +192,14 @@ class Books(RuleBasedStateMachine):
         assert found == {"id": found["id"], **expected}
         assert (answer.status_code, answer["ETag"]) == (201, '"1"')
         if key:
-            self.kept[venue, key] = Kept(at=self.now, body=body, answer=answer.content)
-        self.books[venue].orders[found["id"]] = found
+            self.stored_answers[venue, key] = StoredAnswer(at=self.now, body=body, answer=answer.content)
+        self.models[venue].orders[found["id"]] = found
         return venue, found["id"]
 
     @rule(ref=st.sampled_from(["margherita", "acqua"]), back=st.booleans())
     def sell_out(self, ref: str, back: bool) -> None:
         """Staff of a venue with a menu say that a dish is sold out today, or there again."""
-        for side, book in zip(self.sides, self.books, strict=True):
+        for side, book in zip(self.sides, self.models, strict=True):
             if isinstance(book, House):
                 book.dishes[ref].sold_out_on = None if back else self.now.astimezone(book.zone).date()
                 items = MenuItem.objects.filter(menu__venue=side.venue, ref=ref)
@@ -210,8 +210,8 @@ class Books(RuleBasedStateMachine):
         venue, name = order
         headers = {} if if_match is None else {"if-match": f'"{if_match}"'}
         answer = self.ask(venue, "PUT", f"{ORDERS}/{name}/status", {"status": status}, **headers)
-        expected = outcome(lambda: self.books[venue].move_order(name, status, now=self.now, if_match=if_match))
-        assert said(answer) == expected
+        expected = outcome(lambda: self.models[venue].move_order(name, status, now=self.now, if_match=if_match))
+        assert outcome_of(answer) == expected
         if not isinstance(expected, Refused):
             assert answer["ETag"] == f'"{expected["version"]}"'
 
@@ -222,13 +222,13 @@ class Books(RuleBasedStateMachine):
         self.touched.add((venue, ORDERS))
         agree(
             lambda: orders_commands.move(row, status, now=self.now, actor=STAFF),
-            lambda: self.books[venue].move_order(name, status, now=self.now),
+            lambda: self.models[venue].move_order(name, status, now=self.now),
         )
 
     @rule(order=orders, version=st.none() | st.sampled_from([1, 2]))
     def look(self, order: tuple[int, str], version: int | None) -> None:
         venue, name = order
-        expected = self.books[venue].orders[name]
+        expected = self.models[venue].orders[name]
         headers = {} if version is None else {"if-none-match": f'"{version}"'}
         answer = self.ask(venue, "GET", f"{ORDERS}/{name}", **headers)
         if version == expected["version"]:
@@ -240,8 +240,8 @@ class Books(RuleBasedStateMachine):
     def another_venue_sees_nothing(self, order: tuple[int, str], status: str) -> None:
         venue, name = order
         stranger = 1 - venue
-        assert said(self.ask(stranger, "GET", f"{ORDERS}/{name}")) == UNKNOWN
-        assert said(self.ask(stranger, "PUT", f"{ORDERS}/{name}/status", {"status": status})) == UNKNOWN
+        assert outcome_of(self.ask(stranger, "GET", f"{ORDERS}/{name}")) == UNKNOWN
+        assert outcome_of(self.ask(stranger, "PUT", f"{ORDERS}/{name}/status", {"status": status})) == UNKNOWN
         # Its own venue's are compared too: nothing has moved.
         self.touched.add((venue, ORDERS))
 
@@ -250,7 +250,7 @@ class Books(RuleBasedStateMachine):
     )
     def list_orders(self, venue: int, status: str | None, limit: int, page: int) -> None:
         wanted = {"limit": str(limit), "page": str(page)} | ({"status": status} if status else {})
-        self.compare_list(venue, ORDERS, wanted, self.books[venue].newest_first(status), page=page, limit=limit)
+        self.compare_list(venue, ORDERS, wanted, self.models[venue].newest_first(status), page=page, limit=limit)
 
     # Reservations
     @rule(target=reservations, venue=venues, ahead=days_ahead, at=times, party_size=parties, words=texts)
@@ -262,7 +262,7 @@ class Books(RuleBasedStateMachine):
 
     def reserved(self, venue: int, *, ahead: int, at: str, party_size: int, **more: str) -> tuple[int, str] | None:
         """Reserve for a day so many days ahead; None where that is refused."""
-        book = self.books[venue]
+        book = self.models[venue]
         day = self.now.astimezone(book.zone).date() + timedelta(days=ahead)
         body = {
             "customer_name": "Ada Lovelace",
@@ -273,7 +273,7 @@ class Books(RuleBasedStateMachine):
             **more,
         }
         answer = self.ask(venue, "POST", RESERVATIONS, body)
-        expected, found = outcome(lambda: book.reserve(body, now=self.now)), said(answer)
+        expected, found = outcome(lambda: book.reserve(body, now=self.now)), outcome_of(answer)
         if isinstance(expected, Refused) or isinstance(found, Refused):
             assert found == expected
             if isinstance(book, House):
@@ -296,8 +296,8 @@ class Books(RuleBasedStateMachine):
         self.touched.add((venue, RESERVATIONS))
         for status in verdicts:
             agree(
-                partial(booking_commands.move, row, status, now=self.now, actor=STAFF),
-                partial(self.books[venue].move_reservation, name, status, now=self.now),
+                partial(booking_commands.set_status, row, status, now=self.now, actor=STAFF),
+                partial(self.models[venue].move_reservation, name, status, now=self.now),
             )
 
     @rule(
@@ -308,7 +308,7 @@ class Books(RuleBasedStateMachine):
         page=st.sampled_from([1, 2]),
     )
     def list_reservations(self, venue: int, status: str | None, ahead: int | None, limit: int, page: int) -> None:
-        book = self.books[venue]
+        book = self.models[venue]
         day = None if ahead is None else (self.now.astimezone(book.zone).date() + timedelta(days=ahead)).isoformat()
         wanted = {"limit": str(limit), "page": str(page)}
         wanted |= ({"status": status} if status else {}) | ({"date": day} if day else {})
@@ -319,7 +319,7 @@ class Books(RuleBasedStateMachine):
     def a_venue_shows_what_was_done_to_it(self) -> None:
         """Only the lists that were touched by the last rule; what a stranger changed would show when they are next."""
         for venue, path in sorted(self.touched):
-            book = self.books[venue]
+            book = self.models[venue]
             if path == ORDERS:
                 self.compare_list(venue, path, {"limit": "100"}, book.newest_first(), page=1, limit=100)
             else:
@@ -367,7 +367,7 @@ def outcome(attempt: Callable[[], Record]) -> Record | Refused:
         return refused
 
 
-def said(answer: Any) -> Record | Refused:
+def outcome_of(answer: Any) -> Record | Refused:
     """What the API answers: a record or a refusal."""
     content: Record = answer.json()
     if answer.status_code < 400:

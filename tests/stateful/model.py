@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 Record = dict[str, Any]
 
 MAX_DAYS_AHEAD = 365
-TURNS = ((2, timedelta(minutes=90)), (4, timedelta(minutes=105)), (6, timedelta(minutes=120)))
-LONGEST_TURN = timedelta(minutes=150)
+TURN_TIMES = ((2, timedelta(minutes=90)), (4, timedelta(minutes=105)), (6, timedelta(minutes=120)))
+MAX_TURN = timedelta(minutes=150)
 CENT = Decimal("0.01")
 
 
@@ -35,7 +35,7 @@ def stamp(moment: datetime) -> str:
 
 def turn_of(party_size: int) -> timedelta:
     """How long a party stays."""
-    return next((turn for most, turn in TURNS if party_size <= most), LONGEST_TURN)
+    return next((turn for size, turn in TURN_TIMES if party_size <= size), MAX_TURN)
 
 
 @dataclass
@@ -238,11 +238,11 @@ class House(Book):
     def times(self, day: date) -> dict[str, datetime]:
         """When guests are seated on a day: the time by the clock, and the moment."""
         found = {}
-        for own_day in (day - timedelta(days=1), day):
-            if own_day in self.closed or own_day.weekday() not in self.weekdays:
+        for service_date in (day - timedelta(days=1), day):
+            if service_date in self.closed or service_date.weekday() not in self.weekdays:
                 continue
-            wall = datetime.combine(own_day, self.first_seating)
-            last = datetime.combine(own_day + timedelta(days=1), self.last_seating)
+            wall = datetime.combine(service_date, self.first_seating)
+            last = datetime.combine(service_date + timedelta(days=1), self.last_seating)
             while wall <= last:
                 if wall.date() == day:
                     with suppress(Refused):

@@ -11,7 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from orders.models import Menu, MenuCategory, MenuItem, Order
 from reservations.models import Closure, Reservation
-from tests.stateful.machine import Books, Side
+from tests.stateful.machine import ProductMachine, Side
 from tests.stateful.model import Book, Dish, House, Place
 from tests.support import builders
 
@@ -78,11 +78,11 @@ def sides(db: None) -> list[Side]:
 def run(sides: list[Side], profile: settings) -> None:
     """Run the machine on these venues; fails with the shortest program found on which product and model differ."""
 
-    class BooksOfThese(Books):
+    class MachineOfSides(ProductMachine):
         def __init__(self) -> None:
             super().__init__(sides)
 
-    run_state_machine_as_test(BooksOfThese, settings=profile)
+    run_state_machine_as_test(MachineOfSides, settings=profile)
 
 
 def test_product_and_model_never_differ(sides: list[Side]) -> None:
@@ -120,7 +120,7 @@ def move_reservation_anyhow(reservation: Reservation, status: str, *, now: datet
     [(Order, move_order_anyhow), (Reservation, move_reservation_anyhow)],
     ids=["order", "reservation"],
 )
-def test_it_notices_when_final_states_are_not_final(
+def test_the_machine_detects_final_states_that_are_not_final(
     sides: list[Side], monkeypatch: pytest.MonkeyPatch, model: type, hole: Callable[..., bool]
 ) -> None:
     monkeypatch.setattr(model, "move_to", hole)

@@ -127,8 +127,8 @@ def reservation(
         party_size=party_size,
         **({"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"} | fields),
     )
-    booking_commands.write_down(reservation, now=now, actor="system")
-    booking_commands.move(reservation, status, now=now, actor="system")
+    booking_commands.create_by_staff(reservation, now=now, actor="system")
+    booking_commands.set_status(reservation, status, now=now, actor="system")
     return reservation
 
 

@@ -4,7 +4,6 @@ import calendar
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -12,7 +11,9 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from reservations.forms.setup import WEEKDAYS
+from reservations.booking.availability import find_closure
+from reservations.booking.venue_time import local_today
+from reservations.forms.setup import WEEKDAYS, format_weekdays
 from reservations.models import Closure, ServicePeriod
 
 MONTHS = 6
@@ -45,8 +46,7 @@ class Week:
 
     @classmethod
     def of(cls, periods: Sequence[ServicePeriod]) -> "Week":
-        """Build the chart of these periods."""
-        spans = [span(period) for period in periods]
+        spans = [period.seating_minutes for period in periods]
         first = min((start for start, _ in spans), default=11 * 60) // 60
         last = -(-max((end for _, end in spans), default=23 * 60) // 60)
         blocks = tuple(
@@ -66,13 +66,6 @@ class Week:
         return cls(blocks, hours, days, width=LEFT + (last - first) * HOUR + 16, height=TOP + 7 * ROW)
 
 
-def span(period: ServicePeriod) -> tuple[int, int]:
-    """The first and the last minute, from midnight of the start day."""
-    first = period.first_seating.hour * 60 + period.first_seating.minute
-    last = period.last_seating.hour * 60 + period.last_seating.minute
-    return first, last + (1440 if period.is_overnight else 0)
-
-
 @dataclass(frozen=True, slots=True)
 class Month:
     """A calendar month: weeks of (day number, closing reason); None for days of adjacent months."""
@@ -81,45 +74,37 @@ class Month:
     weeks: tuple[tuple[tuple[int, str] | None, ...], ...]
 
 
-def months(today: date, closures: Sequence[Closure]) -> Iterator[Month]:
+def list_months(today: date, closures: Sequence[Closure]) -> Iterator[Month]:
     """Yield this month and the following ones."""
-    year, month = today.year, today.month
-    for _ in range(MONTHS):
+
+    def closing_reason(day: date) -> str:
+        closure = find_closure(day, closures)
+        return closure.reason or "Closed" if closure else ""
+
+    for number in range(today.month - 1, today.month - 1 + MONTHS):
+        year, month = today.year + number // 12, number % 12 + 1
         weeks = tuple(
-            tuple((day.day, closing_reason(day, closures)) if day.month == month else None for day in week)
+            tuple((day.day, closing_reason(day)) if day.month == month else None for day in week)
             for week in calendar.Calendar().monthdatescalendar(year, month)
         )
         yield Month(f"{calendar.month_name[month]} {year}", weeks)
-        year, month = (year + 1, 1) if month == 12 else (year, month + 1)
-
-
-def closing_reason(day: date, closures: Sequence[Closure]) -> str:
-    """Return why the venue is closed on that day, or "" if it is open."""
-    return next((one.reason or "Closed" for one in closures if one.first_date <= day <= one.last_date), "")
 
 
 @page(Right.VENUE, section="venue")
 def hours(request: PageRequest) -> HttpResponse:
     """Show the week and the upcoming closed days. Two queries besides those of the layout."""
     venue = request.access.venue
-    today = timezone.now().astimezone(ZoneInfo(venue.timezone)).date()
+    today = local_today(venue, now=timezone.now())
     periods = list(ServicePeriod.objects.filter(venue=venue).order_by("first_seating", "name", "id")[:MAX_SHOWN])
-    closures = list(
-        Closure.objects.filter(venue=venue, last_date__gte=today.replace(day=1)).order_by("first_date", "id")[
-            :MAX_SHOWN
-        ]
-    )
+    closures = Closure.objects.filter(venue=venue, last_date__gte=today.replace(day=1)).order_by("first_date", "id")
+    closures = closures[:MAX_SHOWN]
     context = {
-        "periods": [(period, days_of(period)) for period in periods],
+        "periods": [
+            (period, "every day" if len(set(period.weekdays)) == 7 else format_weekdays(period)) for period in periods
+        ],
         "week": Week.of(periods),
-        "closures": [one for one in closures if one.last_date >= today],
-        "months": list(months(today, closures)),
+        "closures": [closure for closure in closures if closure.last_date >= today],
+        "months": list(list_months(today, list(closures))),
         "day_names": [name[:2] for name in WEEKDAYS],
     }
     return render(request, "reservations/setup_hours.html", context)
-
-
-def days_of(period: ServicePeriod) -> str:
-    """`every day`, or `Mon, Tue`."""
-    days = sorted(set(period.weekdays))
-    return "every day" if len(days) == 7 else ", ".join(WEEKDAYS[day][:3] for day in days)

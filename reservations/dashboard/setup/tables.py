@@ -11,7 +11,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
 from reservations.floor import tables as floor_tables
-from reservations.forms.setup import RowForm
+from reservations.forms.setup import TableRangeForm
 from reservations.models import Area, Combination, Table
 
 # A venue has dozens of tables; the page says when it does not list all.
@@ -22,10 +22,10 @@ MAX_SHOWN = 500
 def tables(request: PageRequest) -> HttpResponse:
     """List tables, areas and combinations; a POST adds several tables. Five queries besides those of the layout."""
     venue = request.access.venue
-    form = RowForm(request.POST if request.method == "POST" else None, venue=venue)
+    form = TableRangeForm(request.POST if request.method == "POST" else None, venue=venue)
     if form.is_valid():
         try:
-            number = floor_tables.add_row(venue, **form.cleaned_data)
+            number = floor_tables.add_tables(venue, **form.cleaned_data)
         except Refusal as refusal:
             form.add_error(refusal.param or None, refusal.message)
         else:

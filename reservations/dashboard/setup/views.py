@@ -33,13 +33,13 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    "table": Kind("table", "table", Table, setup.OwnTableForm, "setup-tables", "tables"),
-    "area": Kind("area", "area", Area, setup.OwnAreaForm, "setup-tables", "tables"),
+    "table": Kind("table", "table", Table, setup.VenueTableForm, "setup-tables", "tables"),
+    "area": Kind("area", "area", Area, setup.VenueAreaForm, "setup-tables", "tables"),
     "combination": Kind(
         "combination",
         "combination",
         Combination,
-        setup.OwnCombinationForm,
+        setup.VenueCombinationForm,
         "setup-tables",
         "tables",
         "Assigned to a party when no single table is large enough and free.",
@@ -48,12 +48,12 @@ KINDS: Mapping[str, Kind] = {
         "period",
         "service period",
         ServicePeriod,
-        setup.OwnPeriodForm,
+        setup.VenuePeriodForm,
         "setup-hours",
         "hours",
         "From the first to the last seating. If the last seating is earlier than the first, it is on the next day.",
     ),
-    "closure": Kind("closure", "closed days", Closure, setup.OwnClosureForm, "setup-hours", "hours"),
+    "closure": Kind("closure", "closed days", Closure, setup.VenueClosureForm, "setup-hours", "hours"),
 }
 
 
@@ -118,7 +118,7 @@ def remove(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
         return render(request, "reservations/setup_remove.html", {"row": row, "kind": row_kind})
     name = str(row)
     try:
-        tables.remove(row)
+        tables.delete_row(row)
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect("setup-edit-" + kind, venue=venue.public_id, key=key)

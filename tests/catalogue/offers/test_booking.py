@@ -12,7 +12,7 @@ from accounts.models import Event, IdempotentCall
 from catalogue import offers
 from catalogue.models import FlowBooking, FlowSlot, Listing, Restaurant
 from reservations.booking import commands
-from reservations.models import Notice, Reservation, Table
+from reservations.models import GuestMail, Reservation, Table
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.support import builders as base
@@ -52,7 +52,7 @@ def refused(response: Any, slot: FlowSlot, status: int, code: str) -> dict[str, 
     """The error; nothing was stored."""
     error: dict[str, Any] = response.json()["error"]
     assert (response.status_code, error["code"]) == (status, code)
-    counts = [model.objects.count() for model in (FlowBooking, Reservation, Event, Notice, IdempotentCall)]
+    counts = [model.objects.count() for model in (FlowBooking, Reservation, Event, GuestMail, IdempotentCall)]
     assert (counts, seats_left(slot)) == ([0, 0, 0, 0, 0], slot.seats)
     return error
 
@@ -98,7 +98,7 @@ def test_the_guest_gets_the_venues_mail_and_the_venue_its_events(place: Restaura
         "reservation.created",
         "reservation.confirmed",
     ]
-    assert Notice.objects.get().kind == "confirmed"
+    assert GuestMail.objects.get().kind == "confirmed"
 
 
 def test_without_an_idempotency_key_nothing_is_booked(place: Restaurant) -> None:
@@ -219,7 +219,7 @@ def test_a_contact_holds_three_tables_that_are_still_to_come(place: Restaurant) 
     assert post(slots[3], key="fifth", customer_email="grace@example.com").status_code == 201
     # What the venue cancels does not count.
     reservation = Reservation.objects.earliest("starts_at")
-    commands.move(reservation, "cancelled", now=NOW, actor="staff:1")
+    commands.set_status(reservation, "cancelled", now=NOW, actor="staff:1")
     assert post(slots[4], key="sixth").status_code == 201
     assert venue.reservations.count() == 5
 
@@ -302,7 +302,7 @@ def test_what_is_cancelled_elsewhere_gives_its_seats_back_once(place: Restaurant
     record = post(slot).json()
     reservation = Reservation.objects.get()
     if by == "staff":
-        commands.move(reservation, "cancelled", now=NOW, actor="staff:1")
+        commands.set_status(reservation, "cancelled", now=NOW, actor="staff:1")
     else:
         Client().post(record["manage_url"].removeprefix("http://127.0.0.1:8000") + "/cancel")
     assert seats_left(slot) == 6
@@ -314,7 +314,7 @@ def test_what_is_cancelled_elsewhere_gives_its_seats_back_once(place: Restaurant
 def test_who_cancels_after_the_seats_came_back_gives_none_twice(place: Restaurant) -> None:
     slot = builders.slot(place)
     record = post(slot).json()
-    commands.move(Reservation.objects.get(), "cancelled", now=NOW, actor="staff:1")
+    commands.set_status(Reservation.objects.get(), "cancelled", now=NOW, actor="staff:1")
     offers.release(now=NOW)
     assert manage("delete", record).json()["status"] == "cancelled"
     assert seats_left(slot) == 8

@@ -13,7 +13,7 @@ from accounts.request_log.writer import request_log
 from catalogue.models import FlowBooking
 from reservations.booking import commands
 from reservations.guests import erasure, profiles
-from reservations.guests.contact_hash import contact_of
+from reservations.guests.contact_hash import hash_contact
 from reservations.models import Reservation
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
@@ -21,7 +21,7 @@ from tests.support import builders as base
 
 pytestmark = pytest.mark.django_db
 EMAIL, PHONE, NAME = "zqerased@example.com", "+4533998877", "Zqerased Lovelace"
-CONTACT = contact_of(customer_email=EMAIL, customer_phone=None)
+CONTACT = hash_contact(customer_email=EMAIL, customer_phone=None)
 
 
 @pytest.fixture(autouse=True)
@@ -65,11 +65,11 @@ def test_nothing_of_an_erased_guest_stays_in_any_table() -> None:
     assert FlowBooking.objects.get().contact == CONTACT
     assert {"reservations_reservation", "catalogue_flowbooking"} <= set(mentions(EMAIL, PHONE, NAME, CONTACT))
     for its in Reservation.objects.all():
-        commands.move(its, "cancelled", now=NOW, actor="system")
+        commands.set_status(its, "cancelled", now=NOW, actor="system")
     row = Reservation.objects.first()
     assert row is not None
-    profiles.note(profiles.guest_of(row), text=f"{NAME} is kind", tags=[], seen=None, now=NOW)
+    profiles.save_note(profiles.guest_of_reservation(row), text=f"{NAME} is kind", tags=[], seen=None, now=NOW)
     later = NOW + timedelta(days=1)
-    assert erasure.erase(profiles.guest_of(row), name=NAME, typed=NAME, now=later, actor="system") == 2
+    assert erasure.erase(profiles.guest_of_reservation(row), name=NAME, typed=NAME, now=later, actor="system") == 2
     assert mentions(EMAIL, PHONE, NAME, CONTACT) == []
     assert FlowBooking.objects.get().contact == ""

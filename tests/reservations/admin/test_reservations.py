@@ -44,7 +44,7 @@ def errors_of(response: Any) -> dict[str, list[str]]:
     """What the form says is wrong."""
     assert response.status_code == 200
     found: dict[str, list[str]] = response.context["adminform"].form.errors
-    return {name: list(said) for name, said in found.items()}
+    return {name: list(page_text) for name, page_text in found.items()}
 
 
 def test_a_list_of_reservations_costs_the_same_for_one_and_for_forty(
@@ -129,7 +129,7 @@ def test_staff_write_down_a_reservation_also_one_of_the_past(staff: Client, venu
         ({"venue": "", "date": ""}, "venue", "This field is required."),
     ],
 )
-def test_what_cannot_be_is_said_at_the_field(
+def test_errors_are_shown_at_their_field(
     staff: Client, venue: Venue, changes: dict[str, str], field: str, message: str
 ) -> None:
     response = staff.post(f"{RESERVATIONS}add/", form(venue=str(venue.pk)) | changes)
@@ -137,7 +137,7 @@ def test_what_cannot_be_is_said_at_the_field(
     assert not Reservation.objects.exists()
 
 
-def test_mending_a_reservation_measures_its_stay_anew_and_makes_a_new_version(staff: Client, venue: Venue) -> None:
+def test_a_correction_recalculates_the_stay_and_makes_a_new_version(staff: Client, venue: Venue) -> None:
     reservation = builders.reservation(venue, status="confirmed", starts_at=EVENING, metadata={"campaign": "autumn"})
     before = Reservation.objects.values().get(pk=reservation.pk)
     tampered = {"status": "cancelled", "code": "AAAAAA", "venue": str(builders.venue().pk), "metadata": "[]"}
@@ -159,7 +159,7 @@ def test_mending_a_reservation_measures_its_stay_anew_and_makes_a_new_version(st
     }
 
 
-def test_a_phone_number_is_kept_without_what_people_write_between_its_digits(staff: Client, venue: Venue) -> None:
+def test_a_phone_number_is_stored_without_separators(staff: Client, venue: Venue) -> None:
     staff.post(f"{RESERVATIONS}add/", form(customer_phone="+44 (20) 7946-0958") | {"venue": str(venue.pk)})
     assert Reservation.objects.get().customer_phone == "+442079460958"
 
@@ -212,7 +212,7 @@ def act(staff: Client, action: str, *reservations: Reservation) -> Any:
     return staff.post(RESERVATIONS, {"action": action, "_selected_action": keys, "confirmed": "yes"})
 
 
-def test_staff_mark_who_has_come_and_are_told_what_cannot_be(staff: Client, venue: Venue) -> None:
+def test_staff_record_arrivals_and_see_errors(staff: Client, venue: Venue) -> None:
     builders.table(venue)
     guests = builders.reservation(venue, status="confirmed", code="AAAAAA", starts_at=EVENING)
     missing = builders.reservation(venue, status="confirmed", code="BBBBBB", starts_at=EVENING)
@@ -221,8 +221,8 @@ def test_staff_mark_who_has_come_and_are_told_what_cannot_be(staff: Client, venu
             act(staff, action, guests)
         act(staff, "no_show", guests, missing)
         # Nobody has looked at the messages in between.
-        said = builders.messages_of(act(staff, "arrived", missing))
-    assert sorted(said) == [
+        page_text = builders.messages_of(act(staff, "arrived", missing))
+    assert sorted(page_text) == [
         "AAAAAA: Ada Lovelace, party of 4 was marked as arrived.",
         "AAAAAA: Ada Lovelace, party of 4 was marked as finished.",
         "AAAAAA: Ada Lovelace, party of 4 was marked as seated.",
@@ -250,13 +250,13 @@ def test_staff_offer_a_table_to_who_waits_and_call_who_has_no_mail(staff: Client
         assert (shown.count("Pending: waiting, call the guest"), shown.count("Pending: waiting<")) == (1, 2)
         response = act(staff, "offer_table", *made)
         held, refused = "13:30 on Saturday 21 November 2026", "No table is free for this party."
-        said = builders.messages_of(response)
+        page_text = builders.messages_of(response)
         # The latest is first.
-        assert [line.split(":")[0] for line in said] == ["CCCCCC", "BBBBBB", "AAAAAA"]
+        assert [line.split(":")[0] for line in page_text] == ["CCCCCC", "BBBBBB", "AAAAAA"]
         shown = staff.get(RESERVATIONS).content.decode()
-    assert [line for line in said if refused in line] == [f"AAAAAA: Ada Lovelace, party of 4: {refused}"]
-    assert "The guest is emailed." in said[0]
-    assert "Call the guest." in said[1]
+    assert [line for line in page_text if refused in line] == [f"AAAAAA: Ada Lovelace, party of 4: {refused}"]
+    assert "The guest is emailed." in page_text[0]
+    assert "Call the guest." in page_text[1]
     assert shown.count(f"offered a table until {held}") == 2
 
 
@@ -295,20 +295,20 @@ def test_a_name_is_one_line(staff: Client, venue: Venue) -> None:
 
 def test_the_page_of_a_reservation_shows_its_history_and_its_mail(staff: Client, venue: Venue) -> None:
     reservation = builders.reservation(venue, status="confirmed", starts_at=EVENING)
-    reservation.notices.all().delete()
+    reservation.guest_mails.all().delete()
     for kind, fields in (
         ("confirmed", {"state": "sent", "sent_at": LATER}),
-        ("moved", {"state": "failed", "last_error": "550 <b>no</b>"}),
-        ("reminder", {"state": "pending", "tries": 2, "last_error": "451 later"}),
+        ("changed", {"state": "failed", "last_error": "550 <b>no</b>"}),
+        ("reminder", {"state": "pending", "attempts": 2, "last_error": "451 later"}),
         ("cancelled", {"state": "dropped"}),
     ):
-        reservation.notices.create(kind=kind, next_try_at=LATER, created_at=NOON, **fields)
+        reservation.guest_mails.create(kind=kind, next_attempt_at=LATER, created_at=NOON, **fields)
     shown = staff.get(f"{RESERVATIONS}{reservation.pk}/change/").content.decode()
     for line in (
         "reservation.created by system",
         "reservation.confirmed by system",
         "2026-11-21 12:00:00 UTC confirmed: sent 2026-11-21 13:00:00 UTC",
-        "moved: failed 550 &lt;b&gt;no&lt;/b&gt;",
+        "changed: failed 550 &lt;b&gt;no&lt;/b&gt;",
         "reminder: 2 attempts, next 2026-11-21 13:00:00 UTC: 451 later",
         "cancelled: outdated",
     ):
@@ -322,7 +322,7 @@ def test_a_reservation_cannot_be_deleted(staff: Client, venue: Venue) -> None:
     assert Reservation.objects.filter(pk=reservation.pk).exists()
 
 
-def test_staff_are_told_that_a_sandbox_mails_nobody(staff: Client, venue: Venue) -> None:
+def test_staff_see_that_a_sandbox_sends_no_mail(staff: Client, venue: Venue) -> None:
     shown = staff.get(f"/admin/accounts/venue/{venue.pk}/change/").content.decode()
     assert "its email is only written to the worker's log" in shown
 
@@ -365,5 +365,5 @@ def test_a_long_name_is_cut_in_the_list_and_marks_that_turn_words_are_shown(staf
 def test_who_waits_and_is_not_reached_by_mail_is_to_be_called(staff: Client, venue: Venue) -> None:
     reservation = builders.reservation(venue, starts_at=EVENING)
     Reservation.objects.update(pending_reason="waitlist")
-    reservation.notices.create(kind="waitlisted", state="failed", next_try_at=NOON, created_at=NOON)
+    reservation.guest_mails.create(kind="waitlisted", state="failed", next_attempt_at=NOON, created_at=NOON)
     assert "waiting, call the guest" in staff.get(RESERVATIONS).content.decode()

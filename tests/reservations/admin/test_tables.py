@@ -27,7 +27,7 @@ def errors_of(response: Any) -> dict[str, list[str]]:
     """What the form says is wrong."""
     assert response.status_code == 200
     found: dict[str, list[str]] = response.context["adminform"].form.errors
-    return {name: list(said) for name, said in found.items()}
+    return {name: list(page_text) for name, page_text in found.items()}
 
 
 def table_form(venue: Venue, **changes: Any) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def test_a_table_stands_in_an_area_of_its_venue_and_has_a_seat(
     response = staff.post(f"{ADMIN}table/add/", table_form(venue, area=str(area.pk)))
     assert errors_of(response) == {"area": ["This area belongs to another venue."]}
     response = staff.post(f"{ADMIN}table/add/", table_form(venue, seats_min="5"))
-    assert errors_of(response) == {"__all__": ["Seats are 1 to 500, and the most is not below the least."]}
+    assert errors_of(response) == {"__all__": ["Seats are 1 to 500, and the maximum is not below the minimum."]}
     assert not Table.objects.exists()
 
 
@@ -116,7 +116,7 @@ def test_a_table_that_is_renamed_is_renamed_in_the_reservations_that_have_it(
     assert consistency.problems() == []
 
 
-def test_a_table_that_was_ever_given_is_kept(staff: Client, venue: Venue) -> None:
+def test_a_table_with_reservations_cannot_be_deleted(staff: Client, venue: Venue) -> None:
     table = builders.table(venue, "T1")
     builders.reservation(venue, starts_at=EVENING, tables=["T1"])
     page = staff.post(f"{ADMIN}table/{table.pk}/delete/", {"post": "yes"}).content.decode()
@@ -124,7 +124,7 @@ def test_a_table_that_was_ever_given_is_kept(staff: Client, venue: Venue) -> Non
     assert (Table.objects.count(), Seating.objects.count()) == (1, 1)
 
 
-def test_a_table_that_is_part_of_a_combination_is_kept(staff: Client, venue: Venue) -> None:
+def test_a_table_of_a_combination_cannot_be_deleted(staff: Client, venue: Venue) -> None:
     one, other, alone = (builders.table(venue, name) for name in ("Z1", "Z2", "Z3"))
     builders.combination(venue, one, other, name="the long table", seats_min=7, seats_max=8)
     page = staff.post(f"{ADMIN}table/{one.pk}/delete/", {"post": "yes"}).content.decode()
@@ -171,7 +171,7 @@ def test_a_service_period_is_set_up_with_its_weekdays_ticked(staff: Client, venu
         ({"pacing_covers": "0"}, "__all__"),
     ],
 )
-def test_a_period_that_cannot_be_is_said_at_the_field(
+def test_an_invalid_period_shows_errors_at_its_fields(
     staff: Client, venue: Venue, changes: dict[str, Any], field: str
 ) -> None:
     assert list(errors_of(staff.post(f"{ADMIN}serviceperiod/add/", period_form(venue, **changes)))) == [field]

@@ -72,7 +72,7 @@ def test_what_a_reservation_costs_where_there_are_no_tables(api: Client) -> None
 
 
 @pytest.mark.django_db
-def test_without_a_limit_at_most_1000_are_returned_and_the_rest_are_told(api: Client, venue: Venue) -> None:
+def test_without_a_limit_1000_are_returned_and_has_more_is_true(api: Client, venue: Venue) -> None:
     first = builders.reservation(venue)
     Reservation.objects.bulk_create(
         Reservation(

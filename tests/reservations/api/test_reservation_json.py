@@ -6,16 +6,15 @@ import pytest
 
 from accounts.models import Venue
 from framework.api.pagination.page_number import Page
-from reservations import reservation_json
 from reservations.models import Reservation
-from reservations.serializers import ReservationRecord
+from reservations.serializers import ReservationRecord, list_page, to_json
 from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, 999_999, tzinfo=UTC)
 
 
 @pytest.mark.django_db
-def test_a_reservation_is_told_as_its_serializer_tells_it(venue: Venue, other_venue: Venue) -> None:
+def test_records_from_rows_equal_the_serializer(venue: Venue, other_venue: Venue) -> None:
     for number, status in enumerate(Reservation.Status.values):
         builders.reservation(venue, status=status, starts_at=NOON + timedelta(days=number), metadata={"a": "é\n🙂"})
     builders.reservation(
@@ -23,15 +22,15 @@ def test_a_reservation_is_told_as_its_serializer_tells_it(venue: Venue, other_ve
     )
     builders.reservation(other_venue)
 
-    booked = list(Reservation.objects.of(venue).soonest_first())
+    booked = list(Reservation.objects.of(venue).order_by("starts_at", "id"))
     expected = [dict(ReservationRecord(row).data) for row in booked]
     assert len(expected) == 4
-    assert [reservation_json.of(row) for row in booked] == expected
-    assert list(reservation_json.of(booked[0])) == list(expected[0])
-    assert reservation_json.page_of(venue, Page(number=1, limit=1000)) == (4, expected)
-    assert reservation_json.page_of(venue, Page(number=2, limit=3)) == (4, expected[3:])
-    assert reservation_json.page_of(venue, Page(number=3, limit=3)) == (4, [])
+    assert [to_json(row) for row in booked] == expected
+    assert list(to_json(booked[0])) == list(expected[0])
+    assert list_page(venue, Page(number=1, limit=1000)) == (4, expected)
+    assert list_page(venue, Page(number=2, limit=3)) == (4, expected[3:])
+    assert list_page(venue, Page(number=3, limit=3)) == (4, [])
     pending = [each for each in expected if each["status"] == "pending"]
-    assert reservation_json.page_of(venue, Page(number=1, limit=9), status="pending") == (len(pending), pending)
+    assert list_page(venue, Page(number=1, limit=9), status="pending") == (len(pending), pending)
     of_day = [each for each in expected if each["date"] == "2026-11-21"]
-    assert reservation_json.page_of(venue, Page(number=1, limit=9), day=NOON.date()) == (len(of_day), of_day)
+    assert list_page(venue, Page(number=1, limit=9), day=NOON.date()) == (len(of_day), of_day)

@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from reservations.models import CODE_LETTERS, Reservation
+from reservations.models import CODE_ALPHABET, Reservation
 from tests.support import builders
 
 RESERVATIONS = "/api/v1/reservations"
@@ -40,7 +40,7 @@ def test_a_reservation_is_answered_as_its_whole_record(api: Client) -> None:
     record = response.json()
     assert response.status_code == 201
     assert re.fullmatch(r"res_[0-7][0-9a-hjkmnp-tv-z]{25}", record["id"])
-    assert re.fullmatch(f"[{CODE_LETTERS}]{{6}}", record["code"])
+    assert re.fullmatch(f"[{CODE_ALPHABET}]{{6}}", record["code"])
     assert record == {
         "id": record["id"],
         "object": "reservation",
@@ -93,7 +93,7 @@ def test_what_is_accepted_is_echoed_as_it_was_sent(api: Client, field: str, valu
 
 
 @pytest.mark.parametrize(
-    ("written", "kept"),
+    ("written", "stored"),
     [
         ("+15550100999", "+15550100999"),
         ("+1 (555) 010-0999", "+15550100999"),
@@ -103,8 +103,8 @@ def test_what_is_accepted_is_echoed_as_it_was_sent(api: Client, field: str, valu
     ],
 )
 @pytest.mark.django_db
-def test_a_phone_number_is_kept_without_what_people_write_into_it(api: Client, written: str, kept: str) -> None:
-    assert post(api, customer_phone=written).json()["customer_phone"] == kept
+def test_a_phone_number_is_stored_without_separators(api: Client, written: str, stored: str) -> None:
+    assert post(api, customer_phone=written).json()["customer_phone"] == stored
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ WRONG: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("field", "value", "message"), WRONG)
 @pytest.mark.django_db
 def test_a_wrong_reservation_is_refused_by_name(api: Client, field: str, value: Any, message: str) -> None:
-    ((param, said),) = problems(post(api, **{field: value}))
-    assert (param, said[: len(message)]) == (field, message)
+    ((param, page_text),) = problems(post(api, **{field: value}))
+    assert (param, page_text[: len(message)]) == (field, message)
 
 
 @pytest.mark.parametrize("field", ["customer_name", "date", "time", "party_size"])
@@ -196,7 +196,7 @@ def test_a_guest_can_be_reached(api: Client, contacts: dict[str, Any]) -> None:
 
 
 @pytest.mark.django_db
-def test_all_problems_of_shape_are_told_at_once_and_before_those_of_time(api: Client) -> None:
+def test_all_errors_of_the_body_come_together_and_before_those_of_time(api: Client) -> None:
     body = {"customer_name": 5, "date": "2020-01-01", "time": "7:30", "party_size": "4", "phone": "+1"}
     found = problems(api.post(RESERVATIONS, body, content_type="application/json"))
     assert [param for param, _ in found] == ["phone", "customer_name", "time", "party_size"]

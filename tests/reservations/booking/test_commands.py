@@ -10,9 +10,9 @@ from django.db import IntegrityError, connection
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Venue
-from reservations.booking.commands import InThePast, TooFarAhead, book
-from reservations.booking.venue_time import NoSuchTime, moment_of, turn_time
-from reservations.models import CODE_LETTERS, IllegalMove, Reservation
+from reservations.booking.commands import DateTooFarAhead, ReservationInPast, book
+from reservations.booking.venue_time import NonexistentTime, default_turn_time, to_utc
+from reservations.models import CODE_ALPHABET, InvalidTransition, Reservation
 from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -40,7 +40,7 @@ def booked(venue: Venue, day: date, at: time, *, now: datetime = NOON, **wanted:
     ],
 )
 def test_the_moment_of_a_venues_clock(zone: str, day: date, at: time, expected: datetime) -> None:
-    assert moment_of(Venue(timezone=zone), day=day, at=at) == expected
+    assert to_utc(Venue(timezone=zone), day=day, at=at) == expected
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_the_moment_of_a_venues_clock(zone: str, day: date, at: time, expected: 
     ],
 )
 def test_a_time_that_the_clocks_skip_does_not_exist(zone: str, day: date, at: time) -> None:
-    with pytest.raises(NoSuchTime) as refused:
-        moment_of(Venue(timezone=zone), day=day, at=at)
+    with pytest.raises(NonexistentTime) as refused:
+        to_utc(Venue(timezone=zone), day=day, at=at)
     assert refused.value.param == "time"
     assert refused.value.message == f"On {day} the clocks in {zone} skip {at:%H:%M}."
 
@@ -76,7 +76,7 @@ def test_a_time_that_the_clocks_skip_does_not_exist(zone: str, day: date, at: ti
 def test_what_is_over_by_the_venues_clock_is_refused(
     zone: str, now: datetime, day: date, at: time, param: str
 ) -> None:
-    with pytest.raises(InThePast) as refused:
+    with pytest.raises(ReservationInPast) as refused:
         booked(builders.venue(timezone=zone), day, at, now=now)
     assert refused.value.param == param
     assert not Reservation.objects.exists()
@@ -97,7 +97,7 @@ def test_a_minute_ahead_by_the_venues_clock_is_taken(zone: str, now: datetime, d
 
 def test_a_day_beyond_the_venues_plan_is_refused(venue: Venue) -> None:
     assert booked(venue, date(2027, 11, 21), time(19, 30)).date == date(2027, 11, 21)
-    with pytest.raises(TooFarAhead) as refused:
+    with pytest.raises(DateTooFarAhead) as refused:
         booked(venue, date(2027, 11, 22), time(19, 30))
     assert (refused.value.param, refused.value.message) == (
         "date",
@@ -105,13 +105,13 @@ def test_a_day_beyond_the_venues_plan_is_refused(venue: Venue) -> None:
     )
     venue.max_days_ahead = 0
     assert booked(venue, date(2026, 11, 21), time(19, 30)).date == date(2026, 11, 21)
-    with pytest.raises(TooFarAhead):
+    with pytest.raises(DateTooFarAhead):
         booked(venue, date(2026, 11, 22), time(19, 30))
 
 
 def test_the_last_day_of_the_calendar_is_only_too_far(venue: Venue) -> None:
     venue.max_days_ahead = 32767
-    with pytest.raises(TooFarAhead):
+    with pytest.raises(DateTooFarAhead):
         booked(venue, date(9999, 12, 31), time(23, 59))
 
 
@@ -119,7 +119,7 @@ def test_the_last_day_of_the_calendar_is_only_too_far(venue: Venue) -> None:
     ("party_size", "minutes"), [(1, 90), (2, 90), (3, 105), (4, 105), (5, 120), (6, 120), (7, 150), (500, 150)]
 )
 def test_a_party_stays_as_long_as_its_size_says(party_size: int, minutes: int) -> None:
-    assert turn_time(party_size) == timedelta(minutes=minutes)
+    assert default_turn_time(party_size) == timedelta(minutes=minutes)
 
 
 def test_a_stay_is_measured_in_minutes_and_not_by_the_clock(venue: Venue) -> None:
@@ -136,7 +136,7 @@ def test_a_booking_is_one_insert(venue: Venue, django_assert_num_queries: Django
     assert (reservation.status, reservation.pending_reason) == ("pending", "manual")
     assert (reservation.created_at, reservation.updated_at) == (NOON, NOON)
     assert len(reservation.code) == 6
-    assert set(reservation.code) <= set(CODE_LETTERS)
+    assert set(reservation.code) <= set(CODE_ALPHABET)
 
 
 def test_a_code_that_the_venue_has_given_already_is_replaced(venue: Venue, other_venue: Venue) -> None:
@@ -157,11 +157,11 @@ def test_a_code_is_replaced_for_no_other_reason(venue: Venue) -> None:
     ("changes", "constraint"),
     [
         ({"party_size": 0}, "reservation_party_size_in_1_to_500"),
-        ({"customer_email": None}, "reservation_has_a_contact"),
-        ({"status": "confirmed"}, "reservation_says_why_it_is_pending"),
-        ({"pending_reason": None}, "reservation_says_why_it_is_pending"),
-        ({"status": "cancelled", "pending_reason": None}, "reservation_says_when_it_was_cancelled"),
-        ({"cancelled_at": NOON}, "reservation_says_when_it_was_cancelled"),
+        ({"customer_email": None}, "reservation_has_contact"),
+        ({"status": "confirmed"}, "reservation_pending_reason_if_pending"),
+        ({"pending_reason": None}, "reservation_pending_reason_if_pending"),
+        ({"status": "cancelled", "pending_reason": None}, "reservation_cancelled_at_if_cancelled"),
+        ({"cancelled_at": NOON}, "reservation_cancelled_at_if_cancelled"),
         ({"ends_at": datetime(2031, 5, 3, 17, 30, tzinfo=UTC)}, "reservation_ends_after_it_starts"),
     ],
 )
@@ -192,7 +192,7 @@ def test_a_move(venue: Venue, status: str, to: str, allowed: bool) -> None:
     if allowed:
         reservation.move_to(to, now=LATER)
     else:
-        with pytest.raises(IllegalMove) as refused:
+        with pytest.raises(InvalidTransition) as refused:
             reservation.move_to(to, now=LATER)
         assert refused.value.message == f"This reservation is {status} and cannot become {to}."
         assert (refused.value.code, refused.value.param) == ("invalid_transition", "status")
@@ -219,7 +219,7 @@ def test_of_two_concurrent_moves_each_is_counted_once_and_cancelled_is_final(riv
         try:
             start.wait(timeout=10)
             reservation.move_to(status, now=LATER)
-        except IllegalMove:
+        except InvalidTransition:
             return False
         else:
             return True

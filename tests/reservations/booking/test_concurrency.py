@@ -103,31 +103,31 @@ class Writer:
         return Reservation.objects.select_related("venue").get(pk=self.mine[-1])
 
     def cancel(self) -> None:
-        commands.move(self.pick(), "cancelled", now=NOON, actor="guest")
+        commands.set_status(self.pick(), "cancelled", now=NOON, actor="guest")
 
     def waiting(self) -> Reservation:
         """A party of the waiting list, or anybody."""
-        some = list(Reservation.objects.select_related("venue").filter(waitlist.WAITING).order_by("-id")[:10])
+        some = list(Reservation.objects.select_related("venue").filter(waitlist.IS_WAITLISTED).order_by("-id")[:10])
         return self.chance.choice(some) if some else self.pick()
 
     def offer(self) -> None:
-        waitlist.offer(self.waiting(), actor="system", now=NOON)
+        waitlist.offer_table(self.waiting(), actor="system", now=NOON)
 
     def accept(self) -> None:
         """Or decline."""
         held = Reservation.objects.select_related("venue").filter(offered_until__isnull=False).first()
-        answer = self.chance.choice([waitlist.accept, waitlist.decline])
+        answer = self.chance.choice([waitlist.accept_offer, waitlist.decline_offer])
         answer(held or self.waiting(), actor="guest", now=NOON)
 
     def lapse(self) -> None:
         """Take back the offers of one venue, as if their time were over."""
-        waitlist.lapse(self.chance.choice(self.with_staff), now=NOON + waitlist.HELD_FOR)
+        waitlist.expire_offers(self.chance.choice(self.with_staff), now=NOON + waitlist.OFFER_DURATION)
 
     def arrive(self) -> None:
         """See somebody come; who has left would leave a seating cut short, which the audit does not know."""
         reservation = self.pick()
         seen = self.chance.choice([Reservation.Arrival.ARRIVED, Reservation.Arrival.SEATED])
-        check_in.mark(reservation, seen, actor="staff", now=reservation.starts_at)
+        check_in.record_arrival(reservation, seen, actor="staff", now=reservation.starts_at)
 
     def rename(self) -> None:
         """Give a table of the venue with staff a name that no other has."""
@@ -141,11 +141,11 @@ class Writer:
         if reservation.venue not in self.with_staff:
             return
         if reservation.status == Reservation.Status.PENDING:
-            commands.move(reservation, "confirmed", now=NOON, actor="staff")
+            commands.set_status(reservation, "confirmed", now=NOON, actor="staff")
         else:
             known = list(reservation.venue.tables.values_list("name", flat=True))
             names = self.chance.choice([None, self.chance.sample(known, self.chance.randint(1, 2))])
-            commands.change(reservation, now=NOON, actor="staff", tables=names, **self.wish())
+            commands.update(reservation, now=NOON, actor="staff", tables=names, **self.wish())
 
 
 def storm(operations: int, *, seed: int) -> Counter[str]:
@@ -160,17 +160,17 @@ def storm(operations: int, *, seed: int) -> Counter[str]:
     assert consistency.problems() == []
     assert [finding for check in all_checks(now=timezone.now()).values() for finding in check] == []
     begin = (
-        Reservation.objects.filter(table_assignment.HOLDING, venue=paced)
+        Reservation.objects.filter(table_assignment.IS_EXPECTED, venue=paced)
         .values("starts_at")
         .annotate(Sum("party_size"))
     )
     assert [slot for slot in begin if slot["party_size__sum"] > PACING] == []
-    assert dict(Reservation.objects.values_list("pk", "version")) == told()
+    assert dict(Reservation.objects.values_list("pk", "version")) == list_events()
     return done
 
 
-def told() -> dict[UUID | None, int]:
-    """The last version of each reservation, where every one before it was told, and told once.
+def list_events() -> dict[UUID | None, int]:
+    """The last version of each reservation, where every one before it was list_events, and told once.
 
     The first is told twice where the reservation is confirmed at once.
     """
@@ -184,7 +184,7 @@ def told() -> dict[UUID | None, int]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_300_random_bookings_cancellations_and_changes_none_gives_a_table_twice() -> None:
+def test_300_random_bookings_cancellations_and_changes_assign_no_table_twice() -> None:
     done = storm(304, seed=20261121)
     assert done["book"] > 50
     assert done["cancel"] > 10
@@ -220,8 +220,8 @@ def test_of_200_requests_at_once_for_the_last_table_one_is_confirmed(tmp_path: P
 
     with served(tmp_path / "web.log") as web:
         answers = asyncio.run(ask(web))
-    told = Counter(answer_of(answer) for answer in answers)
-    assert told == {(201, "confirmed"): 1, (400, "slot_unavailable"): 199}
+    outcomes = Counter(answer_of(answer) for answer in answers)
+    assert outcomes == {(201, "confirmed"): 1, (400, "slot_unavailable"): 199}
     assert Reservation.objects.get().tables == ["T1"]
     assert consistency.problems() == []
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Event, Venue
 from reservations.booking import commands, table_assignment
 from reservations.booking.availability import SlotUnavailable
-from reservations.models import IllegalMove, Notice, Reservation, Seating
+from reservations.models import GuestMail, InvalidTransition, Reservation, Seating
 from reservations.self_service import permissions
 from reservations.service import check_in
 from tests.reservations import consistency
@@ -21,7 +21,7 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 13, 0, tzinfo=UTC)
 SATURDAY = date(2026, 11, 28)
 EVENING = datetime(2026, 11, 28, 18, 30, tzinfo=UTC)
-Told = list[tuple[str, str]]
+EventList = list[tuple[str, str]]
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def book(venue: Venue, party_size: int = 4, *, at: str = "19:30") -> Reservation
     )
 
 
-def told(since: int) -> Told:
+def list_events(since: int) -> EventList:
     """The events and their actors, after the first ones."""
     return list(Event.objects.order_by("id").values_list("type", "actor"))[since:]
 
@@ -56,17 +56,17 @@ def told(since: int) -> Told:
 def test_what_waits_for_the_staff_is_seated_when_it_is_confirmed(dinner: Venue) -> None:
     dinner.auto_confirm_max_party = 1
     reservation = book(dinner, 2)
-    commands.move(reservation, "confirmed", now=LATER, actor="staff:s@example.com")
+    commands.set_status(reservation, "confirmed", now=LATER, actor="staff:s@example.com")
     assert (reservation.status, reservation.tables, reservation.version) == ("confirmed", ["T2"], 2)
-    assert told(1) == [("reservation.confirmed", "staff:s@example.com")]
+    assert list_events(1) == [("reservation.confirmed", "staff:s@example.com")]
     assert Event.objects.latest("id").record["tables"] == ["T2"]
-    assert list(Notice.objects.order_by("created_at").values_list("kind", flat=True)) == ["requested", "confirmed"]
+    assert list(GuestMail.objects.order_by("created_at").values_list("kind", flat=True)) == ["requested", "confirmed"]
     assert consistency.problems() == []
 
 
 def test_where_nothing_fits_the_staff_confirm_and_seat_by_hand(dinner: Venue) -> None:
     reservation = book(dinner, 9)
-    commands.move(reservation, "confirmed", now=LATER, actor="system")
+    commands.set_status(reservation, "confirmed", now=LATER, actor="system")
     assert (reservation.status, reservation.tables) == ("confirmed", [])
     assert not Seating.objects.exists()
 
@@ -75,12 +75,12 @@ def test_one_who_waits_for_a_table_is_confirmed_only_when_there_is_one(dinner: V
     dinner.when_full = Venue.WhenFull.WAITLIST
     first, second = book(dinner), book(dinner)
     assert second.pending_reason == "waitlist"
-    refused = unchanged(SlotUnavailable, lambda: commands.move(second, "confirmed", now=LATER, actor="system"))
+    refused = unchanged(SlotUnavailable, lambda: commands.set_status(second, "confirmed", now=LATER, actor="system"))
     assert refused.message == (
         "There is no table for 4 at 19:30 on 2026-11-28. There is room at 21:15, 21:30, 21:45, 22:00."
     )
-    commands.move(first, "cancelled", now=LATER, actor="system")
-    commands.move(second, "confirmed", now=LATER, actor="system")
+    commands.set_status(first, "cancelled", now=LATER, actor="system")
+    commands.set_status(second, "confirmed", now=LATER, actor="system")
     assert (first.tables, second.tables) == ([], ["T4"])
     assert consistency.problems() == []
 
@@ -90,63 +90,65 @@ def test_a_venue_that_gave_up_its_tables_confirms_those_who_waited(dinner: Venue
     book(dinner)
     waiting = book(dinner)
     dinner.tables.update(is_active=False)
-    commands.move(waiting, "confirmed", now=LATER, actor="system")
+    commands.set_status(waiting, "confirmed", now=LATER, actor="system")
     assert (waiting.status, waiting.tables) == ("confirmed", [])
 
 
-def test_the_tables_that_staff_gave_are_kept_when_it_is_confirmed(dinner: Venue) -> None:
+def test_confirming_keeps_the_tables_that_staff_assigned(dinner: Venue) -> None:
     reservation = builders.reservation(dinner, starts_at=EVENING, party_size=2, tables=["T4"])
-    commands.move(reservation, "confirmed", now=LATER, actor="system")
+    commands.set_status(reservation, "confirmed", now=LATER, actor="system")
     assert reservation.tables == ["T4"]
     assert consistency.problems() == []
 
 
 def test_who_cancels_frees_the_table(dinner: Venue) -> None:
     reservation = book(dinner)
-    commands.move(reservation, "cancelled", now=LATER, actor="guest")
+    commands.set_status(reservation, "cancelled", now=LATER, actor="guest")
     assert (reservation.status, reservation.tables) == ("cancelled", [])
-    assert told(2) == [("reservation.cancelled", "guest")]
+    assert list_events(2) == [("reservation.cancelled", "guest")]
     assert Event.objects.latest("id").record["tables"] == []
     assert book(dinner).tables == ["T4"]
     assert consistency.problems() == []
 
 
-def test_a_guest_who_has_arrived_meanwhile_does_not_cancel(dinner: Venue) -> None:
+def test_a_guest_who_has_arrived_concurrently_does_not_cancel(dinner: Venue) -> None:
     stale = book(dinner)
     early = EVENING - timedelta(minutes=10)
-    check_in.mark(Reservation.objects.get(), Reservation.Arrival.ARRIVED, actor="staff:s@example.com", now=early)
-    unchanged(permissions.TooLate, lambda: permissions.cancel(stale, now=early))
+    check_in.record_arrival(
+        Reservation.objects.get(), Reservation.Arrival.ARRIVED, actor="staff:s@example.com", now=early
+    )
+    unchanged(permissions.TooLateToCancel, lambda: permissions.cancel(stale, now=early))
     assert Reservation.objects.get().status == "confirmed"
 
 
 def test_tables_are_freed_before_the_status_and_so_the_tally_are_written(dinner: Venue) -> None:
     reservation = book(dinner)
     with CaptureQueriesContext(connection) as asked:
-        commands.move(reservation, "cancelled", now=LATER, actor="guest")
+        commands.set_status(reservation, "cancelled", now=LATER, actor="guest")
     written = [query["sql"] for query in asked if query["sql"].startswith(("DELETE", "UPDATE"))]
     assert 'DELETE FROM "reservations_seating"' in written[0]
     assert ['"status" = ' in query.split("WHERE")[0] for query in written] == [False, False, True]
 
 
-def test_to_stay_where_it_is_is_told_to_nobody(dinner: Venue) -> None:
+def test_setting_the_current_status_records_no_event(dinner: Venue) -> None:
     reservation = book(dinner)
     before = state()
-    commands.move(reservation, "confirmed", now=LATER, actor="system")
+    commands.set_status(reservation, "confirmed", now=LATER, actor="system")
     assert state() == before
 
 
 def test_cancelled_is_final_and_takes_no_table(dinner: Venue) -> None:
     reservation = book(dinner)
     stale = Reservation.objects.get()
-    commands.move(reservation, "cancelled", now=LATER, actor="system")
-    unchanged(IllegalMove, lambda: commands.move(stale, "confirmed", now=LATER, actor="system"))
+    commands.set_status(reservation, "cancelled", now=LATER, actor="system")
+    unchanged(InvalidTransition, lambda: commands.set_status(stale, "confirmed", now=LATER, actor="system"))
     assert stale.status == "cancelled"
 
 
 # The staff
 def change(reservation: Reservation, **changes: Any) -> None:
     """What the staff do."""
-    commands.change(reservation, now=LATER, actor="staff:s@example.com", **changes)
+    commands.update(reservation, now=LATER, actor="staff:s@example.com", **changes)
 
 
 def test_the_staff_move_a_party_outside_of_the_hours_and_it_keeps_its_table(dinner: Venue) -> None:
@@ -155,8 +157,8 @@ def test_the_staff_move_a_party_outside_of_the_hours_and_it_keeps_its_table(dinn
     change(reservation, at=time(3, 7))
     assert (reservation.tables, reservation.starts_at) == (["T4"], datetime(2026, 11, 28, 2, 7, tzinfo=UTC))
     assert (reservation.ends_at, reservation.version) == (datetime(2026, 11, 28, 3, 37, tzinfo=UTC), 2)
-    assert told(4) == [("reservation.updated", "staff:s@example.com")]
-    assert Notice.objects.latest("created_at").kind == "moved"
+    assert list_events(4) == [("reservation.updated", "staff:s@example.com")]
+    assert GuestMail.objects.latest("created_at").kind == "changed"
     assert consistency.problems() == []
 
 
@@ -189,7 +191,7 @@ def test_the_staff_name_the_tables_and_never_taken_ones(dinner: Venue) -> None:
         "tables",
         "Already booked at that time: T4.",
     )
-    unknown = unchanged(table_assignment.NoSuchTable, lambda: change(reservation, tables=["T9"]))
+    unknown = unchanged(table_assignment.UnknownTable, lambda: change(reservation, tables=["T9"]))
     assert unknown.message == "The venue has no table T9."
     change(rival, tables=[])
     change(reservation, tables=["T4", "T2"])
@@ -222,13 +224,13 @@ def test_the_staff_mend_what_a_guest_is_called_without_a_mail(dinner: Venue) -> 
     assert (reservation.customer_name, reservation.customer_email) == ("Grace Hopper", None)
     assert (reservation.customer_phone, reservation.special_requests) == ("+15550100999", "quiet")
     assert (reservation.tables, reservation.version) == (["T4"], 2)
-    assert not Notice.objects.filter(kind="moved").exists()
+    assert not GuestMail.objects.filter(kind="changed").exists()
 
 
 def test_a_cancelled_reservation_is_not_changed(dinner: Venue) -> None:
     reservation = book(dinner)
-    commands.move(reservation, "cancelled", now=LATER, actor="system")
-    unchanged(IllegalMove, lambda: change(reservation, at=time(20, 0)))
+    commands.set_status(reservation, "cancelled", now=LATER, actor="system")
+    unchanged(InvalidTransition, lambda: change(reservation, at=time(20, 0)))
 
 
 def test_without_tables_in_the_book_table_names_are_words_of_the_staff(venue: Venue) -> None:
@@ -239,7 +241,7 @@ def test_without_tables_in_the_book_table_names_are_words_of_the_staff(venue: Ve
     assert (reservation.tables, Seating.objects.count()) == (["by the window"], 0)
 
 
-def write_down(venue: Venue, *, status: Any = "pending", **fields: Any) -> Reservation:
+def create_by_staff(venue: Venue, *, status: Any = "pending", **fields: Any) -> Reservation:
     """What the staff take on the phone."""
     reservation = Reservation(
         venue=venue,
@@ -247,21 +249,21 @@ def write_down(venue: Venue, *, status: Any = "pending", **fields: Any) -> Reser
         time=time(19, 30),
         **({"customer_name": "Ada Lovelace", "customer_phone": "+15550100999", "party_size": 2} | fields),
     )
-    commands.write_down(reservation, status=status, now=NOON, actor="staff:s@example.com")
+    commands.create_by_staff(reservation, status=status, now=NOON, actor="staff:s@example.com")
     return reservation
 
 
 def test_what_the_staff_take_on_the_phone_gets_the_tables_that_they_name(dinner: Venue) -> None:
-    assert write_down(dinner, tables=["T4", "T2"]).tables == ["T2", "T4"]
-    assert told(0) == [("reservation.created", "staff:s@example.com")]
-    unchanged(table_assignment.TableTaken, lambda: write_down(dinner, tables=["T4"]))
-    unchanged(table_assignment.NoSuchTable, lambda: write_down(dinner, tables=["T9"]))
+    assert create_by_staff(dinner, tables=["T4", "T2"]).tables == ["T2", "T4"]
+    assert list_events(0) == [("reservation.created", "staff:s@example.com")]
+    unchanged(table_assignment.TableTaken, lambda: create_by_staff(dinner, tables=["T4"]))
+    unchanged(table_assignment.UnknownTable, lambda: create_by_staff(dinner, tables=["T9"]))
     assert consistency.problems() == []
 
 
 def test_what_the_staff_confirm_on_the_phone_gets_the_best_table_or_none(dinner: Venue) -> None:
-    found = [write_down(dinner, status=Reservation.Status.CONFIRMED) for _ in range(3)]
+    found = [create_by_staff(dinner, status=Reservation.Status.CONFIRMED) for _ in range(3)]
     assert [reservation.tables for reservation in found] == [["T2"], ["T4"], []]
     assert [reservation.pending_reason for reservation in found] == [None] * 3
-    assert [kind for kind, _ in told(0)] == ["reservation.created", "reservation.confirmed"] * 3
+    assert [kind for kind, _ in list_events(0)] == ["reservation.created", "reservation.confirmed"] * 3
     assert found[0].ends_at == datetime(2026, 11, 28, 20, 0, tzinfo=UTC)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from accounts.models import Venue
 from reservations.booking import commands, table_assignment
-from reservations.booking.availability import Day, SlotUnavailable
+from reservations.booking.availability import DayAvailability, SlotUnavailable
 from reservations.models import Reservation, Seating, Table
 from tests.reservations import consistency
 from tests.support import builders
@@ -54,7 +54,7 @@ def at_once(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
 
 
 # The best fit
-def test_tables_are_given_by_size_then_by_what_the_venue_prefers_then_by_name(venue: Venue) -> None:
+def test_tables_are_assigned_by_size_then_priority_then_name(venue: Venue) -> None:
     builders.table(venue, "big", seats_max=8)
     builders.table(venue, "b", seats_max=4, priority=1)
     builders.table(venue, "B", seats_max=4, priority=1)
@@ -69,7 +69,7 @@ def test_tables_are_given_by_size_then_by_what_the_venue_prefers_then_by_name(ve
     assert consistency.problems() == []
 
 
-def test_tables_are_pushed_together_when_none_alone_will_do(venue: Venue) -> None:
+def test_combinations_are_assigned_if_no_single_table_fits(venue: Venue) -> None:
     t1, t2, t3 = (builders.table(venue, f"T{number}", seats_max=4) for number in (1, 2, 3))
     idle = builders.table(venue, "T4", seats_max=4, is_active=False)
     builders.combination(venue, t3, t2, seats_min=5, seats_max=8, priority=1)
@@ -86,12 +86,13 @@ def test_tables_are_pushed_together_when_none_alone_will_do(venue: Venue) -> Non
     assert consistency.problems() == []
 
 
-def test_a_combination_of_which_one_table_is_left_seats_nobody(venue: Venue) -> None:
+def test_a_combination_with_one_remaining_table_is_not_assigned(venue: Venue) -> None:
     one, other = (builders.table(venue, name) for name in ("Z1", "Z2"))
     builders.combination(venue, one, other, seats_min=7, seats_max=8)
     builders.period(venue)
     other.delete()
-    assert not any(offer.has_room for offer in Day.of(venue, SATURDAY, now=NOON).slots(8))
+    day = DayAvailability.load(venue, SATURDAY, now=NOON)
+    assert not any(day.has_room(slot, 8) for slot in day.upcoming_slots())
     with pytest.raises(SlotUnavailable):
         book(venue, 8)
     assert not Reservation.objects.exists()
@@ -115,7 +116,7 @@ def test_a_table_is_free_from_the_minute_at_which_the_last_party_leaves(venue: V
             book(venue, at=at)
 
 
-def test_the_tables_of_another_venue_are_not_given(venue: Venue, other_venue: Venue) -> None:
+def test_tables_of_another_venue_are_not_assigned(venue: Venue, other_venue: Venue) -> None:
     builders.table(venue, "T1")
     builders.table(other_venue, "T1")
     builders.period(venue)
@@ -129,7 +130,7 @@ def test_no_table_is_taken_twice_is_a_fact_of_the_database(venue: Venue) -> None
     builders.period(venue)
     first = book(venue)
     second = builders.reservation(venue, starts_at=EVENING)
-    with pytest.raises(IntegrityError, match="table_is_taken_once_at_a_time"), transaction.atomic():
+    with pytest.raises(IntegrityError, match="seating_no_table_overlap"), transaction.atomic():
         Seating.objects.create(
             reservation=second, table=table, during=(EVENING + timedelta(minutes=104), EVENING + timedelta(hours=9))
         )
@@ -145,7 +146,7 @@ def test_to_seat_costs_a_statement_and_its_savepoint(venue: Venue) -> None:
     reservation = builders.reservation(venue)
     # SAVEPOINT, the statement, RELEASE; the names on the row.
     with costing(4):
-        assert table_assignment.seat(reservation) == ["T1"]
+        assert table_assignment.assign_best(reservation, store=True) == ["T1"]
     reservation.refresh_from_db()
     assert reservation.tables == ["T1"]
 
@@ -153,7 +154,7 @@ def test_to_seat_costs_a_statement_and_its_savepoint(venue: Venue) -> None:
 def test_where_there_is_no_room_nothing_is_changed(venue: Venue) -> None:
     builders.table(venue, seats_max=2)
     reservation = builders.reservation(venue, party_size=3)
-    assert table_assignment.seat(reservation) is None
+    assert table_assignment.assign_best(reservation, store=True) is None
     assert (reservation.tables, Seating.objects.count()) == ([], 0)
 
 
@@ -162,16 +163,16 @@ def test_named_tables_are_given_all_or_none(venue: Venue, other_venue: Venue) ->
     builders.table(venue, "T2", seats_max=2, is_active=False)
     builders.table(other_venue, "T3")
     first, second = (builders.reservation(venue, party_size=9) for _ in range(2))
-    assert table_assignment.take_named(first, ["T2"]) == ["T2"]
+    assert table_assignment.assign_named(first, ["T2"]) == ["T2"]
     with pytest.raises(table_assignment.TableTaken) as refused:
-        table_assignment.take_named(second, ["T1", "T2"])
+        table_assignment.assign_named(second, ["T1", "T2"])
     assert (refused.value.code, refused.value.param, refused.value.message) == (
         "slot_unavailable",
         "tables",
         "Already booked at that time: T2.",
     )
-    with pytest.raises(table_assignment.NoSuchTable) as unknown:
-        table_assignment.take_named(second, ["T1", "T3"])
+    with pytest.raises(table_assignment.UnknownTable) as unknown:
+        table_assignment.assign_named(second, ["T1", "T3"])
     assert (unknown.value.param, unknown.value.message) == ("tables", "The venue has no table T3.")
     assert second.tables == []
     assert Seating.objects.get().reservation == first
@@ -180,8 +181,8 @@ def test_named_tables_are_given_all_or_none(venue: Venue, other_venue: Venue) ->
 def test_tables_are_taken_back(venue: Venue) -> None:
     builders.table(venue)
     reservation = builders.reservation(venue, tables=["T1"])
-    assert table_assignment.free(reservation)
-    assert not table_assignment.free(reservation)
+    assert table_assignment.release(reservation)
+    assert not table_assignment.release(reservation)
     reservation.refresh_from_db()
     assert (reservation.tables, Seating.objects.count()) == ([], 0)
 
@@ -192,7 +193,7 @@ def test_tables_are_taken_back(venue: Venue) -> None:
 def test_who_leaves_early_leaves_the_table_to_others(venue: Venue, after_min: int, ends_min: int | None) -> None:
     builders.table(venue)
     reservation = builders.reservation(venue, starts_at=EVENING, tables=["T1"])
-    released = table_assignment.release_early(reservation, now=EVENING + timedelta(minutes=after_min))
+    released = table_assignment.end_early(reservation, now=EVENING + timedelta(minutes=after_min))
     assert released is (ends_min is None or after_min < 105)
     found = [seating.during.upper for seating in Seating.objects.all()]
     assert found == ([] if ends_min is None else [EVENING + timedelta(minutes=ends_min)])
@@ -204,13 +205,14 @@ def test_a_rival_that_has_taken_half_a_combination_leaves_the_other_half_free(ve
     t1, t2, _t3 = (builders.table(venue, f"T{number}", seats_max=2) for number in (1, 2, 3))
     builders.combination(venue, t1, t2, seats_min=3, seats_max=4)
     builders.reservation(venue, starts_at=EVENING, party_size=2, tables=["T2"])
-    assert table_assignment.seat(builders.reservation(venue, starts_at=EVENING, party_size=4)) is None
+    reservation = builders.reservation(venue, starts_at=EVENING, party_size=4)
+    assert table_assignment.assign_best(reservation, store=True) is None
     assert Seating.objects.count() == 1
 
 
 # Rivals
 @pytest.mark.django_db(transaction=True)
-def test_of_200_guests_who_want_the_last_table_one_gets_it() -> None:
+def test_of_200_concurrent_bookings_of_the_last_table_one_succeeds() -> None:
     venue = builders.venue()
     builders.table(venue)
     builders.period(venue)
@@ -262,7 +264,7 @@ def test_combinations_that_share_tables_are_never_given_by_halves() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_pacing_is_exact_whoever_comes_at_once() -> None:
+def test_pacing_is_exact_for_concurrent_bookings() -> None:
     venue = builders.venue()
     for number in range(16):
         builders.table(venue, f"T{number:02}")
@@ -292,7 +294,7 @@ def test_two_parties_that_are_to_change_places_at_once_stay_where_they_are() -> 
 
     def swap(reservation: Reservation, name: str) -> str:
         try:
-            commands.change(reservation, tables=[name], now=NOON, actor="staff:s@example.com")
+            commands.update(reservation, tables=[name], now=NOON, actor="staff:s@example.com")
         except table_assignment.TableTaken as refused:
             return refused.message
         return "changed"
@@ -327,17 +329,17 @@ class Book:
         """The names of the tables that it should get."""
         if self.pacing_covers is not None and self.covers.get(moment, 0) + party_size > self.pacing_covers:
             return None
-        for (_, _, _, _, (least, most)), names in self.places:
+        for (_, _, _, _, (seats_min, seats_max)), names in self.places:
             is_free = all(
                 abs(start - moment) >= TURN for name, start in self.taken for wanted in names if name == wanted
             )
-            if least <= party_size <= most and is_free:
+            if seats_min <= party_size <= seats_max and is_free:
                 return sorted(names)
         return None
 
 
 @pytest.mark.django_db
-def test_the_engine_gives_what_a_model_that_tries_everything_gives() -> None:
+def test_assignment_equals_an_exhaustive_model() -> None:
     @settings(deadline=None, max_examples=50)
     @given(TABLES, COMBINATIONS, WISHES, st.one_of(st.none(), st.integers(1, 12)))
     def agree(
@@ -359,31 +361,35 @@ def compare(
     builders.period(venue, first="18:00", last="20:00", pacing_covers=pacing_covers, **turns)
     places: list[tuple[Any, frozenset[str]]] = []
     made: list[Table] = []
-    for number, ((least, most), priority, is_active) in enumerate(tables):
+    for number, ((seats_min, seats_max), priority, is_active) in enumerate(tables):
         name = f"{9 - number}"
         made.append(
-            builders.table(venue, name, seats_min=least, seats_max=most, priority=priority, is_active=is_active)
+            builders.table(
+                venue, name, seats_min=seats_min, seats_max=seats_max, priority=priority, is_active=is_active
+            )
         )
         if is_active:
-            places.append(((0, most, priority, name, (least, most)), frozenset([name])))
-    for number, ((least, most), priority, parts) in enumerate(combinations):
+            places.append(((0, seats_max, priority, name, (seats_min, seats_max)), frozenset([name])))
+    for number, ((seats_min, seats_max), priority, parts) in enumerate(combinations):
         its = list({made[part % len(made)] for part in parts})
         name = f"{number}"
-        builders.combination(venue, *its, name=name, seats_min=least, seats_max=most, priority=priority)
+        builders.combination(venue, *its, name=name, seats_min=seats_min, seats_max=seats_max, priority=priority)
         if len(its) > 1 and all(table.is_active for table in its):
-            places.append(((1, most, priority, name, (least, most)), frozenset(table.name for table in its)))
+            places.append(
+                ((1, seats_max, priority, name, (seats_min, seats_max)), frozenset(table.name for table in its))
+            )
     if not any(is_active for *_, is_active in tables):
         return
     model = Book(places, pacing_covers)
     first = datetime(2026, 11, 28, 17, 0, tzinfo=UTC)
-    for slot, party_size in wishes:
-        day = Day.of(venue, SATURDAY, now=NOON)
-        for offer in day.slots(party_size):
-            assert offer.has_room is (model.best(offer.starts_at, party_size) is not None)
-        moment = first + slot * timedelta(minutes=15)
+    for number, party_size in wishes:
+        day = DayAvailability.load(venue, SATURDAY, now=NOON)
+        for slot in day.upcoming_slots():
+            assert day.has_room(slot, party_size) is (model.best(slot.starts_at, party_size) is not None)
+        moment = first + number * timedelta(minutes=15)
         expected = model.best(moment, party_size)
         try:
-            found = book(venue, party_size, at=f"{18 + slot // 4}:{slot % 4 * 15:02}").tables
+            found = book(venue, party_size, at=f"{18 + number // 4}:{number % 4 * 15:02}").tables
         except SlotUnavailable:
             found = None
         assert found == expected

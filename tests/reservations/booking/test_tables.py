@@ -8,7 +8,7 @@ import time_machine
 from django.test import Client
 
 from accounts.models import Event, Venue
-from reservations.models import Closure, Notice, Reservation, Seating
+from reservations.models import Closure, GuestMail, Reservation, Seating
 from tests.support import builders
 from tests.support.query_counts import costing
 
@@ -37,9 +37,9 @@ def events() -> list[str]:
     return list(Event.objects.order_by("id").values_list("type", flat=True))
 
 
-def notices() -> list[str]:
+def guest_mails() -> list[str]:
     """What guests are written."""
-    return list(Notice.objects.order_by("created_at", "id").values_list("kind", flat=True))
+    return list(GuestMail.objects.order_by("created_at", "id").values_list("kind", flat=True))
 
 
 def refused(response: Any, code: str, message: str, alternatives: list[str]) -> None:
@@ -63,7 +63,7 @@ def test_without_tables_the_staff_confirm_each_one_whatever_the_hours(venue: Ven
     record = post(api, time="03:07", party_size=500).json()
     assert (record["status"], record["pending_reason"], record["tables"]) == ("pending", "manual", [])
     assert (record["starts_at"], record["ends_at"]) == ("2026-11-28T02:07:00Z", "2026-11-28T04:37:00Z")
-    assert (events(), notices()) == (["reservation.created"], ["requested"])
+    assert (events(), guest_mails()) == (["reservation.created"], ["requested"])
 
 
 def test_a_guest_for_whom_there_is_room_is_confirmed_with_the_table(dinner: Venue, api: Client) -> None:
@@ -80,12 +80,12 @@ def test_a_guest_for_whom_there_is_room_is_confirmed_with_the_table(dinner: Venu
     }
     with time_machine.travel(NOON, tick=False):
         assert api.get(RESERVATIONS).json()["data"] == [record]
-    assert (events(), notices()) == (["reservation.created", "reservation.confirmed"], ["confirmed"])
-    told = [event.record for event in Event.objects.all()]
-    assert told == [record, record]
+    assert (events(), guest_mails()) == (["reservation.created", "reservation.confirmed"], ["confirmed"])
+    records = [event.record for event in Event.objects.all()]
+    assert records == [record, record]
 
 
-def test_how_long_a_party_stays_is_said_by_the_period_that_it_comes_in(dinner: Venue, api: Client) -> None:
+def test_the_service_period_sets_the_length_of_the_stay(dinner: Venue, api: Client) -> None:
     builders.period(dinner, "Lunch", first="12:00", last="14:00", turn_2_min=60)
     assert post(api, time="12:30", party_size=2).json()["ends_at"] == "2026-11-28T12:30:00Z"
     assert post(api, time="19:30", party_size=2).json()["ends_at"] == "2026-11-28T20:00:00Z"
@@ -97,7 +97,7 @@ def test_a_large_party_waits_for_the_staff_and_takes_no_table(dinner: Venue, api
     record = post(api, party_size=4).json()
     assert (record["status"], record["pending_reason"], record["tables"]) == ("pending", "large_party", [])
     assert record["ends_at"] == "2026-11-28T20:15:00Z"
-    assert (events(), notices()) == (["reservation.created"], ["requested"])
+    assert (events(), guest_mails()) == (["reservation.created"], ["requested"])
     assert not Seating.objects.exists()
 
 
@@ -110,7 +110,7 @@ def test_a_large_party_waits_for_the_staff_and_takes_no_table(dinner: Venue, api
         ("00:00", ["18:00", "18:30", "19:00", "19:30"], "18:00, 18:30, 19:00, 19:30"),
     ],
 )
-def test_outside_of_the_service_hours_and_between_the_slots_nobody_is_seated(
+def test_times_outside_service_hours_and_between_slots_are_refused(
     dinner: Venue, api: Client, time: str, alternatives: list[str], named: str
 ) -> None:
     message = f"No guests are seated at {time} on 2026-11-28. There is room at {named}."
@@ -123,7 +123,7 @@ def test_a_day_without_service_has_no_other_times(dinner: Venue, api: Client) ->
     refused(post(api, date="2026-11-29"), "outside_service_hours", message, [])
 
 
-def test_a_venue_with_tables_and_no_period_seats_nobody(venue: Venue, api: Client) -> None:
+def test_a_venue_with_tables_and_no_period_refuses_bookings(venue: Venue, api: Client) -> None:
     builders.table(venue)
     message = "No guests are seated at 19:30 on 2026-11-28."
     refused(post(api), "outside_service_hours", message, [])
@@ -179,7 +179,7 @@ def test_when_full_a_venue_may_put_on_the_waiting_list(dinner: Venue, api: Clien
     record = post(api).json()
     assert (record["status"], record["pending_reason"], record["tables"]) == ("pending", "waitlist", [])
     assert events() == ["reservation.created", "reservation.confirmed", "reservation.created"]
-    assert notices() == ["confirmed", "waitlisted"]
+    assert guest_mails() == ["confirmed", "waitlisted"]
     assert Seating.objects.count() == 1
 
 

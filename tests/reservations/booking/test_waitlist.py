@@ -19,16 +19,16 @@ from config.celery import app
 from reservations import dispatch, tasks
 from reservations.booking import commands, waitlist
 from reservations.mail import queue as mail_queue
-from reservations.models import Closure, IllegalMove, Notice, Reservation, Seating, ServicePeriod
+from reservations.models import Closure, GuestMail, InvalidTransition, Reservation, Seating, ServicePeriod
 from tests.reservations.waitlist_builders import (
     MINUTE,
     NOW,
     STARTS_AT,
     filled,
     held_for,
+    list_events,
     mailed,
     refusal_of,
-    told,
     waits,
 )
 from tests.support import builders
@@ -45,10 +45,10 @@ def test_a_table_is_held_for_the_first_of_the_list_for_half_an_hour(full: Venue)
     assert waitlist.offer_tables(full, now=NOW) == 1
     first.refresh_from_db()
     assert (first.status, first.pending_reason, first.tables) == ("pending", "waitlist", ["T1"])
-    assert (first.offered_until, first.offers, first.version) == (NOW + 30 * MINUTE, 1, 2)
-    assert (told(first), mailed(first)) == ([("reservation.updated", "system")], ["offered"])
+    assert (first.offered_until, first.offer_count, first.version) == (NOW + 30 * MINUTE, 1, 2)
+    assert (list_events(first), mailed(first)) == ([("reservation.updated", "system")], ["offered"])
     assert list(first.seatings.values_list("table__name", flat=True)) == ["T1"]
-    assert (told(second), mailed(second), held_for(full)) == ([], [], ["AAAAAA"])
+    assert (list_events(second), mailed(second), held_for(full)) == ([], [], ["AAAAAA"])
     # The table is held: a second look offers nothing.
     assert waitlist.offer_tables(full, now=NOW) == 0
 
@@ -64,8 +64,8 @@ def test_an_offer_ends_at_the_latest_when_the_party_would_come(full: Venue) -> N
     ("change", "offered"),
     [
         ({}, 1),
-        ({"offers": 2}, 1),
-        ({"offers": 3}, 0),
+        ({"offer_count": 2}, 1),
+        ({"offer_count": 3}, 0),
         ({"customer_email": None, "customer_phone": "+15550100999"}, 0),
         ({"starts_at": NOW}, 0),
         ({"party_size": 5}, 0),
@@ -103,7 +103,7 @@ def test_an_offer_keeps_to_the_pacing_of_its_slot(full: Venue) -> None:
     assert held_for(full) == ["AAAAAA", "CCCCCC"]
 
 
-def test_smaller_parties_and_other_moments_are_not_kept_waiting_by_one_that_does_not_fit(full: Venue) -> None:
+def test_a_party_that_does_not_fit_does_not_block_smaller_parties_and_other_times(full: Venue) -> None:
     waits(full, "AAAAAA", party_size=9)
     waits(full, "BBBBBB", party_size=2)
     waits(full, "CCCCCC", starts_at=STARTS_AT + timedelta(days=1))
@@ -114,17 +114,17 @@ def test_smaller_parties_and_other_moments_are_not_kept_waiting_by_one_that_does
 def test_who_accepts_in_time_has_the_table(full: Venue) -> None:
     reservation = waits(full, "AAAAAA")
     waitlist.offer_tables(full, now=NOW)
-    waitlist.accept(reservation, actor="guest", now=NOW + 29 * MINUTE)
+    waitlist.accept_offer(reservation, actor="guest", now=NOW + 29 * MINUTE)
     reservation.refresh_from_db()
     assert (reservation.status, reservation.pending_reason, reservation.offered_until) == ("confirmed", None, None)
     assert (reservation.tables, reservation.seatings.count()) == (["T1"], 1)
-    assert told(reservation) == [("reservation.updated", "system"), ("reservation.confirmed", "guest")]
+    assert list_events(reservation) == [("reservation.updated", "system"), ("reservation.confirmed", "guest")]
     assert mailed(reservation) == ["offered", "confirmed"]
-    waitlist.accept(reservation, actor="guest", now=NOW + 29 * MINUTE)
-    assert len(told(reservation)) == 2
+    waitlist.accept_offer(reservation, actor="guest", now=NOW + 29 * MINUTE)
+    assert len(list_events(reservation)) == 2
 
 
-@pytest.mark.parametrize("verb", [waitlist.accept, waitlist.decline])
+@pytest.mark.parametrize("verb", [waitlist.accept_offer, waitlist.decline_offer])
 def test_who_answers_late_is_refused(full: Venue, verb: Callable[..., Any]) -> None:
     reservation = waits(full, "AAAAAA")
     lapsed = "This table is no longer held for you. You are still on the waiting list."
@@ -136,59 +136,61 @@ def test_who_answers_late_is_refused(full: Venue, verb: Callable[..., Any]) -> N
 def test_staff_offer_a_table_once_to_who_waits(full: Venue) -> None:
     reservation = waits(full, "AAAAAA")
     other = waits(full, "BBBBBB")
-    waitlist.offer(reservation, actor="staff:ada@example.com", now=NOW)
-    assert told(reservation) == [("reservation.updated", "staff:ada@example.com")]
-    assert refusal_of(waitlist.offer, reservation, now=NOW) == "This party already has an offer."
-    assert refusal_of(waitlist.offer, other, now=NOW) == "No table is free for this party."
-    assert refusal_of(waitlist.offer, other, now=STARTS_AT) == "This party is not on the waiting list."
-    waitlist.accept(reservation, actor="guest", now=NOW)
-    assert refusal_of(waitlist.offer, reservation, now=NOW) == "This party is not on the waiting list."
-    assert refusal_of(waitlist.decline, reservation, now=NOW) == "This reservation is confirmed; cancel it instead."
+    waitlist.offer_table(reservation, actor="staff:ada@example.com", now=NOW)
+    assert list_events(reservation) == [("reservation.updated", "staff:ada@example.com")]
+    assert refusal_of(waitlist.offer_table, reservation, now=NOW) == "This party already has an offer."
+    assert refusal_of(waitlist.offer_table, other, now=NOW) == "No table is free for this party."
+    assert refusal_of(waitlist.offer_table, other, now=STARTS_AT) == "This party is not on the waiting list."
+    waitlist.accept_offer(reservation, actor="guest", now=NOW)
+    assert refusal_of(waitlist.offer_table, reservation, now=NOW) == "This party is not on the waiting list."
+    assert (
+        refusal_of(waitlist.decline_offer, reservation, now=NOW) == "This reservation is confirmed; cancel it instead."
+    )
 
 
-def test_who_declines_leaves_the_list_and_the_next_is_looked_at(
+def test_declining_leaves_the_list_and_the_next_party_gets_an_offer(
     full: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     first, second = waits(full, "AAAAAA"), waits(full, "BBBBBB")
     waitlist.offer_tables(full, now=NOW)
     with django_capture_on_commit_callbacks() as enqueued:
-        waitlist.decline(first, actor="guest", now=NOW)
+        waitlist.decline_offer(first, actor="guest", now=NOW)
     assert len(enqueued) == 2  # for the mail, and for the list
     first.refresh_from_db()
     assert (first.status, first.tables, first.seatings.count()) == ("cancelled", [], 0)
-    assert told(first)[1:] == [("reservation.cancelled", "guest")]
+    assert list_events(first)[1:] == [("reservation.cancelled", "guest")]
     assert mailed(first) == ["offered", "cancelled"]
-    waitlist.look(full, now=NOW)
+    waitlist.process_waitlist(full, now=NOW)
     second.refresh_from_db()
     assert second.offered_until == NOW + 30 * MINUTE
 
 
-def test_an_offer_that_nobody_answers_goes_to_the_next_and_comes_back_at_most_twice(full: Venue) -> None:
+def test_an_unanswered_offer_goes_to_the_next_party_and_is_repeated_twice(full: Venue) -> None:
     first, second = waits(full, "AAAAAA"), waits(full, "BBBBBB")
     turns = []
     for number in range(8):
-        waitlist.look(full, now=NOW + number * 30 * MINUTE)
+        waitlist.process_waitlist(full, now=NOW + number * 30 * MINUTE)
         mail_queue.send_due(now=NOW + number * 30 * MINUTE)
         turns += held_for(full)
     assert turns == ["AAAAAA", "BBBBBB"] * 3
     first.refresh_from_db()
-    assert (first.offers, first.offered_until, first.tables, first.status) == (3, None, [], "pending")
+    assert (first.offer_count, first.offered_until, first.tables, first.status) == (3, None, [], "pending")
     assert not Seating.objects.exists()
     assert mailed(second) == ["offered"] * 3
 
 
-def test_lapsing_frees_the_table_and_is_told(full: Venue) -> None:
+def test_expiry_releases_the_table_and_records_an_event(full: Venue) -> None:
     reservation = waits(full, "AAAAAA")
     waitlist.offer_tables(full, now=NOW)
-    assert waitlist.lapse(full, now=NOW + 30 * MINUTE - timedelta(seconds=1)) == 0
-    assert waitlist.lapse(full, now=NOW + 30 * MINUTE) == 1
+    assert waitlist.expire_offers(full, now=NOW + 30 * MINUTE - timedelta(seconds=1)) == 0
+    assert waitlist.expire_offers(full, now=NOW + 30 * MINUTE) == 1
     reservation.refresh_from_db()
     assert (reservation.offered_until, reservation.tables, reservation.version) == (None, [], 3)
-    assert told(reservation) == [("reservation.updated", "system")] * 2
+    assert list_events(reservation) == [("reservation.updated", "system")] * 2
     assert not Seating.objects.exists()
 
 
-def test_a_cancellation_has_the_list_looked_through(
+def test_a_cancellation_processes_the_waiting_list(
     full: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     guest = builders.reservation(full, status="confirmed")
@@ -196,24 +198,24 @@ def test_a_cancellation_has_the_list_looked_through(
     waits(full, "AAAAAA")
     assert waitlist.offer_tables(full, now=NOW) == 0
     with django_capture_on_commit_callbacks() as enqueued:
-        commands.move(guest, "cancelled", now=NOW, actor="system")
+        commands.set_status(guest, "cancelled", now=NOW, actor="system")
     assert any("enqueue_table_offers" in repr(call) for call in enqueued)
     assert waitlist.offer_tables(full, now=NOW) == 1
 
 
-def test_venues_where_nobody_waits_cost_one_query(
+def test_an_empty_waiting_list_costs_one_query(
     venue: Venue, other_venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     builders.reservation(venue)
     past = waits(venue, "AAAAAA", starts_at=NOW - timedelta(days=1))
     with django_assert_num_queries(1):
-        assert list(waitlist.venues(now=NOW)) == []
+        assert list(waitlist.venues_to_process(now=NOW)) == []
     waits(other_venue, "BBBBBB")
     waits(other_venue, "CCCCCC")
-    assert list(waitlist.venues(now=NOW)) == [other_venue.pk]
+    assert list(waitlist.venues_to_process(now=NOW)) == [other_venue.pk]
     # An offer that is over is found also when its party would have come by now.
     Reservation.objects.filter(pk=past.pk).update(offered_until=NOW - timedelta(days=1))
-    assert set(waitlist.venues(now=NOW)) == {venue.pk, other_venue.pk}
+    assert set(waitlist.venues_to_process(now=NOW)) == {venue.pk, other_venue.pk}
 
 
 def test_a_long_list_of_equal_wishes_costs_one_look(
@@ -229,17 +231,17 @@ def test_a_long_list_of_equal_wishes_costs_one_look(
 
 def test_the_sweep_and_the_task_find_who_waits(full: Venue) -> None:
     reservation = waits(full, "AAAAAA", starts_at=datetime(2099, 5, 4, 17, 30, tzinfo=UTC))
-    tasks.sweep_waiting_lists.run()
+    tasks.process_waiting_lists.run()
     tasks.offer_tables.run(venue=str(full.pk), unknown="argument")
-    tasks.send_notices.run()
+    tasks.send_guest_mail.run()
     reservation.refresh_from_db()
-    assert reservation.offers == 1
-    assert [notice.state for notice in Notice.objects.filter(kind="offered")] == ["sent"]
+    assert reservation.offer_count == 1
+    assert [notice.state for notice in GuestMail.objects.filter(kind="offered")] == ["sent"]
 
 
-def test_the_bell_reaches_the_queue_of_the_workers_and_is_not_kept_for_long(full: Venue) -> None:
+def test_the_offer_task_is_queued_and_expires(full: Venue) -> None:
     dispatch.enqueue_table_offers(full.pk)
-    dispatch.enqueue_notices()
+    dispatch.enqueue_guest_mail()
     queue = Redis.from_url(settings.BROKER_URL).lrange(settings.CELERY_TASK_DEFAULT_QUEUE, 0, -1)
     enqueued = [json.loads(message) for message in queue]
     found = [
@@ -247,13 +249,13 @@ def test_the_bell_reaches_the_queue_of_the_workers_and_is_not_kept_for_long(full
         for one in enqueued
     ]
     assert ("reservations.tasks.offer_tables", {"venue": str(full.pk)}, True) in found
-    assert ("reservations.tasks.send_notices", {}, True) in found
+    assert ("reservations.tasks.send_guest_mail", {}, True) in found
 
 
-def test_the_beat_rings_for_tasks_that_there_are() -> None:
+def test_the_beat_schedule_names_existing_tasks() -> None:
     app.loader.import_default_modules()
     enqueued = {entry["task"] for entry in app.conf.beat_schedule.values()}
-    ours = {"send_notices", "sweep_waiting_lists", "write_reminders"}
+    ours = {"send_guest_mail", "process_waiting_lists", "queue_reminders"}
     assert {f"reservations.tasks.{name}" for name in ours} <= enqueued <= set(app.tasks)
 
 
@@ -262,9 +264,9 @@ def test_of_an_offer_that_breaks_off_nothing_is_left(full: Venue) -> None:
     before = Reservation.objects.values().get(pk=reservation.pk)
     # The event is written when the table is taken and the row is stored; no actor has so long a name.
     with pytest.raises(DataError):
-        waitlist.offer(reservation, actor="x" * 301, now=NOW)
+        waitlist.offer_table(reservation, actor="x" * 301, now=NOW)
     assert Reservation.objects.values().get(pk=reservation.pk) == before
-    assert (Seating.objects.count(), told(reservation), mailed(reservation)) == (0, [], [])
+    assert (Seating.objects.count(), list_events(reservation), mailed(reservation)) == (0, [], [])
 
 
 def together(*works: Callable[[], Any]) -> list[Any]:
@@ -275,7 +277,7 @@ def together(*works: Callable[[], Any]) -> list[Any]:
         start.wait(timeout=10)
         try:
             return work()
-        except (waitlist.OfferLapsed, waitlist.NotWaiting, IllegalMove) as refusal:
+        except (waitlist.OfferExpired, waitlist.NotOnWaitlist, InvalidTransition) as refusal:
             return refusal
         finally:
             connection.close()
@@ -290,7 +292,7 @@ def copies(reservation: Reservation, number: int) -> Sequence[Reservation]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_accepting_and_lapsing_exactly_one_wins_and_no_table_is_held_for_nobody() -> None:
+def test_of_concurrent_acceptance_and_expiry_exactly_one_wins() -> None:
     venue = filled(builders.venue())
     for number in range(8):
         reservation = waits(venue, f"{number:06}", starts_at=STARTS_AT + timedelta(days=number))
@@ -298,15 +300,15 @@ def test_of_accepting_and_lapsing_exactly_one_wins_and_no_table_is_held_for_nobo
         (row,) = copies(reservation, 1)
         answers = together(
             # Clocks differ: for the guest's server the offer still stands.
-            lambda row=row: waitlist.accept(row, actor="guest", now=NOW + 29 * MINUTE),  # type: ignore[misc]
-            lambda: waitlist.lapse(venue, now=NOW + 30 * MINUTE),
+            lambda row=row: waitlist.accept_offer(row, actor="guest", now=NOW + 29 * MINUTE),  # type: ignore[misc]
+            lambda: waitlist.expire_offers(venue, now=NOW + 30 * MINUTE),
         )
         reservation.refresh_from_db()
         if reservation.status == "confirmed":
             assert answers == [None, 0]
             assert (reservation.tables, reservation.seatings.count()) == (["T1"], 1)
         else:
-            assert isinstance(answers[0], waitlist.OfferLapsed)
+            assert isinstance(answers[0], waitlist.OfferExpired)
             assert answers[1] == 1
             assert (reservation.status, reservation.tables, reservation.seatings.count()) == ("pending", [], 0)
             assert reservation.offered_until is None
@@ -318,7 +320,7 @@ def test_four_workers_at_once_hold_one_table_for_one_party_and_write_to_it_once(
     venue = filled(builders.venue())
     builders.table(venue, "T2")
     parties = [waits(venue, f"{number:06}") for number in range(6)]
-    answers = together(*[lambda: waitlist.look(venue, now=NOW)] * 4)
+    answers = together(*[lambda: waitlist.process_waitlist(venue, now=NOW)] * 4)
     assert sum(answers) == 2
     assert held_for(venue) == ["000000", "000001"]
     assert [mailed(party) for party in parties] == [["offered"]] * 2 + [[]] * 4
@@ -333,12 +335,12 @@ def test_accept_decline_lapse_and_cancel_at_once_leave_a_table_with_its_guest_or
         waitlist.offer_tables(venue, now=NOW)
         one, two, three = copies(reservation, 3)
         together(
-            lambda one=one: waitlist.accept(one, actor="guest", now=NOW),  # type: ignore[misc]
-            lambda two=two: waitlist.decline(two, actor="guest", now=NOW),  # type: ignore[misc]
-            lambda three=three: commands.move(three, "cancelled", now=NOW, actor="guest"),  # type: ignore[misc]
-            lambda: waitlist.lapse(venue, now=NOW + 30 * MINUTE),
+            lambda one=one: waitlist.accept_offer(one, actor="guest", now=NOW),  # type: ignore[misc]
+            lambda two=two: waitlist.decline_offer(two, actor="guest", now=NOW),  # type: ignore[misc]
+            lambda three=three: commands.set_status(three, "cancelled", now=NOW, actor="guest"),  # type: ignore[misc]
+            lambda: waitlist.expire_offers(venue, now=NOW + 30 * MINUTE),
         )
         reservation.refresh_from_db()
         assert (reservation.status, reservation.tables, reservation.seatings.count()) == ("cancelled", [], 0)
-        cancelled = [kind for kind, _ in told(reservation) if kind == "reservation.cancelled"]
+        cancelled = [kind for kind, _ in list_events(reservation) if kind == "reservation.cancelled"]
         assert len(cancelled) == 1

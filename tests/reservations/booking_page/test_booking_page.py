@@ -16,7 +16,7 @@ from accounts.models import Venue
 from reservations.booking import email_confirmation
 from reservations.booking_page import online_booking
 from reservations.mail import templates
-from reservations.models import Closure, Notice, OnlineBooking, Reservation, Seating
+from reservations.models import Closure, GuestMail, OnlineBooking, Reservation, Seating
 from reservations.self_service import links, permissions
 from tests.support import builders
 from tests.support.query_counts import costing
@@ -48,7 +48,7 @@ def page(venue: Venue, query: str = "") -> str:
 def sent(venue: Venue, *, now: datetime = NOW, **changes: str) -> dict[str, str]:
     """What the form sends, ten seconds after it was opened."""
     return {
-        "form": online_booking.new_form(venue, now=now - timedelta(seconds=10)),
+        "form": online_booking.new_form_token(venue, now=now - timedelta(seconds=10)),
         "party": "4",
         "day": DAY.isoformat(),
         "time": "19:30",
@@ -78,41 +78,41 @@ def words(response: Any) -> str:
 
 
 def test_a_week_for_any_party_costs_the_same_few_queries(osteria: Venue) -> None:
-    with time_machine.travel(NOW, tick=False), costing(7):
+    with time_machine.travel(NOW, tick=False), costing(6):
         Client().get(page(osteria, "?party=2"))
     for number in range(2, 6):
         builders.table(osteria, f"T{number}")
     builders.period(osteria, "Lunch", first="12:00", last="14:00")
-    with time_machine.travel(NOW, tick=False), costing(7):
+    with time_machine.travel(NOW, tick=False), costing(6):
         Client().get(page(osteria, "?party=2&day=2031-05-05"))
 
 
-def test_what_is_shown_as_free_is_what_the_api_gives(osteria: Venue) -> None:
+def test_times_shown_as_free_can_be_booked_over_the_api(osteria: Venue) -> None:
     builders.reservation(osteria, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
-    found = online_booking.days(osteria, DAY, party_size=4, now=NOW)[0]
-    free = [choice.time for choice in found.choices if choice.answer == "free"]
+    found = online_booking.list_days(osteria, DAY, party_size=4, now=NOW)[0]
+    free = [choice.time for choice in found.choices if choice.outcome == "free"]
     assert free == [time(21, 15), time(21, 30), time(21, 45), time(22, 0)]
     api = builders.client(osteria)
     # The last one is left free by none of the others.
-    for choice in (*(choice for choice in found.choices if choice.answer == "full"), found.choices[-1]):
+    for choice in (*(choice for choice in found.choices if choice.outcome == "full"), found.choices[-1]):
         with time_machine.travel(NOW, tick=False):
             body = builders.reservation_body(date=DAY.isoformat(), time=f"{choice.time:%H:%M}")
             response = api.post("/api/v1/reservations", body, content_type="application/json")
-        assert response.status_code == (201 if choice.answer == "free" else 400)
+        assert response.status_code == (201 if choice.outcome == "free" else 400)
 
 
-def test_closed_days_and_full_days_are_told(osteria: Venue) -> None:
+def test_closed_and_full_days_are_shown(osteria: Venue) -> None:
     Closure.objects.create(venue=osteria, first_date=DAY, last_date=DAY, reason="Closed for Easter")
     assert "No guests are seated on 2031-05-05: Closed for Easter." in words(seen(page(osteria, "?day=2031-05-05")))
     assert "No table for 5 is available on this day." in words(seen(page(osteria, "?day=2031-05-06&party=5")))
 
 
-def test_a_guest_books_and_reads_what_happens_next(osteria: Venue) -> None:
+def test_a_booking_shows_what_happens_next(osteria: Venue) -> None:
     response = post(osteria)
     assert response.status_code == 302
     made = Reservation.objects.get()
     assert (made.status, made.tables, made.time) == ("confirmed", ["T1"], time(19, 30))
-    assert made.notices.get().kind == "confirmed"
+    assert made.guest_mails.get().kind == "confirmed"
     after = seen(response["Location"])
     assert after.status_code == 200
     for part in ("Your table is booked", "Monday 5 May 2031", "19:30 (Europe/Rome time)", made.code):
@@ -147,7 +147,7 @@ def test_addresses_that_mean_nothing_show_the_usual(osteria: Venue, query: str) 
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "page_text"),
     [
         ({"customer_name": ""}, "This field is required."),
         ({"customer_name": "A\x00B"}, "Null characters are not allowed."),
@@ -158,12 +158,12 @@ def test_addresses_that_mean_nothing_show_the_usual(osteria: Venue, query: str) 
         ({"website": "https://spam.example"}, "Leave this field empty"),
     ],
 )
-def test_what_is_wrong_is_said_at_its_field_and_nothing_is_booked(
-    osteria: Venue, changes: dict[str, Any], said: str
+def test_errors_are_shown_at_their_field_and_nothing_is_booked(
+    osteria: Venue, changes: dict[str, Any], page_text: str
 ) -> None:
     response = post(osteria, **changes)
     assert response.status_code == 400
-    assert said in words(response)
+    assert page_text in words(response)
     assert 'aria-invalid="true"' in response.content.decode()
     assert "A quiet corner" in response.content.decode() or "special_requests" in changes
     assert not Reservation.objects.exists()
@@ -191,7 +191,7 @@ def test_when_the_table_is_gone_other_times_are_buttons_and_nothing_typed_is_los
     assert Reservation.objects.get(time=time(21, 15)).status == "confirmed"
 
 
-def test_large_parties_waiting_lists_and_venues_without_tables_are_told_honestly(db: None) -> None:
+def test_large_parties_waiting_lists_and_venues_without_tables_show_their_outcome(db: None) -> None:
     bare = builders.venue(is_bookable_online=True)
     assert "Request this time" in words(seen(page(bare, "?day=2031-05-05")))
     careful = trattoria(auto_confirm_max_party=3)
@@ -220,7 +220,7 @@ def test_where_guests_cannot_book_the_page_says_so(osteria: Venue, fields: dict[
     assert not Reservation.objects.exists()
 
 
-def test_a_form_that_is_sent_twice_books_once(osteria: Venue) -> None:
+def test_a_repeated_form_makes_one_booking(osteria: Venue) -> None:
     form = sent(osteria)
     with time_machine.travel(NOW, tick=False):
         first, second = (Client().post(page(osteria), form) for _ in range(2))
@@ -232,13 +232,14 @@ def test_a_form_that_is_sent_twice_books_once(osteria: Venue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("age_s", "said"), [(1, "submitted too quickly."), (60 * 60 * 13, "This page has expired."), (-60, "too quickly.")]
+    ("age_s", "page_text"),
+    [(1, "submitted too quickly."), (60 * 60 * 13, "This page has expired."), (-60, "too quickly.")],
 )
-def test_forms_come_back_neither_at_once_nor_the_next_day(osteria: Venue, age_s: int, said: str) -> None:
-    response = post(osteria, form=online_booking.new_form(osteria, now=NOW - timedelta(seconds=age_s)))
-    assert said in words(response)
+def test_forms_come_back_neither_at_once_nor_the_next_day(osteria: Venue, age_s: int, page_text: str) -> None:
+    response = post(osteria, form=online_booking.new_form_token(osteria, now=NOW - timedelta(seconds=age_s)))
+    assert page_text in words(response)
     assert post(osteria, form="forged").status_code == 409
-    assert post(osteria, form=online_booking.new_form(trattoria(), now=NOW)).status_code == 409
+    assert post(osteria, form=online_booking.new_form_token(trattoria(), now=NOW)).status_code == 409
     assert not Reservation.objects.exists()
 
 
@@ -268,11 +269,11 @@ def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_lik
     venue = trattoria(proves_guests=True)
     response = post(venue)
     made = Reservation.objects.get()
-    assert (made.status, made.pending_reason, made.tables) == ("pending", "proof", ["T1"])
+    assert (made.status, made.pending_reason, made.tables) == ("pending", "email_confirmation", ["T1"])
     after = seen(response["Location"])
     assert "Open the link in it to confirm by 14:15 on Saturday 3 May 2031." in words(after)
     assert links.token_of(made) not in after.content.decode()
-    mail = templates.write(made.notices.get())
+    mail = templates.build_mail(made.guest_mails.get())
     assert mail.subject == "Confirm your booking at Trattoria"
     assert links.url_of(made) in mail.body
     assert "14:15 on Saturday 3 May 2031" in mail.body
@@ -284,24 +285,24 @@ def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_lik
         for _ in range(2):
             assert guest.post(f"/guest/{links.token_of(made)}/confirm").status_code == 302
     made.refresh_from_db()
-    assert (made.status, made.tables, made.prove_by) == ("confirmed", ["T1"], None)
-    assert list(made.notices.order_by("pk").values_list("kind", flat=True)) == ["proof", "confirmed"]
-    assert email_confirmation.release(now=NOW + timedelta(days=1)) == 0
+    assert (made.status, made.tables, made.confirm_by) == ("confirmed", ["T1"], None)
+    assert list(made.guest_mails.order_by("pk").values_list("kind", flat=True)) == ["email_confirmation", "confirmed"]
+    assert email_confirmation.cancel_unconfirmed(now=NOW + timedelta(days=1)) == 0
 
 
-def test_what_nobody_proves_is_free_again_after_a_quarter_of_an_hour(db: None) -> None:
+def test_an_unconfirmed_booking_is_cancelled_after_15_minutes(db: None) -> None:
     venue = trattoria(proves_guests=True)
     post(venue)
     made = Reservation.objects.get()
-    assert email_confirmation.release(now=NOW + timedelta(minutes=14)) == 0
+    assert email_confirmation.cancel_unconfirmed(now=NOW + timedelta(minutes=14)) == 0
     assert Seating.objects.count() == 1
     late = NOW + timedelta(minutes=15)
-    with pytest.raises(email_confirmation.ProofTooLate):
-        email_confirmation.prove(made, now=late)
-    assert [email_confirmation.release(now=late), email_confirmation.release(now=late)] == [1, 0]
+    with pytest.raises(email_confirmation.ConfirmationExpired):
+        email_confirmation.confirm_email(made, now=late)
+    assert [email_confirmation.cancel_unconfirmed(now=late), email_confirmation.cancel_unconfirmed(now=late)] == [1, 0]
     made.refresh_from_db()
     assert (made.status, made.tables) == ("cancelled", [])
-    assert list(made.notices.values_list("kind", flat=True)) == ["proof"]
+    assert list(made.guest_mails.values_list("kind", flat=True)) == ["email_confirmation"]
     assert not Seating.objects.exists()
     with time_machine.travel(late, tick=False):
         assert Client().post(f"/guest/{links.token_of(made)}/confirm").status_code == 409
@@ -310,17 +311,17 @@ def test_what_nobody_proves_is_free_again_after_a_quarter_of_an_hour(db: None) -
 
 def test_who_proves_a_request_waits_as_any_that_the_venue_takes(db: None) -> None:
     for fields, reason, kind in (
-        ({"auto_confirm_max_party": 3}, "large_party", Notice.Kind.REQUESTED),
-        ({"when_full": "waitlist"}, "waitlist", Notice.Kind.WAITLISTED),
+        ({"auto_confirm_max_party": 3}, "large_party", GuestMail.Kind.REQUESTED),
+        ({"when_full": "waitlist"}, "waitlist", GuestMail.Kind.WAITLISTED),
     ):
         venue = trattoria(proves_guests=True, **fields)
         builders.reservation(venue, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
         assert post(venue, customer_email="bob@example.com").status_code == 302
-        made = Reservation.objects.get(venue=venue, pending_reason="proof")
+        made = Reservation.objects.get(venue=venue, pending_reason="email_confirmation")
         assert made.tables == []
-        email_confirmation.prove(made, now=NOW)
-        assert (made.status, made.pending_reason, made.prove_by) == ("pending", reason, None)
-        assert made.notices.latest("pk").kind == kind
+        email_confirmation.confirm_email(made, now=NOW)
+        assert (made.status, made.pending_reason, made.confirm_by) == ("pending", reason, None)
+        assert made.guest_mails.latest("pk").kind == kind
 
 
 def test_a_venue_that_proves_guests_needs_their_mail_address(db: None) -> None:
@@ -339,7 +340,7 @@ def test_markup_in_any_field_is_text_everywhere(db: None) -> None:
     booked = post(venue, customer_name=XSS, special_requests=XSS)
     made = Reservation.objects.get()
     pages = [shown, seen(booked["Location"]), seen(f"/guest/{links.token_of(made)}"), seen(page(venue))]
-    mail = templates.write(made.notices.get())
+    mail = templates.build_mail(made.guest_mails.get())
     for text in [*(one.content.decode() for one in pages), str(mail.alternatives[0][0])]:
         assert "<script>alert" not in text
     assert XSS in words(pages[2])
@@ -382,7 +383,7 @@ def test_of_the_page_and_the_api_at_once_one_gets_the_last_table_and_the_other_o
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_form_that_is_sent_four_times_at_once_books_once() -> None:
+def test_four_concurrent_copies_of_a_form_make_one_booking() -> None:
     venue = trattoria()
     for number in range(2, 5):
         builders.table(venue, f"T{number}")

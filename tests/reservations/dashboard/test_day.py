@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Venue
 from reservations.booking import commands
-from reservations.booking.service_day import Work, working_day_of
-from reservations.dashboard.day_sheet import MOST_COLUMNS, Sheet
+from reservations.booking.service_day import ServiceDay, service_date_of
+from reservations.dashboard.day_sheet import MAX_COLUMNS, DaySheet
 from reservations.models import Closure, Reservation
 from tests.reservations import consistency
 from tests.support import builders, users
@@ -40,9 +40,9 @@ def host(dinner: Venue) -> Client:
     return users.member(dinner, "host")
 
 
-def sheet_of(venue: Venue, day: date = SATURDAY, *, now: datetime = NOON) -> Sheet:
+def sheet_of(venue: Venue, day: date = SATURDAY, *, now: datetime = NOON) -> DaySheet:
     """The sheet as it is read at noon."""
-    return Sheet.of(Work.of(venue, day), now=now)
+    return DaySheet.load(ServiceDay.load(venue, day), now=now)
 
 
 def url(venue: Venue, rest: str = "") -> str:
@@ -58,7 +58,7 @@ def move(client: Client, reservation: Reservation, *, htmx: bool = False, **fiel
 
 
 # What it costs
-def test_a_day_of_150_reservations_and_40_tables_takes_at_most_12_queries(venue: Venue) -> None:
+def test_a_day_of_150_reservations_and_40_tables_takes_up_to_12_queries(venue: Venue) -> None:
     tables = [builders.table(venue, f"T{number}") for number in range(40)]
     builders.period(venue, first="12:00", last="22:00")
     Reservation.objects.bulk_create(
@@ -108,11 +108,11 @@ def test_a_party_at_two_tables_stands_at_both(dinner: Venue) -> None:
     assert [[block.others for block in row.blocks] for row in sheet_of(dinner).rows] == [["T1, T2"], ["T1, T2"]]
 
 
-def test_who_has_no_table_stands_above_the_tables_each_in_a_lane_of_its_own(dinner: Venue) -> None:
+def test_visits_without_a_table_are_above_the_tables_in_separate_lanes(dinner: Venue) -> None:
     for size in (9, 12):
         builders.reservation(dinner, starts_at=EVENING, party_size=size)
     row = sheet_of(dinner).rows[0]
-    assert (row.table, [block.lane for block in row.blocks], row.lanes) == (None, [0, 1], 2)
+    assert (row.table, [block.lane for block in row.blocks]) == (None, [0, 1])
 
 
 def test_a_slot_that_is_full_says_so(dinner: Venue) -> None:
@@ -142,15 +142,15 @@ def test_what_an_overnight_service_seats_after_midnight_belongs_to_the_evening(v
     builders.period(venue, first="22:00", last="01:00", weekdays=[5])
     late = builders.reservation(venue, status="confirmed", starts_at=datetime(2031, 5, 3, 22, 30, tzinfo=UTC))
     assert (late.date, late.time) == (date(2031, 5, 4), time(0, 30))
-    assert [visit.reservation for visit in sheet_of(venue).listed] == [late]
-    assert sheet_of(venue, date(2031, 5, 4)).listed == []
-    assert working_day_of(venue, at=late.starts_at) == SATURDAY
-    assert working_day_of(venue, at=late.starts_at + timedelta(minutes=45)) == date(2031, 5, 4)
+    assert [visit.reservation for visit in sheet_of(venue).visits_by_time] == [late]
+    assert sheet_of(venue, date(2031, 5, 4)).visits_by_time == []
+    assert service_date_of(venue, at=late.starts_at) == SATURDAY
+    assert service_date_of(venue, at=late.starts_at + timedelta(minutes=45)) == date(2031, 5, 4)
 
 
 @pytest.mark.parametrize(("day", "hours"), [(date(2031, 3, 30), 23), (date(2031, 10, 26), 25), (SATURDAY, 24)])
 def test_a_day_has_as_many_hours_as_the_clocks_show(dinner: Venue, day: date, hours: int) -> None:
-    work = Work.of(dinner, day)
+    work = ServiceDay.load(dinner, day)
     assert work.ends_at - work.starts_at == timedelta(hours=hours)
 
 
@@ -165,8 +165,8 @@ def test_the_hours_of_a_day_on_which_the_clocks_change_are_those_of_the_clock(ve
 
 def test_the_style_sheet_knows_each_column() -> None:
     css = Path("reservations/static/reservations/columns.css").read_text()
-    assert all(f".c{column}{{" in css for column in range(MOST_COLUMNS))
-    assert all(f".w{span}{{" in css for span in range(1, MOST_COLUMNS + 1))
+    assert all(f".c{column}{{" in css for column in range(MAX_COLUMNS))
+    assert all(f".w{span}{{" in css for span in range(1, MAX_COLUMNS + 1))
 
 
 @pytest.mark.parametrize("day", ["2031-02-30", "yesterday", "%00", "9999-12-31", "0001-01-01", "2031-05-3"])
@@ -200,7 +200,7 @@ def test_a_drag_says_the_moment(host: Client, dinner: Venue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "page_text"),
     [
         ({"tables": '["T2"]'}, "Already booked at that time: T2."),
         ({"tables": '["T9"]'}, "The venue has no table T9."),
@@ -211,7 +211,7 @@ def test_a_drag_says_the_moment(host: Client, dinner: Venue) -> None:
     ],
 )
 def test_a_move_that_a_rule_refuses_says_why_and_changes_nothing(
-    host: Client, dinner: Venue, fields: dict[str, Any], said: str
+    host: Client, dinner: Venue, fields: dict[str, Any], page_text: str
 ) -> None:
     builders.reservation(dinner, status="confirmed", starts_at=EVENING, tables=["T2"])
     its = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
@@ -219,17 +219,17 @@ def test_a_move_that_a_rule_refuses_says_why_and_changes_nothing(
     for htmx in (True, False):
         answer = move(host, its, htmx=htmx, **fields)
         assert answer.status_code == 400
-        assert said in answer.content.decode()
+        assert page_text in answer.content.decode()
     assert consistency.state() == before
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_move_onto_one_table_at_once_one_is_told(dinner: Venue) -> None:
+def test_of_two_concurrent_moves_onto_one_table_one_is_refused(dinner: Venue) -> None:
     one, other = (
         builders.reservation(dinner, status="confirmed", starts_at=EVENING + timedelta(hours=hours))
         for hours in (0, 3)
     )
-    commands.change(other, tables=["T2"], now=NOON, actor="system")
+    commands.update(other, tables=["T2"], now=NOON, actor="system")
     clients = [users.member(dinner), users.member(dinner)]
 
     def go(which: int) -> int:
@@ -261,6 +261,6 @@ def test_a_walk_in_is_seated_at_the_best_table_that_is_free(dinner: Venue) -> No
         assert its.starts_at == EVENING.astimezone(ZoneInfo("UTC"))
         host.post(url(dinner, "/walk-in"), {"party_size": "2"})
         before = consistency.state()
-        said = builders.messages_of(host.post(url(dinner, "/walk-in"), {"party_size": "2"}))
-        assert said[-1] == "No table for 2 is free now."
+        page_text = builders.messages_of(host.post(url(dinner, "/walk-in"), {"party_size": "2"}))
+        assert page_text[-1] == "No table for 2 is free now."
         assert consistency.state() == before

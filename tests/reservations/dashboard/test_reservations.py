@@ -175,20 +175,22 @@ def test_a_request_is_confirmed_or_cancelled_and_cancelled_is_final(host: Client
     assert step(host, its, "cancel", back="day") == ["The reservation of Ada Lovelace was cancelled."]
     assert (its.status, its.seatings.count()) == ("cancelled", 0)
     before = consistency.state()
-    (said,) = step(host, its, "confirm")
-    assert "cancelled" in said
+    (page_text,) = step(host, its, "confirm")
+    assert "cancelled" in page_text
     assert consistency.state() == before
 
 
-def test_who_has_not_followed_the_mailed_link_is_shown_so_and_can_be_confirmed(host: Client, dinner: Venue) -> None:
+def test_an_unconfirmed_booking_is_shown_and_can_be_confirmed(host: Client, dinner: Venue) -> None:
     its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1))
-    Reservation.objects.filter(pk=its.pk).update(pending_reason="proof", prove_by=NOW + timedelta(minutes=15))
+    Reservation.objects.filter(pk=its.pk).update(
+        pending_reason="email_confirmation", confirm_by=NOW + timedelta(minutes=15)
+    )
     page = text(host.get(url(dinner)))
     assert "Awaiting email confirmation" in page
     assert "not confirmed by email yet" in page
     assert "held until Sat 19:45" in text(host.get(url(dinner, "/{id}", its=its)))
     assert step(host, its, "confirm") == ["The reservation of Ada Lovelace was confirmed."]
-    assert its.prove_by is None
+    assert its.confirm_by is None
 
 
 def test_a_table_is_offered_to_a_party_that_waits_and_they_take_it(host: Client, dinner: Venue) -> None:
@@ -244,7 +246,7 @@ def test_staff_change_a_reservation(host: Client, its: Reservation) -> None:
     assert (its.special_requests, its.party_size, its.tables) == ("By the window", 3, ["T1"])
 
 
-def test_what_cannot_be_is_told_at_its_field_and_keeps_what_was_typed(host: Client, its: Reservation) -> None:
+def test_errors_are_shown_at_their_field_and_the_input_stays(host: Client, its: Reservation) -> None:
     path = url(its.venue, "/{id}/edit", its=its)
     sent = fields_of(host.get(path), customer_phone="1e400", special_requests="By the window")
     before = consistency.state()
@@ -270,14 +272,14 @@ def test_a_reservation_is_written_down_on_the_phone(host: Client, dinner: Venue)
 
 
 @pytest.mark.parametrize("size", ["", "0", "1e400", "-1", "501", "\x00"])
-def test_a_walk_in_of_nobody_is_told_how_many_there_may_be(host: Client, dinner: Venue, size: str) -> None:
+def test_an_empty_walk_in_is_refused_with_the_allowed_sizes(host: Client, dinner: Venue, size: str) -> None:
     answer = host.post(url(dinner, "/walk-in"), {"party_size": size})
     assert builders.messages_of(answer) == ["Enter the number of guests, 1 to 500."]
     assert not Reservation.objects.exists()
 
 
 # What changes by itself
-def test_a_change_by_somebody_else_is_in_the_next_answer_of_the_open_page(host: Client, its: Reservation) -> None:
+def test_a_change_by_another_user_is_in_the_next_poll_of_the_page(host: Client, its: Reservation) -> None:
     seen = host.get(url(its.venue)).context["seen"]
     asked = {"day": "2031-05-03", "seen": seen}
     assert host.get(url(its.venue, "/live"), asked).status_code == 204

@@ -77,11 +77,11 @@ def test_lists_cost_the_same_for_one_and_for_many(manager: Client, venue: Venue)
     ],
 )
 def test_a_row_of_tables_is_written_as_people_write_it(written: str, names: list[str]) -> None:
-    assert floor_tables.names_of(written) == names
+    assert floor_tables.parse_names(written) == names
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "message"),
     [
         ("T1-E4", "“T1-E4” is not a valid range of at most 100 tables. Example: T1-T12."),
         ("T4-T1", "“T4-T1” is not a valid range of at most 100 tables. Example: T1-T12."),
@@ -94,13 +94,13 @@ def test_a_row_of_tables_is_written_as_people_write_it(written: str, names: list
         ("\0", "Null characters are not allowed."),
     ],
 )
-def test_a_row_that_cannot_be_added_is_told_and_nothing_is(
-    manager: Client, venue: Venue, written: str, told: str
+def test_invalid_table_names_show_an_error_and_add_nothing(
+    manager: Client, venue: Venue, written: str, message: str
 ) -> None:
     builders.table(venue, "T2")
     answer = manager.post(f"{root(venue)}/tables", {"names": written, "seats_min": "1", "seats_max": "2"})
     assert answer.status_code == 400
-    assert told in text(answer)
+    assert message in text(answer)
     assert Table.objects.count() == 1
 
 
@@ -143,10 +143,10 @@ def test_a_table_is_changed_and_its_name_stays_its_own(manager: Client, venue: V
     table.refresh_from_db()
     assert (table.name, table.seats_max) == ("T9", 6)
     refused = manager.post(f"{root(venue)}/table/{table.pk}", fields | {"seats_min": "5"})
-    assert "Seats are 1 to 500, and the most is not below the least." in text(refused)
+    assert "Seats are 1 to 500, and the maximum is not below the minimum." in text(refused)
 
 
-def test_what_is_needed_is_kept_and_told_why(manager: Client, venue: Venue) -> None:
+def test_rows_in_use_are_not_deleted_with_a_message(manager: Client, venue: Venue) -> None:
     area = Area.objects.create(venue=venue, name="Terrace")
     one, two = builders.table(venue, "T1", area=area), builders.table(venue, "T2")
     builders.period(venue)
@@ -154,14 +154,14 @@ def test_what_is_needed_is_kept_and_told_why(manager: Client, venue: Venue) -> N
     answer = builders.client(venue).post("/api/v1/reservations", reservation, content_type="application/json")
     assert answer.json()["tables"] == ["T1"]
     pushed = builders.combination(venue, one, two, seats_min=5, seats_max=8)
-    for path, told in (
+    for path, message in (
         (f"table/{two.pk}", "T2 is part of T1+T2. Remove it from there first."),
         (f"area/{area.pk}", "Terrace contains tables: T1. Move them first."),
     ):
-        assert told in text(manager.post(f"{root(venue)}/{path}/remove", follow=True))
+        assert message in text(manager.post(f"{root(venue)}/{path}/remove", follow=True))
     assert "Deleted: T1+T2." in text(manager.post(f"{root(venue)}/combination/{pushed.pk}/remove", follow=True))
-    told = text(manager.post(f"{root(venue)}/table/{one.pk}/remove", follow=True))
-    assert "T1 has past or upcoming reservations. Make it inactive instead" in told
+    message = text(manager.post(f"{root(venue)}/table/{one.pk}/remove", follow=True))
+    assert "T1 has past or upcoming reservations. Make it inactive instead" in message
     assert "Deleted: T2." in text(manager.post(f"{root(venue)}/table/{two.pk}/remove", follow=True))
     assert list(Table.objects.values_list("name", flat=True)) == ["T1"]
 

@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.models import Event, Venue
 from framework.errors import InvalidRequest
 from reservations.booking import commands
-from reservations.models import IllegalMove, Reservation, Seating
+from reservations.models import InvalidTransition, Reservation, Seating
 from reservations.service import check_in
 from tests.reservations import consistency
 from tests.reservations.consistency import state, unchanged
@@ -31,13 +31,13 @@ def dinner(venue: Venue) -> Venue:
 
 def change(reservation: Reservation, **changes: Any) -> None:
     """What staff do while the guests are expected."""
-    commands.change(reservation, now=LATE, actor=ACTOR, **changes)
+    commands.update(reservation, now=LATE, actor=ACTOR, **changes)
 
 
 def mark(reservation: Reservation, *seen: str, now: datetime = LATE) -> None:
     """What staff have seen, one after the other."""
     for arrival in seen:
-        check_in.mark(reservation, Reservation.Arrival(arrival), actor=ACTOR, now=now)
+        check_in.record_arrival(reservation, Reservation.Arrival(arrival), actor=ACTOR, now=now)
 
 
 def during(reservation: Reservation) -> tuple[datetime, datetime]:
@@ -82,7 +82,7 @@ def test_a_party_that_is_gone_is_not_seated_by_a_correction(dinner: Venue, seen:
     other = builders.reservation(dinner, status="confirmed", starts_at=LATE)
     change(reservation, party_size=2, tables=["T4"])
     assert (reservation.party_size, other.tables) == (2, ["T4"])
-    refused = unchanged(IllegalMove, lambda: change(reservation, tables=["T4", "T5"]))
+    refused = unchanged(InvalidTransition, lambda: change(reservation, tables=["T4", "T5"]))
     assert (refused.param, refused.message) == ("tables", f"This party is {seen[-1]}, so no table can be assigned.")
     change(reservation, tables=[])
     assert (reservation.tables, Seating.objects.filter(reservation=reservation).count()) == ([], 0)
@@ -117,14 +117,14 @@ def test_an_offer_ends_when_the_party_is_to_come(dinner: Venue) -> None:
         {"tables": ["T4"], "guest": {"customer_name": "Ada Lovelace", "customer_phone": None}},
     ],
 )
-def test_to_change_nothing_is_told_to_nobody(dinner: Venue, same: dict[str, Any]) -> None:
+def test_changing_nothing_records_no_event(dinner: Venue, same: dict[str, Any]) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     before = state()
     change(reservation, **same)
     assert state() == before
 
 
-def test_what_two_change_at_once_is_all_kept(dinner: Venue) -> None:
+def test_concurrent_changes_of_different_fields_are_all_stored(dinner: Venue) -> None:
     one = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     other = Reservation.objects.select_related("venue").get()
     change(one, at=time(20, 0))
@@ -133,7 +133,7 @@ def test_what_two_change_at_once_is_all_kept(dinner: Venue) -> None:
     assert other.customer_email == "ada@example.com"
 
 
-def test_the_last_contact_is_kept(dinner: Venue) -> None:
+def test_the_last_contact_cannot_be_removed(dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     refused = unchanged(InvalidRequest, lambda: change(reservation, guest={"customer_email": None}))
     assert (refused.param, refused.message) == ("customer_email", "Enter an email address or a phone number.")
@@ -175,7 +175,7 @@ def test_a_page_that_was_opened_before_takes_nothing_back(staff: Client, dinner:
     assert Event.objects.filter(type="reservation.updated").count() == 2
 
 
-def test_a_page_that_is_saved_as_it_was_tells_nobody(staff: Client, dinner: Venue) -> None:
+def test_saving_a_page_unchanged_records_no_event(staff: Client, dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING, special_requests="a\nb")
     before = state()
     as_it_was = shown(staff, reservation) | {"special_requests": "a\r\nb"}

@@ -36,7 +36,7 @@ def updates() -> list[tuple[Any, Any, str]]:
     return [(event.record["tables"], event.record["version"], event.actor) for event in events]
 
 
-def test_the_reservations_to_come_are_told_with_the_new_name(
+def test_upcoming_reservations_are_updated_with_the_new_name(
     venue: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     table = builders.table(venue, "T1")
@@ -53,7 +53,7 @@ def test_the_reservations_to_come_are_told_with_the_new_name(
     assert (both.tables, both.version, both.updated_at) == (["T2", "Window"], version + 1, NOON)
     # Who has left sat at the table of that name.
     assert (past.tables, other.tables) == (["T1"], ["T2"])
-    assert rename_table.mend(now=NOON, actor="system") == 0
+    assert rename_table.update_table_names(now=NOON, actor="system") == 0
 
 
 def test_a_rename_that_died_half_way_is_mended_by_the_next_look(venue: Venue) -> None:
@@ -63,8 +63,8 @@ def test_a_rename_that_died_half_way_is_mended_by_the_next_look(venue: Venue) ->
     rename(table, "Window")
     reservation.refresh_from_db()
     assert reservation.tables == ["T1"]
-    tasks.sweep_waiting_lists()
-    tasks.sweep_waiting_lists()
+    tasks.process_waiting_lists()
+    tasks.process_waiting_lists()
     assert [(tables, actor) for tables, _, actor in updates()] == [(["Window"], "system")]
     assert consistency.problems() == []
 
@@ -155,7 +155,7 @@ def test_changes_and_renames_at_once_never_wait_for_each_other() -> None:
 
     def change() -> None:
         for number in range(40):
-            commands.change(stale, at=time(19 + number % 2, 0), now=NOON, actor=ACTOR)
+            commands.update(stale, at=time(19 + number % 2, 0), now=NOON, actor=ACTOR)
 
     def call() -> None:
         for number in range(40):
@@ -168,8 +168,8 @@ def test_changes_and_renames_at_once_never_wait_for_each_other() -> None:
     reservation.refresh_from_db()
     assert reservation.tables == ["T39"]
     # Every version was told, once.
-    told = [version for _, version, _ in updates()]
-    assert sorted(told) == list(range(2, reservation.version + 1))
+    versions = [version for _, version, _ in updates()]
+    assert sorted(versions) == list(range(2, reservation.version + 1))
     assert consistency.problems() == []
 
 

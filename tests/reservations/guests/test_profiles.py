@@ -13,8 +13,8 @@ from django.utils import timezone
 from accounts.models import Event, IdempotentCall, Venue
 from reservations.booking import commands
 from reservations.guests import erasure, profiles, search
-from reservations.guests.profiles import guest_of
-from reservations.models import Notice, Reservation, Visitor
+from reservations.guests.profiles import guest_of_reservation
+from reservations.models import GuestMail, GuestProfile, Reservation
 from tests.reservations import consistency
 from tests.support import builders, users
 
@@ -47,8 +47,8 @@ def names(venue: Venue, text: str) -> list[str]:
 def test_addresses_of_different_case_are_one_guest(venue: Venue) -> None:
     first = visit(venue, customer_email="Ada@Example.com")
     visit(venue, customer_email="ada@example.COM", starts_at=AGO + timedelta(days=1))
-    guest = guest_of(first)
-    assert (guest.listed, guest.reservations.count()) == (["ada@example.com"], 2)
+    guest = guest_of_reservation(first)
+    assert (guest.sorted_contacts, guest.reservations.count()) == (["ada@example.com"], 2)
     (found,) = search.search(venue, "ADA@example.com", now=NOW)
     assert (found.reservations, found.contacts) == (2, {"ada@example.com"})
 
@@ -58,14 +58,14 @@ def test_who_shares_a_number_or_an_address_is_one_guest(venue: Venue) -> None:
     visit(venue, customer_email=None, customer_phone="+3906123")
     visit(venue, customer_email="ada@work.example", customer_phone="+3906123")
     visit(venue, customer_email="else@example.com")
-    assert guest_of(first).listed == ["+3906123", "ada@example.com", "ada@work.example"]
-    assert guest_of(first).reservations.count() == 3
+    assert guest_of_reservation(first).sorted_contacts == ["+3906123", "ada@example.com", "ada@work.example"]
+    assert guest_of_reservation(first).reservations.count() == 3
 
 
-def test_guests_of_another_venue_are_nobody_here(venue: Venue, other_venue: Venue) -> None:
+def test_guests_of_another_venue_are_not_found(venue: Venue, other_venue: Venue) -> None:
     visit(other_venue)
     mine = visit(venue)
-    assert guest_of(mine).reservations.get() == mine
+    assert guest_of_reservation(mine).reservations.get() == mine
     assert len(search.search(venue, "ada", now=NOW)) == 1
 
 
@@ -78,7 +78,7 @@ def test_a_part_of_the_name_the_address_or_the_number_finds_the_guest(venue: Ven
 
 
 @pytest.mark.parametrize("text", ["%", "_", "\\", "100%", "%%"])
-def test_a_wildcard_is_a_letter_like_others(venue: Venue, text: str) -> None:
+def test_a_wildcard_is_an_ordinary_character(venue: Venue, text: str) -> None:
     visit(venue)
     assert names(venue, text) == []
 
@@ -112,58 +112,61 @@ def test_the_page_of_a_guest_counts_visits_no_shows_and_cancellations(host: Clie
     Reservation.objects.filter(pk=gone.pk).update(arrival="no_show")
     visit(venue, status="cancelled")
     later = visit(venue, starts_at=NOW)
-    tally = host.get(url(its)).context["tally"]
-    assert (tally.visits, tally.covers, tally.no_shows, tally.cancellations) == (1, 3, 1, 1)
-    assert (tally.last_visit, tally.next_visit) == (AGO, later.starts_at)
+    statistics = host.get(url(its)).context["statistics"]
+    assert (statistics["visits"], statistics["covers"], statistics["no_shows"], statistics["cancellations"]) == (
+        1,
+        3,
+        1,
+        1,
+    )
+    assert (statistics["last_visit"], statistics["next_visit"]) == (AGO, later.starts_at)
 
 
-def test_a_note_is_kept_for_whatever_contact_the_guest_gives_next_and_a_stale_one_is_told(
-    host: Client, venue: Venue
-) -> None:
+def test_a_note_applies_to_all_contacts_and_a_stale_note_is_refused(host: Client, venue: Venue) -> None:
     its = visit(venue, customer_phone="+3906123")
     sent = {"note": "Sits by the window", "tags": "regular, nut allergy, regular", "seen": ""}
     assert host.post(url(its), sent).status_code == 302
-    noted = guest_of(visit(venue, customer_email=None, customer_phone="+3906123")).visitor
+    noted = guest_of_reservation(visit(venue, customer_email=None, customer_phone="+3906123")).profile
     assert noted
     assert (noted.note, noted.tags) == ("Sits by the window", ["regular", "nut allergy"])
     answer = host.post(url(its), sent | {"note": "Likes the bar"})
     assert answer.status_code == 400
     assert "Another user has changed this note." in answer.content.decode()
     assert "Likes the bar" in answer.content.decode()
-    assert Visitor.objects.get().note == "Sits by the window"
+    assert GuestProfile.objects.get().note == "Sits by the window"
 
 
 # Two become one
-def test_two_guests_are_made_one_and_two_again(host: Client, venue: Venue) -> None:
+def test_guests_are_merged_and_separated(host: Client, venue: Venue) -> None:
     ada = visit(venue)
     other = visit(venue, customer_name="A. Lovelace", customer_email="ada@work.example")
-    profiles.note(guest_of(other), text="Likes the bar", tags=["regular"], seen=None, now=NOW)
+    profiles.save_note(guest_of_reservation(other), text="Likes the bar", tags=["regular"], seen=None, now=NOW)
     page = host.get(url(ada, "/merge"), {"q": "lovelace"})
     assert [found.name for found in page.context["found"]] == ["A. Lovelace"]
     assert "Merge these guests?" in host.get(url(ada, "/merge"), {"other": other.public_id}).content.decode()
     host.post(url(ada, "/merge"), {"other": other.public_id})
-    guest = guest_of(ada)
-    assert (guest.listed, guest.reservations.count()) == (["ada@example.com", "ada@work.example"], 2)
-    assert guest.visitor
-    assert (guest.visitor.note, guest.visitor.tags) == ("Likes the bar", ["regular"])
-    host.post(url(ada, "/split"), {"visitor": guest.visitors[1].public_id})
-    assert guest_of(ada).listed == ["ada@example.com"]
-    assert guest_of(other).listed == ["ada@work.example"]
+    guest = guest_of_reservation(ada)
+    assert (guest.sorted_contacts, guest.reservations.count()) == (["ada@example.com", "ada@work.example"], 2)
+    assert guest.profile
+    assert (guest.profile.note, guest.profile.tags) == ("Likes the bar", ["regular"])
+    host.post(url(ada, "/split"), {"profile": guest.profiles[1].public_id})
+    assert guest_of_reservation(ada).sorted_contacts == ["ada@example.com"]
+    assert guest_of_reservation(other).sorted_contacts == ["ada@work.example"]
 
 
 def test_a_guest_is_not_merged_with_themselves(host: Client, venue: Venue) -> None:
     ada, again = visit(venue), visit(venue)
     host.post(url(ada, "/merge"), {"other": again.public_id})
-    assert not Visitor.objects.exists()
+    assert not GuestProfile.objects.exists()
 
 
 def test_who_has_been_seen_under_one_contact_is_not_made_two_again(host: Client, venue: Venue) -> None:
     ada, other = visit(venue), visit(venue, customer_email="ada@work.example")
-    profiles.merge(guest_of(ada), guest_of(other), now=NOW)
+    profiles.merge(guest_of_reservation(ada), guest_of_reservation(other), now=NOW)
     for mail in ("ada@example.com", "ada@work.example"):
         visit(venue, customer_email=mail, customer_phone="+3906123")
-    away = guest_of(ada).visitors[1]
-    with pytest.raises(profiles.StillOne):
+    away = guest_of_reservation(ada).profiles[1]
+    with pytest.raises(profiles.SharedContact):
         profiles.split(away, now=NOW)
     away.refresh_from_db()
     assert away.merged_into is not None
@@ -181,8 +184,8 @@ def test_an_erased_guest_is_nowhere_any_more_and_the_visits_are_still_counted(
     assert made.status_code == 201
     its = Reservation.objects.get()
     visit(venue, customer_name="Ada Nowhere")
-    profiles.note(guest_of(its), text="Ada is kind", tags=["regular"], seen=None, now=timezone.now())
-    commands.move(its, "cancelled", now=timezone.now(), actor="system")
+    profiles.save_note(guest_of_reservation(its), text="Ada is kind", tags=["regular"], seen=None, now=timezone.now())
+    commands.set_status(its, "cancelled", now=timezone.now(), actor="system")
     answer = host.post(url(its, "/erase"), {"typed": " ada  nowhere "})
     assert answer["Location"] == f"/dashboard/{venue.public_id}/guests"
     rows = [
@@ -190,16 +193,16 @@ def test_an_erased_guest_is_nowhere_any_more_and_the_visits_are_still_counted(
         for row in Reservation.objects.all()
     ]
     assert rows == [("Erased guest", None, None, "", 4)] * 2
-    assert not Visitor.objects.exists()
-    assert not Notice.objects.filter(state="pending").exists()
-    kept = json.dumps(
+    assert not GuestProfile.objects.exists()
+    assert not GuestMail.objects.filter(state="pending").exists()
+    stored = json.dumps(
         [
             list(Event.objects.values_list("record", flat=True)),
             [bytes(call.body or b"").decode() for call in IdempotentCall.objects.all()],
         ]
     )
     for word in ("Ada", "ada@example.com", "+3906123", "poison"):
-        assert word not in kept
+        assert word not in stored
     # The call that is sent again has still one effect, and names nobody.
     again = api.post("/api/v1/reservations", body, content_type="application/json", headers=headers)
     assert (again.status_code, again.json()["id"]) == (201, its.public_id)
@@ -211,27 +214,30 @@ def test_an_erased_guest_is_nowhere_any_more_and_the_visits_are_still_counted(
 
 
 @pytest.mark.parametrize(
-    ("starts_at", "typed", "said"),
+    ("starts_at", "typed", "page_text"),
     [
         (AGO, "Ada", "Type the exact name shown above."),
         (NOW, "Ada Lovelace", "The guest has a reservation at 19:30 on 2031-05-03."),
     ],
 )
 def test_who_is_expected_or_is_not_meant_is_not_erased(
-    host: Client, venue: Venue, starts_at: datetime, typed: str, said: str
+    host: Client, venue: Venue, starts_at: datetime, typed: str, page_text: str
 ) -> None:
     its = visit(venue, starts_at=starts_at)
     before = consistency.state()
     answer = host.post(url(its, "/erase"), {"typed": typed})
     assert answer.status_code == 400
-    assert said in answer.content.decode()
+    assert page_text in answer.content.decode()
     assert consistency.state() == before
 
 
 def test_erasing_one_guest_leaves_the_others_alone(venue: Venue, other_venue: Venue) -> None:
     its, other = visit(venue), visit(venue, customer_name="Grace", customer_email="grace@example.com")
     elsewhere = visit(other_venue)
-    assert erasure.erase(guest_of(its), name="Ada Lovelace", typed="Ada Lovelace", now=NOW, actor="system") == 1
+    assert (
+        erasure.erase(guest_of_reservation(its), name="Ada Lovelace", typed="Ada Lovelace", now=NOW, actor="system")
+        == 1
+    )
     for row, name in ((other, "Grace"), (elsewhere, "Ada Lovelace")):
         row.refresh_from_db()
         assert (row.customer_name, row.erased_at) == (name, None)
@@ -240,12 +246,12 @@ def test_erasing_one_guest_leaves_the_others_alone(venue: Venue, other_venue: Ve
 # Downloaded
 def test_all_that_is_known_of_a_guest_is_a_file(host: Client, venue: Venue) -> None:
     its = visit(venue, special_requests="By the window")
-    profiles.note(guest_of(its), text="Kind", tags=["regular"], seen=None, now=NOW)
+    profiles.save_note(guest_of_reservation(its), text="Kind", tags=["regular"], seen=None, now=NOW)
     answer = host.get(url(its, "/download"))
     assert answer["Content-Disposition"] == f'attachment; filename="guest-{its.code}.json"'
-    told = answer.json()
-    assert (told["venue"], told["contacts"]) == (venue.name, ["ada@example.com"])
-    assert told["notes"] == [{"note": "Kind", "tags": ["regular"]}]
-    (record,) = told["reservations"]
+    export = answer.json()
+    assert (export["venue"], export["contacts"]) == (venue.name, ["ada@example.com"])
+    assert export["notes"] == [{"note": "Kind", "tags": ["regular"]}]
+    (record,) = export["reservations"]
     assert (record["id"], record["special_requests"]) == (its.public_id, "By the window")
-    assert [line["type"] for line in told["history"]] == ["reservation.created", "reservation.confirmed"]
+    assert [line["type"] for line in export["history"]] == ["reservation.created", "reservation.confirmed"]

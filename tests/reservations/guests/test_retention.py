@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Event, Venue
 from reservations.guests import profiles, retention
-from reservations.guests.profiles import guest_of
-from reservations.models import Reservation, Visitor
+from reservations.guests.profiles import guest_of_reservation
+from reservations.models import GuestProfile, Reservation
 from tests.reservations import consistency
 from tests.support import builders, users
 
@@ -57,16 +57,16 @@ def test_a_guest_is_forgotten_so_many_days_after_the_end_of_the_last_reservation
     forgets: Venue, after: timedelta, name: str
 ) -> None:
     first, last = visit(forgets, EVENING - 300 * DAY), visit(forgets)
-    assert retention.forgotten_at(guest_of(first)) == last.ends_at + 90 * DAY
-    retention.forget_past(now=last.ends_at + after)
+    assert retention.erasure_due_at(guest_of_reservation(first)) == last.ends_at + 90 * DAY
+    retention.erase_expired_guests(now=last.ends_at + after)
     assert named() == [name, name]
 
 
 def test_a_venue_that_says_nothing_knows_its_guests_for_ever(venue: Venue) -> None:
     its = visit(venue)
-    assert retention.forgotten_at(guest_of(its)) is None
+    assert retention.erasure_due_at(guest_of_reservation(its)) is None
     before = consistency.state()
-    assert retention.forget_past(now=LATER) == 0
+    assert retention.erase_expired_guests(now=LATER) == 0
     assert consistency.state() == before
 
 
@@ -78,22 +78,24 @@ def test_of_what_the_venue_and_the_installation_say_the_smaller_counts(
     venue.forgets_guests_after_days = venue_says
     venue.save()
     its = visit(venue)
-    assert retention.forgotten_at(guest_of(its)) == its.ends_at + days * DAY
-    assert retention.forget_past(now=its.ends_at + days * DAY) == 0
-    assert retention.forget_past(now=its.ends_at + days * DAY + timedelta(seconds=1)) == 1
+    assert retention.erasure_due_at(guest_of_reservation(its)) == its.ends_at + days * DAY
+    assert retention.erase_expired_guests(now=its.ends_at + days * DAY) == 0
+    assert retention.erase_expired_guests(now=its.ends_at + days * DAY + timedelta(seconds=1)) == 1
 
 
-def test_who_is_expected_or_was_noted_lately_is_not_forgotten(forgets: Venue) -> None:
+def test_guests_with_upcoming_reservations_or_recent_notes_are_not_erased(forgets: Venue) -> None:
     expected = visit(forgets, EVENING - 300 * DAY), visit(forgets, EVENING + 5 * DAY)
     grace = {"customer_name": "Grace", "customer_email": "grace@example.com"}
     noted = visit(forgets, EVENING - 300 * DAY, **grace)
     now = EVENING
-    profiles.note(guest_of(noted), text="Comes for her birthday", tags=[], seen=None, now=now - 80 * DAY)
-    assert retention.forget_past(now=now) == 0
+    profiles.save_note(
+        guest_of_reservation(noted), text="Comes for her birthday", tags=[], seen=None, now=now - 80 * DAY
+    )
+    assert retention.erase_expired_guests(now=now) == 0
     assert named() == ["Ada Lovelace"] * len(expected) + ["Grace"]
-    assert retention.forgotten_at(guest_of(noted)) == now + 10 * DAY
-    assert retention.forget_past(now=now + 11 * DAY) == 1
-    assert not Visitor.objects.exists()
+    assert retention.erasure_due_at(guest_of_reservation(noted)) == now + 10 * DAY
+    assert retention.erase_expired_guests(now=now + 11 * DAY) == 1
+    assert not GuestProfile.objects.exists()
 
 
 def test_a_guest_is_known_by_the_other_contact_too_and_at_another_venue_apart(
@@ -104,8 +106,8 @@ def test_a_guest_is_known_by_the_other_contact_too_and_at_another_venue_apart(
     visit(forgets, EVENING - 300 * DAY, **both)
     visit(forgets, EVENING, customer_email=None, customer_phone="+3906123")
     visit(other_venue, EVENING - 400 * DAY)
-    assert retention.forget_past(now=EVENING + DAY) == 0
-    assert retention.forget_past(now=EVENING + 100 * DAY) == 3
+    assert retention.erase_expired_guests(now=EVENING + DAY) == 0
+    assert retention.erase_expired_guests(now=EVENING + 100 * DAY) == 3
     assert named() == ["Erased guest"] * 3 + ["Ada Lovelace"]
 
 
@@ -113,13 +115,13 @@ def test_a_party_without_a_contact_is_forgotten_by_itself(forgets: Venue) -> Non
     alone = {"customer_email": None, "customer_phone": None, "is_walk_in": True}
     visit(forgets, EVENING - 300 * DAY, **alone)
     visit(forgets, EVENING, **alone)
-    assert retention.forget_past(now=EVENING + DAY) == 1
+    assert retention.erase_expired_guests(now=EVENING + DAY) == 1
     assert named() == ["Erased guest", "Ada Lovelace"]
 
 
-def test_what_was_told_of_them_names_nobody_and_webhooks_hear_of_the_change(forgets: Venue) -> None:
+def test_events_contain_no_personal_data_and_webhooks_get_the_change(forgets: Venue) -> None:
     its = visit(forgets, special_requests="Nuts are poison")
-    assert retention.forget_past(now=LATER) == 1
+    assert retention.erase_expired_guests(now=LATER) == 1
     its.refresh_from_db()
     assert (its.customer_name, its.customer_email, its.special_requests, its.erased_at) == (
         "Erased guest",
@@ -127,15 +129,15 @@ def test_what_was_told_of_them_names_nobody_and_webhooks_hear_of_the_change(forg
         "",
         LATER,
     )
-    told = list(Event.objects.order_by("id").values_list("type", "actor"))
-    assert told[-1] == ("reservation.updated", "system")
+    changes = list(Event.objects.order_by("id").values_list("type", "actor"))
+    assert changes[-1] == ("reservation.updated", "system")
     assert all(event.record["customer_name"] == "Erased guest" for event in Event.objects.all())
 
 
-def test_a_night_with_nobody_to_forget_is_one_question(forgets: Venue) -> None:
+def test_a_run_without_expired_guests_is_one_query(forgets: Venue) -> None:
     visit(forgets)
     with CaptureQueriesContext(connection) as asked:
-        assert retention.forget_past(now=EVENING) == 0
+        assert retention.erase_expired_guests(now=EVENING) == 0
     assert len(asked) == 1
 
 
@@ -146,7 +148,7 @@ def test_two_workers_at_once_forget_each_guest_once(forgets: Venue) -> None:
 
     def forget(_: int) -> int:
         try:
-            return retention.forget_past(now=LATER)
+            return retention.erase_expired_guests(now=LATER)
         finally:
             connection.close()
 
@@ -165,7 +167,7 @@ def test_a_worker_that_is_killed_leaves_each_guest_whole_or_forgotten_and_the_ne
 
     def forget() -> None:
         try:
-            retention.forget_past(now=LATER)
+            retention.erase_expired_guests(now=LATER)
         finally:
             connection.close()
 
@@ -185,7 +187,7 @@ def test_a_worker_that_is_killed_leaves_each_guest_whole_or_forgotten_and_the_ne
     assert 0 < left.count() <= 40
     assert {left.filter(customer_name=name).count() for name in left.values_list("customer_name", flat=True)} == {2}
     count = left.count()
-    assert retention.forget_past(now=LATER) == count
+    assert retention.erase_expired_guests(now=LATER) == count
     assert set(named()) == {"Erased guest"}
     assert Event.objects.filter(type="reservation.updated").count() == 60
 

@@ -16,7 +16,7 @@ from config import environment
 from reservations import notifications
 from reservations.booking import commands
 from reservations.mail import queue
-from reservations.models import Notice, Reservation
+from reservations.models import GuestMail, Reservation
 from reservations.self_service import links
 from tests.support import builders
 from tests.support.smtp_server import Postbox, postbox
@@ -24,10 +24,10 @@ from tests.support.smtp_server import Postbox, postbox
 # Two days before the reservations of tests/support/builders.py, which begin on 2031-05-03 at 19:30 in Rome.
 NOW = datetime(2031, 5, 1, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-KIND = Notice.Kind
+KIND = GuestMail.Kind
 
 
-def waiting(venue: Venue, kind: Notice.Kind = KIND.CONFIRMED, **fields: Any) -> Notice:
+def waiting(venue: Venue, kind: GuestMail.Kind = KIND.CONFIRMED, **fields: Any) -> GuestMail:
     """A notice of this kind that is to be sent and true, and the only one of its reservation."""
     status = {KIND.REQUESTED: "pending", KIND.WAITLISTED: "pending", KIND.OFFERED: "pending"}.get(kind, "confirmed")
     reservation = builders.reservation(venue, status="cancelled" if kind == KIND.CANCELLED else status, **fields)
@@ -35,15 +35,15 @@ def waiting(venue: Venue, kind: Notice.Kind = KIND.CONFIRMED, **fields: Any) -> 
         Reservation.objects.filter(pk=reservation.pk).update(
             pending_reason="waitlist", offered_until=NOW + 30 * MINUTE if kind == KIND.OFFERED else None
         )
-    reservation.notices.all().delete()
-    return Notice.objects.create(reservation=reservation, kind=kind, next_try_at=NOW, created_at=NOW)
+    reservation.guest_mails.all().delete()
+    return GuestMail.objects.create(reservation=reservation, kind=kind, next_attempt_at=NOW, created_at=NOW)
 
 
-def stored(notice: Notice) -> tuple[str, int, str]:
-    """Its state, tries, and what was the matter last."""
+def stored(notice: GuestMail) -> tuple[str, int, str]:
+    """Its state, attempts, and what was the matter last."""
     notice.refresh_from_db()
     assert notice.leased_until is None
-    return notice.state, notice.tries, notice.last_error
+    return notice.state, notice.attempts, notice.last_error
 
 
 def html_of(sent: mail.EmailMessage) -> str:
@@ -78,12 +78,12 @@ def post(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Postbo
             "It is held for you until 14:30 on Thursday 1 May 2031.",
         ),
         (KIND.CANCELLED, "Your reservation at Trattoria is cancelled", "Your reservation was cancelled."),
-        (KIND.MOVED, "Your reservation at Trattoria has changed", "Your reservation has changed."),
+        (KIND.CHANGED, "Your reservation at Trattoria has changed", "Your reservation has changed."),
         (KIND.REMINDER, "Reminder: your table at Trattoria", "This is a reminder of your reservation."),
     ],
 )
 def test_a_mail_says_venue_day_time_party_code_and_link(
-    venue: Venue, settings: Settings, kind: Notice.Kind, subject: str, opening: str
+    venue: Venue, settings: Settings, kind: GuestMail.Kind, subject: str, opening: str
 ) -> None:
     settings.PUBLIC_BASE_URL = "https://tables.example.com"
     settings.DEFAULT_FROM_EMAIL = "Tablewire <tables@example.com>"
@@ -92,14 +92,14 @@ def test_a_mail_says_venue_day_time_party_code_and_link(
     (sent,) = mail.outbox
     assert (sent.subject, sent.to, sent.from_email) == (subject, ["ada@example.com"], "Tablewire <tables@example.com>")
     token = links.token_of(notice.reservation)
-    said = str(sent.body)
+    page_text = str(sent.body)
     for words in (
         "Hello Ada Lovelace,\n\n",
         opening,
         "  Trattoria\n  Saturday 3 May 2031\n  19:30 (Europe/Rome time)\n  4 guests\n  Code K7QX2M\n",
         f"\nhttps://tables.example.com/guest/{token}\n",
     ):
-        assert words in said
+        assert words in page_text
     html = html_of(sent)
     assert f'<a href="https://tables.example.com/guest/{token}">' in html
     assert opening in html
@@ -121,13 +121,13 @@ def test_a_mail_says_venue_day_time_party_code_and_link(
         ),
     ],
 )
-def test_who_is_moved_and_not_confirmed_is_told_so(
+def test_mail_about_a_change_says_that_it_is_not_confirmed(
     venue: Venue, changes: dict[str, Any], subject: str, opening: str
 ) -> None:
     reservation = builders.reservation(venue)
-    reservation.notices.all().delete()
+    reservation.guest_mails.all().delete()
     Reservation.objects.filter(pk=reservation.pk).update(**changes)
-    commands.change(reservation, at=time(20, 0), now=NOW - MINUTE, actor="staff:ada@example.com")
+    commands.update(reservation, at=time(20, 0), now=NOW - MINUTE, actor="staff:ada@example.com")
     queue.send_due(now=NOW)
     (sent,) = mail.outbox
     assert sent.subject == subject
@@ -203,14 +203,14 @@ def test_a_server_that_refuses_for_now_is_asked_again_with_growing_pauses_for_a_
     notice = waiting(venue)
     post.recipient = "451 greylisted, come back"
     now = NOW
-    for number, pause in enumerate(queue.PAUSES, 1):
+    for number, pause in enumerate(queue.RETRY_DELAYS, 1):
         queue.send_due(now=now)
-        said = "SMTPRecipientsRefused: 451 b'greylisted, come back'"
-        assert stored(notice) == ("pending", number, said)
-        assert notice.next_try_at == now + pause
+        page_text = "SMTPRecipientsRefused: 451 b'greylisted, come back'"
+        assert stored(notice) == ("pending", number, page_text)
+        assert notice.next_attempt_at == now + pause
         # Before its time nothing is tried.
         queue.send_due(now=now + pause - timedelta(seconds=1))
-        assert stored(notice) == ("pending", number, said)
+        assert stored(notice) == ("pending", number, page_text)
         now += pause
     queue.send_due(now=now)
     assert stored(notice)[:2] == ("failed", 8)
@@ -241,22 +241,22 @@ def test_what_a_server_will_never_take_is_given_up_at_once_and_others_are_served
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "page_text"),
     [
         (f"a@{'ü' * 60}.de", "UnicodeError: encoding with 'idna' codec failed"),
         ("ada@exa mple.com", "ValueError: Invalid address"),
     ],
 )
-def test_a_mail_that_cannot_be_written_holds_up_nobody_else(
-    venue: Venue, other_venue: Venue, post: Postbox, address: str, said: str
+def test_a_mail_that_cannot_be_built_does_not_block_others(
+    venue: Venue, other_venue: Venue, post: Postbox, address: str, page_text: str
 ) -> None:
     # Such as an earlier release has taken.
     wrong = waiting(venue, customer_email=address)
     others = [waiting(other_venue), waiting(venue)]
-    Notice.objects.exclude(pk=wrong.pk).update(next_try_at=NOW + timedelta(microseconds=1))
-    assert queue.send_due(now=NOW + MINUTE, at_most=3) is True
-    state, tries, why = stored(wrong)
-    assert (state, tries, why[: len(said)]) == ("failed", 1, said)
+    GuestMail.objects.exclude(pk=wrong.pk).update(next_attempt_at=NOW + timedelta(microseconds=1))
+    assert queue.send_due(now=NOW + MINUTE, limit=3) is True
+    state, attempts, why = stored(wrong)
+    assert (state, attempts, why[: len(page_text)]) == ("failed", 1, page_text)
     assert [stored(notice)[0] for notice in others] == ["sent", "sent"]
     assert len(post.mails) == 2
 
@@ -271,7 +271,7 @@ def test_mail_reaches_a_domain_of_other_letters(venue: Venue, post: Postbox) -> 
 def test_a_server_that_is_away_is_not_asked_for_each_mail(venue: Venue, settings: Settings, post: Postbox) -> None:
     settings.EMAIL_PORT = 1
     first, second = waiting(venue), waiting(venue)
-    Notice.objects.filter(pk=second.pk).update(next_try_at=NOW + timedelta(microseconds=1))
+    GuestMail.objects.filter(pk=second.pk).update(next_attempt_at=NOW + timedelta(microseconds=1))
     assert queue.send_due(now=NOW + MINUTE) is False
     assert stored(first)[:2] == ("pending", 1)
     assert stored(first)[2].startswith("ConnectionRefusedError")
@@ -283,7 +283,7 @@ def test_a_server_that_is_away_is_not_asked_for_each_mail(venue: Venue, settings
     [
         (KIND.CONFIRMED, {"status": "cancelled", "cancelled_at": NOW}),
         (KIND.REMINDER, {"status": "cancelled", "cancelled_at": NOW}),
-        (KIND.MOVED, {"status": "cancelled", "cancelled_at": NOW}),
+        (KIND.CHANGED, {"status": "cancelled", "cancelled_at": NOW}),
         (KIND.REQUESTED, {"status": "confirmed", "pending_reason": None}),
         (KIND.WAITLISTED, {"status": "confirmed", "pending_reason": None}),
         (KIND.OFFERED, {"offered_until": NOW}),
@@ -293,7 +293,7 @@ def test_a_server_that_is_away_is_not_asked_for_each_mail(venue: Venue, settings
         (KIND.CONFIRMED, {"customer_email": None, "customer_phone": "+15550100999"}),
     ],
 )
-def test_what_is_no_longer_true_is_dropped(venue: Venue, kind: Notice.Kind, since: dict[str, Any]) -> None:
+def test_what_is_no_longer_true_is_dropped(venue: Venue, kind: GuestMail.Kind, since: dict[str, Any]) -> None:
     notice = waiting(venue, kind)
     Reservation.objects.filter(pk=notice.reservation_id).update(**since)
     queue.send_due(now=NOW)
@@ -302,7 +302,9 @@ def test_what_is_no_longer_true_is_dropped(venue: Venue, kind: Notice.Kind, sinc
 
 def test_of_two_mails_that_wait_the_newer_is_sent(venue: Venue) -> None:
     older = waiting(venue)
-    newer = Notice.objects.create(reservation=older.reservation, kind="moved", next_try_at=NOW, created_at=NOW)
+    newer = GuestMail.objects.create(
+        reservation=older.reservation, kind="changed", next_attempt_at=NOW, created_at=NOW
+    )
     queue.send_due(now=NOW)
     assert (stored(older)[0], stored(newer)[0], len(mail.outbox)) == ("dropped", "sent", 1)
 
@@ -330,10 +332,10 @@ def test_mail_is_written_for_who_can_be_mailed_and_still_comes(
     reservation = builders.reservation(venue)
     for name, value in change.items():
         setattr(reservation, name, value)
-    notifications.tell(
-        reservation, EventType.RESERVATION_CONFIRMED, notice=Notice.Kind.CONFIRMED, actor="system", now=NOW
+    notifications.record_change(
+        reservation, EventType.RESERVATION_CONFIRMED, mail=GuestMail.Kind.CONFIRMED, actor="system", now=NOW
     )
-    assert list(reservation.notices.values_list("kind", flat=True)) == written
+    assert list(reservation.guest_mails.values_list("kind", flat=True)) == written
     newest = venue.events.latest("created_at")
     assert (newest.type, newest.subject, newest.actor) == ("reservation.confirmed", reservation.pk, "system")
 
@@ -349,8 +351,8 @@ def test_a_mail_costs_four_queries(venue: Venue, django_assert_num_queries: Djan
 def test_a_task_sends_a_slice_and_says_that_there_may_be_more(venue: Venue) -> None:
     for _ in range(3):
         waiting(venue)
-    assert queue.send_due(now=NOW, at_most=2) is True
-    assert queue.send_due(now=NOW, at_most=2) is False
+    assert queue.send_due(now=NOW, limit=2) is True
+    assert queue.send_due(now=NOW, limit=2) is False
     assert len(mail.outbox) == 3
 
 
@@ -363,20 +365,20 @@ def test_a_mail_whose_worker_died_is_sent_when_its_lease_is_over(venue: Venue) -
     assert (stored(notice)[:2], len(mail.outbox)) == (("sent", 2), 1)
 
 
-def test_who_was_taken_for_dead_finishes_nothing(venue: Venue) -> None:
+def test_a_worker_with_an_expired_lease_stores_no_result(venue: Venue) -> None:
     waiting(venue)
     slow = queue.claim(now=NOW)
     quick = queue.claim(now=NOW + queue.LEASE)
     assert slow
     assert quick
-    queue.finish(slow, state="failed", last_error="late")
+    queue.store_result(slow, state="failed", last_error="late")
     quick.refresh_from_db()
     assert (quick.state, quick.leased_until) == ("pending", NOW + 2 * queue.LEASE)
 
 
 def test_a_mail_that_kills_its_workers_is_given_up(venue: Venue) -> None:
     notice = waiting(venue)
-    Notice.objects.filter(pk=notice.pk).update(tries=queue.TRIES)
+    GuestMail.objects.filter(pk=notice.pk).update(attempts=queue.MAX_ATTEMPTS)
     queue.send_due(now=NOW)
     assert stored(notice) == ("failed", 9, "Workers died while they sent this.")
     assert mail.outbox == []

@@ -16,7 +16,7 @@ from django.test import Client
 
 from accounts.models import Event, Venue
 from reservations.booking import waitlist
-from reservations.models import Notice, Reservation
+from reservations.models import GuestMail, Reservation
 from reservations.self_service import links
 from tests.support import builders
 from tests.support.live_server import database_url
@@ -50,7 +50,7 @@ def offered(venue: Venue, **fields: Any) -> Reservation:
     builders.table(venue)
     reservation = builders.reservation(venue, **fields)
     Reservation.objects.filter(pk=reservation.pk).update(pending_reason="waitlist")
-    waitlist.offer(reservation, actor="system", now=NOW)
+    waitlist.offer_table(reservation, actor="system", now=NOW)
     return reservation
 
 
@@ -69,7 +69,7 @@ def press(guest: Client, reservation: Reservation, step: str, *, seen_on: str = 
 
 
 @pytest.mark.parametrize(
-    ("status", "changes", "said", "offers_to"),
+    ("status", "changes", "page_text", "offers_to"),
     [
         ("confirmed", {}, "Your table is reserved.", "Cancel reservation"),
         ("pending", {}, "The restaurant has received your request. It is not confirmed yet.", "Withdraw request"),
@@ -88,7 +88,7 @@ def press(guest: Client, reservation: Reservation, step: str, *, seen_on: str = 
     ],
 )
 def test_the_page_says_what_is_booked_and_how_it_stands(
-    venue: Venue, guest: Client, status: str, changes: dict[str, Any], said: str, offers_to: str | None
+    venue: Venue, guest: Client, status: str, changes: dict[str, Any], page_text: str, offers_to: str | None
 ) -> None:
     reservation = builders.reservation(venue, status=status, code="K7QX2M", special_requests="A quiet corner")
     Reservation.objects.filter(pk=reservation.pk).update(tables=["T77"], **changes)
@@ -96,7 +96,7 @@ def test_the_page_says_what_is_booked_and_how_it_stands(
         response = guest.get(page(reservation))
     assert response.status_code == 200
     text = words(response)
-    for part in (said, "Trattoria", "Saturday 3 May 2031", "19:30 (Europe/Rome time)", "K7QX2M", "Guests 4"):
+    for part in (page_text, "Trattoria", "Saturday 3 May 2031", "19:30 (Europe/Rome time)", "K7QX2M", "Guests 4"):
         assert part in text
     assert "A quiet corner" in text
     assert "T77" not in text
@@ -105,9 +105,7 @@ def test_the_page_says_what_is_booked_and_how_it_stands(
     assert bool(buttons) == bool(offers_to)
 
 
-def test_a_page_is_kept_by_nobody_found_by_nobody_and_tells_no_other_site_of_its_link(
-    venue: Venue, guest: Client
-) -> None:
+def test_a_page_is_not_cached_not_indexed_and_does_not_leak_its_link(venue: Venue, guest: Client) -> None:
     response = guest.get(page(builders.reservation(venue)))
     assert response["Cache-Control"] == "no-store, private"
     assert response["X-Robots-Tag"] == "noindex, nofollow"
@@ -258,7 +256,7 @@ def test_a_guest_cancels_in_two_steps(venue: Venue, guest: Client) -> None:
     assert (reservation.status, reservation.cancelled_at, reservation.tables) == ("cancelled", NOW, [])
     newest = Event.objects.filter(subject=reservation.pk).latest("created_at", "id")
     assert (newest.type, newest.actor) == ("reservation.cancelled", "guest")
-    assert [notice.kind for notice in Notice.objects.filter(created_at=NOW)] == ["cancelled"]
+    assert [notice.kind for notice in GuestMail.objects.filter(created_at=NOW)] == ["cancelled"]
 
 
 def test_to_cancel_twice_is_to_cancel_once(venue: Venue) -> None:
@@ -270,7 +268,7 @@ def test_to_cancel_twice_is_to_cancel_once(venue: Venue) -> None:
 
 
 @pytest.mark.parametrize("now", [STARTS_AT, ENDS_AT - timedelta(seconds=1)])
-def test_after_the_start_a_guest_cannot_cancel_and_is_told(venue: Venue, now: datetime) -> None:
+def test_after_the_start_a_guest_cannot_cancel_and_sees_why(venue: Venue, now: datetime) -> None:
     reservation = builders.reservation(venue, status="confirmed")
     before = row(reservation)
     with time_machine.travel(now, tick=False):
@@ -329,19 +327,19 @@ def test_an_offer_that_has_lapsed_is_neither_accepted_nor_declined(venue: Venue,
 
 
 @pytest.mark.parametrize(
-    ("status", "step", "said"),
+    ("status", "step", "page_text"),
     [
         ("cancelled", "accept", "This reservation is cancelled and cannot become confirmed."),
         ("confirmed", "decline", "This reservation is confirmed; cancel it instead."),
     ],
 )
-def test_what_cannot_be_any_more_is_said_on_the_page(venue: Venue, status: str, step: str, said: str) -> None:
+def test_expired_actions_show_an_error_on_the_page(venue: Venue, status: str, step: str, page_text: str) -> None:
     reservation = builders.reservation(venue, status=status)
     before = row(reservation)
     with time_machine.travel(NOW, tick=False):
         response = Client().post(page(reservation, step))
     assert (response.status_code, row(reservation)) == (409, before)
-    assert said in words(response)
+    assert page_text in words(response)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -361,7 +359,7 @@ def test_eight_clicks_at_once_are_answered_with_pages_and_do_one_thing() -> None
         reservation = builders.reservation(venue, code=f"AAAAA{number + 2}")
         table = builders.table(venue, f"T{number}")
         Reservation.objects.filter(pk=reservation.pk).update(pending_reason="waitlist")
-        waitlist.offer(reservation, actor="system", now=datetime.now(UTC))
+        waitlist.offer_table(reservation, actor="system", now=datetime.now(UTC))
         with ThreadPoolExecutor(8) as threads:
             steps = ["accept", "decline", "cancel", "accept"] * 2
             answers = list(threads.map(click, [(reservation, step) for step in steps]))
@@ -369,8 +367,8 @@ def test_eight_clicks_at_once_are_answered_with_pages_and_do_one_thing() -> None
         reservation.refresh_from_db()
         # Somebody cancels in the end, whoever came first, and nobody keeps the table.
         assert (reservation.status, reservation.tables, table.seatings.count()) == ("cancelled", [], 0)
-        told = Event.objects.filter(subject=reservation.pk, type="reservation.cancelled")
-        assert told.count() == 1
+        cancellations = Event.objects.filter(subject=reservation.pk, type="reservation.cancelled")
+        assert cancellations.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)

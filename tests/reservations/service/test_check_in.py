@@ -34,7 +34,7 @@ ACTOR = "staff:ada@example.com"
 
 def mark(reservation: Reservation, arrival: str, *, now: datetime = NOW) -> bool:
     """What the verb answers to the staff."""
-    return check_in.mark(reservation, Reservation.Arrival(arrival), actor=ACTOR, now=now)
+    return check_in.record_arrival(reservation, Reservation.Arrival(arrival), actor=ACTOR, now=now)
 
 
 def row(reservation: Reservation) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def row(reservation: Reservation) -> dict[str, Any]:
     return dict(Reservation.objects.values().get(pk=reservation.pk))
 
 
-def told(reservation: Reservation) -> list[tuple[str, str]]:
+def list_events(reservation: Reservation) -> list[tuple[str, str]]:
     """The events of a reservation since its time."""
     events = Event.objects.filter(subject=reservation.pk, created_at__gte=STARTS_AT).order_by("created_at", "id")
     return list(events.values_list("type", "actor"))
@@ -59,11 +59,11 @@ def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) 
     elif (state, to) in LEGAL:
         assert mark(reservation, to) is True
         assert row(reservation) == before | {"arrival": to, "version": before["version"] + 1, "updated_at": NOW}
-        assert told(reservation) == [("reservation.updated", ACTOR)]
+        assert list_events(reservation) == [("reservation.updated", ACTOR)]
         assert (reservation.arrival, reservation.version) == (to, before["version"] + 1)
         return
     else:
-        with pytest.raises(check_in.IllegalArrival) as refused:
+        with pytest.raises(check_in.InvalidArrival) as refused:
             mark(reservation, to)
         assert (refused.value.code, refused.value.param) == ("invalid_transition", "arrival")
         assert refused.value.message == (
@@ -71,7 +71,7 @@ def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) 
             if state
             else f"This party has not arrived yet, so it cannot be {to}."
         )
-    assert (row(reservation), told(reservation)) == (before, [])
+    assert (row(reservation), list_events(reservation)) == (before, [])
 
 
 @pytest.mark.parametrize("status", ["pending", "cancelled"])
@@ -80,26 +80,26 @@ def test_only_confirmed_guests_are_awaited(venue: Venue, status: str, to: str) -
     reservation = builders.reservation(venue, status=status)
     before = row(reservation)
     with pytest.raises(
-        check_in.IllegalArrival,
+        check_in.InvalidArrival,
         match=f"This reservation is {status}. Arrivals are recorded for confirmed reservations only",
     ):
         mark(reservation, to)
-    assert (row(reservation), told(reservation)) == (before, [])
+    assert (row(reservation), list_events(reservation)) == (before, [])
 
 
-def test_nobody_is_missing_before_their_time(venue: Venue) -> None:
+def test_no_show_before_the_reservation_time_is_refused(venue: Venue) -> None:
     reservation = builders.reservation(venue, status="confirmed")
-    with pytest.raises(check_in.IllegalArrival, match="The reservation time has not been reached yet"):
+    with pytest.raises(check_in.InvalidArrival, match="The reservation time has not been reached yet"):
         mark(reservation, NO_SHOW, now=STARTS_AT - timedelta(seconds=1))
     assert mark(reservation, NO_SHOW, now=STARTS_AT) is True
 
 
 @pytest.mark.parametrize(("state", "to"), [(None, ARRIVED), (None, SEATED), (SEATED, FINISHED), (NO_SHOW, ARRIVED)])
-def test_nobody_is_seen_days_before_their_time(venue: Venue, state: str | None, to: str) -> None:
+def test_arrival_days_before_the_reservation_is_refused(venue: Venue, state: str | None, to: str) -> None:
     reservation = builders.reservation(venue, status="confirmed")
     Reservation.objects.filter(pk=reservation.pk).update(arrival=state)
     before = row(reservation)
-    with pytest.raises(check_in.IllegalArrival) as refused:
+    with pytest.raises(check_in.InvalidArrival) as refused:
         mark(reservation, to, now=EARLIEST - timedelta(seconds=1))
     assert refused.value.message == "Arrivals can be recorded from 12 hours before the reservation time."
     assert row(reservation) == before
@@ -175,7 +175,7 @@ def test_of_two_marks_at_once_each_counts_once_and_in_its_order() -> None:
         start.wait(timeout=10)
         try:
             return mark(*job)
-        except check_in.IllegalArrival:
+        except check_in.InvalidArrival:
             return False
         finally:
             connection.close()
@@ -187,6 +187,6 @@ def test_of_two_marks_at_once_each_counts_once_and_in_its_order() -> None:
             won = sum(threads.map(see, jobs))
             stored = Reservation.objects.get(pk=made.pk)
             assert stored.version == made.version + won
-            assert len(told(made)) == won
+            assert len(list_events(made)) == won
             # Who did not come may come after all; nothing else is followed by its rival.
             assert won == (2 if pair == (NO_SHOW, ARRIVED) and stored.arrival == ARRIVED and won == 2 else 1)
