@@ -26,8 +26,8 @@ def _remembering(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in the product: what a process has read it knows for a while."""
     vocabulary._cache.clear()  # noqa: SLF001  # what the process remembers
     spell_correction._cache.clear()  # noqa: SLF001  # what the process remembers
-    monkeypatch.setattr("catalogue.search.text.vocabulary.REMEMBERED_S", 30.0)
-    monkeypatch.setattr("catalogue.search.text.spell_correction.REMEMBERED_S", 30.0)
+    monkeypatch.setattr("catalogue.search.text.vocabulary.MAX_AGE_S", 30.0)
+    monkeypatch.setattr("catalogue.search.text.spell_correction.MAX_AGE_S", 30.0)
     yield
     vocabulary._cache.clear()  # noqa: SLF001
     spell_correction._cache.clear()  # noqa: SLF001
@@ -50,7 +50,7 @@ def test_near_becomes_landmarks_neighborhoods_and_cities(client: Client, era: Er
     assert told["hasMore"] is False
     assert {*told["values"]} == {"Tivoli Gardens", "Tivoliparken"}
     for value in told["values"]:
-        assert landmarks.resolve(value, market=None).place.name == value
+        assert landmarks.geocode(value, market=None).place.name == value
 
 
 def test_equal_names_are_told_with_their_markets_and_a_search_understands_them(client: Client) -> None:
@@ -60,7 +60,7 @@ def test_equal_names_are_told_with_their_markets_and_a_search_understands_them(c
     builders.landmark("SoHo", kind="neighborhood", market_id="new-york", at=(40.72, -74.0))
     told = completed(client, DINNER, "near", "soho")
     assert {*told["values"]} == {"Soho, London", "SoHo, New York"}
-    assert landmarks.resolve("SoHo, New York", market=None).place.market == "new-york"
+    assert landmarks.geocode("SoHo, New York", market=None).place.market == "new-york"
 
 
 def test_before_two_letters_near_is_one_of_the_markets(client: Client) -> None:
