@@ -85,19 +85,19 @@ def cases(rng: random.Random) -> Iterator[Case]:
     from catalogue.models import Restaurant, Version
     from catalogue.offers import search as offers
     from catalogue.reviews import listing
-    from catalogue.search import Box, Facet, Query, Sort
+    from catalogue.search import BoundingBox, Facet, Query, Sort
     from catalogue.search.geocoding import landmarks
     from catalogue.search.text import autocomplete
 
     now = timezone.now()
 
     def found(**wishes: Any) -> Callable[[SamplePoint], object]:
-        return lambda spot: search.find(Query(ll=(spot.latitude, spot.longitude), **wishes), now=now)
+        return lambda spot: search.search_restaurants(Query(ll=(spot.latitude, spot.longitude), **wishes), now=now)
 
     def boxed(spot: SamplePoint) -> object:
         west, south = spot.longitude - BOX, spot.latitude - BOX
-        box = Box(west=west, south=south, east=west + 2 * BOX, north=south + 2 * BOX)
-        return search.find(Query(bbox=box, sort=Sort.RATING), now=now)
+        box = BoundingBox(west=west, south=south, east=west + 2 * BOX, north=south + 2 * BOX)
+        return search.search_restaurants(Query(bbox=box, sort=Sort.RATING), now=now)
 
     def misspelt(spot: SamplePoint) -> object:
         at = rng.randrange(1, len(spot.landmark) - 1)
@@ -106,7 +106,7 @@ def cases(rng: random.Random) -> Iterator[Case]:
 
     def resolved(name: str) -> object:
         try:
-            return landmarks.resolve(name, market=None)
+            return landmarks.geocode(name, market=None)
         except landmarks.PlaceNotResolved:
             return None
 
@@ -127,19 +127,21 @@ def cases(rng: random.Random) -> Iterator[Case]:
         "+ cuisine, price, rating, 5 km", 0.15, found(radius=5_000, cuisine=("pizza",), price=(1, 2), rating_min=4)
     )
     yield Case("words in 3 km", 2.9, lambda spot: found(radius=3_000, q=rng.choice(SEARCH_TERMS))(spot))
-    yield Case("words anywhere", 12, lambda _: search.find(Query(q=rng.choice(SEARCH_TERMS)), now=now))
+    yield Case("words anywhere", 12, lambda _: search.search_restaurants(Query(q=rng.choice(SEARCH_TERMS)), now=now))
     yield Case("facets", 7.5, found(facets=tuple(Facet)), main=-1)
     yield Case("box by rating", 28, boxed)
     yield Case("landmark", 6, lambda spot: resolved(spot.landmark))
     yield Case("landmark, a letter missing", 17, misspelt)
-    yield Case("slug", 0.4, lambda spot: field_groups.record(spot.slug, groups=("core",), now=now))
+    yield Case("slug", 0.4, lambda spot: field_groups.read_record(spot.slug, groups=("core",), now=now))
     yield Case("newest reviews", 0.23, lambda _: listing.page(rng.choice(many), newest, now=now))
     yield Case("reviews, page 20", 0.23, lambda _: listing.page(*rng.choice(deep), now=now))
     yield Case("autocomplete", None, lambda spot: autocomplete.suggest(spot.name[: rng.randint(3, 6)]))
     yield Case(
-        "offers near", None, lambda spot: offers.find(offers.Question(ll=(spot.latitude, spot.longitude)), now=now)
+        "offers near",
+        None,
+        lambda spot: offers.search_offers(offers.OfferQuery(ll=(spot.latitude, spot.longitude)), now=now),
     )
-    yield Case("changes", None, lambda _: change_feed.changes(since=rng.randrange(last + 1)), main=-1)
+    yield Case("changes", None, lambda _: change_feed.list_changes(since=rng.randrange(last + 1)), main=-1)
 
 
 def fetch_all(statement: str, *values: Any) -> list[tuple[Any, ...]]:

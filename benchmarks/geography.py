@@ -28,7 +28,7 @@ ALL_BY_DISTANCE = f"""
 SELECT near.slug, near.metres FROM (
     SELECT place.restaurant_id, restaurant.slug, {METRES} AS metres
     FROM catalogue_searchrow AS place JOIN catalogue_restaurant AS restaurant ON restaurant.id = place.restaurant_id
-    WHERE place.latitude IS NOT NULL AND NOT place.is_shut AND place.open_spans @> %(at)s::timestamptz
+    WHERE place.latitude IS NOT NULL AND NOT place.is_shut AND place.open_intervals @> %(at)s::timestamptz
 ) AS near
 WHERE near.metres <= %(radius)s ORDER BY near.metres, near.restaurant_id LIMIT %(most)s
 """  # noqa: S608  # constants of ours

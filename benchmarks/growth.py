@@ -48,7 +48,7 @@ SIMILAR_NAMES = """
 SELECT round(place.latitude::numeric + 0.0003, 6) || ',' || round(place.longitude::numeric + 0.0002, 6)
     || '&cuisine=' || one.cuisine_id || '&price=' || one.price_level
 FROM catalogue_searchrow AS place JOIN catalogue_restaurant AS one ON one.id = place.restaurant_id
-WHERE place.latitude IS NOT NULL AND place.open_spans @> now()
+WHERE place.latitude IS NOT NULL AND place.open_intervals @> now()
     AND one.cuisine_id IS NOT NULL AND one.price_level IS NOT NULL
 ORDER BY hashtext(place.restaurant_id::text) LIMIT %s
 """

@@ -24,7 +24,7 @@ START_S = 300.0
 # At least so many a second are told when they open.
 MIN_SPANS_PER_S = 500
 SIZE = """SELECT (SELECT count(*) FROM catalogue_restaurant), (SELECT count(*) FROM catalogue_review)"""
-HAS_MISSING_SPANS = "SELECT EXISTS (SELECT FROM catalogue_searchrow WHERE spans_missing)"
+HAS_MISSING_SPANS = "SELECT EXISTS (SELECT FROM catalogue_searchrow WHERE intervals_missing)"
 POLL_S = 0.5
 
 

@@ -28,7 +28,7 @@ SELECT slug FROM catalogue_record WHERE status = 'open' ORDER BY hashtext(restau
 """
 PLACES = """
 SELECT round(latitude::numeric + 0.0003, 6) || ',' || round(longitude::numeric + 0.0002, 6) FROM catalogue_searchrow
-WHERE latitude IS NOT NULL AND open_spans @> now() ORDER BY hashtext(restaurant_id::text) LIMIT %s
+WHERE latitude IS NOT NULL AND open_intervals @> now() ORDER BY hashtext(restaurant_id::text) LIMIT %s
 """
 REVIEWED = """
 SELECT slug FROM catalogue_restaurant WHERE review_count > 20 AND status = 'open' AND merged_into_id IS NULL
@@ -36,7 +36,7 @@ ORDER BY hashtext(id::text) LIMIT %s
 """
 OPENING = ROOT / "benchmarks" / "references" / "opening.sql"
 # What the table of opening periods was made from; made anew when the worker has worked out another day.
-SOURCE_STATE = "SELECT max(spans_until)::text || ' ' || count(*) FROM catalogue_searchrow"
+SOURCE_STATE = "SELECT max(intervals_until)::text || ' ' || count(*) FROM catalogue_searchrow"
 BUILT_STATE = "SELECT obj_description(to_regclass('reference.opening'))"
 
 

@@ -1,4 +1,4 @@
-"""The catalogue app, and what it adds to the registries of the layers below."""
+"""The catalogue app, and its entries in the registries of lower layers."""
 
 from django.apps import AppConfig
 from django.core import checks
@@ -10,13 +10,12 @@ class CatalogueConfig(AppConfig):
     name = "catalogue"
 
     def ready(self) -> None:
-        """Register system checks, consistency checks and an eraser of guests."""
         from catalogue import consistency_checks
         from catalogue.insights.providers.checks import check
-        from catalogue.offers.booking import forget_contacts
+        from catalogue.offers.booking import erase_contacts
         from framework import consistency
         from reservations.guests import erasure
 
         checks.register(check)
-        consistency.SOURCES.append(consistency_checks.checks)
-        erasure.ERASERS.append(forget_contacts)
+        consistency.SOURCES.append(consistency_checks.run_checks)
+        erasure.ERASERS.append(erase_contacts)

@@ -10,8 +10,8 @@ from framework.consistency import Checks, Finding, query
 from framework.public_ids import encode
 
 SEATS = """
-    SELECT slot.id, concat('of ', slot.seats, ' seats ', coalesce(held.seats, 0), ' are held, and ', slot.seats_left,
-        ' are said to be left')
+    SELECT slot.id, concat('of ', slot.seats, ' seats ', coalesce(held.seats, 0), ' are booked, and seats_left is ',
+        slot.seats_left)
     FROM catalogue_flowslot AS slot
     LEFT JOIN (
         SELECT slot_id, sum(seats) AS seats FROM catalogue_flowbooking WHERE released_at IS NULL GROUP BY slot_id
@@ -21,18 +21,18 @@ SEATS = """
 """
 
 
-def exports(*, now: datetime) -> Iterator[Finding]:
-    """Exports that are said to be whole and are not: parts, rows, files. A listing of its folder for each."""
+def check_exports(*, now: datetime) -> Iterator[Finding]:
+    """Yield finished exports whose parts, rows or files are incomplete. Lists the folder of each export."""
     for export in Export.objects.filter(status=Export.Status.SUCCEEDED, expires_at__gt=now).order_by("pk").iterator():
-        wrong = what_is_wrong(export)
-        # Its time may be over by now, and its files be gone.
-        still = Export.objects.filter(pk=export.pk, status=Export.Status.SUCCEEDED)
-        if wrong is not None and still.exists():
-            yield Finding("export_parts", export.public_id, wrong)
+        problem = find_export_problem(export)
+        # The export may have expired since, and its files been deleted.
+        current = Export.objects.filter(pk=export.pk, status=Export.Status.SUCCEEDED)
+        if problem is not None and current.exists():
+            yield Finding("export_parts", export.public_id, problem)
 
 
-def what_is_wrong(export: Export) -> str | None:
-    """Why a finished export is not whole; None where it is."""
+def find_export_problem(export: Export) -> str | None:
+    """Return why a finished export is incomplete; None if it is complete."""
     parts = list(export.parts.order_by("seq"))
     numbers = [part.seq for part in parts]
     if numbers != list(range(1, len(parts) + 1)) or not parts:
@@ -52,9 +52,9 @@ def what_is_wrong(export: Export) -> str | None:
     return None if manifest in found else f"{manifest} is not there"
 
 
-def checks(now: datetime) -> Checks:
-    """Seats of offers and files of exports agree with what their rows say."""
+def run_checks(now: datetime) -> Checks:
+    """Return the checks of the seats of offers and the files of exports."""
     return {
         "offer_seats": query("offer_seats", SEATS, subject=partial(encode, "fo")),
-        "export_parts": exports(now=now),
+        "export_parts": check_exports(now=now),
     }

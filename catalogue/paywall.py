@@ -1,4 +1,4 @@
-"""How answers of the data API leave: free ones with an ETag that caches keep, sold ones through the gate."""
+"""HTTP responses of the data API: free ones are cacheable with an ETag, sold ones need a payment."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -18,58 +18,59 @@ from payments.identity.caller import caller_of, read_signed_payment
 from payments.models import Product
 from payments.tiers.definitions import TIERS, Tier
 
-# A minute is as fresh as "open now" is asked for; five more while a cache fetches the next.
-SHARED = "public, max-age=60, stale-while-revalidate=300"
-OWN = "private, no-store"
+# "Open now" may be a minute old; a cache may serve it five more minutes while it revalidates.
+PUBLIC_CACHE = "public, max-age=60, stale-while-revalidate=300"
+NO_STORE = "private, no-store"
 VARY = ", ".join(x402.CALLER_HEADERS)
 SAFE = ("GET", "HEAD")
 ETAG_HASH = KeyedHash("catalogue.paywall")
 
 
-def answer(
+def build_response(
     request: Request, body: Any, *, sold: Sequence[str] = (), now: datetime, etag_of: bytes | None = None
 ) -> HttpResponse:
-    """The answer with this body, bytes of JSON or plain values; paid for first where products are `sold` with it.
+    """Return the response with this body (JSON bytes, or values to render), after payment if products are `sold` with
+    it.
 
-    An answer that the caller has already, by If-None-Match, is 304 and free. `etag_of` is what counts as the content
-    where the body also tells what changes by itself, a cursor or a moment; the ETag is weak then. Raises what
-    payments.checkout.collect raises; call it outside of any transaction, when nothing can fail any more.
+    A body that the client has, by If-None-Match, is 304 and free. `etag_of` is the content of a weak ETag, for a body
+    with members that change by themselves (a cursor, a moment). Raises what payments.checkout.collect raises. Call it
+    last and outside of transactions, because the payment cannot be undone.
     """
     content = body if isinstance(body, bytes) else JSONRenderer().render(body)
-    etag = tag(content) if etag_of is None else f"W/{tag(etag_of)}"
-    if has(request, etag, any_will_do=not sold):
+    etag = compute_etag(content) if etag_of is None else f"W/{compute_etag(etag_of)}"
+    if client_has(request, etag, accepts_any=not sold):
         unchanged = HttpResponse(status=304)
         del unchanged["Content-Type"]
-        return stamped(unchanged, etag, OWN if sold else SHARED)
+        return set_cache_headers(unchanged, etag, NO_STORE if sold else PUBLIC_CACHE)
     if not sold:
-        return stamped(HttpResponse(content, content_type=JSONRenderer.media_type), etag, SHARED)
+        return set_cache_headers(HttpResponse(content, content_type=JSONRenderer.media_type), etag, PUBLIC_CACHE)
     caller = caller_of(request)
-    if checkout.is_free_by_plan(sold, caller=caller, now=now):
-        return stamped(HttpResponse(content, content_type=JSONRenderer.media_type), etag, OWN)
+    if checkout.is_given(sold, caller=caller, now=now):
+        return set_cache_headers(HttpResponse(content, content_type=JSONRenderer.media_type), etag, NO_STORE)
     receipt = checkout.collect(
         checkout.Purchase.for_request(request),
         products=sold,
         caller=caller,
-        # Who asks for the head alone gets no goods.
+        # A HEAD request receives no content.
         proof=None if request.method == "HEAD" else x402.parse_proof(request.headers),
         receipt_token=request.headers.get("X-Receipt"),
         now=now,
     )
-    return stamped(x402.PaidResponse(content, receipt), etag, OWN)
+    return set_cache_headers(x402.PaidResponse(content, receipt), etag, NO_STORE)
 
 
-def served(request: Request, content: Content, *, now: datetime) -> HttpResponse:
-    """The answer with this content; see `answer`."""
-    return answer(request, content.body, sold=content.sold, now=now, etag_of=content.etag_of())
+def serve(request: Request, content: Content, *, now: datetime) -> HttpResponse:
+    """Return the response with this content; see `build_response`."""
+    return build_response(request, content.body, sold=content.sold, now=now, etag_of=content.etag_of())
 
 
 def require_tier(request: Request, tier: Tier) -> None:
-    """Refuse a caller below this tier what is free but not for everybody. Raises TierRequired."""
-    theirs = caller_of(request).tier
-    if theirs < tier:
+    """Raise TierRequired for a caller below a tier."""
+    caller_tier = caller_of(request).tier
+    if caller_tier < tier:
         raise TierRequired(
-            f"This is for the {tier.name} tier and above, and you call on the {theirs.name} tier.",
-            extra={"tier": theirs.name, "tier_required": tier.name},
+            f"This is for the {tier.name} tier and above, and you call on the {caller_tier.name} tier.",
+            extra={"tier": caller_tier.name, "tier_required": tier.name},
             headers={"Cache-Control": "no-store"},
         )
 
@@ -77,9 +78,9 @@ def require_tier(request: Request, tier: Tier) -> None:
 def is_buyer(
     request: Request | HttpRequest, product: str, *, meta: Mapping[str, Any] | None = None, now: datetime
 ) -> bool:
-    """Whether the caller could buy the product: by their tier, or as a payment that they have signed came along.
+    """Whether the caller could buy the product: their tier suffices, or the request has a signed payment.
 
-    `meta` is where the payment of a message of MCP stands. One query, and one more where a payment came.
+    `meta` contains the payment of an MCP message. One query, and one more with a payment.
     """
     from_tier = Product.objects.filter(pk=product).values_list("from_tier", flat=True).first()
     if from_tier is None:
@@ -87,21 +88,20 @@ def is_buyer(
     return caller_of(request).tier >= TIERS[from_tier] or read_signed_payment(request, meta=meta, now=now) is not None
 
 
-def tag(content: bytes) -> str:
-    """The entity tag of a content. Keyed, so that a sold one cannot be guessed and then confirmed for free."""
+def compute_etag(content: bytes) -> str:
+    """Return the entity tag of a content, keyed so that sold content cannot be guessed and confirmed for free."""
     return f'"{ETAG_HASH.hexdigest(content)[:32]}"'
 
 
-def has(request: Request, etag: str, *, any_will_do: bool) -> bool:
-    """Whether If-None-Match names the content; `*` is for what everybody may have, as it proves nothing."""
+def client_has(request: Request, etag: str, *, accepts_any: bool) -> bool:
+    """Whether If-None-Match names the content. `*` counts only with `accepts_any`, because it proves nothing."""
     known = request.META.get("HTTP_IF_NONE_MATCH")
-    if known is None or request.method not in SAFE or (known.strip() == "*" and not any_will_do):
+    if known is None or request.method not in SAFE or (known.strip() == "*" and not accepts_any):
         return False
     return conditional_requests.matches_if_none_match(request, etag.removeprefix("W/").strip('"'))
 
 
-def stamped(response: HttpResponse, etag: str, caching: str) -> HttpResponse:
-    """The same answer with what caches need to know."""
-    # Tiers see different things at one address.
+def set_cache_headers(response: HttpResponse, etag: str, caching: str) -> HttpResponse:
+    """Set the headers for caches on a response. It varies by caller, because tiers see different content."""
     headers.set_headers(response, (("ETag", etag), ("Cache-Control", caching), ("Vary", VARY)))
     return response

@@ -16,41 +16,41 @@ from catalogue.search.text import labels as text_labels
 DIRECTORY = Path(__file__).parent / "data"
 OWN = "tablewire"
 
-# A cuisine that has labels has them from staff, or from here.
-LABEL = """
+# Labels that exist may have been edited by staff.
+SET_LABELS = """
 UPDATE catalogue_cuisine AS cuisine SET labels = given.labels
 FROM unnest(%s::text[], %s::jsonb[]) AS given (slug, labels)
 WHERE cuisine.slug = given.slug AND cuisine.labels = '{}'
 """
 
 
-def read(name: str) -> list[dict[str, str]]:
-    """The rows of catalogue/data/<name>.csv, in the file's order."""
+def read_csv(name: str) -> list[dict[str, str]]:
+    """Return the rows of catalogue/data/<name>.csv."""
     with (DIRECTORY / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
-    """A cuisine with its label in the language that was asked for."""
+class LabelledCuisine:
+    """A cuisine with its label in the requested language."""
 
     slug: str
     label: str
 
 
-def cuisines(*, lang: str | None = None) -> list[Labelled]:
-    """All cuisines by slug, labelled in a language of ISO 639-1 where we have that, else in English. One query.
+def list_cuisines(*, lang: str | None = None) -> list[LabelledCuisine]:
+    """Return all cuisines, sorted by slug, labelled in a language of ISO 639-1 or else in English. One query.
 
-    Raises InvalidRequest for what is no language.
+    Raises InvalidRequest for an unknown language.
     """
     if lang is not None:
-        text_labels.check(lang)
+        text_labels.check_language(lang)
     rows = Cuisine.objects.order_by("slug").values_list("slug", "label", "labels")
-    return [Labelled(slug, (lang and labels.get(lang)) or label) for slug, label, labels in rows]
+    return [LabelledCuisine(slug, (lang and labels.get(lang)) or label) for slug, label, labels in rows]
 
 
-# Each restaurant that shows an entry of a dictionary, by an index of its own.
-SHOWING = {
+# Restaurants whose record contains an entry of a dictionary, each by an index.
+RESTAURANTS_SHOWING = {
     "source": """
         SELECT DISTINCT restaurant_id FROM catalogue_sourcerecord
         WHERE source_id = %s AND restaurant_id > %s ORDER BY restaurant_id LIMIT %s
@@ -58,50 +58,50 @@ SHOWING = {
     "cuisine": "SELECT id FROM catalogue_restaurant WHERE cuisine_id = %s AND id > %s ORDER BY id LIMIT %s",
     "market": "SELECT id FROM catalogue_restaurant WHERE market_id = %s AND id > %s ORDER BY id LIMIT %s",
 }
-# A second of work, and one transaction.
-SLICE = 2_000
+# Rendered in one transaction, which takes a second.
+BATCH_SIZE = 2_000
 
 
-def render_again(*, source: str | None = None, cuisine: str | None = None, market: str | None = None) -> int:
-    """Render the restaurants anew that show one of these; how many.
+def rerender_restaurants(*, source: str | None = None, cuisine: str | None = None, market: str | None = None) -> int:
+    """Render the restaurants whose record contains one of these entries again; return how many.
 
-    A transaction for each 2,000, by their ids: whoever dies half-way leaves whole rows, and the next begins again.
-    Call it after the commit of what they show, outside of any transaction.
+    One transaction for each 2,000: after a crash the next call starts from the beginning. Call it after the entry is
+    committed, outside of transactions.
     """
     rendered = 0
     for kind, key in (("source", source), ("cuisine", cuisine), ("market", market)):
         after = UUID(int=0)
         while key is not None:
             with connection.cursor() as cursor:
-                cursor.execute(SHOWING[kind], [key, after, SLICE])
+                cursor.execute(RESTAURANTS_SHOWING[kind], [key, after, BATCH_SIZE])
                 ids = [pk for (pk,) in cursor.fetchall()]
             if not ids:
                 break
-            rebuild.render(ids)
+            rebuild.render_restaurants(ids)
             rendered, after = rendered + len(ids), ids[-1]
     return rendered
 
 
 def landmark_id(market: str, name: str) -> UUID:
-    """The id of an own landmark: the same in every database, for as long as market and name stay."""
+    """Return the id of a landmark of ours, which depends on its market and name only."""
     return uuid5(NAMESPACE_URL, f"tablewire:landmark:{market}:{name}")
 
 
-def load() -> None:
-    """Add the rows and names of the files that are missing: eight statements in one transaction.
+def load_reference_data() -> None:
+    """Add the missing rows of the files: eight statements in one transaction.
 
-    What is there stays, for staff may have mended it. A concurrent load waits for this one, then adds nothing.
+    Existing rows do not change, because staff may have edited them. Concurrent loads wait for each other.
     """
     with transaction.atomic():
-        # Every load writes in the files' order, so two of them wait for each other and cannot deadlock.
-        Source.objects.bulk_create([Source(**row) for row in read("sources")], ignore_conflicts=True)
-        Cuisine.objects.bulk_create([Cuisine(**row) for row in read("cuisines")], ignore_conflicts=True)
+        # All loads write in the order of the files, so that two cannot deadlock.
+        Source.objects.bulk_create([Source(**row) for row in read_csv("sources")], ignore_conflicts=True)
+        Cuisine.objects.bulk_create([Cuisine(**row) for row in read_csv("cuisines")], ignore_conflicts=True)
         _label_cuisines()
-        Attribute.objects.bulk_create([_attribute(row) for row in read("attributes")], ignore_conflicts=True)
-        Market.objects.bulk_create([_market(row) for row in read("markets")], ignore_conflicts=True)
-        rows = {landmark_id(row["market"], row["name"]): row for row in read("landmarks")}
+        Attribute.objects.bulk_create([_attribute(row) for row in read_csv("attributes")], ignore_conflicts=True)
+        Market.objects.bulk_create([_market(row) for row in read_csv("markets")], ignore_conflicts=True)
+        rows = {landmark_id(row["market"], row["name"]): row for row in read_csv("landmarks")}
         _load_landmarks(rows)
-        # Of two that fold to one (Tokyo, Tōkyō), the first is kept.
+        # Of two names with the same folded form (Tokyo, Tōkyō) the first is stored.
         LandmarkName.objects.bulk_create(
             [LandmarkName(landmark_id=pk, name=name) for pk, row in rows.items() for name in _names(row)],
             ignore_conflicts=True,
@@ -109,10 +109,10 @@ def load() -> None:
 
 
 def _label_cuisines() -> None:
-    rows = read("cuisine_labels")
+    rows = read_csv("cuisine_labels")
     labels = [json.dumps({lang: word for lang, word in row.items() if lang != "slug" and word}) for row in rows]
     with connection.cursor() as cursor:
-        cursor.execute(LABEL, [[row["slug"] for row in rows], labels])
+        cursor.execute(SET_LABELS, [[row["slug"] for row in rows], labels])
 
 
 def _attribute(row: Mapping[str, str]) -> Attribute:
@@ -136,8 +136,8 @@ def _market(row: dict[str, str]) -> Market:
 
 
 def _load_landmarks(rows: Mapping[UUID, Mapping[str, str]]) -> None:
-    # An item of Wikidata stands once: where an import brought it first, it stays with that row.
-    taken = set(
+    # A Wikidata item is unique: if an imported landmark has it, it remains there.
+    used_items = set(
         Landmark.objects.filter(wikidata__in=[row["wikidata"] for row in rows.values() if row["wikidata"]])
         .exclude(pk__in=rows)
         .values_list("wikidata", flat=True)
@@ -152,7 +152,7 @@ def _load_landmarks(rows: Mapping[UUID, Mapping[str, str]]) -> None:
                 latitude=float(row["latitude"]),
                 longitude=float(row["longitude"]),
                 prominence=int(row["prominence"]),
-                wikidata=None if row["wikidata"] in taken else row["wikidata"] or None,
+                wikidata=None if row["wikidata"] in used_items else row["wikidata"] or None,
                 source_id=OWN,
             )
             for pk, row in rows.items()

@@ -1,4 +1,4 @@
-"""What the answers of the data API say, and what in each is sold: the one call that REST and MCP both make."""
+"""Response bodies of the data API, and the products in them. REST and MCP both call these functions."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,31 +10,33 @@ import orjson
 
 from catalogue import attribution, field_groups, history, places, reference_data, search, serializers
 from catalogue.field_groups import insights
-from catalogue.field_groups.context import KINDS, nearest, neighborhood
+from catalogue.field_groups.context import KINDS, describe_neighborhood, list_landmarks
 from catalogue.insights import Met, meet
+from catalogue.matching import match_endpoint
 from catalogue.models import Attribute, Market, Restaurant
 from catalogue.offers import search as offers_search
 from catalogue.photos import list_photos
 from catalogue.reviews.listing import Question
 from catalogue.reviews.listing import page_of as page_of_reviews
-from catalogue.search.geocoding.landmarks import look_up
+from catalogue.search.geocoding.landmarks import search_landmarks
+from catalogue.search.text import autocomplete
 from catalogue.serializers.offers import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.paid_groups import InsightAnswer
 from catalogue.tasks import enqueue_demanded_insights
-from framework.api.pagination.cursor import Listing, PageInfo
+from framework.api.pagination.cursor import AttributedListing, Listing, PageInfo
 from framework.api.renderers import JSONRenderer
 from framework.db import read_replica
 
-# A dictionary is listed whole; it would have to be paged beyond this.
-DICTIONARY = 1_000
+# Dictionaries are not paginated up to this size.
+MAX_DICTIONARY_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The body of an answer in JSON, and the products in it that are paid for.
+    """A response body in JSON, and the products in it that must be paid for.
 
-    `etag_of` gives what counts as its content where the body also tells what changes by itself, a cursor or a moment;
-    None where the body is its content. It is called where an ETag is told, which MCP has none of.
+    `etag_of` returns the content for the ETag if the body contains members that change by themselves (a cursor, a
+    moment), else None. It is called only where an ETag is sent, which MCP does not do.
     """
 
     body: bytes
@@ -42,83 +44,95 @@ class Content:
     etag_of: Callable[[], bytes | None] = lambda: None
 
 
-def found(asked: dict[str, Any], *, now: datetime) -> Content:
-    """A page of a search; `asked` are the parameters of filters.Search. Raises what search.find raises."""
-    body, content = read_replica.read_from_replica(lambda: search.find(search.Query(**asked), now=now).told())
-    return Content(body, etag_of=lambda: content)
-
-
-def nobody() -> bool:
-    """Nobody wants to buy anything."""
+def never() -> bool:
+    """Return False: the caller cannot buy anything."""
     return False
 
 
-def restaurant(slug: str, asked: dict[str, Any], *, now: datetime, is_buyer: Callable[[], bool] = nobody) -> Content:
-    """A restaurant with the field groups that were asked for; `asked` are the parameters of LookBack.
-
-    `is_buyer` tells whether the caller could buy an insight; see `insight`.
-    """
-    read = partial(field_groups.record, slug, groups=asked["fields"], now=now, at=asked.get("at"))
-    # What is sold is read where its price is, so that nobody is sold less than they were quoted for.
-    record = (
-        read_replica.read_from_replica(read)
-        if {*asked["fields"]} == {field_groups.CORE} and not asked.get("at")
-        else read()
+def search_results(params: dict[str, Any], *, now: datetime) -> Content:
+    """Return a page of a search. Raises what search.search_restaurants raises."""
+    body, content = read_replica.read_from_replica(
+        lambda: search.search_restaurants(search.Query(**params), now=now).render()
     )
-    if insights.is_wanting(record.values) and is_buyer() and is_written(places.find(slug), now=now):
+    return Content(body, etag_of=lambda: content)
+
+
+def restaurant(slug: str, params: dict[str, Any], *, now: datetime, is_buyer: Callable[[], bool] = never) -> Content:
+    """Return a restaurant with the requested field groups. `is_buyer` says whether the caller could buy an insight."""
+    read = partial(field_groups.read_record, slug, groups=params["fields"], now=now, at=params.get("at"))
+    # Sold fields are read from the primary, as prices are, so that the content matches the quote.
+    is_free = {*params["fields"]} == {field_groups.CORE} and not params.get("at")
+    record = read_replica.read_from_replica(read) if is_free else read()
+    if insights.needs_insight(record.values) and is_buyer() and generate_insight(places.find(slug), now=now):
         record = read()
-    return Content(serializers.document(record), record.sold, partial(serializers.content, record))
+    return Content(serializers.render_record(record), record.sold, partial(serializers.render_etag_content, record))
 
 
-def landmarks(asked: dict[str, Any], *, now: datetime) -> Content:
-    """Landmarks by what they are called; `asked` are the parameters of filters.LookUp."""
-    return read_replica.read_from_replica(lambda: listed(serializers.LandmarkAnswer(look_up(**asked, now=now)).data))
+def landmarks(params: dict[str, Any], *, now: datetime) -> Content:
+    """Return a page of landmarks."""
+    return read_replica.read_from_replica(
+        lambda: list_content(serializers.LandmarkAnswer(search_landmarks(**params, now=now)).data)
+    )
+
+
+def suggestions(params: dict[str, Any], *, now: datetime) -> Content:
+    """Return autocomplete suggestions."""
+    page = single_page(autocomplete.suggest(**params), limit=params["limit"], now=now)
+    return list_content(serializers.SuggestionAnswer(page).data)
+
+
+def matches(params: dict[str, Any], *, now: datetime) -> Content:
+    """Return the restaurants that match a record of the caller."""
+    found = match_endpoint.match(**params)
+    lines = attribution.restaurant_attribution([match.slug for match in found])
+    page = AttributedListing(rows=found, limit=params["limit"], as_of=now, attribution=lines)
+    return list_content(serializers.MatchAnswer(page).data)
 
 
 def markets(*, now: datetime) -> Content:
-    """The cities that the catalogue covers, by name."""
-    rows = Market.objects.order_by("name", "slug")[:DICTIONARY]
-    return listed(serializers.MarketAnswer(whole(rows, now=now)).data)
+    """Return all markets, sorted by name."""
+    rows = Market.objects.order_by("name", "slug")[:MAX_DICTIONARY_ROWS]
+    return list_content(serializers.MarketAnswer(single_page(rows, now=now)).data)
 
 
-def cuisines(asked: dict[str, Any], *, now: datetime) -> Content:
-    """The slugs that `cuisine` takes, by slug; `asked` are the parameters of filters.Language."""
-    rows = reference_data.cuisines(**asked)[:DICTIONARY]
-    return listed(serializers.CuisineAnswer(whole(rows, now=now)).data)
+def cuisines(params: dict[str, Any], *, now: datetime) -> Content:
+    """Return all cuisines, sorted by slug."""
+    rows = reference_data.list_cuisines(**params)[:MAX_DICTIONARY_ROWS]
+    return list_content(serializers.CuisineAnswer(single_page(rows, now=now)).data)
 
 
 def attributes(*, now: datetime) -> Content:
-    """The keys that `attributes` and `diet` take, by key."""
-    rows = Attribute.objects.order_by("key")[:DICTIONARY]
-    return listed(serializers.AttributeAnswer(whole(rows, now=now)).data)
+    """Return all attributes, sorted by key."""
+    rows = Attribute.objects.order_by("key")[:MAX_DICTIONARY_ROWS]
+    return list_content(serializers.AttributeAnswer(single_page(rows, now=now)).data)
 
 
-def whole(rows: Iterable[Any], *, now: datetime, limit: int = DICTIONARY) -> Listing[Any]:
-    """Rows as a list of one page."""
+def single_page(rows: Iterable[Any], *, now: datetime, limit: int = MAX_DICTIONARY_ROWS) -> Listing[Any]:
+    """Return rows as a list of one page."""
     return Listing(rows=list(rows), limit=limit, as_of=now)
 
 
-def listed(answer: Any) -> Content:
-    """A list that is the same as long as its rows are, whatever the moment."""
+def list_content(answer: Any) -> Content:
+    """Return a list whose ETag depends on its rows only."""
     return Content(JSONRenderer().render(answer), etag_of=partial(JSONRenderer().render, answer["data"]))
 
 
-def reviews(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
-    """A page of reviews; sold where it has any. `asked` are the parameters of filters.guests.Reviews."""
-    page = page_of_reviews(slug, Question(**asked), now=now)
+def reviews(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
+    """Return a page of reviews, which is sold unless it is empty."""
+    page = page_of_reviews(slug, Question(**params), now=now)
     rows = orjson.Fragment(page.json) if page.rows else ()
-    return paged({"data": rows, "summary": page.summary, "attribution": page.attribution}, page, product="reviews")
+    return paid_page({"data": rows, "summary": page.summary, "attribution": page.attribution}, page, product="reviews")
 
 
-def photos(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
-    """A page of photos; sold where it has any. `asked` are the parameters of filters.guests.Photos."""
-    page = list_photos(places.place(slug).pk, **asked, now=now)
-    return paged({"data": page.rows, "attribution": page.attribution}, page, product="photos")
+def photos(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
+    """Return a page of photos, which is sold unless it is empty."""
+    page = list_photos(places.place(slug).pk, **params, now=now)
+    return paid_page({"data": page.rows, "attribution": page.attribution}, page, product="photos")
 
 
-def paged(said: dict[str, Any], page: PageInfo, *, product: str) -> Content:
-    """A page of a list that is sold where it holds something; its cursor and moment are new each time."""
-    content = orjson.dumps(said, option=orjson.OPT_UTC_Z)
+def paid_page(members: dict[str, Any], page: PageInfo, *, product: str) -> Content:
+    """Return a page that is sold unless it is empty; its ETag does not depend on the pagination."""
+    content = orjson.dumps(members, option=orjson.OPT_UTC_Z)
     pagination = {
         "limit": page.limit,
         "next_cursor": page.next_cursor,
@@ -126,77 +140,76 @@ def paged(said: dict[str, Any], page: PageInfo, *, product: str) -> Content:
         "as_of": page.as_of.replace(microsecond=0),
     }
     body = content[:-1] + b',"pagination":' + orjson.dumps(pagination, option=orjson.OPT_UTC_Z) + b"}"
-    return Content(body, (product,) if said["data"] else (), lambda: content)
+    return Content(body, (product,) if members["data"] else (), lambda: content)
 
 
-def context(slug: str, asked: dict[str, Any]) -> Content:
-    """What lies around a restaurant; sold where there is anything. `asked` are the parameters of Around."""
+def context(slug: str, params: dict[str, Any]) -> Content:
+    """Return the landmarks near a restaurant, which are sold unless there are none."""
     place = places.place(slug)
-    kinds = asked.get("kind", KINDS)
-    entries = nearest(place, kinds=kinds, radius_m=asked["radius"], most=asked["limit"])
-    said = {
+    entries = list_landmarks(place, kinds=params.get("kind", KINDS), radius_m=params["radius"], limit=params["limit"])
+    members = {
         "slug": place.slug,
-        "radius_m": asked["radius"],
-        "neighborhood": neighborhood(place),
+        "radius_m": params["radius"],
+        "neighborhood": describe_neighborhood(place),
         "entries": entries,
-        "attribution": attribution.lines({entry["source"] for entry in entries}),
+        "attribution": attribution.attribution_lines({entry["source"] for entry in entries}),
     }
-    return Content(JSONRenderer().render(said), ("context",) if entries else ())
+    return Content(JSONRenderer().render(members), ("context",) if entries else ())
 
 
-def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = nobody) -> Content:
-    """What the reviews of a restaurant say; sold where they say something.
+def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = never) -> Content:
+    """Return the insight of a restaurant, which is sold if there is one.
 
-    One that is missing or stale is written for a caller who could buy it, at once where that is quick; it is asked
-    whether they could only then.
+    If it is missing or stale, and only then, `is_buyer` is called; for a caller who could buy it, it is generated: at
+    once if that is quick, or else by a task.
     """
     place = places.place(slug)
-    said = insights.insight(place, now)
-    if insights.is_wanting(said) and is_buyer() and is_written(places.find(slug), now=now):
-        said = insights.insight(place, now)
-    record = InsightAnswer({"slug": place.slug, **said}).data
-    return Content(JSONRenderer().render(record), ("ai_insight",) if said["ai_insight"] else ())
+    group = insights.read_group(place, now)
+    if insights.needs_insight(group) and is_buyer() and generate_insight(places.find(slug), now=now):
+        group = insights.read_group(place, now)
+    record = InsightAnswer({"slug": place.slug, **group}).data
+    return Content(JSONRenderer().render(record), ("ai_insight",) if group["ai_insight"] else ())
 
 
-def is_written(place: Restaurant, *, now: datetime) -> bool:
-    """Whether the insight that is wanted was written just now; if not, a task was enqueued for it, once a minute."""
+def generate_insight(place: Restaurant, *, now: datetime) -> bool:
+    """Generate an insight, or enqueue a task for it, once a minute; return whether it was generated."""
     met = meet(place, now=now)
     if met is Met.NOTED:
         enqueue_demanded_insights()
     return met is Met.WRITTEN
 
 
-def versions(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
-    """A page of what a restaurant was; sold where anything has changed. `asked` are the parameters of Versions."""
-    page = history.page(slug, **asked, now=now)
+def versions(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
+    """Return a page of the history of a restaurant, which is sold if it contains changes."""
+    page = history.list_versions(slug, **params, now=now)
     sold = (field_groups.HISTORY,) if history.has_changes(page.rows) else ()
-    # The cursor and the moment of the list are new each time.
+    # The cursor and the moment of the page are not part of the ETag.
     return Content(JSONRenderer().render(serializers.HistoryAnswer(page).data), sold, lambda: repr(page.rows).encode())
 
 
-def offers(asked: dict[str, Any], *, now: datetime) -> Content:
-    """A page of offers of all restaurants; `asked` are the parameters of filters.flow.Offers."""
-    return steady(FlowOfferAnswer(offers_search.find(offers_search.Question(**asked), now=now)).data)
+def offers(params: dict[str, Any], *, now: datetime) -> Content:
+    """Return a page of offers of all restaurants."""
+    return page_content(FlowOfferAnswer(offers_search.search_offers(offers_search.OfferQuery(**params), now=now)).data)
 
 
-def offers_of(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
-    """A page of the offers of one restaurant; `asked` are the parameters of filters.flow.Slots."""
-    page = offers_search.of_restaurant(
+def restaurant_offers(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
+    """Return a page of the offers of a restaurant."""
+    page = offers_search.list_restaurant_slots(
         places.find(slug),
-        day=asked.get("date"),
-        party_size=asked.get("party_size"),
-        limit=asked["limit"],
-        cursor=asked.get("cursor"),
+        day=params.get("date"),
+        party_size=params.get("party_size"),
+        limit=params["limit"],
+        cursor=params.get("cursor"),
         now=now,
     )
-    return steady(FlowSlotAnswer(page).data)
+    return page_content(FlowSlotAnswer(page).data)
 
 
-def steady(page: Any) -> Content:
-    """A page whose moment and cursor are no part of what makes it another one."""
+def page_content(page: Any) -> Content:
+    """Return a page whose ETag does not depend on its cursor and moment."""
 
-    def content() -> bytes:
-        rest = {name: part for name, part in page.items() if name != "pagination"}
-        return JSONRenderer().render([rest, page["pagination"]["has_more"]])
+    def etag_content() -> bytes:
+        members = {name: part for name, part in page.items() if name != "pagination"}
+        return JSONRenderer().render([members, page["pagination"]["has_more"]])
 
-    return Content(JSONRenderer().render(page), etag_of=content)
+    return Content(JSONRenderer().render(page), etag_of=etag_content)

@@ -32,12 +32,12 @@ from benchmarks.references.rows import (
 )
 
 SPAN = """LEFT JOIN LATERAL (
-    SELECT lower(span) AS opens, upper(span) AS closes FROM unnest(r.open_spans) AS span
+    SELECT lower(span) AS opens, upper(span) AS closes FROM unnest(r.open_intervals) AS span
     WHERE upper(span) > {now} LIMIT 1
 ) AS next ON true"""
 RECORD = f"""
-SELECT held.status, held.timezone, held.hours_known, held.before, held.hours, held.after, r.spans_until, next.opens,
-    next.closes, {OFFER_COLUMNS}
+SELECT held.status, held.timezone, held.hours_known, held.before, held.hours, held.after, r.intervals_until,
+    next.opens, next.closes, {OFFER_COLUMNS}
 FROM catalogue_record AS held
 LEFT JOIN catalogue_searchrow AS r ON r.restaurant_id = held.restaurant_id
 {SPAN.format(now="$2::timestamptz")}
@@ -47,13 +47,14 @@ WHERE held.slug = $1
 METRES = rows.METRES
 SEARCH = f"""
 WITH near AS MATERIALIZED (
-    SELECT r.restaurant_id AS id, r.card, r.sources, r.timezone, r.spans_until, r.open_spans, r.latitude, r.longitude
+    SELECT r.restaurant_id AS id, r.card, r.sources, r.timezone, r.intervals_until, r.open_intervals,
+        r.latitude, r.longitude
     FROM catalogue_searchrow AS r
     WHERE r.position <@ circle(point($3, $4), $5)
-        AND r.open_spans @> $6::timestamptz AND NOT r.is_shut
+        AND r.open_intervals @> $6::timestamptz AND NOT r.is_shut
     ORDER BY r.position <-> point($3, $4) LIMIT $7::int
 )
-SELECT r.id, r.card, r.sources, r.timezone, r.spans_until, {METRES} AS metres, next.closes, {OFFER_COLUMNS}
+SELECT r.id, r.card, r.sources, r.timezone, r.intervals_until, {METRES} AS metres, next.closes, {OFFER_COLUMNS}
 FROM near AS r
 {SPAN.format(now="$6")}
 {OFFER.format(restaurant="r.id", now="$6")}
@@ -128,7 +129,7 @@ async def find_nearest(asked: Mapping[str, Any]) -> Answer:
             "walking_minutes": ceil(walked / 80),
             "distance_m": round(row["metres"]),
             "open_now": True,
-            "next_change": local_time(closes, row["timezone"]) if closes < row["spans_until"] else None,
+            "next_change": local_time(closes, row["timezone"]) if closes < row["intervals_until"] else None,
             "flow_offer": render_offer(row),
         }
         items.append(b"{%b,%b" % (row["card"].encode(), orjson.dumps(rest, option=OPTIONS)[1:]))

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from catalogue.history import operations
+from catalogue.history import to_json_patch
 from catalogue.models import FormerSlug, Restaurant, Version
 from framework.admin.read_only import ReadOnlyAdmin
 
@@ -20,7 +20,7 @@ def readable(version: Version) -> SafeString | str:
     """Return one line for each change: `/phone: null → "+4532155656"`."""
     lines = (
         (operation["path"], _brief(operation.get("old")), _brief(operation.get("value")))
-        for operation in operations(version.patch)
+        for operation in to_json_patch(version.patch)
     )
     return format_html_join("", "<code>{}</code>: {} → {}<br>", lines)
 

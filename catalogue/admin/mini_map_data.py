@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from catalogue.search.geocoding.distance import METRES_SQL, PLANE_SQL, Location, distance_m, project
+from catalogue.search.geocoding.distance import METRES_SQL, PLANE_SQL, Location, distance_m, project_mercator
 
 RADIUS_M = 1000
 MOST_PLACES, MOST_LANDMARKS = 60, 12
@@ -85,7 +85,7 @@ def around(here: Location, *, but: UUID | None = None, radius_m: int = RADIUS_M)
 def _nearest(
     table: str, told: str, others: str, here: Location, but: UUID | None, radius_m: int, limit: int
 ) -> list[tuple[UUID, str, str, int, Location]]:
-    middle = project(here)
+    middle = project_mercator(here)
     asked = {
         "x": middle.x,
         "y": middle.y,

@@ -17,7 +17,7 @@ from catalogue.admin.forms import WEEKDAYS
 from catalogue.admin.review_queue import ComingFilter
 from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
 from catalogue.offers import slot_materialization
-from catalogue.offers.slot_rules import times
+from catalogue.offers.slot_rules import list_times
 from catalogue.tasks import enqueue_slot_layout
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
@@ -103,7 +103,7 @@ class FlowRuleAdmin(LaysOutSlots, LargeTableAdmin):
     @admin.display(description="Times", ordering="time")
     def window(self, rule: FlowRule) -> str:
         """From the first slot to the last: 17:30-18:30."""
-        its = times(rule)
+        its = list_times(rule)
         return f"{its[0]:%H:%M}" if len(its) == 1 else f"{its[0]:%H:%M}-{its[-1]:%H:%M}"
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -173,7 +173,7 @@ class FlowSlotAdmin(ReadOnlyAdmin):
     @admin.action(description="Withdraw the selected slots permanently", permissions=["change"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[FlowSlot]) -> None:
         """Withdraw slots; existing bookings are kept."""
-        changed = slot_materialization.withdraw(
+        changed = slot_materialization.withdraw_slots(
             list(queryset.order_by().values_list("pk", flat=True)), now=timezone.now()
         )
         self.message_user(request, f"{changed} withdrawn. Existing bookings are kept.", messages.SUCCESS)

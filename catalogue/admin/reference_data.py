@@ -110,7 +110,7 @@ class HolidayAdmin(LargeTableAdmin):
 def recalculate_hours(markets: Iterable[str]) -> None:
     """Call it in the transaction that changes the holidays of these markets."""
     for market in sorted(markets):
-        holidays.changed(market)
+        holidays.mark_hours_outdated(market)
     transaction.on_commit(enqueue_open_spans)
 
 

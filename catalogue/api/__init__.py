@@ -1,4 +1,4 @@
-"""The catalogue over HTTP."""
+"""REST views of the catalogue."""
 
 from catalogue.api.autocomplete import AutocompleteViewSet, MatchViewSet
 from catalogue.api.exports import ExportViewSet

@@ -1,4 +1,4 @@
-"""What programs and models read before they call: /.well-known/x402, /llms.txt and the pages behind it."""
+"""Discovery documents for agents: /.well-known/x402, /llms.txt and the pages of the documentation."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -9,26 +9,26 @@ from framework.errors import NotFound, ServiceUnavailable
 
 MARKDOWN = "text/markdown; charset=utf-8"
 KINDS = {".md": MARKDOWN, ".svg": "image/svg+xml"}
-# A picture is a document of its own where a browser opens it alone.
-STILL = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+# An SVG that a browser opens is a document, so it needs a policy.
+CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
-# A POST is refused as what it is, not for the token that pages send.
+# A POST is rejected for its method, not for a missing CSRF token.
 @csrf_exempt
 def well_known(request: HttpRequest) -> HttpResponse:
-    """Every paid resource and its prices. Not counted: a process makes it once a minute for all."""
+    """Every paid resource and its prices. Not rate-limited, because a process renders it once a minute."""
     if refusal := error_handler.reject_unsafe_method(request):
         return refusal
     try:
         content = x402_manifest.written()
-    except ServiceUnavailable as away:
-        return error_handler.error_response(away, request)
+    except ServiceUnavailable as error:
+        return error_handler.unnumbered_response(error, request)
     return cacheable_documents.document_response(request, content)
 
 
 @csrf_exempt
 def llms(request: HttpRequest) -> HttpResponse:
-    """What we are, and where everything is."""
+    """The index of the documentation for language models."""
     if refusal := error_handler.reject_unsafe_method(request):
         return refusal
     return cacheable_documents.document_response(request, llms_txt.written(), content_type=MARKDOWN)
@@ -36,12 +36,12 @@ def llms(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 def page(request: HttpRequest, path: str) -> HttpResponse:
-    """A page of the documentation, or a picture in one, as it is written."""
+    """A page of the documentation, or a picture in one."""
     if refusal := error_handler.reject_unsafe_method(request):
         return refusal
     file = llms_txt.files().get(path)
     if file is None:
-        return error_handler.error_response(NotFound(), request)
-    response = cacheable_documents.document_response(request, file.read_bytes(), content_type=KINDS[file.suffix])
-    response["Content-Security-Policy"] = STILL
+        return error_handler.unnumbered_response(NotFound(), request)
+    response = cacheable_documents.document_response(request, file.read_bytes(), kind=KINDS[file.suffix])
+    response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     return response

@@ -1,4 +1,4 @@
-"""Exports over HTTP."""
+"""REST views of exports."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import filters, serializers
-from catalogue.api.openapi_responses import ordered, ordering, sells
+from catalogue.api.openapi_responses import order_parameters, order_responses, product_extensions
 from catalogue.exports import formats
 from catalogue.exports.downloads import byte_ranges, signed_urls
 from catalogue.exports.requests import checkout, commands, payment_state, representation
@@ -32,51 +32,51 @@ from payments.x402.purchase import Purchase
 
 ID = schema.path_id("ex")
 LOCATION = OpenApiParameter(
-    "Location", str, OpenApiParameter.HEADER, required=True, response=[202], description="Where the record is."
+    "Location", str, OpenApiParameter.HEADER, required=True, response=[202], description="The URL of the record."
 )
 NAME = OpenApiParameter(
     "name",
     {"type": "string", "pattern": "^[a-z0-9.-]{1,80}$"},
     OpenApiParameter.PATH,
-    description="As the record says it, or `manifest.json`.",
+    description="A name in the record, or `manifest.json`.",
 )
 RANGE = OpenApiParameter(
     "Range",
     str,
     OpenApiParameter.HEADER,
-    description="One range of bytes: `bytes=1000-`. Others, and any of the manifest, give all.",
+    description="One range of bytes: `bytes=1000-`. Other forms, and ranges of the manifest, are ignored.",
 )
-ELSEWHERE = OpenApiParameter(
+BUCKET_LOCATION = OpenApiParameter(
     "Location",
     str,
     OpenApiParameter.HEADER,
     response=[302],
-    description="Where the file is fetched from, for as long as the link is good.",
+    description="The URL of the file in the bucket, which expires with the link.",
 )
 TYPES = dict.fromkeys(formats.CONTENT_TYPES.values())
 CONTENT: dict[Any, Any] = {
     **{(200, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The whole file.") for kind in TYPES},
     (200, signed_urls.MANIFEST): OpenApiResponse(OpenApiTypes.OBJECT, description="The manifest."),
-    **{(206, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The range asked for.") for kind in TYPES},
-    302: OpenApiResponse(description="The files are kept in a bucket: fetch this one there, where Range works too."),
+    **{(206, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The requested range.") for kind in TYPES},
+    302: OpenApiResponse(description="The files are stored in a bucket, which supports Range too."),
 }
 
 
 class ExportViewSet(DataViewSet[Export]):
-    """Bulk exports of the wallet that the session has proven."""
+    """Bulk exports of the wallet of the session."""
 
-    # Not anybody: `initial` asks, and the document says so.
+    # `initial` checks the session, and the OpenAPI document declares it.
     permission_classes = []
     queryset = Export.objects.none()
     serializer_class = serializers.ExportRecord
     lookup_url_kwarg = "id"
-    # Anything else cannot be an id, and need not be looked up.
+    # No other text is an id.
     lookup_value_regex = "[a-z0-9_]{1,40}"
     query_actions = ("list", "file")
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Ask who it is before anything is judged; a signed link needs nobody."""
-        # An action is None, or `metadata` for OPTIONS, where the address does not have the method.
+        # Before other errors, except for files, which a signed link authorizes. The action is None for an unsupported
+        # method, and `metadata` for OPTIONS.
         if self.action not in (None, "metadata", "file"):
             self.wallet = commands.owner(caller_of(request))
         super().initial(request, *args, **kwargs)
@@ -84,17 +84,17 @@ class ExportViewSet(DataViewSet[Export]):
     @extend_schema(
         operation_id="create_export",
         summary="Export in bulk",
-        parameters=[LOCATION, *ordering()],
+        parameters=[LOCATION, *order_parameters()],
         request=serializers.NewExport,
-        responses=ordered(serializers.ExportRecord),
-        extensions=sells(*payment_state.PRODUCTS.values(), one_a_call=True),
+        responses=order_responses(serializers.ExportRecord),
+        extensions=product_extensions(*payment_state.PRODUCTS.values(), one_a_call=True),
     )
     def create(self, request: Request) -> Response:
-        """Workers write the files; GET the record for the progress. Sold from the Enterprise tier, each by itself.
+        """Start an export; workers write its files. Sold from the Enterprise tier, each separately.
 
-        While an export of the same kind is not finished, this returns that one, free; the payment that bought one
-        always does. What fails, or is cancelled before it has succeeded, is paid back. A wallet has at most three
-        unfinished ones.
+        While an equal export is unfinished, this returns it, free; the payment of an export always returns that
+        export. An export that fails, or is cancelled before it has succeeded, is refunded. A wallet has at most three
+        unfinished exports.
         """
         form = serializers.NewExport(data=json_body(request))
         form.is_valid(raise_exception=True)
@@ -120,7 +120,7 @@ class ExportViewSet(DataViewSet[Export]):
         responses=schema.documented_responses({200: serializers.ExportAnswer}, errors=[403]),
     )
     def list(self, request: Request) -> Response:
-        """Those of the wallet of the session, finished or not."""
+        """The exports of the wallet of the session, finished or not."""
         pages = filters.PageParams.read(request)
         found = representation.page(self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now())
         return Response(serializers.ExportAnswer(found).data)
@@ -132,7 +132,7 @@ class ExportViewSet(DataViewSet[Export]):
         responses=schema.documented_responses({200: serializers.ExportRecord}, errors=[403, 404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
-        """Its progress; once it has succeeded, its files with their checksums and fresh links."""
+        """The progress of an export; once it has succeeded, its files with checksums and new links."""
         return self.answer(representation.find(self.wallet, id))
 
     @extend_schema(
@@ -140,14 +140,14 @@ class ExportViewSet(DataViewSet[Export]):
         summary="Cancel an export",
         parameters=[ID],
         responses=schema.documented_responses(
-            {204: OpenApiResponse(description="It is not written any further, and its files are gone.")},
-            errors=[403, 404],
+            {204: OpenApiResponse(description="The export was cancelled and its files were deleted.")},
+            refusals=[403, 404],
         ),
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
-        """Stop it and remove its files; one that has succeeded expires at once. The record stays.
+        """Stop an export and delete its files; one that has succeeded expires at once. The record remains.
 
-        What was paid is owed back where it has not succeeded.
+        The payment is refunded unless the export has succeeded.
         """
         commands.cancel(representation.find(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -157,50 +157,50 @@ class ExportViewSet(DataViewSet[Export]):
         summary="Fetch a file of an export",
         # A signed link needs no session. The annotation of drf-spectacular is narrower than its code.
         auth=[{"walletSession": []}, {}],  # type: ignore[list-item]
-        parameters=[ID, NAME, filters.Link, RANGE, ELSEWHERE],
+        parameters=[ID, NAME, filters.DownloadParams, RANGE, BUCKET_LOCATION],
         responses=CONTENT
         | schema.documented_responses(
             {
                 304: schema.NOT_MODIFIED,
-                416: OpenApiResponse(schema.Error, description="No byte of the file is in the range."),
+                416: OpenApiResponse(schema.Error, description="The range is outside of the file."),
             },
             errors=[403, 404, 409, 410],
         ),
     )
     @action(detail=True, url_path="files/(?P<name>[a-z0-9.-]{1,80})")
     def file(self, request: Request, id: str, name: str) -> HttpResponse:  # noqa: A002  # the name in the path
-        """By its signed link, which needs no session; or by its plain address with the session of its wallet.
+        """A file, by its signed link without a session, or by its plain URL with the session of the wallet.
 
-        Its ETag is its SHA-256; a single range of bytes is served, so that a download can be resumed.
+        Its ETag is its SHA-256. A single range of bytes is supported, so that downloads can be resumed.
         """
         now = timezone.now()
-        link = filters.Link.read(request)
+        link = filters.DownloadParams.read(request)
         if link:
             until = signed_urls.check(
                 id, name, until=link.get("until", 0), signature=link.get("signature", ""), now=now
             )
             export = get_object_or_404(Export.objects.known_as(id))
         else:
-            # The doorway lets files pass without asking who it is (payments.rate_limits).
-            self.wallet = commands.owner(identify_caller(request, now=now))
+            # The rate limiter does not identify callers of files (payments.rate_limits).
+            self.wallet = commands.owner(identify(request, now=now))
             export = representation.find(self.wallet, id)
             until = signed_urls.good_until(export, now=now)
-        return sent(request, signed_urls.kept(export, name, now=now), until=until, now=now)
+        return file_response(request, signed_urls.kept(export, name, now=now), until=until, now=now)
 
     def answer(self, export: Export, code: int = status.HTTP_200_OK) -> Response:
-        """The record of an export, which changes from one look to the next."""
+        """Return the record of an export, which is not cacheable."""
         shown = representation.show(export, now=timezone.now())
         return Response(serializers.ExportRecord(shown).data, status=code, headers={"Cache-Control": "no-store"})
 
 
-def sent(request: Request, kept: signed_urls.Kept, *, until: datetime, now: datetime) -> HttpResponse:
-    """A file, the range of it that was asked for, its headers alone, or the word that the caller has it already.
+def file_response(request: Request, kept: signed_urls.Kept, *, until: datetime, now: datetime) -> HttpResponse:
+    """Return a file, a range of it, its headers, 304, or a redirect to the bucket until its link expires.
 
-    In one piece (write.ROWS_A_PART bounds it): of a body that is made bit by bit, the next bit waits on a thread for a
-    reader who takes their time, and threads are few. Of a file in a bucket only where it is, until then.
+    The body is not streamed (worker.ROWS_A_PART limits its size), because a slow reader of a stream would block a
+    thread.
     """
     tag = f'"{kept.sha256}"'
-    # A part of the manifest would be no JSON; it is small, and told whole.
+    # The manifest is small, and a part of it would not be valid JSON.
     has_ranges = kept.content_type != signed_urls.MANIFEST
     headers = {
         "ETag": tag,
@@ -211,7 +211,7 @@ def sent(request: Request, kept: signed_urls.Kept, *, until: datetime, now: date
         return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
     elsewhere = kept.elsewhere(str(request.method), until=until, now=now)
     if elsewhere is not None:
-        # Not to be kept by anybody: it lets everybody in who has it.
+        # Not cacheable, because the URL gives access to the file.
         return HttpResponse(status=status.HTTP_302_FOUND, headers={"Location": elsewhere, "Cache-Control": "no-store"})
     headers["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=kept.name))
     if request.method == "HEAD":

@@ -1,4 +1,4 @@
-"""Landmarks and the dictionaries over HTTP."""
+"""REST views of landmarks and dictionaries."""
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -6,13 +6,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from catalogue import filters, paywall, responses, serializers
-from catalogue.api.openapi_responses import CONDITIONAL, free
+from catalogue.api.openapi_responses import CONDITIONAL, free_responses
 from catalogue.models import Attribute, Cuisine, Landmark, Market
 from payments.identity.drf_authentication import DataViewSet
 
 
 class LandmarkViewSet(DataViewSet[Landmark]):
-    """The places that `near` understands."""
+    """The places that `near` accepts."""
 
     queryset = Landmark.objects.none()
     serializer_class = serializers.LandmarkRecord
@@ -20,13 +20,15 @@ class LandmarkViewSet(DataViewSet[Landmark]):
     @extend_schema(
         operation_id="search_landmarks",
         summary="Search landmarks",
-        parameters=[filters.LookUp, *CONDITIONAL],
-        responses=free(serializers.LandmarkAnswer),
+        parameters=[filters.LandmarkParams, *CONDITIONAL],
+        responses=free_responses(serializers.LandmarkAnswer),
     )
     def list(self, request: Request) -> HttpResponse:
-        """Landmarks, museums, parks, neighborhoods and cities: whole matches first, then begun, then misspelt ones."""
+        """Landmarks, museums, parks, neighborhoods and cities: exact matches first, then prefixes, then
+        misspellings.
+        """
         now = timezone.now()
-        return paywall.served(request, responses.landmarks(filters.LookUp.read(request), now=now), now=now)
+        return paywall.serve(request, responses.landmarks(filters.LandmarkParams.read(request), now=now), now=now)
 
 
 class MarketViewSet(DataViewSet[Market]):
@@ -40,12 +42,12 @@ class MarketViewSet(DataViewSet[Market]):
         operation_id="list_markets",
         summary="List the markets",
         parameters=CONDITIONAL,
-        responses=free(serializers.MarketAnswer),
+        responses=free_responses(serializers.MarketAnswer),
     )
     def list(self, request: Request) -> HttpResponse:
-        """The cities that the catalogue covers, by name."""
+        """The cities of the catalogue, sorted by name."""
         now = timezone.now()
-        return paywall.served(request, responses.markets(now=now), now=now)
+        return paywall.serve(request, responses.markets(now=now), now=now)
 
 
 class CuisineViewSet(DataViewSet[Cuisine]):
@@ -57,13 +59,13 @@ class CuisineViewSet(DataViewSet[Cuisine]):
     @extend_schema(
         operation_id="list_cuisines",
         summary="List the cuisines",
-        parameters=[filters.Language, *CONDITIONAL],
-        responses=free(serializers.CuisineAnswer),
+        parameters=[filters.CuisineParams, *CONDITIONAL],
+        responses=free_responses(serializers.CuisineAnswer),
     )
     def list(self, request: Request) -> HttpResponse:
-        """The slugs that `cuisine` takes, with their labels, by slug."""
+        """The values of `cuisine` with their labels, sorted by slug."""
         now = timezone.now()
-        return paywall.served(request, responses.cuisines(filters.Language.read(request), now=now), now=now)
+        return paywall.serve(request, responses.cuisines(filters.CuisineParams.read(request), now=now), now=now)
 
 
 class AttributeViewSet(DataViewSet[Attribute]):
@@ -77,9 +79,9 @@ class AttributeViewSet(DataViewSet[Attribute]):
         operation_id="list_attributes",
         summary="List the attributes",
         parameters=CONDITIONAL,
-        responses=free(serializers.AttributeAnswer),
+        responses=free_responses(serializers.AttributeAnswer),
     )
     def list(self, request: Request) -> HttpResponse:
-        """The keys that `attributes` and `diet` take, with their labels, by key."""
+        """The values of `attributes` and `diet` with their labels, sorted by key."""
         now = timezone.now()
-        return paywall.served(request, responses.attributes(now=now), now=now)
+        return paywall.serve(request, responses.attributes(now=now), now=now)

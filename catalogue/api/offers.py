@@ -1,4 +1,4 @@
-"""Offers and bookings over HTTP."""
+"""REST views of offers and bookings."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -12,12 +12,12 @@ from rest_framework.response import Response
 
 from accounts import idempotency
 from catalogue import paywall, responses
-from catalogue.api.openapi_responses import CONDITIONAL, MOVED, SLUG, free
-from catalogue.filters.offers import Offers, Slots
+from catalogue.api.openapi_responses import CONDITIONAL, MOVED, SLUG, free_responses
+from catalogue.filters.offers import OfferParams, SlotParams
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import booking, idempotent_booking, search
-from catalogue.offers.booking import Booked
-from catalogue.offers.idempotent_booking import Wish
+from catalogue.offers.booking import BookingDetails
+from catalogue.offers.idempotent_booking import BookingRequest
 from catalogue.serializers import offers as serializers
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
@@ -30,8 +30,8 @@ KEY = OpenApiParameter(
     idempotency.SCHEMA,
     OpenApiParameter.HEADER,
     required=True,
-    description="Any text of yours, a new one for each booking. Sent again within 24 hours, the same request has no"
-    " second effect and the same answer.",
+    description="A unique text for each booking. Repeated within 24 hours, the same request has no second"
+    " effect and the same response.",
 )
 TOKEN = OpenApiParameter(
     "X-Manage-Token",
@@ -40,7 +40,7 @@ TOKEN = OpenApiParameter(
     required=True,
     description="`manage_token` of the booking.",
 )
-# Anything else cannot be an id, and need not be looked up.
+# No other text is an id.
 ID = "[a-z0-9_]{1,40}"
 
 
@@ -52,22 +52,22 @@ class FlowSlotViewSet(DataViewSet[FlowSlot]):
 
     @extend_schema(
         operation_id="list_restaurant_offers",
-        summary="See a restaurant's offers",
-        parameters=[SLUG, Slots, *CONDITIONAL, MOVED],
-        responses=free(serializers.FlowSlotAnswer, errors=[308, 404, 410]),
+        summary="List the offers of a restaurant",
+        parameters=[SLUG, SlotParams, *CONDITIONAL, MOVED],
+        responses=free_responses(serializers.FlowSlotAnswer, refusals=[308, 404, 410]),
     )
     def list(self, request: Request, slug: str) -> HttpResponse:
-        """Discounts at a time of day, soonest first: of one day, or of the next 14. Free; no key.
+        """Discounts at a time of day, soonest first, of one day or of the next 14. Free; no key.
 
-        Those that cannot be booked say why by their `status`. A restaurant that offers nothing has an empty list.
+        The `status` says whether an offer can be booked. A restaurant without offers has an empty list.
         """
-        asked = Slots.read(request)
+        params = SlotParams.read(request)
         now = timezone.now()
-        return paywall.served(request, responses.offers_of(slug, asked, now=now), now=now)
+        return paywall.serve(request, responses.restaurant_offers(slug, params, now=now), now=now)
 
 
 class FlowOfferViewSet(DataViewSet[FlowSlot]):
-    """The offers of all restaurants, and the tables that are booked at them."""
+    """The offers of all restaurants, and bookings at them."""
 
     queryset = FlowSlot.objects.none()
     serializer_class = serializers.FlowSlotRecord
@@ -77,29 +77,29 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
     @extend_schema(
         operation_id="search_offers",
         summary="Find offers around a place",
-        parameters=[Offers, *CONDITIONAL],
-        responses=free(serializers.FlowOfferAnswer),
+        parameters=[OfferParams, *CONDITIONAL],
+        responses=free_responses(serializers.FlowOfferAnswer),
     )
     def list(self, request: Request) -> HttpResponse:
-        """Discounts that can be booked now, soonest first and of one moment the nearest, with their restaurants.
+        """Discounts that can be booked now with their restaurants, soonest first, then the nearest.
 
         Free; no key. Around a landmark or a point, in a market, or everywhere.
         """
-        asked = Offers.read(request)
+        params = OfferParams.read(request)
         now = timezone.now()
-        return paywall.served(request, responses.offers(asked, now=now), now=now)
+        return paywall.serve(request, responses.offers(params, now=now), now=now)
 
     @extend_schema(
         operation_id="get_offer",
-        summary="Look an offer up",
+        summary="Retrieve an offer",
         parameters=[schema.path_id("fo"), *CONDITIONAL],
-        responses=free(serializers.FlowSlotRecord, errors=[404]),
+        responses=free_responses(serializers.FlowSlotRecord, refusals=[404]),
     )
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
-        """An offer and how it stands, also when it is over. Free; no key."""
+        """An offer with its status, even if it is over. Free; no key."""
         now = timezone.now()
-        offer = search.one(booking.offer_key(id), now=now)
-        return paywall.answer(request, serializers.FlowSlotRecord(offer).data, now=now)
+        offer = search.get_slot(booking.parse_offer_id(id), now=now)
+        return paywall.build_response(request, serializers.FlowSlotRecord(offer).data, now=now)
 
     @extend_schema(
         operation_id="book_offer",
@@ -110,26 +110,28 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
     )
     @action(detail=True, methods=["post"])
     def bookings(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
-        """A table in the restaurant's own book, confirmed at once, or 409 and nothing is stored. Free; no key.
+        """Reserve a table with the restaurant: confirmed at once, or 409 and nothing is stored. Free; no key.
 
-        The guest gets the restaurant's mail. One contact may hold three tables at offers that are still to come, and
-        from one address ten tries are taken in an hour.
+        The restaurant's confirmation is mailed to the guest. A contact has at most three upcoming bookings, and an IP
+        address ten attempts in an hour.
         """
         if idempotency.HEADER not in request.headers:
             raise InvalidRequest(
-                f"Send the header `{idempotency.HEADER}` with a text of your own, so that nothing is booked twice.",
+                f"Send the header `{idempotency.HEADER}` with a unique text: a repeated request then books once.",
                 param=idempotency.HEADER,
             )
         form = serializers.NewFlowBooking(data=json_body(request))
         form.is_valid(raise_exception=True)
-        wish = Wish(at=id, guest=form.validated_data)
-        return idempotency.respond_once(
-            request, scope=wish.scope, effect=lambda: created(idempotent_booking.book(wish, now=timezone.now()))
+        booking_request = BookingRequest(at=id, guest=form.validated_data)
+        return idempotency.once(
+            request,
+            scope=booking_request.scope,
+            effect=lambda: created(idempotent_booking.book_request(booking_request, now=timezone.now())),
         )
 
 
 class FlowBookingViewSet(DataViewSet[FlowBooking]):
-    """A table that was booked at an offer, for who has its token."""
+    """A booking at an offer, for the owner of its token."""
 
     queryset = FlowBooking.objects.none()
     serializer_class = serializers.FlowBookingRecord
@@ -138,13 +140,13 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
 
     @extend_schema(
         operation_id="get_booking",
-        summary="See a booking",
+        summary="Retrieve a booking",
         parameters=[schema.path_id("fb"), TOKEN],
         responses=schema.documented_responses({200: serializers.FlowBookingRecord}, errors=[404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
-        """How it stands in the restaurant's book. Without the right token it is 404, as if there were none."""
-        return answer(booking.shown(booking.find(id, token=token_of(request))))
+        """A booking in its current state. 404 without the right token."""
+        return answer(booking.describe_booking(booking.find_booking(id, token=token_of(request))))
 
     @extend_schema(
         operation_id="cancel_booking",
@@ -153,22 +155,24 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
         responses=schema.documented_responses({200: serializers.FlowBookingRecord}, errors=[404]),
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
-        """Until the guests are expected; the offer gets its seats back. To cancel again changes nothing and is 200."""
-        return answer(booking.cancel(booking.find(id, token=token_of(request)), now=timezone.now()))
+        """Cancel a booking before it begins, and release its seats. Cancelling again changes nothing and is 200."""
+        return answer(booking.cancel_booking(booking.find_booking(id, token=token_of(request)), now=timezone.now()))
 
 
-def created(booked: Booked) -> Response:
-    """The record of a new booking, and where it is from now on."""
+def created(booked: BookingDetails) -> Response:
+    """Return the 201 response of a new booking, with its URL."""
     location = public_url(f"/v1/flow/bookings/{booked.id}")
     return answer(booked, status=HTTPStatus.CREATED, headers={"Location": location})
 
 
-def answer(booked: Booked, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:
-    """The record of a booking. It is about a person and holds the key to it, so no cache keeps it."""
+def answer(
+    booked: BookingDetails, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the record of a booking. It is not cacheable, because it contains personal data and the token."""
     record = serializers.FlowBookingRecord(booked).data
     return Response(record, status=status, headers={"Cache-Control": "no-store, private", **(headers or {})})
 
 
 def token_of(request: Request) -> str:
-    """What proves that a booking is the caller's; empty without it."""
+    """Return the token of a booking from the headers, or an empty string."""
     return request.headers.get("X-Manage-Token", "")

@@ -1,4 +1,4 @@
-"""What guests left and what surrounds them, over HTTP: reviews, photos, context, insight."""
+"""REST views of the paid field groups: reviews, photos, context and insights."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from catalogue import paywall, responses
-from catalogue.api.openapi_responses import PAYMENT, SLUG, sells, sold
+from catalogue.api.openapi_responses import PAYMENT, SLUG, paid_responses, product_extensions
 from catalogue.filters import paid_groups as filters
 from catalogue.models import Insight, Landmark, Photo, Review
 from catalogue.serializers import paid_groups as serializers
@@ -25,17 +25,17 @@ class ReviewViewSet(DataViewSet[Review]):
     @extend_schema(
         operation_id="list_reviews",
         summary="Read the reviews of a restaurant",
-        parameters=[SLUG, filters.Reviews, *PAYMENT],
-        responses=sold(serializers.ReviewAnswer),
-        extensions=sells("reviews"),
+        parameters=[SLUG, filters.ReviewParams, *PAYMENT],
+        responses=paid_responses(serializers.ReviewAnswer),
+        extensions=product_extensions("reviews"),
     )
     def list(self, request: Request, slug: str) -> HttpResponse:
-        """All of them, in the order and of the kind that was asked for, below a summary. Sold from the Pro tier, each
-        page by itself; a page without reviews is free.
+        """Reviews with filters and sorting, and a summary of all. Sold from the Pro tier, each page separately; a page
+        without reviews is free.
         """
-        asked = filters.Reviews.read(request)
+        params = filters.ReviewParams.read(request)
         now = timezone.now()
-        return paywall.served(request, responses.reviews(slug, asked, now=now), now=now)
+        return paywall.serve(request, responses.reviews(slug, params, now=now), now=now)
 
 
 class PhotoViewSet(DataViewSet[Photo]):
@@ -46,43 +46,43 @@ class PhotoViewSet(DataViewSet[Photo]):
 
     @extend_schema(
         operation_id="list_photos",
-        summary="See the photos of a restaurant",
-        parameters=[SLUG, filters.Photos, *PAYMENT],
-        responses=sold(PhotoAnswer),
-        extensions=sells("photos"),
+        summary="List the photos of a restaurant",
+        parameters=[SLUG, filters.PhotoParams, *PAYMENT],
+        responses=paid_responses(PhotoAnswer),
+        extensions=product_extensions("photos"),
     )
     def list(self, request: Request, slug: str) -> HttpResponse:
-        """Newest first, with their authors and licences. The bytes are at their addresses, which need no payment. Sold
-        from the Pro tier, each page by itself; a page without photos is free.
+        """Photos, newest first, with their authors and licences. Their URLs need no payment. Sold from the Pro tier,
+        each page separately; a page without photos is free.
         """
-        asked = filters.Photos.read(request)
+        params = filters.PhotoParams.read(request)
         now = timezone.now()
-        return paywall.served(request, responses.photos(slug, asked, now=now), now=now)
+        return paywall.serve(request, responses.photos(slug, params, now=now), now=now)
 
 
 class ContextViewSet(DataViewSet[Landmark]):
-    """What lies around a restaurant."""
+    """The surroundings of a restaurant."""
 
     queryset = Landmark.objects.none()
     serializer_class = serializers.AroundAnswer
 
     @extend_schema(
         operation_id="get_restaurant_context",
-        summary="See what lies around a restaurant",
-        parameters=[SLUG, filters.Around, *PAYMENT],
-        responses=sold(serializers.AroundAnswer),
-        extensions=sells("context"),
+        summary="List the surroundings of a restaurant",
+        parameters=[SLUG, filters.ContextParams, *PAYMENT],
+        responses=paid_responses(serializers.AroundAnswer),
+        extensions=product_extensions("context"),
     )
     def list(self, request: Request, slug: str) -> HttpResponse:
-        """Landmarks, museums, parks and stations within a walk, and its neighborhood. Sold to every tier; where there
-        is nothing it is free.
+        """Landmarks, museums, parks and stations within walking distance, and the neighborhood. Sold to every tier;
+        free if there are none.
         """
-        asked = filters.Around.read(request)
-        return paywall.served(request, responses.context(slug, asked), now=timezone.now())
+        params = filters.ContextParams.read(request)
+        return paywall.serve(request, responses.context(slug, params), now=timezone.now())
 
 
 class InsightViewSet(DataViewSet[Insight]):
-    """What the reviews of a restaurant say."""
+    """The insight of a restaurant."""
 
     queryset = Insight.objects.none()
     serializer_class = serializers.InsightAnswer
@@ -90,15 +90,15 @@ class InsightViewSet(DataViewSet[Insight]):
 
     @extend_schema(
         operation_id="get_restaurant_insight",
-        summary="Read what the reviews of a restaurant say",
+        summary="Read the insight of a restaurant",
         parameters=[SLUG, *PAYMENT],
-        responses=sold(serializers.InsightAnswer),
-        extensions=sells("ai_insight"),
+        responses=paid_responses(serializers.InsightAnswer),
+        extensions=product_extensions("ai_insight"),
     )
     def list(self, request: Request, slug: str) -> HttpResponse:
-        """A text, the best time to go, dishes and complaints, each with the reviews that it rests on. Sold from the
-        Premium tier; null is free, and says why.
+        """A summary of the reviews, the best time to go, dishes and complaints, each with the reviews that it cites.
+        Sold from the Premium tier; null is free, with a reason.
         """
         now = timezone.now()
         is_buyer = partial(paywall.is_buyer, request, "ai_insight", now=now)
-        return paywall.served(request, responses.insight(slug, now=now, is_buyer=is_buyer), now=now)
+        return paywall.serve(request, responses.insight(slug, now=now, is_buyer=is_buyer), now=now)

@@ -1,4 +1,4 @@
-"""Reports of what is wrong with a record, over HTTP."""
+"""REST view of reports of wrong data."""
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -18,7 +18,7 @@ from payments.identity.drf_authentication import DataViewSet
 
 
 class ReportViewSet(DataViewSet[Report]):
-    """What readers say is wrong."""
+    """Reports of wrong data."""
 
     queryset = Report.objects.none()
     serializer_class = ReportRecord
@@ -26,15 +26,15 @@ class ReportViewSet(DataViewSet[Report]):
 
     @extend_schema(
         operation_id="create_report",
-        summary="Say what is wrong with a restaurant",
+        summary="Report wrong data of a restaurant",
         parameters=[SLUG],
         request=NewReport,
         responses=schema.documented_responses({200: ReportRecord, 201: ReportRecord}, errors=[308, 404, 410]),
     )
     def create(self, request: Request, slug: str) -> Response:
-        """Closed, moved, wrong hours: our staff look at each report. Free; no key. The same report twice is 200 and
-        stays one while nobody has decided it. At most 5 in a minute, 30 in a day and 5 open ones of a restaurant from
-        one address.
+        """Report a closed or moved restaurant, or wrong data, which our staff check. Free; no key. A repeated report
+        is 200 and adds none while the first is open. At most 5 a minute, 30 a day and 5 open ones per restaurant from
+        an IP address.
         """
         form = NewReport(data=json_body(request))
         form.is_valid(raise_exception=True)

@@ -4,7 +4,7 @@ from catalogue import api
 from framework.api.routers import OptionalSlashRouter
 
 router = OptionalSlashRouter()
-# The first are tried first: those that are asked for most.
+# Routes are tried in this order: the most frequent ones come first.
 router.register("restaurants", api.RestaurantViewSet, basename="restaurant")
 router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/reviews", api.ReviewViewSet, basename="review")
 router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/photos", api.PhotoViewSet, basename="photo")

@@ -86,7 +86,7 @@ def load_rows(
     Raises SeedAlreadyLoaded.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        bulk_load.take_time()
+        bulk_load.disable_timeouts()
         LOAD_LOCK.acquire()
         if if_empty and is_loaded():
             return LoadedRows()
@@ -98,7 +98,10 @@ def load_rows(
         # Lock all tables at once, before any work, so that a deadlock costs nothing.
         cursor.execute(f"LOCK TABLE {', '.join(rebuild.TABLES + TABLES)} IN SHARE ROW EXCLUSIVE MODE")
         cursor.execute(CREATE_CHANGES)
-        with bulk_load.unwatched(TABLES), bulk_load.unindexed(TABLES, on_step=on_step) if in_bulk else nullcontext():
+        with (
+            bulk_load.triggers_disabled(TABLES),
+            bulk_load.indexes_dropped(TABLES, on_step=on_step) if in_bulk else nullcontext(),
+        ):
             with closing(rows):
                 loaded, ids = _copy_rows(rows, restaurants=restaurants, on_step=on_step)
             # One transaction at a time assigns positions in the feed of changes.
@@ -106,11 +109,11 @@ def load_rows(
             cursor.execute(INSERT_VERSIONS, [f"{seed}-%"])
             cursor.execute("DROP TABLE demo_change")
         if in_bulk:
-            rebuild.rebuild(on_step=on_step)
+            rebuild.rebuild_read_model(on_step=on_step)
         else:
             for start in range(0, len(ids), RENDER_BATCH_SIZE):
                 end = min(start + RENDER_BATCH_SIZE, len(ids))
-                rebuild.render(ids[start:end])
+                rebuild.render_restaurants(ids[start:end])
                 on_step("rendered restaurants", end, len(ids))
         return loaded
 

@@ -1,29 +1,28 @@
-"""The record as it was at a moment: today's row, with what came later undone."""
+"""The record as of a past moment: the current row with all later patches reverted."""
 
 from datetime import datetime
-from typing import Any
 
 import orjson
 from django.db import connection
 
 from catalogue import places
-from catalogue.field_groups.core import Core, of_hours
+from catalogue.field_groups.core import CoreFields, state_from_hours
 from framework.errors import InvalidRequest, NotFound
 
-# The patches after the moment from the newest to the oldest, and the version that was there.
+# The version at that moment, and the later patches, the newest first.
 READ = """
 SELECT
-    restaurant.id, to_jsonb(restaurant)::text, there.version, there.at,
+    restaurant.id, to_jsonb(restaurant)::text, as_of.version, as_of.at,
     coalesce((
         SELECT jsonb_agg(later.patch ORDER BY later.version DESC)
         FROM catalogue_version AS later
-        WHERE later.restaurant_id = restaurant.id AND later.version > there.version
+        WHERE later.restaurant_id = restaurant.id AND later.version > as_of.version
     ), '[]')::text
 FROM catalogue_restaurant AS restaurant
 LEFT JOIN LATERAL (
     SELECT version, at FROM catalogue_version
     WHERE restaurant_id = restaurant.id AND at <= %(at)s ORDER BY version DESC LIMIT 1
-) AS there ON true
+) AS as_of ON true
 WHERE restaurant.slug = %(slug)s AND restaurant.merged_into_id IS NULL AND restaurant.erased_at IS NULL
 """
 RENDER = """
@@ -32,14 +31,14 @@ FROM restaurant_record(jsonb_populate_record(NULL::catalogue_restaurant, %s::jso
 """
 
 
-def core(slug: str, *, at: datetime, now: datetime) -> Core:
-    """The free fields as they were, with the state of the hours at that moment and no offer.
+def read_core_as_of(slug: str, *, at: datetime, now: datetime) -> CoreFields:
+    """Return the free fields as of a moment, with the state of the hours at that moment and without an offer.
 
-    Its sources and the label of its cuisine are today's: they have no history. Two queries. Raises what identity.find
-    raises, InvalidRequest for a moment that is still to come, and NotFound for one before its first version.
+    Sources and the label of the cuisine are the current ones, because they have no history. Two queries. Raises what
+    places.missing returns, InvalidRequest for a future moment, and NotFound for one before the first version.
     """
     if at > now:
-        raise InvalidRequest("`at` is a moment that has passed.", param="at")
+        raise InvalidRequest("`at` must be in the past.", param="at")
     with connection.cursor() as cursor:
         cursor.execute(READ, {"slug": slug, "at": at})
         found = cursor.fetchone()
@@ -47,16 +46,12 @@ def core(slug: str, *, at: datetime, now: datetime) -> Core:
             raise places.missing(slug)
         pk, row, version, since, patches = found
         if version is None:
-            raise NotFound("This restaurant was not here yet at that moment.")
-        then = _undone(orjson.loads(row), orjson.loads(patches))
-        then |= {"version": version, "updated_at": since.isoformat()}
-        cursor.execute(RENDER, [orjson.dumps(then).decode()])
+            raise NotFound("This restaurant did not exist yet at that moment.")
+        columns = orjson.loads(row)
+        for patch in orjson.loads(patches):
+            columns |= {column: old for column, (old, _) in patch.items()}
+        columns |= {"version": version, "updated_at": since.isoformat()}
+        cursor.execute(RENDER, [orjson.dumps(columns).decode()])
         known, before, hours, after = cursor.fetchone()
-    state = of_hours(hours, status=then["status"], known=known, restaurant=pk, now=at)
-    return Core(restaurant=pk, before=before, hours=hours, after=after, state=state, offer=None)
-
-
-def _undone(row: dict[str, Any], patches: list[dict[str, Any]]) -> dict[str, Any]:
-    for patch in patches:
-        row |= {column: before for column, (before, _) in patch.items()}
-    return row
+    state = state_from_hours(hours, status=columns["status"], known=known, restaurant=pk, now=at)
+    return CoreFields(restaurant=pk, before=before, hours=hours, after=after, state=state, offer=None)

@@ -1,4 +1,4 @@
-"""What a place is: the free fields, as the database has rendered them, with what depends on the moment."""
+"""The field group `core`: the record that the database has rendered, with the members that depend on the time."""
 
 import logging
 from dataclasses import dataclass
@@ -9,103 +9,100 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from catalogue import places
-from catalogue.hours import Hours, InvalidHoursError, State
-from catalogue.hours.open_spans import CLOSED
+from catalogue.hours import Hours, InvalidHoursError, OpenState
+from catalogue.hours.open_intervals import CLOSED_STATUSES
 from catalogue.offers import Offer
-from catalogue.offers.on_sale import beside, of_row
+from catalogue.offers.on_sale import next_offer_join, offer_from_row
 from framework import timezones
 from framework.db import prepared_statements
 
 logger = logging.getLogger("tablewire.catalogue")
 
-# A change of the state is told within these days, as catalogue.hours does.
-AHEAD = timedelta(days=14)
-UNKNOWN = State("unknown", open_now=None, next_change=None)
-SHUT = State("closed", open_now=False, next_change=None)
+# The same as in catalogue.hours.schedule.
+NEXT_CHANGE_WITHIN = timedelta(days=14)
+UNKNOWN_STATE = OpenState("unknown", open_now=None, next_change=None)
+CLOSED_STATE = OpenState("closed", open_now=False, next_change=None)
 
-# Of the spans the one that is running or comes next, and the offer.
+# With the current or next open interval, and the next offer.
 READ = f"""
-SELECT held.restaurant_id, held.status, held.timezone, held.hours_known, held.before, held.hours, held.after,
-    r.spans_until, span.opens, span.closes, r.open_spans IS NOT NULL,
+SELECT record.restaurant_id, record.status, record.timezone, record.hours_known, record.before, record.hours,
+    record.after, r.intervals_until, next.opens, next.closes, r.open_intervals IS NOT NULL,
     offer.percent, offer.time, offer.date, offer.id, offer.seats_left
-FROM catalogue_record AS held
-LEFT JOIN catalogue_searchrow AS r ON r.restaurant_id = held.restaurant_id
+FROM catalogue_record AS record
+LEFT JOIN catalogue_searchrow AS r ON r.restaurant_id = record.restaurant_id
 LEFT JOIN LATERAL (
     SELECT lower(each) AS opens, upper(each) AS closes
-    FROM unnest(r.open_spans) AS each WHERE upper(each) > %(now)s::timestamptz ORDER BY lower(each) LIMIT 1
-) AS span ON true
-{beside()}
-WHERE held.slug = %(slug)s
-"""  # noqa: S608  # constants of ours
+    FROM unnest(r.open_intervals) AS each WHERE upper(each) > %(now)s::timestamptz ORDER BY lower(each) LIMIT 1
+) AS next ON true
+{next_offer_join()}
+WHERE record.slug = %(slug)s
+"""  # noqa: S608  # built from constants
 
 
 @dataclass(frozen=True, slots=True)
-class Core:
-    """The free fields of a restaurant: JSON as it is stored, members of objects without their braces, and the rest.
+class CoreFields:
+    """The free fields of a restaurant as JSON members without braces, and the parts that depend on the time.
 
-    `before`, then `"hours"` of `hours` and `state`, then `after`, then the offer.
+    In the order of the response: `before`, then `"hours"` of `hours` and `state`, then `after`, then the offer.
     """
 
     restaurant: UUID
     before: str
     hours: str
     after: str
-    state: State
+    state: OpenState
     offer: Offer | None
 
 
-def core(slug: str, *, now: datetime) -> Core:
-    """The free fields. One query. Raises what identity.find raises."""
+def read_core(slug: str, *, now: datetime) -> CoreFields:
+    """Return the free fields. One query. Raises what places.missing returns."""
     row = prepared_statements.fetch_one(READ, {"slug": slug, "now": now})
     if row is None:
         raise places.missing(slug)
-    pk, status, zone, known, before, hours, after, until, opens, closes, has_spans, percent, *slot = row
-    # Hours made of special days alone are unknown after the last of them, which spans cannot say.
-    if status not in CLOSED and until is not None and until >= now + AHEAD and '"periods":[]' not in hours:
-        state = (
-            of_span(opens, closes, zone=timezones.zone(zone_of(hours, zone)), now=now)
-            if known and has_spans
-            else UNKNOWN
-        )
+    pk, status, zone, known, before, hours, after, until, opens, closes, has_intervals, percent, *slot = row
+    has_current_intervals = until is not None and until >= now + NEXT_CHANGE_WITHIN
+    # Hours without weekly periods are unknown after the last special day, which the intervals do not contain.
+    if status in CLOSED_STATUSES or not has_current_intervals or '"periods":[]' in hours:
+        state = state_from_hours(hours, status=status, known=known, restaurant=pk, now=now)
+    elif known and has_intervals:
+        start = '"timezone":"'
+        zone = hours[len(start) :].partition('"')[0] if hours.startswith(start) else zone
+        state = state_from_interval(opens, closes, zone=timezones.zone(zone), now=now)
     else:
-        state = of_hours(hours, status=status, known=known, restaurant=pk, now=now)
-    return Core(
+        state = UNKNOWN_STATE
+    return CoreFields(
         restaurant=pk,
         before=before,
         hours=hours,
         after=after,
         state=state,
-        offer=of_row(percent, *slot) if percent is not None else None,
+        offer=offer_from_row(percent, *slot) if percent is not None else None,
     )
 
 
-def of_span(opens: datetime | None, closes: datetime | None, *, zone: ZoneInfo, now: datetime) -> State:
-    """Open or not, by the span that is running or comes next."""
+def state_from_interval(
+    opens: datetime | None, closes: datetime | None, *, zone: ZoneInfo, now: datetime
+) -> OpenState:
+    """Return the state by the current or next open interval."""
     if opens is None or closes is None:
-        return SHUT
+        return CLOSED_STATE
     is_open = opens <= now
     change = closes if is_open else opens
-    return State(
+    return OpenState(
         "open" if is_open else "closed",
         open_now=is_open,
-        next_change=change.astimezone(zone) if change < now + AHEAD else None,
+        next_change=change.astimezone(zone) if change < now + NEXT_CHANGE_WITHIN else None,
     )
 
 
-def of_hours(members: str, *, status: str, known: bool, restaurant: UUID, now: datetime) -> State:
-    """Open or not, by the hours themselves, given as the members of their JSON. A closure outranks them."""
-    if status in CLOSED:
-        return SHUT
+def state_from_hours(members: str, *, status: str, known: bool, restaurant: UUID, now: datetime) -> OpenState:
+    """Return the state by the hours, given as JSON members. A closure overrides them."""
+    if status in CLOSED_STATUSES:
+        return CLOSED_STATE
     if not known:
-        return UNKNOWN
+        return UNKNOWN_STATE
     try:
         return Hours.from_json({**orjson.loads("{" + members + "}"), "known": True}).state(now)
     except InvalidHoursError as error:
-        logger.warning("The hours of restaurant %s are broken: %s", restaurant, error)
-        return UNKNOWN
-
-
-def zone_of(members: str, otherwise: str) -> str:
-    """The time zone of hours, which begin with it."""
-    start = '"timezone":"'
-    return members[len(start) :].partition('"')[0] if members.startswith(start) else otherwise
+        logger.warning("invalid hours of restaurant %s: %s", restaurant, error)
+        return UNKNOWN_STATE

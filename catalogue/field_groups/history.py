@@ -1,4 +1,4 @@
-"""What a place was: its newest versions."""
+"""The field group `history`: the newest versions of a restaurant."""
 
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from catalogue.models import Restaurant
 from catalogue.places import Place
 
 
-def newest(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
-    """The newest versions, newest first; None where nothing has changed yet. Two queries."""
-    entries = history.newest(restaurant.pk)
+def read_group(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
+    """Return the newest versions; None if nothing has changed yet. Two queries."""
+    entries = history.list_newest_versions(restaurant.pk)
     return {"history": entries if history.has_changes(entries) else None}

@@ -1,4 +1,4 @@
-"""What reviews say, as it was written down by catalogue.insights."""
+"""The field group `ai_insight`: a stored insight, or why there is none."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,13 +11,18 @@ from catalogue.insights.providers.registry import chosen
 from catalogue.models import Insight, Restaurant
 from catalogue.places import Place
 
-# Why there is none.
-TOO_FEW, NOTHING, NOT_YET, WITHHELD = "too_few_reviews", "nothing_to_say", "not_written_yet", "withheld"
-AWAITING = "awaiting_approval"
+# Reasons why there is no insight.
+TOO_FEW_REVIEWS, NOTHING_TO_SAY, NOT_WRITTEN_YET, WITHHELD = (
+    "too_few_reviews",
+    "nothing_to_say",
+    "not_written_yet",
+    "withheld",
+)
+AWAITING_APPROVAL = "awaiting_approval"
 
 
-def insight(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
-    """The text and its detail, a stale one too; or None twice, and why. One query."""
+def read_group(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
+    """Return the text and detail of the insight, even if it is stale, or the reason why there is none. One query."""
     stale = Case(When(is_stale(chosen(), now=now, restaurant="restaurant__"), then=Value(True)), default=Value(False))
     found = Insight.objects.filter(restaurant=restaurant.pk).annotate(stale=stale).first()
     reason = _reason(restaurant, found)
@@ -25,7 +30,7 @@ def insight(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
         return {"ai_insight": None, "ai_insight_detail": None, "ai_insight_reason": reason}
     detail = {
         "summary": found.text,
-        # Those of before languages were counted have none.
+        # Older insights have no language counts.
         "languages": {},
         **found.detail,
         "review_count": found.review_count,
@@ -41,16 +46,16 @@ def _reason(restaurant: Restaurant | Place, found: Insight | None) -> str | None
     if found and found.hidden:
         return WITHHELD
     if restaurant.review_count < FEWEST_REVIEWS:
-        return TOO_FEW
+        return TOO_FEW_REVIEWS
     if found and found.text:
-        return AWAITING if is_waiting(found) else None
+        return AWAITING_APPROVAL if is_waiting(found) else None
     if found is None or found.failed_at:
-        return NOT_YET
-    # Written without a text: the restaurant counts more reviews than we have, or nothing in them makes a claim.
-    return TOO_FEW if found.review_count < FEWEST_REVIEWS else NOTHING
+        return NOT_WRITTEN_YET
+    # An insight without text: too few reviews are stored, or none of them supports a claim.
+    return TOO_FEW_REVIEWS if found.review_count < FEWEST_REVIEWS else NOTHING_TO_SAY
 
 
-def is_wanting(said: Mapping[str, Any]) -> bool:
-    """Whether an insight that was told so is missing or stale, so that another could be written."""
-    detail = said.get("ai_insight_detail")
-    return said.get("ai_insight_reason") == NOT_YET or bool(detail and detail["stale"])
+def needs_insight(group: Mapping[str, Any]) -> bool:
+    """Whether the insight is missing or stale, so that a new one could be generated."""
+    detail = group.get("ai_insight_detail")
+    return group.get("ai_insight_reason") == NOT_WRITTEN_YET or bool(detail and detail["stale"])

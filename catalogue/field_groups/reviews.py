@@ -1,4 +1,4 @@
-"""What guests wrote: a summary of all, and the newest."""
+"""The field group `reviews`: a summary of all reviews, and the newest ones."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,13 +10,13 @@ from catalogue.reviews.listing import Order, Question
 from framework.api.urls import public_url
 
 NEWEST = 3
-# The address of the second part stays the same for so long, and with it the ETag of what was paid for.
-STEADY = timedelta(minutes=30)
+# The URL of the next page, and with it the ETag of the paid response, is the same for this long.
+CURSOR_PERIOD = timedelta(minutes=30)
 
 
-def newest(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
-    """The newest reviews below a summary of all, and where the others are; None where nobody wrote any."""
-    page = listing.page(restaurant, Question(sort=Order.NEWEST, limit=NEWEST), now=steady(now))
+def read_group(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
+    """Return the newest reviews, a summary of all, and the URL of the next page; None without reviews."""
+    page = listing.page(restaurant, Question(sort=Order.NEWEST, limit=NEWEST), now=cursor_time(now))
     if not page.rows:
         return {"reviews": None}
     path = f"/v1/restaurants/{restaurant.slug}/reviews?sort=newest&limit={NEWEST}&cursor={page.next_cursor}"
@@ -24,6 +24,8 @@ def newest(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     return {"reviews": {"summary": page.summary, "items": page.values, "next": after}}
 
 
-def steady(now: datetime) -> datetime:
-    """The last half hour that has begun: cursors that were written then are good for half an hour at least."""
-    return datetime.fromtimestamp(now.timestamp() // STEADY.total_seconds() * STEADY.total_seconds(), UTC)
+def cursor_time(now: datetime) -> datetime:
+    """Return the start of the current half hour: a cursor of that moment is valid for at least half an hour."""
+    return datetime.fromtimestamp(
+        now.timestamp() // CURSOR_PERIOD.total_seconds() * CURSOR_PERIOD.total_seconds(), UTC
+    )

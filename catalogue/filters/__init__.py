@@ -1,62 +1,23 @@
-"""The parameters of the catalogue's addresses: how each of them is written, and what it is read as."""
+"""Query parameters of the catalogue."""
 
-from catalogue.filters.autocomplete import Language, LookUp, Sought, Typed
-from catalogue.filters.param_types import (
-    LAT,
-    LNG,
-    SLUG,
-    Area,
-    FacetNames,
-    FieldGroups,
-    Flag,
-    LatLng,
-    OpenAt,
-    PriceLevels,
-    SortBy,
-    Stars,
-    Words,
-)
-from catalogue.filters.record_params import Days, Link, Selection
-from catalogue.filters.search import Search
-from framework.api.query_params.declarations import (
-    DATE_PATTERN,
-    DATETIME_PATTERN,
-    TIME_PATTERN,
-    IntegerParam,
-    ListParam,
-    PageParams,
-    ParsedTextParam,
-    QueryParams,
-)
+from catalogue.filters.autocomplete import AutocompleteParams, CuisineParams, LandmarkParams, MatchParams
+from catalogue.filters.param_types import SLUG, Words
+from catalogue.filters.record_params import DownloadParams, HoursParams
+from catalogue.filters.search import SearchParams
+from framework.api.query_params.declarations import IntegerParam, ListParam, PageParams, QueryParams
 
 __all__ = [
-    "DATETIME_PATTERN",
-    "DATE_PATTERN",
-    "LAT",
-    "LNG",
     "SLUG",
-    "TIME_PATTERN",
-    "Area",
-    "Days",
-    "FacetNames",
-    "FieldGroups",
-    "Flag",
-    "IntegerParam",
-    "Language",
-    "LatLng",
-    "Link",
+    "AutocompleteParams",
+    "CuisineParams",
+    "DownloadParams",
+    "HoursParams",
+    "LandmarkParams",
     "ListParam",
-    "LookUp",
-    "OpenAt",
+    "MatchParams",
     "PageParams",
-    "ParsedTextParam",
-    "PriceLevels",
     "QueryParams",
-    "Search",
-    "Selection",
-    "SortBy",
-    "Sought",
-    "Stars",
-    "Typed",
+    "SearchParams",
+    "IntegerParam",
     "Words",
 ]

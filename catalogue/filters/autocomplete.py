@@ -1,4 +1,4 @@
-"""The parameters of the addresses that find things by what they are called."""
+"""Parameters of landmark search, autocomplete, matching and cuisines."""
 
 from typing import Any
 
@@ -17,56 +17,57 @@ class Kinds(ListParam):
         super().__init__(of="|".join(Landmark.Kind.values), **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the kinds."""
         for kind in str(data).split(","):
             if kind not in Landmark.Kind.values:
                 raise serializers.ValidationError(f"These must be of: {', '.join(Landmark.Kind.values)}.")
         return super().to_internal_value(data)
 
 
-class LookUp(QueryParams):
+class LandmarkParams(QueryParams):
     """The parameters of GET /v1/landmarks."""
 
-    q = Words(required=False, max_length=120, help_text="A name, or its beginning; may be misspelt.")
+    q = Words(required=False, max_length=120, help_text="A name, or its beginning; may be misspelled.")
     ll = LatLng(
         required=False,
-        help_text="latitude,longitude: of equal matches the nearest first. Without `q` the landmarks within 20 km.",
+        help_text="latitude,longitude: equal matches are sorted by distance. Without `q` the landmarks within 20 km.",
     )
     kind = Kinds(required=False, max_length=200, help_text="Only these kinds, with commas between them.")
     market = MarketSlug(required=False, help_text="Only landmarks of this market.")
     limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Landmarks on a page.")
-    cursor = TextField(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+    cursor = TextField(
+        required=False, max_length=400, help_text="`next_cursor` of the page before; valid for an hour."
+    )
 
 
-class Typed(QueryParams):
+class AutocompleteParams(QueryParams):
     """The parameters of GET /v1/autocomplete."""
 
-    q = Words(max_length=60, help_text="What was typed so far: suggestions come from two letters on.")
+    q = Words(max_length=60, help_text="The text so far; at least two letters.")
     ll = LatLng(
         required=False,
-        help_text="latitude,longitude: within a market only what is there, restaurants with their distance.",
+        help_text="latitude,longitude: only suggestions of its market, and the distances of restaurants.",
     )
-    market = MarketSlug(required=False, help_text="Only what lies in this market; cuisines lie everywhere.")
+    market = MarketSlug(required=False, help_text="Only suggestions of this market, and cuisines.")
     limit = IntegerParam(required=False, default=10, min_value=1, max_value=20, help_text="Suggestions, at most.")
 
 
-class Sought(QueryParams):
+class MatchParams(QueryParams):
     """The parameters of GET /v1/match."""
 
     name = Words(max_length=200, help_text="The name of the place.")
     address = Words(required=False, max_length=300, help_text="Street and number; a comma before the town.")
-    phone = Words(required=False, max_length=40, help_text="As it is written; write the + as %2B.")
-    ll = LatLng(required=False, help_text="latitude,longitude: looks within a kilometre.")
-    market = MarketSlug(required=False, help_text="The market that the place is in.")
+    phone = Words(required=False, max_length=40, help_text="In any format; write the + as %2B.")
+    ll = LatLng(required=False, help_text="latitude,longitude: within a kilometre.")
+    market = MarketSlug(required=False, help_text="The market of the place.")
     limit = IntegerParam(required=False, default=5, min_value=1, max_value=20, help_text="Restaurants, at most.")
 
 
-class Language(QueryParams):
+class CuisineParams(QueryParams):
     """The parameter of GET /v1/cuisines."""
 
     lang = ParsedTextParam(
         required=False,
         max_length=2,
         pattern="^[a-z]{2}$",
-        help_text="ISO 639-1: labels in this language, in English where there is none.",
+        help_text="ISO 639-1: labels in this language, or else in English.",
     )

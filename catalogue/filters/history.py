@@ -1,4 +1,4 @@
-"""The parameters of what a restaurant was, and of the feed of changes."""
+"""Parameters of the history and the change feed."""
 
 from catalogue.filters.param_types import MarketSlug
 from catalogue.filters.record_params import Selection
@@ -7,23 +7,25 @@ from framework.api.fields import TextField
 from framework.api.query_params.declarations import ChoiceParam, DateTimeParam, IntegerParam, ListParam, QueryParams
 
 
-class LookBack(Selection):
+class RestaurantParams(Selection):
     """The parameters of GET /v1/restaurants/{slug}."""
 
     at = DateTimeParam(
         required=False,
-        help_text="Only with `core`: as it was at this moment, to the microsecond. Sold as `history`.",
+        help_text="Only with `core`: the record as of this moment, to the microsecond. Sold as `history`.",
     )
 
 
-class Versions(QueryParams):
+class HistoryParams(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/history."""
 
     limit = IntegerParam(required=False, default=20, min_value=1, max_value=100, help_text="Versions on a page.")
-    cursor = TextField(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+    cursor = TextField(
+        required=False, max_length=400, help_text="`next_cursor` of the page before; valid for an hour."
+    )
 
 
-class Changes(QueryParams):
+class ChangeParams(QueryParams):
     """The parameters of GET /v1/changes."""
 
     since = IntegerParam(
@@ -31,7 +33,7 @@ class Changes(QueryParams):
         default=0,
         min_value=0,
         max_value=10**15 - 1,
-        help_text="`next_since` of the page before; without it the feed begins with its oldest change.",
+        help_text="`next_since` of the page before; the feed begins with the oldest change.",
     )
     limit = IntegerParam(required=False, default=100, min_value=1, max_value=1000, help_text="Changes on a page.")
     market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
@@ -45,5 +47,5 @@ class Changes(QueryParams):
     include = ChoiceParam(
         choices=["record"],
         required=False,
-        help_text="`record`: with the free fields of the restaurant as they are now.",
+        help_text="`record`: include the current free fields of the restaurant.",
     )

@@ -1,4 +1,4 @@
-"""The parameters of reviews, photos and of what lies around a restaurant."""
+"""Parameters of reviews, photos and context."""
 
 from typing import Any
 
@@ -22,26 +22,24 @@ LANGUAGE = "[a-z]{2,3}"
 
 
 class Since(ParsedTextParam):
-    """A day or a moment; read as a moment, of a day its beginning in UTC."""
+    """A date or a moment, parsed as a moment; a date is its start in UTC."""
 
     def __init__(self, **options: Any) -> None:
         hint = "This must be a date like 2026-11-21 or a moment like 2026-11-21T19:30:00Z; write + as %2B."
         super().__init__(pattern=f"^({DATE_PATTERN}|{DATETIME_PATTERN})$", hint=hint, **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the moment."""
         return parse_datetime(super().to_internal_value(data))
 
 
 class Numbers(ListParam):
-    """Numbers with commas between them."""
+    """Numbers separated by commas."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the numbers."""
         return tuple(int(number) for number in super().to_internal_value(data))
 
 
-class Reviews(QueryParams):
+class ReviewParams(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/reviews."""
 
     sort = ChoiceParam(
@@ -65,36 +63,37 @@ class Reviews(QueryParams):
         help_text="Languages of ISO 639-1 with commas between them: de,en.",
     )
     with_photos = Flag(required=False, help_text="`true`: only with photos; `false`: only without.")
-    has_reply = Flag(required=False, help_text="`true`: only those that the owner has answered; `false`: the others.")
-    since = Since(required=False, max_length=40, help_text="Written on this day (UTC) or at this moment, or later.")
+    has_reply = Flag(required=False, help_text="`true`: only with a reply of the owner; `false`: only without.")
+    since = Since(required=False, max_length=40, help_text="Created on this day (UTC) or at this moment, or later.")
     q = Words(
         required=False,
         max_length=120,
-        help_text="Words that the text holds, all of them, in any case and without accents; parts of words too.",
+        help_text="Words that the text contains, all of them, ignoring case and accents; parts of words too.",
     )
     limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Reviews on a page.")
-    # It holds which transactions of the database were under way.
+    # It contains the database snapshot of the first page.
     cursor = TextField(
         required=False,
         max_length=4000,
-        help_text="`next_cursor` of the page before, with the same parameters; good for an hour.",
+        help_text="`next_cursor` of the page before, with the same parameters; valid for an hour.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Name the values as catalogue.reviews.listing.Question does."""
         words = attrs.pop("q", "")
         return {**attrs, "sort": Order(attrs["sort"]), "words": tuple(dict.fromkeys(words.split()))}
 
 
-class Photos(QueryParams):
+class PhotoParams(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/photos."""
 
-    kind = ChoiceParam(choices=Photo.Kind.values, required=False, help_text="What is to be seen.")
+    kind = ChoiceParam(choices=Photo.Kind.values, required=False, help_text="The subject of the photo.")
     limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Photos on a page.")
-    cursor = TextField(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+    cursor = TextField(
+        required=False, max_length=400, help_text="`next_cursor` of the page before; valid for an hour."
+    )
 
 
-class Around(QueryParams):
+class ContextParams(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/context."""
 
     kind = ListParam(

@@ -1,4 +1,4 @@
-"""How the values of parameters are written, and what each is read as."""
+"""Types of query parameters: how values are written and parsed."""
 
 import re
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from catalogue.field_groups import GROUPS
-from catalogue.search import Box, Facet, Sort
-from catalogue.search.text.vocabulary import Names
+from catalogue.search import BoundingBox, Facet, Sort
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.api.query_params.declarations import (
     DATE_PATTERN,
     TIME_PATTERN,
@@ -22,22 +22,22 @@ from framework.api.query_params.declarations import (
 )
 from framework.errors import InvalidRequest, unknown_name
 
-# A moment, on the clock of a place where it has no offset.
-ON_A_CLOCK = rf"{DATE_PATTERN}T{TIME_PATTERN}(:[0-5][0-9](\.[0-9]{{1,6}})?)?(Z|[+-]{TIME_PATTERN})?"
+# A moment, in local time without an offset.
+LOCAL_MOMENT = rf"{DATE_PATTERN}T{TIME_PATTERN}(:[0-5][0-9](\.[0-9]{{1,6}})?)?(Z|[+-]{TIME_PATTERN})?"
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 # Web Mercator ends at 85 degrees.
 LAT = r"-?(85(\.0{1,12})?|(8[0-4]|[0-7]?[0-9])(\.[0-9]{1,12})?)"
 LNG = r"-?(180(\.0{1,12})?|(1[0-7][0-9]|[0-9]?[0-9])(\.[0-9]{1,12})?)"
 
 
-def unlike(param: str, value: str, known: Sequence[str]) -> InvalidRequest:
-    """A refusal of a word that is none of the known ones, with those that it is like."""
-    likely = get_close_matches(value, known, n=3, cutoff=0.5)
-    hint = f" Did you mean `{likely[0]}`?" if likely else ""
+def unknown_word(param: str, value: str, known: Sequence[str]) -> InvalidRequest:
+    """Return the error for a value that is none of the known ones, with similar ones."""
+    similar = get_close_matches(value, known, n=3, cutoff=0.5)
+    hint = f" Did you mean `{similar[0]}`?" if similar else ""
     return InvalidRequest(
         f"Unknown {param} `{value[:80]}`.{hint} This must be one of: {', '.join(known)}.",
         param=param,
-        extra={"suggestions": likely},
+        extra={"suggestions": similar},
     )
 
 
@@ -46,22 +46,20 @@ class Stars(serializers.Field[Decimal, str, str, Any]):
     """A star rating in plain decimals."""
 
     def to_internal_value(self, data: str) -> Decimal:
-        """Return the number."""
         if not re.fullmatch(r"[1-4](\.[0-9]{1,20})?|5(\.0{1,20})?", data):
             raise serializers.ValidationError("This must be a number from 1 to 5: 4.5.")
         return Decimal(data)
 
 
 class PriceLevels(ListParam):
-    """Price levels; read as numbers."""
+    """Price levels, parsed as numbers."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the numbers."""
         return tuple(int(level) for level in super().to_internal_value(data))
 
 
 class MarketSlug(ParsedTextParam):
-    """The slug of a market that there is."""
+    """The slug of an existing market."""
 
     looks_up = True
 
@@ -69,22 +67,20 @@ class MarketSlug(ParsedTextParam):
         super().__init__(max_length=40, pattern=f"^{SLUG}$", **options)
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the slug. Raises InvalidRequest for an unknown one, with those that it is like."""
         if self.max_length and len(data) <= self.max_length:
-            Names.load().market(data)
+            Vocabulary.load().market(data)
         return super().to_internal_value(data)
 
 
 class Words(ParsedTextParam):
-    """A few words; read without needless white space."""
+    """Words, parsed with single spaces."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the words."""
         return " ".join(super().to_internal_value(data).split())
 
 
 class LatLng(ParsedTextParam):
-    """A point in degrees; read as (latitude, longitude)."""
+    """A point in degrees, parsed as (latitude, longitude)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -94,13 +90,12 @@ class LatLng(ParsedTextParam):
         )
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the two numbers."""
         latitude, longitude = super().to_internal_value(data).split(",")
         return float(latitude), float(longitude)
 
 
-class Area(ParsedTextParam):
-    """A box in degrees; read as search.Box."""
+class BoundingBoxParam(ParsedTextParam):
+    """A box in degrees, parsed as search.BoundingBox."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -110,24 +105,22 @@ class Area(ParsedTextParam):
         )
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the box."""
         west, south, east, north = map(float, super().to_internal_value(data).split(","))
-        return Box(west, south, east, north)
+        return BoundingBox(west, south, east, north)
 
 
 class OpenAt(ParsedTextParam):
-    """`now`, a time of day or a moment; read as the word, a datetime.time or a datetime, in UTC with an offset."""
+    """`now`, a time of day or a moment, parsed as "now", a time or a datetime (in UTC if it has an offset)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
-            pattern=f"^(now|{TIME_PATTERN}|{ON_A_CLOCK})$",
+            pattern=f"^(now|{TIME_PATTERN}|{LOCAL_MOMENT})$",
             hint="This must be `now`, a time HH:MM, or a moment: 2026-11-21T19:30 on the clock of the place, or with"
             " an offset, whose + is written %2B.",
             **options,
         )
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return what it means."""
         text = super().to_internal_value(data)
         if text == "now":
             return "now"
@@ -138,54 +131,50 @@ class OpenAt(ParsedTextParam):
 
 
 class SortBy(serializers.ChoiceField):
-    """An order of hits; read as Sort."""
+    """An order of hits, parsed as Sort."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=[sort.value for sort in Sort], **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the order."""
         if data not in self.choices:
-            raise unlike("sort", data, list(self.choices))
+            raise unknown_word("sort", data, list(self.choices))
         return Sort(data)
 
 
 class FacetNames(ListParam):
-    """What hits are counted by; read as Facets."""
+    """Facet names, parsed as Facets."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(of="|".join(Facet), **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the facets."""
         for name in str(data).split(","):
             if name not in list(Facet):
-                raise unlike("facets", name, [facet.value for facet in Facet])
+                raise unknown_word("facets", name, [facet.value for facet in Facet])
         return tuple(Facet(name) for name in super().to_internal_value(data))
 
 
 class Flag(serializers.ChoiceField):
-    """`true` or `false`; read as bool."""
+    """`true` or `false`, parsed as bool."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=["true", "false"], **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the truth."""
         if data not in self.choices:
             raise serializers.ValidationError("This must be `true` or `false`.")
         return data == "true"
 
 
 class FieldGroups(ListParam):
-    """The selector of field groups; read as their names."""
+    """Names of field groups."""
 
     def __init__(self, *, in_lists: bool = False, **options: Any) -> None:
         self.known = [name for name, group in GROUPS.items() if group.in_lists or not in_lists]
         super().__init__(of="|".join(self.known), **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the names."""
         for name in str(data).split(","):
             if name not in self.known:
                 raise serializers.ValidationError(unknown_name("field group", name[:80], self.known).message)

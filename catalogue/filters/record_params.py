@@ -1,9 +1,9 @@
-"""The parameters of single records, of lists that are only paged, and of links."""
+"""Parameters of single restaurants, opening hours and download links."""
 
 from typing import Any
 
 from catalogue.filters.param_types import FieldGroups
-from catalogue.hours.date_range import MOST_DAYS
+from catalogue.hours.date_range import MAX_DAYS
 from framework.api.fields import DateField, TextField
 from framework.api.query_params.declarations import IntegerParam, QueryParams
 
@@ -14,25 +14,26 @@ class Selection(QueryParams):
     fields = FieldGroups(  # type: ignore[assignment]  # a name of the contract
         required=False,
         default=("core",),
-        help_text="Field groups with commas between them, in any order. `core` is free, the others are paid for.",
+        help_text="Field groups separated by commas, in any order. `core` is free, the others are paid.",
     )
 
 
-class Days(QueryParams):
+class HoursParams(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/hours."""
 
-    to = DateField(required=False, help_text=f"The last day, at most {MOST_DAYS} days in all; six days after `from`.")
+    to = DateField(
+        required=False, help_text=f"The last day, at most {MAX_DAYS} days in all; by default six days after `from`."
+    )
 
     def get_fields(self) -> dict[str, Any]:
-        """Add the parameter whose name is a word of Python."""
-        first = DateField(required=False, help_text="The first day, on the restaurant's clock; today when left out.")
+        first = DateField(required=False, help_text="The first day in local time; by default today.")
         return {"from": first, **super().get_fields()}
 
 
-class Link(QueryParams):
-    """What signs a link to a file. Without either of them a session has to come along."""
+class DownloadParams(QueryParams):
+    """The signature of a download link. Without it the request needs a session."""
 
     until = IntegerParam(
-        required=False, min_value=0, max_value=10**12, help_text="When the link is over, in Unix seconds."
+        required=False, min_value=0, max_value=10**12, help_text="When the link expires, in Unix seconds."
     )
-    signature = TextField(required=False, max_length=100, help_text="As the link in the record has it.")
+    signature = TextField(required=False, max_length=100, help_text="The signature in the link of the record.")

@@ -1,4 +1,4 @@
-"""The parameters of a search."""
+"""Parameters of GET /v1/restaurants."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from catalogue.filters.param_types import (
     SLUG,
-    Area,
+    BoundingBoxParam,
     FacetNames,
     FieldGroups,
     Flag,
@@ -19,24 +19,24 @@ from catalogue.filters.param_types import (
     Words,
 )
 from catalogue.search import (
-    MOST_OPEN_MINUTES,
-    MOST_RADIUS_M,
-    MOST_SLUGS,
-    OFFER_WITHIN,
-    OPEN_AHEAD,
-    RADIUS_M,
+    DEFAULT_RADIUS_M,
+    MAX_OPEN_AHEAD,
+    MAX_OPEN_MINUTES,
+    MAX_RADIUS_M,
+    MAX_SLUGS,
+    OFFER_TIME_TOLERANCE,
     Sort,
 )
 from framework.api.fields import DateField, TextField, TimeField
 from framework.api.query_params.declarations import ChoiceParam, IntegerParam, ListParam, QueryParams
 from framework.errors import InvalidRequest
 
-BESIDE_SLUGS = ("slugs", "fields", "lang")
+ALLOWED_WITH_SLUGS = ("slugs", "fields", "lang")
 KEY = "[a-z][a-z0-9_]{0,39}"
-OFFER_MINUTES = int(OFFER_WITHIN.total_seconds() // 60)
+OFFER_MINUTES = int(OFFER_TIME_TOLERANCE.total_seconds() // 60)
 
 
-class Search(QueryParams):
+class SearchParams(QueryParams):
     """The parameters of GET /v1/restaurants; catalogue.search.Query has the same names."""
 
     near = Words(
@@ -47,81 +47,83 @@ class Search(QueryParams):
         " distance.",
     )
     ll = LatLng(required=False, help_text="The reference point itself: latitude,longitude. Instead of `near`.")
-    bbox = Area(
+    bbox = BoundingBoxParam(
         required=False,
-        help_text="Only what lies in this box: west,south,east,north in degrees, at most 100 km wide and high. With"
-        " `near` or `ll` these are what distances are measured from, and the box is the area.",
+        help_text="Only restaurants in this box: west,south,east,north in degrees, at most 100 km wide and high. With"
+        " `near` or `ll` distances are measured from that point, and the box is the area.",
     )
     radius = IntegerParam(
         required=False,
         min_value=1,
-        max_value=MOST_RADIUS_M,
-        help_text=f"Metres around the reference point; {RADIUS_M} when left out.",
+        max_value=MAX_RADIUS_M,
+        help_text=f"Metres around the reference point; by default {DEFAULT_RADIUS_M}.",
     )
     q = Words(
         required=False,
         max_length=120,
         help_text="Words of the name, the cuisine, the neighborhood or a dish that guests praise; the last one may be"
-        " unfinished. Where nothing has these words, names that are spelt like them.",
+        " a prefix. If nothing matches, similar names.",
     )
     market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
     neighborhood = Words(required=False, max_length=120, help_text="The name of a neighborhood, in any case.")
     open = OpenAt(
         required=False,
         help_text="Only restaurants that are open then: `now`; the next HH:MM on the clock of the place that is asked"
-        f" about; or a moment of RFC 3339 within {OPEN_AHEAD.days} days, which is on that clock too where it has no"
+        f" about; or a moment of RFC 3339 within {MAX_OPEN_AHEAD.days} days, which is local time without an"
         " offset.",
     )
     open_for = IntegerParam(
         required=False,
         min_value=1,
-        max_value=MOST_OPEN_MINUTES,
+        max_value=MAX_OPEN_MINUTES,
         help_text="Only restaurants that stay open for so many minutes from `open` on.",
     )
     cuisine = ListParam(
         required=False,
         of=SLUG,
         max_length=400,
-        hint="This must be slugs of GET /v1/cuisines with commas between them: seafood,danish.",
-        help_text="Slugs of GET /v1/cuisines with commas between them; a restaurant has at least one of them.",
+        hint="This must be slugs of GET /v1/cuisines separated by commas: seafood,danish.",
+        help_text="Slugs of GET /v1/cuisines separated by commas; a restaurant has at least one of them.",
     )
     cuisine_not = ListParam(
         required=False,
         of=SLUG,
         max_length=400,
-        hint="This must be slugs of GET /v1/cuisines with commas between them: seafood,danish.",
-        help_text="Slugs of GET /v1/cuisines with commas between them; a restaurant has none of them.",
+        hint="This must be slugs of GET /v1/cuisines separated by commas: seafood,danish.",
+        help_text="Slugs of GET /v1/cuisines separated by commas; a restaurant has none of them.",
     )
     attributes = ListParam(
         required=False,
         of=KEY,
         max_length=400,
-        hint="This must be keys of GET /v1/attributes with commas between them: outdoor_seating,wheelchair.",
-        help_text="Keys of GET /v1/attributes with commas between them; a restaurant has all of them.",
+        hint="This must be keys of GET /v1/attributes separated by commas: outdoor_seating,wheelchair.",
+        help_text="Keys of GET /v1/attributes separated by commas; a restaurant has all of them.",
     )
     diet = ListParam(
         required=False,
         of=KEY,
         max_length=200,
-        hint="This must be diets with commas between them: vegan,gluten_free.",
-        help_text="Diets with commas between them, each a key of GET /v1/attributes without its `diet_`: `vegan`; a"
+        hint="This must be diets separated by commas: vegan,gluten_free.",
+        help_text="Diets separated by commas, each a key of GET /v1/attributes without its `diet_`: `vegan`; a"
         " restaurant serves all of them.",
     )
     price = PriceLevels(
         required=False,
         of="[1-4]",
         max_length=40,
-        hint="This must be price levels with commas between them, each from 1 to 4: 1,2.",
-        help_text="Price levels with commas between them: 1,2.",
+        hint="This must be price levels separated by commas, each from 1 to 4: 1,2.",
+        help_text="Price levels separated by commas: 1,2.",
     )
-    price_max = IntegerParam(required=False, min_value=1, max_value=4, help_text="The highest price level.")
-    rating_min = Stars(required=False, help_text="The lowest star rating.")
-    reviews_min = IntegerParam(required=False, min_value=0, max_value=999_999_999, help_text="The fewest reviews.")
+    price_max = IntegerParam(required=False, min_value=1, max_value=4, help_text="The maximum price level.")
+    rating_min = Stars(required=False, help_text="The minimum star rating.")
+    reviews_min = IntegerParam(
+        required=False, min_value=0, max_value=999_999_999, help_text="The minimum number of reviews."
+    )
     offer = ChoiceParam(
         required=False, choices=["any"], help_text="`any`: only restaurants with a discount that can be booked now."
     )
-    offer_min = IntegerParam(required=False, min_value=1, max_value=90, help_text="The lowest discount in percent.")
-    date = DateField(required=False, help_text="A discount on this day, on the restaurant's clock.")
+    offer_min = IntegerParam(required=False, min_value=1, max_value=90, help_text="The minimum discount in percent.")
+    date = DateField(required=False, help_text="A discount on this day, in the restaurant's local time.")
     time = TimeField(
         required=False,
         help_text=f"A discount at most {OFFER_MINUTES} minutes before or after this time of the same day, on the"
@@ -144,15 +146,17 @@ class Search(QueryParams):
     cursor = TextField(
         required=False,
         max_length=400,
-        help_text="`next_cursor` of the page before, with the same parameters; good for an hour.",
+        help_text="`next_cursor` of the page before, with the same parameters; valid for an hour.",
     )
     fields = FieldGroups(required=False, in_lists=True, help_text="Field groups; lists have `core` only.")  # type: ignore[assignment]  # a name of the contract
     facets = FacetNames(
         required=False,
         max_length=200,
-        help_text="Counts over all that match in the area, not only this page: names with commas between them.",
+        help_text="Counts over all that match in the area, not only this page: names separated by commas.",
     )
-    include_total = Flag(required=False, help_text="Tell in `pagination.total` how many match, counted to 10,000.")
+    include_total = Flag(
+        required=False, help_text="Return the number of matches in `pagination.total`, counted up to 10,000."
+    )
     lang = TextField(
         required=False,
         pattern="^[a-z]{2}$",
@@ -163,26 +167,24 @@ class Search(QueryParams):
     slugs = ListParam(
         required=False,
         of=SLUG,
-        # Percent-encoded it is three times as long, and the web server reads addresses of 64 kB.
+        # Percent-encoding triples the length, and the web server accepts URLs of 64 kB.
         max_length=8_000,
-        hint="This must be slugs of restaurants with commas between them.",
-        help_text=f"Instead of a search: at most {MOST_SLUGS} restaurants by their slugs, in this order. Beside it"
-        " there are `fields` and `lang` only. From the Premium tier.",
+        hint="This must be slugs of restaurants separated by commas.",
+        help_text=f"Instead of a search: at most {MAX_SLUGS} restaurants by their slugs, in this order. Only `fields`"
+        " and `lang` are allowed with it. From the Premium tier.",
     )
 
     def validate_slugs(self, slugs: tuple[str, ...]) -> tuple[str, ...]:
-        """At most so many."""
-        if len(slugs) > MOST_SLUGS:
-            raise serializers.ValidationError(f"These are {len(slugs)} slugs; give at most {MOST_SLUGS} at once.")
+        if len(slugs) > MAX_SLUGS:
+            raise serializers.ValidationError(f"These are {len(slugs)} slugs; give at most {MAX_SLUGS} at once.")
         return slugs
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Leave out the selector, which a list does not need. Beside `slugs` there is no search."""
         if "slugs" in attrs:
             for name in self.initial_data:
-                if name not in BESIDE_SLUGS:
+                if name not in ALLOWED_WITH_SLUGS:
                     raise InvalidRequest(
-                        f"`slugs` looks restaurants up and searches for none: leave `{name}` out.", param=name
+                        f"`slugs` looks up restaurants and cannot be combined with `{name}`.", param=name
                     )
             return {name: attrs[name] for name in ("slugs", "lang") if name in attrs}
         return {name: value for name, value in attrs.items() if name != "fields"}

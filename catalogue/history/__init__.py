@@ -1,7 +1,18 @@
-"""What changed: the versions of a restaurant, and the feed of all changes."""
+"""History: versions of a restaurant, and the feed of all changes."""
 
-from catalogue.history.change_feed import Change, Feed, changes
-from catalogue.history.json_patch import Operation, operations, paths
-from catalogue.history.versions import Entry, has_changes, newest, page
+from catalogue.history.change_feed import Change, ChangePage, list_changes
+from catalogue.history.json_patch import Operation, changed_paths, to_json_patch
+from catalogue.history.versions import VersionEntry, has_changes, list_newest_versions, list_versions
 
-__all__ = ["Change", "Entry", "Feed", "Operation", "changes", "has_changes", "newest", "operations", "page", "paths"]
+__all__ = [
+    "Change",
+    "ChangePage",
+    "Operation",
+    "VersionEntry",
+    "changed_paths",
+    "has_changes",
+    "list_changes",
+    "list_newest_versions",
+    "list_versions",
+    "to_json_patch",
+]

@@ -1,4 +1,4 @@
-"""The feed of all changes, in the order in which they were committed."""
+"""The change feed: all changes in the order in which they were committed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,42 +9,42 @@ import orjson
 from django.db import connection
 
 from catalogue.history import publish
-from catalogue.history.json_patch import paths
+from catalogue.history.json_patch import changed_paths
 
-# As many places are looked at for one page, however rare what is asked for.
-LOOKED_AT = 5_000
-# What one reader waits for at most; the worker numbers the rest.
-PUBLISHED = 10_000
-LAST = 2**63 - 1
+# Changes that a page scans, however rare the matching ones are.
+MAX_SCANNED = 5_000
+# Versions that a reader publishes before it reads; the worker publishes the rest.
+MAX_PUBLISHED = 10_000
+MAX_SEQ = 2**63 - 1
 
 READ = """
 WITH ahead AS MATERIALIZED (
     SELECT seq, restaurant_id, version, at, kind, patch
-    FROM catalogue_version WHERE seq > %(since)s AND seq <= %(upto)s ORDER BY seq LIMIT %(looked_at)s
+    FROM catalogue_version WHERE seq > %(since)s AND seq <= %(upto)s ORDER BY seq LIMIT %(max_scanned)s
 )
 SELECT ahead.seq, ahead.kind, restaurant.slug, ahead.version, ahead.at, ahead.patch::text, survivor.slug,
-    CASE WHEN %(with_record)s THEN held.before END, held.hours, held.after
+    CASE WHEN %(with_record)s THEN record.before END, record.hours, record.after
 FROM ahead
 JOIN catalogue_restaurant AS restaurant ON restaurant.id = ahead.restaurant_id
 LEFT JOIN catalogue_restaurant AS survivor ON survivor.id = restaurant.merged_into_id AND ahead.kind = 'merged'
-LEFT JOIN catalogue_record AS held ON %(with_record)s AND held.restaurant_id = restaurant.id
+LEFT JOIN catalogue_record AS record ON %(with_record)s AND record.restaurant_id = restaurant.id
 WHERE (%(market)s::text IS NULL OR restaurant.market_id = %(market)s)
     AND (%(kinds)s::text[] IS NULL OR ahead.kind = ANY (%(kinds)s))
-ORDER BY ahead.seq LIMIT %(most)s
+ORDER BY ahead.seq LIMIT %(rows)s
 """
 END = """
 SELECT coalesce(max(seq), %(since)s), count(*) FROM (
-    SELECT seq FROM catalogue_version WHERE seq > %(since)s ORDER BY seq LIMIT %(looked_at)s
+    SELECT seq FROM catalogue_version WHERE seq > %(since)s ORDER BY seq LIMIT %(max_scanned)s
 ) AS ahead
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change: its place in the feed, what it was, and which restaurant it made a version of.
+    """A change: its position in the feed, its kind, and the version that it made.
 
-    `slug` is today's, `into` the one it was merged into. `record` is the JSON of its free fields as they are now,
-    without what depends on the moment; None where nobody asked, and of merged and erased restaurants.
+    `slug` is the current one, `into` the restaurant that it was merged into. `record` is the JSON of the current free
+    fields without those that depend on the time; None if not requested, and for merged and erased restaurants.
     """
 
     seq: int
@@ -58,10 +58,10 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
-    """Changes after a place in the feed. Who goes on from `next_since` misses and repeats nothing.
+class ChangePage:
+    """Changes after a position in the feed. A reader that continues from `next_since` misses and repeats nothing.
 
-    A page without a change may have more behind it: what was asked for is rare.
+    A page may be empty although more changes follow, if the filters are selective.
     """
 
     rows: Sequence[Change]
@@ -70,39 +70,39 @@ class Feed:
     has_more: bool
 
 
-def changes(
+def list_changes(
     *,
     since: int = 0,
     limit: int = 100,
     market: str | None = None,
     types: Sequence[str] | None = None,
     with_record: bool = False,
-) -> Feed:
-    """The changes after `since`, oldest first. Four queries, and five where something is picked out."""
-    publish.publish(at_most=PUBLISHED)
-    is_picky = market is not None or types is not None
-    asked: dict[str, Any] = {
+) -> ChangePage:
+    """Return the changes after `since`, oldest first. Four queries, five with a filter."""
+    publish.publish_versions(at_most=MAX_PUBLISHED)
+    has_filter = market is not None or types is not None
+    parameters: dict[str, Any] = {
         "since": since,
-        "upto": LAST,
-        "looked_at": LOOKED_AT if is_picky else limit + 1,
+        "upto": MAX_SEQ,
+        "max_scanned": MAX_SCANNED if has_filter else limit + 1,
         "market": market,
         "kinds": list(types) if types else None,
         "with_record": with_record,
-        "most": limit + 1,
+        "rows": limit + 1,
     }
-    looked_at = 0
+    scanned = 0
     with connection.cursor() as cursor:
-        if is_picky:
-            # Before the rows: what gets its place between the two is for the next page.
-            cursor.execute(END, asked)
-            asked["upto"], looked_at = cursor.fetchone()
-        cursor.execute(READ, asked)
-        found = [_change(*row) for row in cursor.fetchall()]
-    rows = found[:limit]
-    if len(found) > limit:
-        return Feed(rows, limit, rows[-1].seq, has_more=True)
-    seen = asked["upto"] if is_picky else (rows[-1].seq if rows else since)
-    return Feed(rows, limit, seen, has_more=looked_at == LOOKED_AT)
+        if has_filter:
+            # Before the rows: what is published between the two queries belongs to the next page.
+            cursor.execute(END, parameters)
+            parameters["upto"], scanned = cursor.fetchone()
+        cursor.execute(READ, parameters)
+        changes = [_change(*row) for row in cursor.fetchall()]
+    rows = changes[:limit]
+    if len(changes) > limit:
+        return ChangePage(rows, limit, rows[-1].seq, has_more=True)
+    next_since = parameters["upto"] if has_filter else (rows[-1].seq if rows else since)
+    return ChangePage(rows, limit, next_since, has_more=scanned == MAX_SCANNED)
 
 
 def _change(
@@ -120,4 +120,4 @@ def _change(
     record = None
     if before is not None and hours is not None and after is not None:
         record = f'{{{before},"hours":{{{hours}}},{after}}}'.encode()
-    return Change(seq, kind, slug, version, at, paths(orjson.loads(patch)), into, record)
+    return Change(seq, kind, slug, version, at, changed_paths(orjson.loads(patch)), into, record)

@@ -1,4 +1,4 @@
-"""Patches as callers see them: JSON Patch (RFC 6902) in the paths of the record, each operation with its old value."""
+"""JSON Patch (RFC 6902) of versions: paths of the public record, and the old value of each operation."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -13,58 +13,55 @@ PATHS: Mapping[str, str] = {
     **{
         name: f"/{name}"
         for name in (
-            *(
-                "slug",
-                "name",
-                "alt_names",
-                "status",
-                "neighborhood",
-                "phone",
-                "phone_verified_at",
-                "website",
-                "rating",
-            ),
-            *("review_count", "price_level", "cuisines", "verified_at"),
+            "slug",
+            "name",
+            "alt_names",
+            "status",
+            "neighborhood",
+            "phone",
+            "phone_verified_at",
+            "website",
+            "rating",
+            "review_count",
+            "price_level",
+            "cuisines",
+            "verified_at",
         )
     },
     **{name: f"/address/{name}" for name in ("line1", "locality", "region", "postal_code", "country")},
     "market_id": "/market",
     "cuisine_id": "/cuisine",
 }
-# Stored to the microsecond and with an offset, shown to the second in UTC.
+# Stored to the microsecond with an offset, rendered to the second in UTC.
 MOMENTS = ("phone_verified_at", "verified_at")
-# Objects of which each member is told by itself.
+# Objects whose members have operations of their own.
 OBJECTS: Mapping[str, str] = {"attributes": "/attributes", "external_ids": "/external_ids"}
 PLACE = ("latitude", "longitude")
-# What the record shows of stored hours, and what stands there where there are none.
+# The members of the record's hours, and their values without hours.
 HOURS: Mapping[str, Any] = {"periods": [], "special_days": [], "display": [], "osm": None}
 
 
-def operations(patch: Mapping[str, Any], *, label: Callable[[str], str] = str) -> list[Operation]:
-    """A stored patch ({column: [before, after]}) as operations on the record before it, in the order of their paths.
+def to_json_patch(patch: Mapping[str, Any], *, label: Callable[[str], str] = str) -> list[Operation]:
+    """Convert a stored patch ({column: [before, after]}) to operations on the previous record, sorted by path.
 
-    `label` names a cuisine. What follows from other fields (the address in one line, the state of the hours) and what
-    the record does not show is left out.
+    `label` returns the label of a cuisine. Derived fields (the formatted address, the state of the hours) and columns
+    that are not in the record are left out.
     """
     return sorted(_operations(patch, label), key=lambda operation: operation["path"])
 
 
-def paths(patch: Mapping[str, Any]) -> list[str]:
-    """Only where something has changed: `/phone`, `/hours`, `/location`."""
-    steps = {_first(operation["path"]) for operation in _operations(patch, str)}
-    return sorted(steps)
+def changed_paths(patch: Mapping[str, Any]) -> list[str]:
+    """Return the changed paths: members of addresses and attributes, and otherwise the first step of a path."""
+    detailed = ("/address/", "/attributes/", "/external_ids/")
+    changed = [operation["path"] for operation in _operations(patch, str)]
+    return sorted({path if path.startswith(detailed) else "/" + path.split("/")[1] for path in changed})
 
 
-def labels(patches: Iterable[Mapping[str, Any]]) -> Callable[[str], str]:
-    """How the cuisines in these patches are labelled. One query, none where there are none."""
+def load_cuisine_labels(patches: Iterable[Mapping[str, Any]]) -> Callable[[str], str]:
+    """Return a function that labels the cuisines of these patches. One query, none without cuisines."""
     slugs = {slug for patch in patches for slug in patch.get("cuisine_id", ()) if slug}
     found = dict(Cuisine.objects.filter(slug__in=slugs).values_list("slug", "label")) if slugs else {}
     return lambda slug: found.get(slug, slug)
-
-
-def _first(path: str) -> str:
-    # Of an address or an attribute it is told which, of hours and the place that they changed.
-    return path if path.startswith(("/address/", "/attributes/", "/external_ids/")) else "/" + path.split("/")[1]
 
 
 def _operations(patch: Mapping[str, Any], label: Callable[[str], str]) -> Iterator[Operation]:
@@ -89,7 +86,7 @@ def _operations(patch: Mapping[str, Any], label: Callable[[str], str]) -> Iterat
 
 
 def _second(moment: str | None) -> str | None:
-    """A stored moment as the record shows it."""
+    """Format a stored moment as the record does."""
     return moment and f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
@@ -99,17 +96,17 @@ def _replace(path: str, old: Any, value: Any) -> Operation:
 
 def _members(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Operation]:
     for name in {**before, **after}:
-        where = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
+        member_path = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
         if name not in after:
-            yield {"op": "remove", "path": where, "old": before[name]}
+            yield {"op": "remove", "path": member_path, "old": before[name]}
         elif name not in before:
-            yield {"op": "add", "path": where, "value": after[name]}
+            yield {"op": "add", "path": member_path, "value": after[name]}
         elif before[name] != after[name]:
-            yield _replace(where, before[name], after[name])
+            yield _replace(member_path, before[name], after[name])
 
 
 def _hours(before: Any, after: Any) -> Iterator[Operation]:
-    was, now = _shown(before), _shown(after)
+    was, now = _public_hours(before), _public_hours(after)
     for name in HOURS:
         if was[name] != now[name]:
             yield _replace(f"/hours/{name}", was[name], now[name])
@@ -117,7 +114,7 @@ def _hours(before: Any, after: Any) -> Iterator[Operation]:
         yield _replace("/hours/timezone", was["timezone"], now["timezone"])
 
 
-def _shown(hours: Any) -> dict[str, Any]:
+def _public_hours(hours: Any) -> dict[str, Any]:
     stated = hours if isinstance(hours, Mapping) else {}
     return {**{name: stated.get(name, nothing) for name, nothing in HOURS.items()}, "timezone": stated.get("timezone")}
 

@@ -1,8 +1,8 @@
-"""Opening hours: weekly periods with dated exceptions, when they are open, and how they are read and written."""
+"""Opening hours: weekly periods with dated exceptions, open intervals, OSM syntax and JSON."""
 
 from catalogue.hours.osm_reader import HORIZON_DAYS, read_osm
 from catalogue.hours.periods import ALWAYS, InvalidHoursError, Moment, Period, SpecialDay
-from catalogue.hours.schedule import Hours, State
+from catalogue.hours.schedule import Hours, OpenState
 
 __all__ = [
     "ALWAYS",
@@ -10,8 +10,8 @@ __all__ = [
     "Hours",
     "InvalidHoursError",
     "Moment",
+    "OpenState",
     "Period",
     "SpecialDay",
-    "State",
     "read_osm",
 ]

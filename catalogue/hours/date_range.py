@@ -1,35 +1,33 @@
-"""When a restaurant is open on given days."""
+"""The open intervals, exceptions and holidays of a restaurant on given dates."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from catalogue import attribution as catalogue_attribution
-from catalogue import places
-from catalogue.hours import HORIZON_DAYS, Hours, SpecialDay, holidays
-from catalogue.hours.local_time import instant
-from catalogue.hours.open_spans import CLOSED, read_again, stated
-from catalogue.models import Restaurant
+from catalogue import attribution, places
+from catalogue.hours import HORIZON_DAYS, holidays
+from catalogue.hours.local_time import to_instant
+from catalogue.hours.open_intervals import CLOSED_STATUSES, parse_hours, reread_osm
 from framework.errors import InvalidRequest
 
-DAYS = 7
-MOST_DAYS = HORIZON_DAYS
-# Nobody states hours for years ahead, and the calendar of a computer has an end.
-WITHIN = timedelta(days=366)
+DEFAULT_DAYS = 7
+MAX_DAYS = HORIZON_DAYS
+# Hours are not known years ahead, and dates have a maximum.
+MAX_DISTANCE = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """A span of time in which a restaurant is open, on its clock."""
+class OpenInterval:
+    """A time during which a restaurant is open, in its time zone."""
 
     opens_at: datetime
     closes_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class SpecialOpening:
-    """A date that differs from the week; no periods: closed. `name` is the holiday's, where it is one."""
+class DatedException:
+    """A date on which the weekly periods do not hold; without periods it is closed. `name` is a public holiday's."""
 
     date: date
     name: str | None
@@ -38,51 +36,51 @@ class SpecialOpening:
 
 @dataclass(frozen=True, slots=True)
 class PublicHoliday:
-    """A public holiday of the market, whether or not the hours say what holds on it."""
+    """A public holiday of the market, whether or not the hours mention it."""
 
     date: date
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Openings:
-    """The open spans from the first midnight of `first` to the last of `last`, on the clock of `timezone`.
+class HoursForDates:
+    """The open intervals (`spans`) from the start of `first` to the end of `last`, merged, sorted and cut to these
+    days.
 
-    Merged and in order, cut to those days; None when the hours are not known for all of these. A closure leaves none.
+    `spans` is None if the hours are not known for all of these days, and empty for a closed restaurant.
     """
 
     slug: str
     timezone: str
     first: date
     last: date
-    spans: list[Opening] | None
-    special_days: list[SpecialOpening]
+    spans: list[OpenInterval] | None
+    special_days: list[DatedException]
     holidays: list[PublicHoliday]
     attribution: list[dict[str, Any]]
 
 
-def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) -> Openings:
-    """The openings of a restaurant; a week from today where nothing is said.
+def list_hours(slug: str, *, first: date | None, last: date | None, now: datetime) -> HoursForDates:
+    """Return the hours of a restaurant for some days, by default a week from today.
 
     Four queries. Raises NotFound, Renamed and Gone, and InvalidRequest for days in the wrong order, too many, or more
     than a year away.
     """
     restaurant = places.find(slug)
-    hours = stated(restaurant)
+    hours = parse_hours(restaurant)
     zone = ZoneInfo(hours.timezone if hours else restaurant.market.timezone)
     today = now.astimezone(zone).date()
     first = first or today
-    if abs(first - today) > WITHIN:
-        raise InvalidRequest("`from` must lie within a year of today.", param="from")
-    last = last or first + timedelta(days=DAYS - 1)
-    if not first <= last < first + timedelta(days=MOST_DAYS):
-        raise InvalidRequest(f"`to` must be `from` or one of the {MOST_DAYS - 1} days after it.", param="to")
-    # With the day before, whose tail may reach into the first.
-    before = first - timedelta(days=1)
-    names = holidays.of(restaurant.market_id, first=before, days=MOST_DAYS + 1)
+    if abs(first - today) > MAX_DISTANCE:
+        raise InvalidRequest("`from` must be within a year of today.", param="from")
+    last = last or first + timedelta(days=DEFAULT_DAYS - 1)
+    if not first <= last < first + timedelta(days=MAX_DAYS):
+        raise InvalidRequest(f"`to` must be `from` or one of the {MAX_DAYS - 1} days after it.", param="to")
+    # The last interval of the day before may end on the first day.
+    names = holidays.holiday_names(restaurant.market_id, first=first - timedelta(days=1), days=MAX_DAYS + 1)
     if hours:
         lat, lng = restaurant.latitude, restaurant.longitude
-        hours = read_again(
+        hours = reread_osm(
             hours,
             today=today,
             first=first,
@@ -90,31 +88,27 @@ def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) 
             is_locked="hours" in restaurant.locked_fields,
             holidays=names.keys(),
         )
-    special_days = [] if hours is None else [day for day in hours.special_days if first <= day.date <= last]
-    return Openings(
+    intervals: list[OpenInterval] | None = None
+    # A closure overrides hours.
+    if restaurant.status in CLOSED_STATUSES:
+        intervals = []
+    elif hours and hours.covers_date(last):
+        start, end = to_instant(zone, first.toordinal(), 0), to_instant(zone, last.toordinal() + 1, 0)
+        intervals = [
+            OpenInterval(opens.astimezone(zone), closes.astimezone(zone))
+            for opens, closes in hours.spans(start=start, end=end)
+        ]
+    special_days = [day for day in hours.special_days if first <= day.date <= last] if hours else []
+    return HoursForDates(
         slug=restaurant.slug,
         timezone=str(zone),
         first=first,
         last=last,
-        spans=_spans(restaurant, hours, zone=zone, first=first, last=last),
-        special_days=[_named(day, names) for day in sorted(special_days, key=lambda day: day.date)],
+        spans=intervals,
+        special_days=[
+            DatedException(day.date, names.get(day.date), day.periods)
+            for day in sorted(special_days, key=lambda day: day.date)
+        ],
         holidays=[PublicHoliday(day, name) for day, name in names.items() if first <= day <= last],
-        attribution=catalogue_attribution.of_restaurants([restaurant.slug]),
+        attribution=attribution.restaurant_attribution([restaurant.slug]),
     )
-
-
-def _spans(
-    restaurant: Restaurant, hours: Hours | None, *, zone: ZoneInfo, first: date, last: date
-) -> list[Opening] | None:
-    # Closure outranks hours.
-    if restaurant.status in CLOSED:
-        return []
-    if hours is None or not hours.speaks_of(last):
-        return None
-    start, end = instant(zone, first.toordinal(), 0), instant(zone, last.toordinal() + 1, 0)
-    found = hours.spans(start=start, end=end)
-    return [Opening(opens.astimezone(zone), closes.astimezone(zone)) for opens, closes in found]
-
-
-def _named(day: SpecialDay, names: dict[date, str]) -> SpecialOpening:
-    return SpecialOpening(day.date, names.get(day.date), day.periods)

@@ -1,32 +1,32 @@
-"""Opening hours in words for people: English days, 24-hour clock."""
+"""Opening hours as text: English weekdays, 24-hour times."""
 
 from itertools import groupby
 
 from catalogue.hours.periods import DAY, Period
-from catalogue.hours.serialization import clock_time
+from catalogue.hours.serialization import format_time
 
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
-def lines(periods: tuple[Period, ...]) -> list[str]:
-    """One line for each run of equal days, Monday first: "Mon-Thu 12:00-22:00", "Fri 12:00-02:00", "Sun closed"."""
+def format_hours(periods: tuple[Period, ...]) -> list[str]:
+    """Return a line for each run of equal days, from Monday: "Mon-Thu 12:00-22:00", "Fri 12:00-02:00", "Sun
+    closed".
+    """
     week: list[list[tuple[int, int, str]]] = [[] for _ in range(7)]
     for period in periods:
-        for day, opens, closes in period.by_day():
+        for day, opens, closes in period.split_by_day():
             week[day].append((opens, closes, " or later" if period.kind == "open_end" else ""))
-    words = [", ".join(_span(*span) for span in sorted(spans)) or "closed" for spans in week]
-    runs = [(said, [day for day, _ in run]) for said, run in groupby(enumerate(words), key=lambda line: line[1])]
-    if len(runs) == 1:
-        return [f"Every day {words[0]}"]
-    return [f"{_days(days)} {said}" for said, days in runs]
+    texts = [", ".join(_format_interval(*interval) for interval in sorted(day)) or "closed" for day in week]
+    lines = []
+    for text, run in groupby(range(7), key=lambda day: texts[day]):
+        days = list(run)
+        name = WEEKDAYS[days[0]] if len(days) == 1 else f"{WEEKDAYS[days[0]]}-{WEEKDAYS[days[-1]]}"
+        lines.append(f"{'Every day' if len(days) == 7 else name} {text}")
+    return lines
 
 
-def _days(run: list[int]) -> str:
-    return _DAYS[run[0]] if len(run) == 1 else f"{_DAYS[run[0]]}-{_DAYS[run[-1]]}"
-
-
-def _span(opens: int, closes: int, ending: str) -> str:
+def _format_interval(opens: int, closes: int, ending: str) -> str:
     if (opens, closes) == (0, DAY):
         return "open 24 hours"
-    until = "24:00" if closes == DAY else clock_time(closes)
-    return f"{clock_time(opens)}-{until}{ending}"
+    until = "24:00" if closes == DAY else format_time(closes)
+    return f"{format_time(opens)}-{until}{ending}"

@@ -1,6 +1,6 @@
-"""Public holidays of the markets: rows that staff can add to and strike, filled from the calendars of a library.
+"""Public holidays of the markets: rows that come from a library, and that staff can add or strike.
 
-Calendars disagree, and a city keeps days that its country does not know of: so the rows decide, not the library.
+Calendars disagree, and cities have holidays of their own, so the rows decide and not the library.
 """
 
 import re
@@ -13,10 +13,10 @@ from holidays import country_holidays
 
 from catalogue.models import Holiday, Market
 
-# This year and the next two: nobody asks for opening hours of later days.
+# This year and the next two.
 YEARS = 3
 
-# Country and subdivision as the library names them. A market that is not here has the days that staff enter.
+# Country and subdivision of the library. Other markets have only the holidays that staff enter.
 CALENDARS: Mapping[str, tuple[str, str | None]] = {
     "london": ("GB", "ENG"),
     "paris": ("FR", None),
@@ -32,15 +32,15 @@ CALENDARS: Mapping[str, tuple[str, str | None]] = {
     "dubai": ("AE", None),
 }
 
-ADD = """
+INSERT_HOLIDAYS = """
 INSERT INTO catalogue_holiday (market_id, date, name, is_struck)
 SELECT %s, day.date, left(day.name, 120), false FROM unnest(%s::date[], %s::text[]) AS day (date, name)
 ON CONFLICT (market_id, date) DO NOTHING
 """
 
-# Also rows that are due already: the lock makes who works them out at this moment finish before the days change.
-# In the order of the keys, as everybody writes them.
-MARK = r"""
+# Rows that are marked already are locked too, so that a worker which computes them finishes before the holidays
+# change. In the order of the keys, as all writers lock them.
+MARK_HOURS_OUTDATED = r"""
 WITH held AS MATERIALIZED (
     SELECT row.restaurant_id
     FROM catalogue_searchrow AS row JOIN catalogue_restaurant AS restaurant ON restaurant.id = row.restaurant_id
@@ -48,61 +48,61 @@ WITH held AS MATERIALIZED (
     ORDER BY row.restaurant_id
     FOR NO KEY UPDATE OF row
 )
-UPDATE catalogue_searchrow AS row SET spans_until = NULL FROM held WHERE row.restaurant_id = held.restaurant_id
+UPDATE catalogue_searchrow AS row SET intervals_until = NULL FROM held WHERE row.restaurant_id = held.restaurant_id
 """
 
 
-def add(*, now: datetime) -> int:
-    """Add the holidays of this year and the next two that are missing; how many there were.
+def add_missing_holidays(*, now: datetime) -> int:
+    """Add the missing holidays of this year and the next two; return how many.
 
-    Days that are there stay as they are: a struck one is not un-struck, a renamed one keeps its name. One statement a
-    market, and one more where days were added, which marks the restaurants that they concern.
+    Existing rows do not change: a struck holiday remains struck, and a renamed one keeps its name. One statement for
+    each market, and one more if holidays were added, which marks the affected restaurants.
     """
     added = 0
     for market in Market.objects.filter(slug__in=CALENDARS).order_by("slug").values_list("slug", flat=True):
         days = _calendar(*CALENDARS[market], now.year)
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(ADD, [market, list(days), list(days.values())])
+            cursor.execute(INSERT_HOLIDAYS, [market, list(days), list(days.values())])
             new = cursor.rowcount
             if new:
-                changed(market)
+                mark_hours_outdated(market)
         added += new
     return added
 
 
-def changed(market: str) -> int:
-    """Have the open spans worked out anew of a market's restaurants whose hours speak of holidays; how many these are.
+def mark_hours_outdated(market: str) -> int:
+    """Mark the open intervals of a market's restaurants whose hours mention holidays as missing; return how many.
 
-    Call it in the transaction that changes the Holiday rows, after that, and enqueue the task when it is committed
+    Call it after changing Holiday rows, in the same transaction, and enqueue the task on commit
     (catalogue.tasks.enqueue_open_spans). One statement, which reads the market's restaurants: 30,000 take 0.2 s.
     """
     with connection.cursor() as cursor:
-        cursor.execute(MARK, [market])
+        cursor.execute(MARK_HOURS_OUTDATED, [market])
         return int(cursor.rowcount)
 
 
-def by_market(*, first: date, last: date) -> dict[str, frozenset[date]]:
-    """The holidays that are kept from `first` to `last`, by market. One query."""
-    kept: dict[str, set[date]] = {}
+def holidays_by_market(*, first: date, last: date) -> dict[str, frozenset[date]]:
+    """Return the holidays from `first` to `last` that are not struck, by market. One query."""
+    by_market: dict[str, set[date]] = {}
     rows = Holiday.objects.filter(is_struck=False, date__range=(first, last)).values_list("market", "date")
     for market, day in rows:
-        kept.setdefault(market, set()).add(day)
-    return {market: frozenset(days) for market, days in kept.items()}
+        by_market.setdefault(market, set()).add(day)
+    return {market: frozenset(days) for market, days in by_market.items()}
 
 
-def named_in(osm: str, *, market: str, first: date, days: int) -> frozenset[date]:
-    """The holidays of the `days` from `first` that an opening_hours string is to be read with. One query, none where
-    it names no holidays.
+def holidays_for_hours(osm: str, *, market: str, first: date, days: int) -> frozenset[date]:
+    """Return the holidays of the `days` from `first` if an opening_hours string mentions holidays. At most one
+    query.
     """
-    return frozenset(of(market, first=first, days=days)) if re.search(r"\bPH\b", osm) else frozenset()
+    return frozenset(holiday_names(market, first=first, days=days)) if re.search(r"\bPH\b", osm) else frozenset()
 
 
-def of(market: str, *, first: date, days: int) -> dict[date, str]:
-    """The names of the holidays that a market keeps in the `days` from `first`, by date, in order. One query."""
-    kept = Holiday.objects.filter(
+def holiday_names(market: str, *, first: date, days: int) -> dict[date, str]:
+    """Return the names of a market's holidays in the `days` from `first`, by date, sorted. One query."""
+    rows = Holiday.objects.filter(
         market=market, is_struck=False, date__range=(first, first + timedelta(days=days - 1))
     )
-    return dict(kept.order_by("date").values_list("date", "name"))
+    return dict(rows.order_by("date").values_list("date", "name"))
 
 
 @lru_cache(maxsize=len(CALENDARS))

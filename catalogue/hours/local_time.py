@@ -1,4 +1,4 @@
-"""From the local wall clock of a zone to instants."""
+"""Conversion of local times to instants."""
 
 from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
@@ -10,12 +10,12 @@ from catalogue.hours.periods import DAY
 _MINUTE = timedelta(minutes=1)
 
 
-def instant(zone: ZoneInfo, day: int, minute: int) -> datetime:
-    """The UTC instant at which the clock on the wall first reads `minute` of `day` or later.
+def to_instant(zone: ZoneInfo, day: int, minute: int) -> datetime:
+    """Return the first UTC instant at which the local time is `minute` of `day` or later.
 
-    `day` is a proleptic ordinal (`date.toordinal`), `minute` counts from its midnight and may pass 1440.
-    So a time that occurs twice in autumn means its first occurrence, and a time that spring skips means
-    the moment of the skip.
+    `day` is a proleptic ordinal (`date.toordinal`), `minute` counts from its midnight and may exceed 1440. A local
+    time that occurs twice in autumn means its first occurrence, and one that is skipped in spring means the moment of
+    the skip.
     """
     if minute >= DAY:
         day += minute // DAY
@@ -23,12 +23,19 @@ def instant(zone: ZoneInfo, day: int, minute: int) -> datetime:
     midnight = _midnight(zone, day)
     if midnight is not None:
         return midnight + timedelta(minutes=minute)
-    return _first_reading(zone, datetime.fromordinal(day) + minute * _MINUTE)
+    local = datetime.fromordinal(day) + minute * _MINUTE
+    first = local.replace(tzinfo=zone).astimezone(UTC)
+    if _local(zone, first) == local:
+        return first
+    # Skipped: fold 0 is after the skip and fold 1 before it (PEP 495), so the skip is between the two.
+    before = local.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    minutes = range((first - before) // _MINUTE)
+    return before + _MINUTE * bisect_left(minutes, local, key=lambda passed: _local(zone, before + passed * _MINUTE))
 
 
 @lru_cache(maxsize=8192)
 def _midnight(zone: ZoneInfo, day: int) -> datetime | None:
-    """Local midnight in UTC, or None where the offset changes during the day and counting minutes would lie."""
+    """Return local midnight in UTC, or None if the UTC offset changes during the day."""
     midnight = datetime.fromordinal(day).replace(tzinfo=zone)
     next_midnight = datetime.fromordinal(day + 1).replace(tzinfo=zone)
     if midnight.utcoffset() != next_midnight.utcoffset():
@@ -36,15 +43,5 @@ def _midnight(zone: ZoneInfo, day: int) -> datetime | None:
     return midnight.astimezone(UTC)
 
 
-def _first_reading(zone: ZoneInfo, local: datetime) -> datetime:
-    first = local.replace(tzinfo=zone).astimezone(UTC)
-    if _reading(zone, first) == local:
-        return first
-    # Skipped: fold 0 lies after the skip and fold 1 before it (PEP 495), the skip itself somewhere between.
-    before = local.replace(tzinfo=zone, fold=1).astimezone(UTC)
-    minutes = range((first - before) // _MINUTE)
-    return before + _MINUTE * bisect_left(minutes, local, key=lambda passed: _reading(zone, before + passed * _MINUTE))
-
-
-def _reading(zone: ZoneInfo, at: datetime) -> datetime:
+def _local(zone: ZoneInfo, at: datetime) -> datetime:
     return at.astimezone(zone).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""The parts of opening hours: a moment of the week, a weekly period, a dated exception."""
+"""The parts of opening hours: moments of the week, weekly periods and dated exceptions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ KINDS = ("regular", "open_end")
 
 
 class InvalidHoursError(ValueError):
-    """The given hours contradict themselves; the message says where."""
+    """The hours are invalid; the message names the part."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A minute of the week: `day` 0 (Monday) to 6, `minute` 0 to 1439 of the local wall clock."""
+    """A minute of the week in local time: `day` 0 (Monday) to 6, `minute` 0 to 1439."""
 
     day: int
     minute: int
@@ -33,11 +33,11 @@ class Moment:
 
 @dataclass(frozen=True)
 class Period:
-    """A weekly opening, which belongs with its tail after midnight to the day that opened.
+    """A weekly period, which belongs to the day on which it opens, even after midnight.
 
-    Friday 18:00-02:00 closes at day 5, minute 120. A period that closes at the very moment it opens lasts the
-    whole week; one longer than 24 hours belongs to each day it runs through. `kind` is "regular", or
-    "open_end" where only the opening is promised ("18:00+") and the closing is an estimate; both count as open.
+    Friday 18:00-02:00 closes at day 5, minute 120. A period that closes at the moment at which it opens lasts the
+    whole week, and one longer than 24 hours belongs to each of its days. `kind` is "regular", or "open_end" if the
+    closing time is an estimate ("18:00+").
     """
 
     opens: Moment
@@ -50,11 +50,11 @@ class Period:
 
     @property
     def length(self) -> int:
-        """Minutes on the wall clock, 1 to 10080."""
+        """The length in minutes of local time, 1 to 10080."""
         return (self.closes.of_week - self.opens.of_week) % WEEK or WEEK
 
-    def by_day(self) -> Iterator[tuple[int, int, int]]:
-        """The (weekday, opens, closes) it consists of, in minutes from that day's midnight, each at most 24 hours."""
+    def split_by_day(self) -> Iterator[tuple[int, int, int]]:
+        """Split into (weekday, opens, closes) of at most 24 hours, in minutes from the midnight of the weekday."""
         day, opens, closes = self.opens.day, self.opens.minute, self.opens.minute + self.length
         if self.length <= DAY:
             yield day, opens, closes
@@ -66,10 +66,10 @@ class Period:
 
 @dataclass(frozen=True)
 class SpecialDay:
-    """What replaces the regular periods that open on `date`; no periods means closed.
+    """Periods that replace the weekly ones that open on `date`; no periods means closed.
 
-    Periods are (opens, closes) in minutes from that date's local midnight; `closes` may pass 1440, at most
-    24 hours after `opens`. The tail of the evening before is that day's and stays.
+    Periods are (opens, closes) in minutes from local midnight; `closes` may exceed 1440, up to 24 hours after `opens`.
+    A period of the day before that ends after midnight is not replaced.
     """
 
     date: date
@@ -82,4 +82,4 @@ class SpecialDay:
 
 
 ALWAYS = tuple(Period(Moment(day, 0), Moment((day + 1) % 7, 0)) for day in range(7))
-"""Round the clock: one period a day, so that a special day can replace its own."""
+"""Open 24/7: one period a day, so that a special day can replace it."""

@@ -1,4 +1,4 @@
-"""When a place is open: spans of time, the state at a moment and its next change."""
+"""Opening hours of a place: open intervals, the state at a moment and its next change."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from catalogue.hours import formatting, serialization
-from catalogue.hours.local_time import instant
+from catalogue.hours.local_time import to_instant
 from catalogue.hours.periods import InvalidHoursError, Period, SpecialDay
 
-LOOK_AHEAD = timedelta(days=14)
+NEXT_CHANGE_WITHIN = timedelta(days=14)
 
 
 @dataclass(frozen=True)
-class State:
-    """Open or not at a moment; `next_change` is in the place's zone, None when none is in sight."""
+class OpenState:
+    """The state at a moment; `next_change` is in the place's time zone, None without one within 14 days."""
 
     state: Literal["open", "closed", "unknown"]
     open_now: bool | None
@@ -25,10 +25,11 @@ class State:
 
 @dataclass(frozen=True)
 class Hours:
-    """The opening hours of one place, on the wall clock of its `timezone`.
+    """The opening hours of a place, in the local time of its `timezone`.
 
-    `osm` keeps the string they were read from, `notes` what could not be read of it. `known` is False when nobody
-    could say: not the same as closed. Raises InvalidHoursError for an unknown zone or a date that is special twice.
+    `osm` is the string that they were read from, `notes` what was ignored in it. `known` is False if the hours are
+    unknown, which is not the same as closed. Raises InvalidHoursError for an unknown zone or a date that is special
+    twice.
     """
 
     timezone: str
@@ -48,9 +49,9 @@ class Hours:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Read the `hours` of a record; what is computed in it (display, state) is ignored.
+        """Read the `hours` of a record, without its computed members (display, state).
 
-        Without `known`, hours that state nothing are unknown. Raises InvalidHoursError naming the wrong part.
+        Without `known`, hours without periods and special days are unknown. Raises InvalidHoursError.
         """
         periods = serialization.read_periods(value.get("periods"))
         special_days = serialization.read_special_days(value.get("special_days"))
@@ -64,7 +65,9 @@ class Hours:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Write the `hours` of a record, without what depends on the moment (state, open_now, next_change)."""
+        """Return the `hours` of a record, without the members that depend on the time (state, open_now,
+        next_change).
+        """
         return {
             "timezone": self.timezone,
             "known": self.known,
@@ -77,74 +80,74 @@ class Hours:
 
     @property
     def display(self) -> list[str]:
-        """Lines for people, equal days together: "Mon-Thu 12:00-22:00"; none when the hours are unknown."""
+        """Lines such as "Mon-Thu 12:00-22:00"; none if the hours are unknown."""
         if not self.known:
             return []
         if self.special_days and not self.periods:
             return ["Varies by date"]
-        return formatting.lines(self.periods)
+        return formatting.format_hours(self.periods)
 
     def spans(self, *, start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
-        """The open time from `start` to `end` as merged, sorted, half-open spans in UTC; none when unknown.
+        """Return the open intervals from `start` to `end`, merged, sorted and half-open, in UTC; none if unknown.
 
-        Opening and closing are the first instants at which the local clock reads their time or later: across a
-        clock change, 18:00-02:00 ends at the first 02:00, or at the moment of the skip that swallowed it.
+        They begin and end at the first instant at which the local time is reached: when clocks change, 18:00-02:00
+        ends at the first 02:00, or at the moment of the skip.
         """
         start, end = _utc(start), _utc(end)
-        return [(max(opens, start), min(closes, end)) for opens, closes in self._openings(start, end)]
+        return [(max(opens, start), min(closes, end)) for opens, closes in self._intervals(start, end)]
 
-    def state(self, at: datetime) -> State:
-        """Open, closed or unknown at `at`, and when that changes within the 14 days that follow.
+    def state(self, at: datetime) -> OpenState:
+        """Return the state at a moment, and its next change within 14 days.
 
-        Hours made of special days alone (a season read from OSM) are unknown after the last of them.
+        Hours that consist of special days only (a season of OSM) are unknown after the last one.
         """
         at = _utc(at)
         zone = ZoneInfo(self.timezone)
-        if not self.speaks_of(at.astimezone(zone)):
-            return State("unknown", open_now=None, next_change=None)
-        end = at + LOOK_AHEAD
-        opens, closes = next(self._openings(at, end), (end, end))
+        if not self.covers_date(at.astimezone(zone)):
+            return OpenState("unknown", open_now=None, next_change=None)
+        end = at + NEXT_CHANGE_WITHIN
+        opens, closes = next(self._intervals(at, end), (end, end))
         is_open = opens <= at
         change = closes if is_open else opens
-        return State(
+        return OpenState(
             "open" if is_open else "closed",
             open_now=is_open,
             next_change=change.astimezone(zone) if change < end else None,
         )
 
-    def speaks_of(self, day: date) -> bool:
-        """Whether it can be told when the place is open on a day: not after the last of special days alone."""
+    def covers_date(self, day: date) -> bool:
+        """Whether the hours of a day are known: not after the last special day of hours without weekly periods."""
         return self.known and day.toordinal() <= self._horizon
 
-    def _openings(self, start: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
-        """Merged spans that touch [start, end), not cut to it, in order."""
+    def _intervals(self, start: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
+        """Return the merged intervals that overlap [start, end), not cut to it, in order."""
         if not self.known or start >= end:
             return
         zone = ZoneInfo(self.timezone)
-        held: tuple[datetime, datetime] | None = None
-        # From the day before, whose tail may still run.
+        current: tuple[datetime, datetime] | None = None
+        # From the day before, whose last interval may not be over.
         days = range(start.astimezone(zone).toordinal() - 1, end.astimezone(zone).toordinal() + 1)
         for day in days:
             for opens_minute, closes_minute in self._special.get(day, self._week[(day - 1) % 7]):
-                opens, closes = instant(zone, day, opens_minute), instant(zone, day, closes_minute)
+                opens, closes = to_instant(zone, day, opens_minute), to_instant(zone, day, closes_minute)
                 if closes <= start or opens >= end or opens == closes:
                     continue
-                if held is None:
-                    held = opens, closes
-                elif opens <= held[1]:
-                    held = held[0], max(held[1], closes)
+                if current is None:
+                    current = opens, closes
+                elif opens <= current[1]:
+                    current = current[0], max(current[1], closes)
                 else:
-                    yield held
-                    held = opens, closes
-        if held is not None:
-            yield held
+                    yield current
+                    current = opens, closes
+        if current is not None:
+            yield current
 
     @cached_property
     def _week(self) -> list[list[tuple[int, int]]]:
-        """Per weekday the sorted (opens, closes) in minutes from its midnight."""
+        """The sorted (opens, closes) of each weekday, in minutes from midnight."""
         week: list[list[tuple[int, int]]] = [[] for _ in range(7)]
         for period in self.periods:
-            for day, opens, closes in period.by_day():
+            for day, opens, closes in period.split_by_day():
                 week[day].append((opens, closes))
         for spans in week:
             spans.sort()
@@ -156,11 +159,11 @@ class Hours:
 
     @cached_property
     def _horizon(self) -> float:
-        """The last ordinal that these hours speak of."""
+        """The ordinal of the last day whose hours are known."""
         return max(self._special) if self._special and not self.periods else float("inf")
 
 
 def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
-        raise ValueError("A moment needs its zone.")
+        raise ValueError("a moment needs a time zone")
     return moment.astimezone(UTC)

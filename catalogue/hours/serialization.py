@@ -9,12 +9,12 @@ from catalogue.hours.periods import DAY, InvalidHoursError, Moment, Period, Spec
 _Item = TypeVar("_Item")
 
 
-def clock_time(minute: int) -> str:
-    """The wall clock's "HH:MM" at a minute counted from any midnight."""
+def format_time(minute: int) -> str:
+    """Format a minute after any midnight as "HH:MM"."""
     return f"{minute % DAY // 60:02}:{minute % 60:02}"
 
 
-_MINUTES = {clock_time(minute): minute for minute in range(DAY)}
+_MINUTES = {format_time(minute): minute for minute in range(DAY)}
 
 
 def write_periods(periods: tuple[Period, ...]) -> list[dict[str, Any]]:
@@ -28,19 +28,21 @@ def write_special_days(special_days: tuple[SpecialDay, ...]) -> list[dict[str, A
     return [
         {
             "date": special.date.isoformat(),
-            "periods": [{"open": clock_time(opens), "close": clock_time(closes)} for opens, closes in special.periods],
+            "periods": [
+                {"open": format_time(opens), "close": format_time(closes)} for opens, closes in special.periods
+            ],
         }
         for special in special_days
     ]
 
 
 def read_periods(value: object) -> tuple[Period, ...]:
-    """Raises InvalidHoursError. A close at "24:00" of a day is the 00:00 that follows."""
+    """Read weekly periods. A close at "24:00" is 00:00 of the next day. Raises InvalidHoursError."""
     return _each("periods", value, _read_period)
 
 
 def read_special_days(value: object) -> tuple[SpecialDay, ...]:
-    """Raises InvalidHoursError. A close that is not after its open lies on the next day."""
+    """Read special days. A close that is not after its open is on the next day. Raises InvalidHoursError."""
     return _each("special_days", value, _read_special_day)
 
 
@@ -65,7 +67,7 @@ def read_flag(name: str, value: object) -> bool:
 
 
 def _write_moment(moment: Moment) -> dict[str, Any]:
-    return {"day": moment.day, "time": clock_time(moment.minute)}
+    return {"day": moment.day, "time": format_time(moment.minute)}
 
 
 def _read_period(value: Mapping[str, Any]) -> Period:
@@ -110,7 +112,7 @@ def _read_time(name: str, value: object, *, is_close: bool) -> int:
 
 
 def _each(name: str, value: object, read: Callable[[Mapping[str, Any]], _Item]) -> tuple[_Item, ...]:
-    """What `read` makes of each object of a list; an error is told with its place."""
+    """Apply `read` to each object of a list. Raises InvalidHoursError with the index."""
     if value is None:
         return ()
     if not isinstance(value, list | tuple):

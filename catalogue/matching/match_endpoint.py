@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from catalogue.matching.scoring import Known, Likeness, candidates, known, likeness
 from catalogue.places.phones import read_phone
 from catalogue.search.geocoding.distance import Location
-from catalogue.search.text.vocabulary import Area, Names
+from catalogue.search.text.vocabulary import MarketArea, Vocabulary
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
 
@@ -102,8 +102,8 @@ def match(
         raise InvalidRequest(
             "A name alone is too little to go by: add `address`, `phone`, `ll` or `market`.", param="name"
         )
-    names = Names.load()
-    area = names.market(market) if market else names.market_around(Location(*ll)) if ll else None
+    names = Vocabulary.load()
+    area = names.market(market) if market else names.containing_market(Location(*ll)) if ll else None
     line1, _, rest = (address or "").partition(",")
     asked = Known(
         name=name,
@@ -120,13 +120,13 @@ def match(
     return _told([each for each in best if each[1].score >= LEAST_SCORE])
 
 
-def _phone(text: str | None, area: Area | None) -> str | None:
+def _phone(text: str | None, area: MarketArea | None) -> str | None:
     if not text:
         return None
     return read_phone(text, country=area.country if area else ANY_COUNTRY)
 
 
-def _market_in(words: str, names: Names) -> str | None:
+def _market_in(words: str, names: Vocabulary) -> str | None:
     """The market whose name stands behind a comma of an address."""
     said = {part.strip().casefold() for part in words.split(",")}
     return next((slug for slug, area in names.markets.items() if {slug, area.name.casefold()} & said), None)

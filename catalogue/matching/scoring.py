@@ -269,7 +269,7 @@ def candidates(
     """
     if not places:
         return []
-    points = [distance.project(place.location) if place.location else None for place in places]
+    points = [distance.project_mercator(place.location) if place.location else None for place in places]
     parameters: dict[str, Any] = {
         "numbers": list(range(len(places))),
         "names": [place.name for place in places],
@@ -277,7 +277,7 @@ def candidates(
         "x": [point.x if point else None for point in points],
         "y": [point.y if point else None for point in points],
         "reach": [
-            within_m * distance.stretch(place.location, radius_m=within_m).high if place.location else None
+            within_m * distance.mercator_scale(place.location, radius_m=within_m).high if place.location else None
             for place in places
         ],
         "market": market,

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 
 from catalogue.matching.scoring import fold
 from catalogue.search.text import autocomplete
-from catalogue.search.text.autocomplete import FEWEST_LETTERS, Kind, Suggestion
-from catalogue.search.text.vocabulary import Names
+from catalogue.search.text.autocomplete import MIN_QUERY_LENGTH, Kind, Suggestion
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.mcp.resources import MOST_VALUES, Values
 
 # As long as GET /v1/autocomplete takes it; nothing has a longer name that is typed to its end.
@@ -21,8 +21,8 @@ def near(_request: HttpRequest, typed: str, _others: Mapping[str, str]) -> Value
     Of equal names each with its market, which tells them apart in a search too. One query, one more for each of at
     most five spellings where nothing begins so.
     """
-    areas = Names.load().markets
-    if len(fold(typed)) < FEWEST_LETTERS:
+    areas = Vocabulary.load().markets
+    if len(fold(typed)) < MIN_QUERY_LENGTH:
         begun = [area.name for area in areas.values() if fold(area.name).startswith(fold(typed))]
         return Values(sorted(begun))
     found = suggested(typed, Kind.LANDMARK)
@@ -53,4 +53,4 @@ def suggested(typed: str, of: Kind) -> list[Suggestion]:
     """What begins so in one dictionary, one more than is told; nothing for what is longer than any name."""
     # A slug has hyphens where its name has spaces.
     words = " ".join(typed.replace("-", " ").split())
-    return autocomplete.suggest(words, limit=MOST_VALUES + 1, of=(of,)) if len(words) <= LONGEST else []
+    return autocomplete.suggest(words, limit=MOST_VALUES + 1, kinds=(of,)) if len(words) <= LONGEST else []

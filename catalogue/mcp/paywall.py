@@ -11,7 +11,7 @@ from accounts.idempotency import IdempotencyKeyReused
 from catalogue import paywall
 from catalogue.exports.requests.commands import TooManyExports
 from catalogue.exports.requests.representation import NoSuchExport
-from catalogue.offers.best_offer import NoOfferThen
+from catalogue.offers.best_offer import NoOfferAtTime
 from catalogue.offers.booking import NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
 from catalogue.places import NoSuchRestaurant
 from catalogue.responses import Content
@@ -40,7 +40,7 @@ NEXT: Mapping[type[ApiError], str] = {
     NoSuchOffer: "Find one with list_offers.",
     SlotFull: "See what else there is with list_offers.",
     OfferExpired: "Find another one with list_offers.",
-    NoOfferThen: "Find others with list_offers.",
+    NoOfferAtTime: "Find others with list_offers.",
     TooManyBookings: "The guest can cancel one of them by its `manage_url`.",
     NoSuchExport: "start_export gives the `id` of one, to the wallet that orders it.",
     TooManyExports: "See how far they are with get_export.",

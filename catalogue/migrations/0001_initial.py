@@ -1688,16 +1688,16 @@ class Migration(migrations.Migration):
                     django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), size=None),
                 ),
                 ("card", models.TextField()),
-                ("open_spans", catalogue.models.postgres_fields.SpansField(null=True)),
+                ("open_intervals", catalogue.models.postgres_fields.SpansField(null=True)),
                 (
-                    "spans_until",
+                    "intervals_until",
                     models.DateTimeField(help_text="Until when the spans are worked out; null: not yet", null=True),
                 ),
                 (
-                    "spans_missing",
+                    "intervals_missing",
                     models.GeneratedField(
                         db_persist=True,
-                        expression=models.Q(("spans_until__isnull", True)),
+                        expression=models.Q(("intervals_until__isnull", True)),
                         output_field=models.BooleanField(),
                     ),
                 ),
@@ -1724,7 +1724,9 @@ class Migration(migrations.Migration):
                     ),
                     models.Index(fields=["ranked_at"], name="search_by_ranking"),
                     models.Index(
-                        condition=models.Q(("spans_missing", True)), fields=["restaurant"], name="search_without_spans"
+                        condition=models.Q(("intervals_missing", True)),
+                        fields=["restaurant"],
+                        name="search_without_intervals",
                     ),
                 ],
             },

@@ -1,4 +1,6 @@
-"""Versions, the read model, review changes, removals, updated_at and outdated insights follow their rows by triggers."""
+"""Versions, the read model, review changes, removals, updated_at and outdated insights follow their rows by
+triggers.
+"""
 
 from django.db import migrations
 

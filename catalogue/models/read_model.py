@@ -1,7 +1,7 @@
 """The read model: what searches and look-ups read, rendered by the database whenever a restaurant changes.
 
 Only triggers write these rows (catalogue/sql/render_locked_restaurants.sql) and, as time passes,
-catalogue.hours.open_spans the
+catalogue.hours.open_intervals the
 open spans and catalogue.search.rank_refresh the order of lists. `manage.py catalogue_check` compares them with the
 restaurants.
 """
@@ -77,11 +77,11 @@ class SearchRow(models.Model):
     document = SearchVectorField()
     sources = ArrayField(models.CharField(max_length=40))
     card = models.TextField()
-    open_spans = SpansField(null=True)
-    spans_until = models.DateTimeField(null=True, help_text="Until when the spans are worked out; null: not yet")
+    open_intervals = SpansField(null=True)
+    intervals_until = models.DateTimeField(null=True, help_text="Until when the spans are worked out; null: not yet")
     # The index has this one, which stays as it is when the end of the spans moves on: an update then touches no index.
-    spans_missing = models.GeneratedField(
-        expression=Q(spans_until__isnull=True),  # type: ignore[arg-type]  # Django takes a condition too
+    intervals_missing = models.GeneratedField(
+        expression=Q(intervals_until__isnull=True),  # type: ignore[arg-type]  # Django takes a condition too
         output_field=models.BooleanField(),
         db_persist=True,
     )
@@ -101,7 +101,7 @@ class SearchRow(models.Model):
                 fields=["market", "-rank_stars", "-rank_reviews", "restaurant"], name="search_by_market_rating"
             ),
             models.Index(fields=["ranked_at"], name="search_by_ranking"),
-            models.Index(fields=["restaurant"], name="search_without_spans", condition=Q(spans_missing=True)),
+            models.Index(fields=["restaurant"], name="search_without_intervals", condition=Q(intervals_missing=True)),
         ]
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
-"""Time-based offers: the slots that follow from the rules, what is on sale, and the tables that are booked there."""
+"""Time-based offers: slots, availability, discounts and bookings."""
 
 from catalogue.offers.on_sale import Offer, Status
-from catalogue.offers.slot_materialization import lay_out, release
+from catalogue.offers.slot_materialization import materialize_slots, release_cancelled_bookings
 
-__all__ = ["Offer", "Status", "lay_out", "release"]
+__all__ = ["Offer", "Status", "materialize_slots", "release_cancelled_bookings"]

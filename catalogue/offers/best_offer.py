@@ -1,6 +1,5 @@
-"""Books at a moment, where nobody has named the offer: the highest discount that takes the party."""
+"""Book the highest discount that a restaurant has at a time for a party."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -8,76 +7,72 @@ from typing import Any
 
 from catalogue.models import Restaurant
 from catalogue.offers import booking, search
-from catalogue.offers.booking import Booked, OfferExpired, SlotFull
+from catalogue.offers.booking import BookingDetails, OfferExpired, SlotFull
 from catalogue.offers.on_sale import Status
-from catalogue.offers.search import Shown
+from catalogue.offers.search import SlotDetails
 from framework.errors import ApiError, NotFound
 
-# More than any restaurant has of one day.
-MOST = 200
-# So many other times are told to who asked for one that has nothing.
-MOST_TOLD = 6
+# More than any restaurant has on one day.
+MAX_DAY_OFFERS = 200
+# Other times that an error message lists.
+MAX_ALTERNATIVES = 6
 
 
-class NoOfferThen(NotFound):
-    """The restaurant offers nothing to this party at this minute."""
+class NoOfferAtTime(NotFound):
+    """The restaurant has no offer for this party at this time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
-    """The offers of a restaurant to a party on the day of the minute that is asked for."""
+class OffersAtTime:
+    """The bookable offers at a time, the highest discount first, and the error to raise if none can be booked."""
 
-    offers: Sequence[Shown]
-    day: date
-    at: time
-    party_size: int
-
-    @property
-    def on_sale(self) -> Sequence[Shown]:
-        """Those of the minute that can be booked, the highest discount first."""
-        there = [offer for offer in self.offers if offer.time == self.at and offer.status == Status.AVAILABLE]
-        return sorted(there, key=lambda offer: -offer.percent)
-
-    @property
-    def refusal(self) -> ApiError:
-        """The refusal of the minute, with the nearest ones of the day at which a table can be booked."""
-        others = [offer for offer in self.offers if offer.time != self.at and offer.status == Status.AVAILABLE]
-        nearest = sorted(others, key=lambda one: abs(minutes(one.time) - minutes(self.at)))[:MOST_TOLD]
-        soonest = sorted(nearest, key=lambda one: one.time)
-        times = dict.fromkeys(f"{one.time:%H:%M} ({one.percent} %)" for one in soonest)
-        there = f"On that day there is {', '.join(times)}." if times else "There is none on that day."
-        wish = f"for {self.party_size} at {self.at:%H:%M} on {self.day}"
-        if any(offer.time == self.at and offer.status != Status.EXPIRED for offer in self.offers):
-            return SlotFull(f"There is no table {wish}. {there}")
-        return NoOfferThen(f"There is no offer {wish}. {there}")
+    offers: list[SlotDetails]
+    refusal: ApiError
 
 
-def look(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime) -> Day:
-    """What there is on that day. Two queries at most. Raises InvalidRequest for a day that is over or too far."""
-    offers = search.of_restaurant(restaurant, day=day, party_size=party_size, limit=MOST, now=now).rows
-    return Day(offers, day, at, party_size)
+def find_offers_at(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime) -> OffersAtTime:
+    """Find the offers at a local time. At most two queries. Raises InvalidRequest for a day that is over or too
+    far.
+    """
+    slots = search.list_restaurant_slots(
+        restaurant, day=day, party_size=party_size, limit=MAX_DAY_OFFERS, now=now
+    ).rows
+    available = [slot for slot in slots if slot.status == Status.AVAILABLE]
+    offers = sorted((slot for slot in available if slot.time == at), key=lambda slot: -slot.percent)
+
+    others = [slot for slot in available if slot.time != at]
+    nearest = sorted(others, key=lambda slot: abs(_minute(slot.time) - _minute(at)))[:MAX_ALTERNATIVES]
+    times = dict.fromkeys(
+        f"{slot.time:%H:%M} ({slot.percent} %)" for slot in sorted(nearest, key=lambda slot: slot.time)
+    )
+    alternatives = f"On that day there is {', '.join(times)}." if times else "There is none on that day."
+    request = f"for {party_size} at {at:%H:%M} on {day}"
+    if any(slot.time == at and slot.status != Status.EXPIRED for slot in slots):
+        return OffersAtTime(offers, SlotFull(f"There is no table {request}. {alternatives}"))
+    return OffersAtTime(offers, NoOfferAtTime(f"There is no offer {request}. {alternatives}"))
 
 
-def check_at(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime) -> None:
-    """Raise what `book_at` would where nothing is on sale at this minute, and book nothing. Costs what `look` does."""
-    found = look(restaurant, day=day, at=at, party_size=party_size, now=now)
-    if not found.on_sale:
+def check_best_offer(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime) -> None:
+    """Raise what `book_best_offer` would raise if there is no offer at this time, and book nothing."""
+    found = find_offers_at(restaurant, day=day, at=at, party_size=party_size, now=now)
+    if not found.offers:
         raise found.refusal
 
 
-def book_at(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime, **guest: Any) -> Booked:
-    """Book at this minute of the restaurant's clock, at the highest discount on sale that takes the party.
+def book_best_offer(
+    restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime, **guest: Any
+) -> BookingDetails:
+    """Book the highest discount at a local time, or the next one if that is sold out in the meantime.
 
-    Where that is gone meanwhile, at the next one. Raises SlotFull and NoOfferThen, which say what else there is on
-    that day, and what `look` raises of the day and booking.book of the guest. What `look` costs beside the booking.
+    Raises SlotFull and NoOfferAtTime, which list other times of the day, InvalidRequest for the day, and what
+    booking.book_offer raises for the guest.
     """
-    found = look(restaurant, day=day, at=at, party_size=party_size, now=now)
-    for offer in found.on_sale:
+    found = find_offers_at(restaurant, day=day, at=at, party_size=party_size, now=now)
+    for offer in found.offers:
         with suppress(SlotFull, OfferExpired):
-            return booking.book(booking.offer_key(offer.id), party_size=party_size, now=now, **guest)
+            return booking.book_offer(booking.parse_offer_id(offer.id), party_size=party_size, now=now, **guest)
     raise found.refusal
 
 
-def minutes(at: time) -> int:
-    """Of a day."""
+def _minute(at: time) -> int:
     return at.hour * 60 + at.minute

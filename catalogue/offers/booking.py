@@ -1,4 +1,4 @@
-"""Takes a table at an offer: the seats of the slot and the reservation in the venue's own book, in one transaction.
+"""Book tables at offers: the seats of the slot and the reservation of the venue, in one transaction.
 
 Every transaction takes its locks in one order: the contact, the slot, the reservation, the tables, the venue's tally.
 """
@@ -24,18 +24,18 @@ from reservations.self_service import links, permissions
 
 CONTACT_LOCK = AdvisoryLock("offer booking contact")
 
-CAN_BE_TAKEN = f"""slot.id = %(slot)s AND {IS_BOOKABLE} AND slot.seats_left >= %(seats)s
+HAS_SEATS = f"""slot.id = %(slot)s AND {IS_BOOKABLE} AND slot.seats_left >= %(seats)s
   AND %(seats)s BETWEEN slot.party_min AND slot.party_max
   AND EXISTS (
     SELECT FROM catalogue_listing AS listing JOIN catalogue_searchrow AS r ON r.restaurant_id = listing.restaurant_id
     WHERE listing.restaurant_id = slot.restaurant_id AND {IS_OFFERING}
   )"""
-TAKE = f"UPDATE catalogue_flowslot AS slot SET seats_left = slot.seats_left - %(seats)s WHERE {CAN_BE_TAKEN}"  # noqa: S608  # constants of ours
-SEE = f"SELECT 1 FROM catalogue_flowslot AS slot WHERE {CAN_BE_TAKEN}"  # noqa: S608  # constants of ours
+TAKE_SEATS = f"UPDATE catalogue_flowslot AS slot SET seats_left = slot.seats_left - %(seats)s WHERE {HAS_SEATS}"  # noqa: S608  # built from constants
+CHECK_SEATS = f"SELECT 1 FROM catalogue_flowslot AS slot WHERE {HAS_SEATS}"  # noqa: S608  # built from constants
 
 
 class SlotFull(ApiError):
-    """The offer has too few seats left, or the venue no table that it gives without asking its staff."""
+    """The slot has too few seats left, or the venue has no table that it assigns without its staff."""
 
     code = ErrorCode.SLOT_FULL
 
@@ -47,32 +47,32 @@ class OfferExpired(ApiError):
 
 
 class TooManyBookings(ApiError):
-    """The contact holds as many tables at offers as one may."""
+    """The contact has the maximum number of upcoming bookings."""
 
     code = ErrorCode.TOO_MANY_BOOKINGS
 
 
-class TableHeld(TooManyBookings):
-    """The contact holds a table at this restaurant and minute, and has not said that it wants one more."""
+class AlreadyBooked(TooManyBookings):
+    """The contact already has a table at this restaurant and time, and the request is for a single table."""
 
 
 class NoSuchOffer(NotFound):
-    """There is no offer of this id."""
+    """There is no offer with this id."""
 
     def __init__(self) -> None:
         super().__init__("There is no such offer.")
 
 
 class NoSuchBooking(NotFound):
-    """There is no booking of this id for who has this token; which of the two is wrong is not told."""
+    """There is no booking with this id and token; the error does not say which of the two is wrong."""
 
     def __init__(self) -> None:
         super().__init__("There is no such booking, or this is not its token.")
 
 
 @dataclass(frozen=True, slots=True)
-class Booked:
-    """A table that was booked at an offer, as its guest sees it; date and time are the restaurant's wall clock."""
+class BookingDetails:
+    """A booking as its guest sees it; date and time are the restaurant's local time."""
 
     id: str
     status: str
@@ -93,15 +93,15 @@ class Booked:
     cancelled_at: datetime | None
 
 
-def offer_key(public_id: str) -> UUID:
-    """The key of an offer. Raises NoSuchOffer for what is no id of one."""
+def parse_offer_id(public_id: str) -> UUID:
+    """Return the key of an offer. Raises NoSuchOffer for an invalid id."""
     key = decode(PREFIX, public_id)
     if key is None:
         raise NoSuchOffer
     return key
 
 
-def book(
+def book_offer(
     offer: UUID,
     *,
     party_size: int,
@@ -111,22 +111,21 @@ def book(
     special_requests: str = "",
     is_only: bool = False,
     now: datetime,
-) -> Booked:
-    """Book a table at an offer: it is confirmed at once, or nothing is stored.
+) -> BookingDetails:
+    """Book a table at an offer: the booking is confirmed at once, or nothing is stored.
 
-    The venue's events and the guest's mail follow as from any reservation. `is_only` refuses a second table of the
-    contact at the restaurant and minute of the offer. Raises NoSuchOffer, OfferExpired, SlotFull, TooManyBookings,
-    InvalidRequest for a party that the offer is not for. Some sixteen statements.
+    The venue's events and the guest's mail are sent as for any reservation. `is_only` refuses a second table of the
+    same contact at the same restaurant and time. Raises NoSuchOffer, OfferExpired, SlotFull, TooManyBookings, and
+    InvalidRequest for a party size that the offer excludes. About sixteen statements.
     """
     contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
     with transaction.atomic():
-        check_contact(contact, now=now, only_at=offer if is_only else None)
-        take(offer, seats=party_size, now=now)
+        lock_contact(contact, now=now, only_at=offer if is_only else None)
+        take_seats(offer, seats=party_size, now=now)
         slot = FlowSlot.objects.select_related("restaurant__listing__venue").get(pk=offer)
-        venue = slot.restaurant.listing.venue
         try:
             reservation = commands.book(
-                venue,
+                slot.restaurant.listing.venue,
                 now=now,
                 actor="guest",
                 customer_name=customer_name,
@@ -138,67 +137,65 @@ def book(
                 special_requests=special_requests,
                 metadata={"offer": slot.public_id, "percent": str(slot.percent)},
             )
-        except (SlotUnavailable, OutsideServiceHours, commands.DateTooFarAhead) as refusal:
-            raise full(slot, party_size) from refusal
+        except (SlotUnavailable, OutsideServiceHours, commands.TooFarAhead) as refusal:
+            raise slot_full(slot, party_size) from refusal
         except InvalidRequest as refusal:
-            # The moment is over for the venue's clock, or it has none such.
+            # The time has passed at the venue, or daylight saving time skips it.
             raise OfferExpired("This offer is over.") from refusal
         if reservation.status != Reservation.Status.CONFIRMED or reservation.starts_at != slot.starts_at:
-            raise full(slot, party_size)
-        made = FlowBooking.objects.create(
+            raise slot_full(slot, party_size)
+        booking = FlowBooking.objects.create(
             slot=slot, reservation=reservation, seats=party_size, contact=contact, created_at=now
         )
-    return shown(made)
+    return describe_booking(booking)
 
 
-def forget_contacts(reservations: Sequence[UUID]) -> None:
-    """Forget by whom the tables of erased guests were booked: who has our key may try all numbers for a hash.
+def lock_contact(contact: str, *, now: datetime, only_at: UUID | None = None) -> None:
+    """Lock a contact until the transaction ends, and check how many upcoming bookings it has.
 
-    What their contact may hold is counted anew; erased are only those that nobody expects. One statement.
-    """
-    FlowBooking.objects.filter(reservation__in=reservations).update(contact="")
-
-
-def check_contact(contact: str, *, now: datetime, only_at: UUID | None = None) -> None:
-    """Refuse who holds enough tables that are still to come; until the transaction ends nobody else books for them.
-
-    With `only_at` also who holds one at the restaurant and minute of this offer. Raises TooManyBookings. Two
+    `only_at` also refuses a second booking at the restaurant and time of that offer. Raises TooManyBookings. Two
     statements, three with `only_at`.
     """
     CONTACT_LOCK.acquire(contact)
     upcoming = FlowBooking.objects.filter(contact=contact, released_at=None, slot__starts_at__gt=now)
-    # One that the venue cancelled a moment ago may still wait for its seats to be given back.
+    # The seats of a booking that the venue has just cancelled may not be released yet.
     upcoming = upcoming.exclude(reservation__status=Reservation.Status.CANCELLED)
     if only_at is not None:
-        then = FlowSlot.objects.filter(pk=only_at)
+        slot = FlowSlot.objects.filter(pk=only_at)
         if upcoming.filter(
-            slot__restaurant__in=then.values("restaurant"), slot__starts_at__in=then.values("starts_at")
+            slot__restaurant__in=slot.values("restaurant"), slot__starts_at__in=slot.values("starts_at")
         ).exists():
-            raise TableHeld(
+            raise AlreadyBooked(
                 "This guest has a table at this restaurant at this time already."
                 " For a second one call again with an `idempotency_key`."
             )
-    if upcoming.count() >= MAX_UPCOMING:
-        raise TooManyBookings(
-            f"This contact holds {MAX_UPCOMING} tables at offers that are still to come, and no one may hold more."
-        )
+    if upcoming.count() >= MOST_UPCOMING:
+        raise TooManyBookings(f"This contact has {MOST_UPCOMING} upcoming bookings at offers, which is the maximum.")
 
 
-def take(offer: UUID, *, seats: int, now: datetime) -> None:
-    """Take seats of a slot, all or none, and hold its row until the transaction ends.
+def erase_contacts(reservations: Sequence[UUID]) -> None:
+    """Delete the contact hashes of erased guests: with our key, a hash can be reversed by trying all phone numbers.
 
-    Raises NoSuchOffer, OfferExpired, SlotFull, InvalidRequest. One statement; one more to say why not.
+    Only past and cancelled reservations are erased, which the limit does not count. One statement.
     """
-    found_by(TAKE, offer, seats=seats, now=now)
+    FlowBooking.objects.filter(reservation__in=reservations).update(contact="")
 
 
-def check(offer: UUID, *, seats: int, now: datetime) -> None:
-    """Raise what `take` would, and take nothing. One query; one more to say why not."""
-    found_by(SEE, offer, seats=seats, now=now)
+def take_seats(offer: UUID, *, seats: int, now: datetime) -> None:
+    """Take seats of a slot, all or none, and lock its row until the transaction ends.
+
+    Raises NoSuchOffer, OfferExpired, SlotFull, InvalidRequest. One statement, and one more for the reason of a
+    refusal.
+    """
+    _execute_or_refuse(TAKE_SEATS, offer, seats=seats, now=now)
 
 
-def found_by(statement: str, offer: UUID, *, seats: int, now: datetime) -> None:
-    """Run this statement, and say why not where the slot is none of those that can be taken."""
+def check_seats(offer: UUID, *, seats: int, now: datetime) -> None:
+    """Raise what `take_seats` would raise, and take no seats."""
+    _execute_or_refuse(CHECK_SEATS, offer, seats=seats, now=now)
+
+
+def _execute_or_refuse(statement: str, offer: UUID, *, seats: int, now: datetime) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement, {"slot": offer, "seats": seats, "now": now})
         if cursor.rowcount:
@@ -218,20 +215,20 @@ def found_by(statement: str, offer: UUID, *, seats: int, now: datetime) -> None:
             f"This offer is for {parties}: ask for offers with this `party_size`.", param="party_size"
         )
     if slot.seats_left < seats:
-        raise full(slot, seats)
+        raise slot_full(slot, seats)
     raise OfferExpired("This restaurant takes no bookings at offers now.")
 
 
-def full(slot: FlowSlot, party_size: int) -> SlotFull:
-    """The refusal of a party for which there is no room."""
+def slot_full(slot: FlowSlot, party_size: int) -> SlotFull:
+    """Return the error for a party for which the slot has no room."""
     return SlotFull(f"There is no table for {party_size} at this offer any more: {slot.date} at {slot.time:%H:%M}.")
 
 
-def find(public_id: str, *, token: str) -> FlowBooking:
-    """The booking of this id, for who has its token. One query, and none for what was not signed here.
+def find_booking(public_id: str, *, token: str) -> FlowBooking:
+    """Return the booking with this id and token. One query, and none for a token that we did not sign.
 
-    Raises NoSuchBooking for an unknown id and a wrong token alike. Who has no token that we signed is not looked up,
-    so the time that it takes tells nothing.
+    Raises NoSuchBooking for an unknown id and for a wrong token. An invalid token is rejected before the look-up, so
+    that the response time does not reveal whether the booking exists.
     """
     try:
         reservation = links.find(token) if token.isascii() else None
@@ -240,35 +237,32 @@ def find(public_id: str, *, token: str) -> FlowBooking:
     key = decode("fb", public_id)
     if reservation is None or key is None:
         raise NoSuchBooking
-    found = (
-        FlowBooking.objects.select_related("slot__restaurant", "reservation__venue")
-        .filter(pk=key, reservation=reservation)
-        .first()
-    )
-    if found is None:
+    bookings = FlowBooking.objects.select_related("slot__restaurant", "reservation__venue")
+    booking = bookings.filter(pk=key, reservation=reservation).first()
+    if booking is None:
         raise NoSuchBooking
-    return found
+    return booking
 
 
-def cancel(found: FlowBooking, *, now: datetime) -> Booked:
-    """Cancel as the guest does on the own page, and give the slot its seats back. To cancel twice changes nothing.
+def cancel_booking(booking: FlowBooking, *, now: datetime) -> BookingDetails:
+    """Cancel a booking for its guest and release its seats. A second call changes nothing.
 
-    Raises reservations.self_service.permissions.TooLate. Some fifteen statements.
+    Raises reservations.self_service.permissions.TooLate. About fifteen statements.
     """
     with transaction.atomic():
-        slot_materialization.hold(found.slot_id)
-        found.reservation.refresh_from_db(fields=["status"])
-        if found.reservation.status != Reservation.Status.CANCELLED:
-            permissions.cancel(found.reservation, now=now)
-        slot_materialization.give_back(found, now=now)
-    return shown(found)
+        slot_materialization.lock_slot(booking.slot_id)
+        booking.reservation.refresh_from_db(fields=["status"])
+        if booking.reservation.status != Reservation.Status.CANCELLED:
+            permissions.cancel(booking.reservation, now=now)
+        slot_materialization.release_seats(booking, now=now)
+    return describe_booking(booking)
 
 
-def shown(found: FlowBooking) -> Booked:
-    """The booking as its guest sees it. The reservation may have been moved since."""
-    slot, reservation = found.slot, found.reservation
-    return Booked(
-        id=found.public_id,
+def describe_booking(booking: FlowBooking) -> BookingDetails:
+    """Return the details of a booking. Date and time are the reservation's, which may have been moved."""
+    slot, reservation = booking.slot, booking.reservation
+    return BookingDetails(
+        id=booking.public_id,
         status=reservation.status,
         offer=encode(PREFIX, slot.pk),
         restaurant=slot.restaurant.slug,
@@ -283,6 +277,6 @@ def shown(found: FlowBooking) -> Booked:
         manage_token=links.token_of(reservation),
         manage_url=links.url_of(reservation),
         reservation_code=reservation.code,
-        created_at=found.created_at,
+        created_at=booking.created_at,
         cancelled_at=reservation.cancelled_at,
     )

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from accounts.models import Account, Venue
 from catalogue.models import FlowRule, Listing, Market, Restaurant, SearchRow
-from catalogue.offers.slot_materialization import lay_out
+from catalogue.offers.slot_materialization import materialize_slots
 from framework.db.locks import AdvisoryLock
 from reservations.models import ServicePeriod, Table
 
@@ -81,7 +81,7 @@ def create_offers(*, per_market: int, now: datetime) -> CreatedOffers:
         ServicePeriod.objects.bulk_create(periods)
         Listing.objects.bulk_create(listings)
         FlowRule.objects.bulk_create(rules)
-    slots = lay_out(now=now, restaurants=[restaurant.pk for restaurant in chosen.values()]) if chosen else 0
+    slots = materialize_slots(now=now, restaurants=[restaurant.pk for restaurant in chosen.values()]) if chosen else 0
     return CreatedOffers(listings=len(listings), rules=len(rules), slots=slots)
 
 

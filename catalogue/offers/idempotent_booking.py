@@ -1,7 +1,7 @@
-"""Books a table at an offer once, however often its caller asks: what REST and MCP both call.
+"""Book a table at an offer exactly once, however often the request is repeated. REST and MCP both use it.
 
-A caller of REST always names its booking by a key. An agent may leave the key out and repeat itself all the same, when
-an answer was lost or its model thinks that it was: then what it says is the key, and a guest has one table at a time.
+REST clients send an idempotency key. Agents may omit it and still repeat a request, because a response was lost or
+their model believes so: then the request itself is the key, and a guest has one table at a time.
 """
 
 import hashlib
@@ -17,15 +17,15 @@ from accounts.idempotency import StoredResponse
 from catalogue import places
 from catalogue.models import FlowBooking
 from catalogue.offers import best_offer, booking
-from catalogue.offers.booking import Booked, NoSuchBooking
+from catalogue.offers.booking import BookingDetails, NoSuchBooking
 from framework.public_ids import decode
 from reservations.guests import contact_hash
 from reservations.models import Reservation
 
 
 @dataclass(frozen=True, slots=True)
-class Minute:
-    """A minute of the clock of the restaurant of this slug."""
+class RestaurantTime:
+    """A local time of a restaurant."""
 
     slug: str
     day: date
@@ -36,95 +36,93 @@ class Minute:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """A table that somebody wants: at the offer of this id, or at the best one of this minute.
+class BookingRequest:
+    """A request for a table: at the offer with this id, or at the best offer at this time.
 
-    `guest` is what serializers.flow.NewFlowBooking reads: the party, who comes, and how they are reached.
+    `guest` are the fields of serializers.offers.NewFlowBooking.
     """
 
-    at: str | Minute
+    at: str | RestaurantTime
     guest: Mapping[str, Any]
 
     @property
-    def contact(self) -> str:
-        """What the bookings of this guest are counted by."""
-        return contact_hash.hash_contact(
+    def scope(self) -> str:
+        """The scope of an idempotency key in REST: requests of different contacts with the same key do not collide."""
+        contact = contact_hash.contact_of(
             customer_email=self.guest.get("customer_email"), customer_phone=self.guest.get("customer_phone")
         )
-
-    @property
-    def scope(self) -> str:
-        """Whose a key of REST is. Strangers who choose the same do not meet: each comes with another contact."""
-        return hashlib.sha256(f"{self.at} {self.contact}".encode()).hexdigest()
+        return hashlib.sha256(f"{self.at} {contact}".encode()).hexdigest()
 
     @property
     def digest(self) -> bytes:
-        """SHA-256 of all that is wanted."""
-        told = [str(self.at), dict(self.guest)]
-        return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).digest()
+        """The SHA-256 of the request."""
+        content = [str(self.at), dict(self.guest)]
+        return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
 
 
-def check(at: str | Minute, *, party_size: int, now: datetime) -> None:
-    """Refuse what nobody could book, in the words of `book`, before a person is asked who is coming.
+def check_request(at: str | RestaurantTime, *, party_size: int, now: datetime) -> None:
+    """Raise what `book_request` would raise without the guest's data, which an agent asks for only afterwards.
 
-    Raises what booking.check and choosing.check_at raise, and what identity.find does.
+    Raises what booking.check_seats, best_offer.check_best_offer and places.find raise.
     """
     match at:
-        case Minute(slug, day, minute):
-            best_offer.check_at(places.find(slug), day=day, at=minute, party_size=party_size, now=now)
+        case RestaurantTime(slug, day, minute):
+            best_offer.check_best_offer(places.find(slug), day=day, at=minute, party_size=party_size, now=now)
         case offer:
-            booking.check(booking.offer_key(offer), seats=party_size, now=now)
+            booking.check_seats(booking.parse_offer_id(offer), seats=party_size, now=now)
 
 
-def book(wish: Wish, *, now: datetime, is_only: bool = False) -> Booked:
-    """Book it. Raises what booking.book and choosing.book_at raise, and what identity.find does.
-
-    `is_only` is what it is to booking.book.
-    """
-    match wish.at:
-        case Minute(slug, day, at):
-            return best_offer.book_at(places.find(slug), day=day, at=at, now=now, is_only=is_only, **wish.guest)
+def book_request(request: BookingRequest, *, now: datetime, is_only: bool = False) -> BookingDetails:
+    """Book the table. Raises what booking.book_offer, best_offer.book_best_offer and places.find raise."""
+    match request.at:
+        case RestaurantTime(slug, day, at):
+            return best_offer.book_best_offer(
+                places.find(slug), day=day, at=at, now=now, is_only=is_only, **request.guest
+            )
         case offer:
-            return booking.book(booking.offer_key(offer), now=now, is_only=is_only, **wish.guest)
+            return booking.book_offer(booking.parse_offer_id(offer), now=now, is_only=is_only, **request.guest)
 
 
-def book_once(wish: Wish, *, key: str | None, caller: str, address: str, operation: str, now: datetime) -> Booked:
-    """The one booking that comes of this wish, as it stands now.
+def book_once(
+    request: BookingRequest, *, key: str | None, caller: str, address: str, operation: str, now: datetime
+) -> BookingDetails:
+    """Book the table, or return the booking that an earlier identical request has made, in its current state.
 
-    A key books once in 24 hours, also when that was cancelled meanwhile, and nothing else that comes with it. Without
-    one the same wish of the same caller is no second booking; once it is cancelled the wish is a new one, and for
-    all callers the guest has one table at a time. `caller` is empty for nobody: those share their keys, as their
-    addresses may change, and without a key it is `address` that tells them apart, for the record holds the guest's
-    secret. `operation` is what is called, in a word. Raises what `book` raises, IdempotencyKeyReused and
-    IdempotencyInProgress of idempotency, and NoSuchBooking where it was erased since.
+    A key books once in 24 hours, even if that booking was cancelled since, and rejects a different request. Without a
+    key the same request of the same caller makes no second booking unless the first was cancelled, and the guest has
+    one table at a time across all callers. Anonymous callers have an empty `caller`: they share keys, because their
+    addresses may change, but without a key `address` separates them, because the booking contains the guest's token.
+    Raises what `book_request` raises, idempotency.Reused, InProgress, and NoSuchBooking if the booking was erased
+    since.
     """
-    whose = f"key of {caller}" if key is not None else f"{caller or address} {wish.scope}"
-    call = idempotency.IdempotentRequest(
-        scope=hashlib.sha256(whose.encode()).hexdigest(),
-        key=key if key is not None else wish.digest.hex(),
+    owner = f"key of {caller}" if key is not None else f"{caller or address} {request.scope}"
+    call = idempotency.Call(
+        scope=hashlib.sha256(owner.encode()).hexdigest(),
+        key=key if key is not None else request.digest.hex(),
         operation=operation,
-        body_sha256=wish.digest,
-        key_name="idempotency_key",
+        body_sha256=request.digest,
+        named="idempotency_key",
     )
-    is_valid = idempotency.is_always_valid if key is not None else is_held
-    # Its id is all that is kept: the record is told as it stands.
-    answered = idempotency.run_once(
-        call, lambda: StoredResponse(body=book(wish, now=now, is_only=key is None).id.encode()), is_valid=is_valid
+    # Only the id is stored, because the state of the booking changes.
+    answer = idempotency.carried_out(
+        call,
+        lambda: Answer(body=book_request(request, now=now, is_only=key is None).id.encode()),
+        stands=idempotency.always if key is not None else is_active,
     )
-    found = booking_of(answered)
+    found = load_booking(answer)
     if found is None:
         raise NoSuchBooking
-    return booking.shown(found)
+    return booking.describe_booking(found)
 
 
-def booking_of(answered: StoredResponse) -> FlowBooking | None:
-    """The booking whose id was kept. One query."""
-    rows = FlowBooking.objects.select_related("slot__restaurant", "reservation__venue")
-    key = decode("fb", answered.body.decode())
-    return rows.filter(pk=key).first() if key else None
+def load_booking(answer: Answer) -> FlowBooking | None:
+    """Return the booking whose id was stored. One query."""
+    bookings = FlowBooking.objects.select_related("slot__restaurant", "reservation__venue")
+    key = decode("fb", answer.body.decode())
+    return bookings.filter(pk=key).first() if key else None
 
 
-def is_held(answered: StoredResponse) -> bool:
-    """Whether the table of an earlier answer is still booked."""
-    found = booking_of(answered)
+def is_active(answer: Answer) -> bool:
+    """Whether the stored booking exists and is not cancelled."""
+    found = load_booking(answer)
     return found is not None and found.reservation.status != Reservation.Status.CANCELLED

@@ -1,7 +1,8 @@
-"""What is on sale: the next offer of each restaurant, and how a slot stands."""
+"""SQL and values of offers that can be booked now."""
 
 from dataclasses import dataclass
 from datetime import date, time
+from typing import Any
 from uuid import UUID
 
 from django.db import models
@@ -10,33 +11,32 @@ from framework.public_ids import encode
 
 PREFIX = "fo"
 
-# A slot that a party could be booked into at `now`, as far as the slot itself knows.
+# A slot that can be booked at `now`, if it has seats left.
 IS_BOOKABLE = """(slot.withdrawn_at IS NULL AND slot.starts_at > %(now)s AND slot.book_before > %(now)s
     AND (slot.bookable_from IS NULL OR slot.bookable_from <= %(now)s))"""
-# The index of the slots that are on sale has the third of these conditions; the second follows from `party_min`.
+# `seats_left > 0` follows from the condition before it, but is needed for the partial index.
 IS_ON_SALE = f"{IS_BOOKABLE} AND slot.seats_left >= slot.party_min AND slot.seats_left > 0"
-# A restaurant that is closed for good, moved, merged or erased has no row among those that lists see.
+# A restaurant that is closed for good, moved, merged or erased has no search row.
 IS_OFFERING = "listing.is_active AND NOT r.is_shut"
 
 SOONEST = "slot.starts_at, slot.percent DESC"
 
 
-def beside(*, that: str = IS_ON_SALE, first: str = SOONEST) -> str:
-    """A lateral join `offer` of the search row `r`: its first slot in this order that fulfils this, nulls where none.
+def next_offer_join(*, condition: str = IS_ON_SALE, order: str = SOONEST) -> str:
+    """Return a lateral join `offer` of the search row `r`: its first slot that fulfils the condition, or NULLs.
 
-    Its columns are those of `of_row`; the text has the parameter `now`. One look-up in an index for each row that is
-    listed.
+    The columns are the parameters of `offer_from_row`; the SQL has the parameter `now`. One index look-up per row.
     """
     return f"""LEFT JOIN LATERAL (
         SELECT slot.percent, slot.time, slot.date, slot.id, slot.seats_left
         FROM catalogue_listing listing JOIN catalogue_flowslot slot ON slot.restaurant_id = listing.restaurant_id
-        WHERE listing.restaurant_id = r.restaurant_id AND {IS_OFFERING} AND {that}
-        ORDER BY {first}, slot.id LIMIT 1
-    ) AS offer ON true"""  # noqa: S608  # constants of ours
+        WHERE listing.restaurant_id = r.restaurant_id AND {IS_OFFERING} AND {condition}
+        ORDER BY {order}, slot.id LIMIT 1
+    ) AS offer ON true"""  # noqa: S608  # built from constants
 
 
 class Status(models.TextChoices):
-    """How a slot stands: what is withdrawn is not sold out, and what is over is not scheduled."""
+    """The status of a slot."""
 
     SCHEDULED = "scheduled"
     AVAILABLE = "available"
@@ -47,7 +47,7 @@ class Status(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The next slot on sale; date and time are the restaurant's wall clock."""
+    """The next slot on sale; date and time are the restaurant's local time."""
 
     percent: int
     time: time
@@ -55,7 +55,16 @@ class Offer:
     id: str
     seats_left: int
 
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "percent": self.percent,
+            "time": f"{self.time:%H:%M}",
+            "id": self.id,
+            "date": self.date,
+            "seats_left": self.seats_left,
+        }
 
-def of_row(percent: int, at: time, day: date, slot: UUID, seats_left: int) -> Offer:
-    """The offer that these columns of a slot tell."""
+
+def offer_from_row(percent: int, at: time, day: date, slot: UUID, seats_left: int) -> Offer:
+    """Return the offer of the columns of `next_offer_join`."""
     return Offer(percent=percent, time=at, date=day, id=encode(PREFIX, slot), seats_left=seats_left)

@@ -1,4 +1,4 @@
-"""Offers as callers see them: of one restaurant, around a place, or one by its id."""
+"""Search offers: of one restaurant, of all restaurants around a place, or one by id."""
 
 import json
 from collections.abc import Sequence
@@ -10,29 +10,27 @@ from zoneinfo import ZoneInfo
 
 from django.db import connection
 
-from catalogue import attribution as catalogue_attribution
+from catalogue import attribution
 from catalogue.models import Market, Restaurant, Source
 from catalogue.offers.booking import NoSuchOffer
 from catalogue.offers.on_sale import IS_OFFERING, IS_ON_SALE, PREFIX, Status
-from catalogue.offers.slot_rules import AHEAD
+from catalogue.offers.slot_rules import PLANNING_HORIZON
 from catalogue.search.geocoding import distance, landmarks
 from catalogue.search.geocoding.distance import Location, Walk
+from catalogue.search.query import DEFAULT_RADIUS_M
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import AttributedListing, Cursor, PageInfo
 from framework.errors import InvalidRequest, unknown_name
 from framework.public_ids import encode
 
-# Names that the fields below do not hide.
+# Aliases, because the fields below have the names of the types.
 Day: TypeAlias = date
 ClockTime: TypeAlias = time
 
-# As search has it around a reference point.
-RADIUS_M = 1500
-
-# Of all clocks the last and the first: somewhere it is still yesterday, or tomorrow already.
+# The extreme time zones of the world.
 WESTMOST, EASTMOST = timezone(timedelta(hours=-12)), timezone(timedelta(hours=14))
 
-# In the order in which they count. `party_size` is 0 where nobody asked for a party.
+# The first condition that holds decides. `party_size` is 0 without the parameter.
 STATUS = f"""
 CASE WHEN slot.withdrawn_at IS NOT NULL OR ({IS_OFFERING}) IS NOT TRUE THEN 'withdrawn'
      WHEN least(slot.book_before, slot.starts_at) <= %(now)s THEN 'expired'
@@ -55,7 +53,7 @@ WHERE slot.restaurant_id = %(restaurant)s AND slot.withdrawn_at IS NULL AND {IS_
     AND (slot.starts_at, -slot.percent, slot.id) > (%(after)s, %(after_percent)s, %(after_id)s::uuid))
 ORDER BY slot.starts_at, -slot.percent, slot.id
 LIMIT %(rows)s
-"""  # noqa: S608  # constants of ours
+"""  # noqa: S608  # built from constants
 ONE = f"""
 SELECT {COLUMNS}, restaurant.slug, market.timezone
 FROM catalogue_flowslot AS slot
@@ -64,9 +62,9 @@ JOIN catalogue_market AS market ON market.slug = restaurant.market_id
 LEFT JOIN catalogue_listing AS listing ON listing.restaurant_id = slot.restaurant_id
 LEFT JOIN catalogue_searchrow AS r ON r.restaurant_id = slot.restaurant_id
 WHERE slot.id = %(slot)s
-"""  # noqa: S608  # constants of ours
+"""  # noqa: S608  # built from constants
 
-# By the field of Question that each of them needs.
+# Conditions by the field of OfferQuery that they need.
 FILTERS = {
     "market": "r.market = %(market)s",
     "date": "slot.date = %(date)s",
@@ -77,8 +75,8 @@ HAS_ROOM = "%(party_size)s BETWEEN slot.party_min AND slot.party_max AND slot.se
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is asked of the offers of all restaurants; the names are those of the parameters."""
+class OfferQuery:
+    """The parameters of GET /v1/flow/offers."""
 
     near: str | None = None
     ll: tuple[float, float] | None = None
@@ -93,8 +91,8 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A slot as callers see it; date and time are the restaurant's wall clock."""
+class SlotDetails:
+    """A slot; date and time are the restaurant's local time."""
 
     id: str
     restaurant: str
@@ -112,10 +110,10 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A slot on sale, its restaurant in short, and how far that is; None without a reference point."""
+class OfferMatch:
+    """A slot on sale with its restaurant; distances are None without a reference point."""
 
-    offer: Shown
+    offer: SlotDetails
     place: dict[str, Any]
     distance_m: int | None
     walk: Walk | None
@@ -123,16 +121,16 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page(PageInfo):
-    """Slots on sale, and what the question was taken to mean."""
+    """A page of slots on sale, and how `near` was resolved."""
 
-    rows: Sequence[Found]
+    rows: Sequence[OfferMatch]
     near: str | None
-    resolved: landmarks.Place | None
-    alternatives: tuple[landmarks.Place, ...]
+    resolved: landmarks.ResolvedPlace | None
+    alternatives: tuple[landmarks.ResolvedPlace, ...]
     attribution: Sequence[Source]
 
 
-def of_restaurant(
+def list_restaurant_slots(
     restaurant: Restaurant,
     *,
     day: date | None = None,
@@ -140,140 +138,141 @@ def of_restaurant(
     limit: int = 50,
     cursor: str | None = None,
     now: datetime,
-) -> AttributedListing[Shown]:
-    """The slots of one day with those that are over, or of all days to come; soonest first, then the higher.
+) -> AttributedListing[SlotDetails]:
+    """Return the slots of a day, including past ones, or all future slots; soonest first, then the highest discount.
 
-    Withdrawn ones are not among them. One query, and two for the sources where there are any. Raises InvalidCursor,
-    and InvalidRequest for a day that is over or without plans.
+    Withdrawn slots are left out. One query, and two for attribution. Raises InvalidCursor, and InvalidRequest for a day
+    that is over or beyond the planning horizon.
     """
     now = now.replace(microsecond=0)
+    zone = ZoneInfo(restaurant.market.timezone)
     if day is not None:
-        zone = ZoneInfo(restaurant.market.timezone)
         check_day(day, now=now, earliest=zone, latest=zone)
-    question = pagination_cursor.fingerprint("flow of", restaurant.pk, day, party_size)
-    since = (
-        pagination_cursor.decode_cursor(cursor, question=question, now=now) if cursor else Cursor(after=(), as_of=now)
+    fingerprint = pagination_cursor.fingerprint("flow of", restaurant.pk, day, party_size)
+    start = (
+        pagination_cursor.decode_cursor(cursor, question=fingerprint, now=now)
+        if cursor
+        else Cursor(after=(), as_of=now)
     )
+    after_at, after_percent, after_id = start.after or (None, 0, None)
     values: dict[str, Any] = {
         "restaurant": restaurant.pk,
         "date": day,
         "party_size": party_size or 0,
         "now": now,
         "rows": limit + 1,
-        "after": datetime.fromisoformat(str(since.after[0])) if since.after else None,
-        "after_percent": since.after[1] if since.after else 0,
-        "after_id": str(since.after[2]) if since.after else None,
+        "after": after_at and datetime.fromisoformat(str(after_at)),
+        "after_percent": after_percent,
+        "after_id": after_id,
     }
     rows = execute(OF_RESTAURANT, values)
-    offers = [shown(row, restaurant=restaurant.slug, timezone=restaurant.market.timezone) for row in rows[:limit]]
+    next_cursor = None
+    if len(rows) > limit:
+        next_cursor = pagination_cursor.encode_cursor(
+            sort_key(rows[limit - 1]), as_of=start.as_of, question=fingerprint
+        )
     return AttributedListing(
-        rows=offers,
-        attribution=catalogue_attribution.of_restaurants([restaurant.slug]) if rows else [],
+        rows=[slot_from_row(row, restaurant=restaurant.slug, timezone=zone.key) for row in rows[:limit]],
+        attribution=attribution.restaurant_attribution([restaurant.slug]) if rows else [],
         limit=limit,
-        as_of=since.as_of,
-        next_cursor=pagination_cursor.encode_cursor(key_of(rows[limit - 1]), as_of=since.as_of, question=question)
-        if len(rows) > limit
-        else None,
+        as_of=start.as_of,
+        next_cursor=next_cursor,
     )
 
 
-def one(offer: UUID, *, now: datetime) -> Shown:
-    """One slot, on sale or not. One query. Raises NoSuchOffer."""
-    found = execute(ONE, {"slot": offer, "now": now, "party_size": 0})
-    if not found:
+def get_slot(offer: UUID, *, now: datetime) -> SlotDetails:
+    """Return a slot of any status. One query. Raises NoSuchOffer."""
+    rows = execute(ONE, {"slot": offer, "now": now, "party_size": 0})
+    if not rows:
         raise NoSuchOffer
-    *row, slug, zone = found[0]
-    return shown(row, restaurant=slug, timezone=zone)
+    *row, slug, zone = rows[0]
+    return slot_from_row(row, restaurant=slug, timezone=zone)
 
 
-def find(question: Question, *, now: datetime) -> Page:
-    """The slots on sale that match, soonest first, then the nearest, then the higher.
+def search_offers(query: OfferQuery, *, now: datetime) -> Page:
+    """Return the matching slots on sale, soonest first, then the nearest, then the highest discount.
 
-    Two queries; one more for `near`, and one for `market`. Raises InvalidRequest, naming the parameter:
+    Two queries; one more for `near`, and one for `market`. Raises InvalidRequest naming the parameter:
     PlaceNotResolved, InvalidCursor, an unknown market, parameters that need one another.
     """
     now = now.replace(microsecond=0)
-    check(question, now=now)
-    near = landmarks.resolve(question.near, market=question.market) if question.near else None
-    center = near.place.location if near else Location(*question.ll) if question.ll else None
-    asked = pagination_cursor.fingerprint("flow offers", replace(question, limit=0, cursor=None), center)
-    since = (
-        pagination_cursor.decode_cursor(question.cursor, question=asked, now=now)
-        if question.cursor
-        else Cursor(after=(), as_of=now)
-    )
-    sql, values = statement(question, center=center, after=since.after, now=now)
+    check_query(query, now=now)
+    near = landmarks.geocode(query.near, market=query.market) if query.near else None
+    center = near.place.location if near else Location(*query.ll) if query.ll else None
+    fingerprint = pagination_cursor.fingerprint("flow offers", replace(query, limit=0, cursor=None), center)
+    start = Cursor(after=(), as_of=now)
+    if query.cursor:
+        start = pagination_cursor.decode_cursor(query.cursor, question=fingerprint, now=now)
+    sql, values = build_statement(query, center=center, after=start.after, now=now)
     rows = execute(sql, values)
-    its = rows[: question.limit]
-    keys = {source for row in its for source in row[-1]}
+    page = rows[: query.limit]
+    sources = {source for row in page for source in row[-1]}
     next_cursor = None
-    if len(rows) > question.limit:
-        at, percent, last = key_of(its[-1])
-        next_cursor = pagination_cursor.encode_cursor(
-            (at, its[-1][-4], percent, last), as_of=since.as_of, question=asked
-        )
+    if len(rows) > query.limit:
+        at, percent, last_id = sort_key(page[-1])
+        key = (at, page[-1][-4], percent, last_id)
+        next_cursor = pagination_cursor.encode_cursor(key, as_of=start.as_of, question=fingerprint)
     return Page(
-        rows=[found(row) for row in its],
-        limit=question.limit,
-        as_of=since.as_of,
+        rows=[match_from_row(row) for row in page],
+        limit=query.limit,
+        as_of=start.as_of,
         next_cursor=next_cursor,
-        near=question.near,
+        near=query.near,
         resolved=near.place if near else None,
         alternatives=near.alternatives if near else (),
-        attribution=list(Source.objects.filter(key__in=keys).order_by("key")) if keys else [],
+        attribution=list(Source.objects.filter(key__in=sources).order_by("key")) if sources else [],
     )
 
 
-def check(question: Question, *, now: datetime) -> None:
-    """Raise InvalidRequest for parameters that do not go together, a day without plans, and an unknown market."""
-    if question.date is not None:
-        check_day(question.date, now=now, earliest=WESTMOST, latest=EASTMOST)
-    if question.near and question.ll:
+def check_query(query: OfferQuery, *, now: datetime) -> None:
+    """Raise InvalidRequest for parameters that exclude one another, a day out of range, and an unknown market."""
+    if query.date is not None:
+        check_day(query.date, now=now, earliest=WESTMOST, latest=EASTMOST)
+    if query.near and query.ll:
         raise InvalidRequest("Give `near` or `ll`, not both.", param="ll")
-    if question.radius is not None and not question.near and not question.ll:
+    if query.radius is not None and not query.near and not query.ll:
         raise InvalidRequest("`radius` needs a reference point: add `near` or `ll`.", param="radius")
-    if question.market and not Market.objects.filter(slug=question.market).exists():
+    if query.market and not Market.objects.filter(slug=query.market).exists():
         known = list(Market.objects.order_by("slug").values_list("slug", flat=True))
-        raise InvalidRequest(unknown_name("market", question.market, known).message, param="market")
+        raise InvalidRequest(unknown_name("market", query.market, known).message, param="market")
 
 
 def check_day(day: date, *, now: datetime, earliest: tzinfo, latest: tzinfo) -> None:
-    """Raise InvalidRequest for a day that is over even where it is earliest, or later than offers are planned."""
-    first, last = now.astimezone(earliest).date(), (now + AHEAD).astimezone(latest).date()
+    """Raise InvalidRequest for a day that is over in the zone `earliest`, or beyond the horizon in `latest`."""
+    first, last = now.astimezone(earliest).date(), (now + PLANNING_HORIZON).astimezone(latest).date()
     if not first <= day <= last:
-        why = "is over" if day < first else "does not"
-        raise InvalidRequest(f"`date` must lie within the next {AHEAD.days} days; {day} {why}.", param="date")
+        reason = "is over" if day < first else "is later"
+        raise InvalidRequest(
+            f"`date` must be within the next {PLANNING_HORIZON.days} days; {day} {reason}.", param="date"
+        )
 
 
-def statement(
-    question: Question, *, center: Location | None, after: Sequence[pagination_cursor.Key], now: datetime
+def build_statement(
+    query: OfferQuery, *, center: Location | None, after: Sequence[pagination_cursor.Key], now: datetime
 ) -> tuple[str, dict[str, Any]]:
-    """The SQL of a page of offers, and its values. The plane stands in for the ground: nearest is nearest on both."""
-    values: dict[str, Any] = {name: getattr(question, name) for name in FILTERS}
-    values |= {"now": now, "rows": question.limit + 1, "party_size": question.party_size or 0}
+    """Return the SQL of a page and its parameters. Slots are sorted by their distance on the plane."""
+    values: dict[str, Any] = {name: getattr(query, name) for name in FILTERS}
+    values |= {"now": now, "rows": query.limit + 1, "party_size": query.party_size or 0}
     conditions = [IS_ON_SALE, IS_OFFERING]
     conditions += [sql for name, sql in FILTERS.items() if values[name] is not None]
-    if question.party_size is not None:
+    if query.party_size is not None:
         conditions.append(HAS_ROOM)
     plane, metres = "0::float8", "NULL::float8"
     if center:
-        radius_m = float(question.radius or RADIUS_M)
-        point, scale = distance.project(center), distance.stretch(center, radius_m=radius_m)
-        values |= {"lat": center.lat, "lng": center.lng, "x": point.x, "y": point.y, "radius": radius_m}
-        values["reach"] = radius_m * scale.high
+        radius_m = float(query.radius or DEFAULT_RADIUS_M)
+        values |= distance.circle_parameters(center, radius_m=radius_m) | {"radius": radius_m}
         plane, metres = distance.PLANE_SQL, distance.METRES_SQL
-        # Not as a circle, which the index of positions knows: of thousands around a point few are listed, and each
-        # would be read to find that out.
+        # A circle would use the index on positions: it would read thousands of restaurants, of which few are listed.
         conditions += [f"{plane} <= %(reach)s", f"{metres} <= %(radius)s"]
     if after:
-        at, far, percent, last = after
+        at, far, percent, last_id = after
         values |= {
             "after": datetime.fromisoformat(str(at)),
             "after_far": far,
             "after_percent": percent,
-            "after_id": str(last),
+            "after_id": str(last_id),
         }
-        # The first half is for the index.
+        # The first condition is for the index.
         conditions.append(
             f"slot.starts_at >= %(after)s AND (slot.starts_at, {plane}, -slot.percent, slot.id)"
             " > (%(after)s, %(after_far)s::float8, %(after_percent)s, %(after_id)s::uuid)"
@@ -286,39 +285,39 @@ def statement(
         WHERE {" AND ".join(conditions)}
         ORDER BY slot.starts_at, {plane}, -slot.percent, slot.id
         LIMIT %(rows)s
-    """  # noqa: S608  # constants of ours
+    """  # noqa: S608  # built from constants
     return sql, values
 
 
 def execute(sql: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """The rows that the statement answers."""
+    """Execute a query."""
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 
 
-def key_of(row: Sequence[Any]) -> tuple[str, int, str]:
-    """What the order of slots goes by: the moment, the percentage, the id."""
+def sort_key(row: Sequence[Any]) -> tuple[str, int, str]:
+    """Return the keyset of a slot: its start, its discount and its id."""
     return row[10].isoformat(), -row[3], str(row[0])
 
 
-def found(row: Sequence[Any]) -> Found:
-    """A row of `statement` as callers see it."""
-    *its, zone, _, metres, card, _ = row
+def match_from_row(row: Sequence[Any]) -> OfferMatch:
+    """Return the match of a row of `build_statement`."""
+    *slot, zone, _, metres, card, _ = row
     place = json.loads(f"{{{card}}}")
-    return Found(
-        offer=shown(its, restaurant=place["slug"], timezone=zone),
+    return OfferMatch(
+        offer=slot_from_row(slot, restaurant=place["slug"], timezone=zone),
         place=place,
         distance_m=None if metres is None else round(metres),
-        walk=None if metres is None else distance.walk(metres),
+        walk=None if metres is None else distance.estimate_walk(metres),
     )
 
 
-def shown(row: Sequence[Any], *, restaurant: str, timezone: str) -> Shown:
-    """A row of COLUMNS as callers see it."""
+def slot_from_row(row: Sequence[Any], *, restaurant: str, timezone: str) -> SlotDetails:
+    """Return the slot of a row of COLUMNS."""
     slot, day, at, percent, applies_to, party_min, party_max, seats_left, book_before, terms, _, status = row
-    return Shown(
+    return SlotDetails(
         id=encode(PREFIX, slot),
         restaurant=restaurant,
         date=day,

@@ -1,4 +1,4 @@
-"""Which slots a restaurant's rules make: where the rules, the opening hours and the venue's book agree."""
+"""Plan slots: the times at which a rule, the opening hours and the venue's seatings agree."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,20 +8,20 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from accounts.models import Venue
-from catalogue.hours.open_spans import CLOSED
+from catalogue.hours.open_intervals import CLOSED_STATUSES
 from catalogue.models import FlowRule, Restaurant
 from catalogue.models.postgres_fields import Span
 from reservations.booking.availability import list_slots
 from reservations.models import Closure, ServicePeriod
 
-AHEAD = timedelta(days=14)
+PLANNING_HORIZON = timedelta(days=14)
 
-# Slots are known by their rule and their moment.
-Key = tuple[int | None, datetime]
+# A slot is identified by its rule and its start.
+SlotKey = tuple[int | None, datetime]
 
 
-class Terms(NamedTuple):
-    """What a rule says of a slot; the names are those of FlowSlot."""
+class SlotTerms(NamedTuple):
+    """The fields of a FlowSlot that follow from its rule."""
 
     date: date
     time: time
@@ -36,10 +36,11 @@ class Terms(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A listed restaurant with all that its slots follow from.
+class ListedRestaurant:
+    """A listed restaurant with everything that its slots depend on.
 
-    `spans` is when it is open until `spans_until`, None where that is not known: then the venue's book decides alone.
+    `intervals` are the open intervals until `intervals_until`, None if the hours are unknown: then the venue's service
+    periods decide.
     """
 
     restaurant: Restaurant
@@ -49,68 +50,68 @@ class Place:
     rules: Sequence[FlowRule]
     periods: Sequence[ServicePeriod]
     closures: Sequence[Closure]
-    spans: Sequence[Span] | None
-    spans_until: datetime
+    intervals: Sequence[Span] | None
+    intervals_until: datetime
 
     @property
-    def can_offer(self) -> bool:
-        """Whether a table can be had here at all. Without tables each booking waits for the staff's word."""
-        its = self.restaurant
+    def is_bookable(self) -> bool:
+        """Whether tables can be booked. Without tables the venue's staff would have to confirm each booking."""
+        restaurant = self.restaurant
         return (
             self.is_active
             and self.has_tables
-            and its.status not in CLOSED
-            and its.merged_into_id is None
-            and its.erased_at is None
-            and self.venue.timezone == its.market.timezone
+            and restaurant.status not in CLOSED_STATUSES
+            and restaurant.merged_into_id is None
+            and restaurant.erased_at is None
+            and self.venue.timezone == restaurant.market.timezone
         )
 
-    def until(self, *, now: datetime) -> datetime:
-        """How far ahead it is known what is offered."""
-        return min(now + AHEAD, self.spans_until)
+    def planned_until(self, *, now: datetime) -> datetime:
+        return min(now + PLANNING_HORIZON, self.intervals_until)
 
 
-def wanted(place: Place, *, now: datetime) -> dict[Key, Terms]:
-    """The slots from `now` on, 14 days ahead: at a seating of the venue that is open, while the restaurant is open.
+def plan_slots(listed: ListedRestaurant, *, now: datetime) -> dict[SlotKey, SlotTerms]:
+    """Return the slots of the next 14 days: seatings of the venue during the open intervals of the restaurant.
 
-    A time that the clocks skip is no seating, and of one that they show twice the first counts.
+    A local time that daylight saving time skips has no slot, and one that occurs twice has a slot at its first
+    occurrence.
     """
-    return dict(_slots(place, now=now)) if place.can_offer else {}
-
-
-def _slots(place: Place, *, now: datetime) -> Iterator[tuple[Key, Terms]]:
-    today = now.astimezone(ZoneInfo(place.venue.timezone)).date()
-    # The last moment may fall on the day after the 14th.
-    for ahead in range(min(AHEAD.days, place.venue.max_days_ahead) + 1):
+    plan: dict[SlotKey, SlotTerms] = {}
+    if not listed.is_bookable:
+        return plan
+    today = now.astimezone(ZoneInfo(listed.venue.timezone)).date()
+    # The 14 days end during the last date.
+    for ahead in range(min(PLANNING_HORIZON.days, listed.venue.max_days_ahead) + 1):
         day = today + timedelta(days=ahead)
-        rules = [rule for rule in place.rules if day.weekday() in rule.weekdays]
+        rules = [rule for rule in listed.rules if day.weekday() in rule.weekdays]
         if not rules:
             continue
         seatings = {
             slot.time: slot.starts_at
-            for slot in list_slots(place.venue, day, place.periods, place.closures)
+            for slot in slots_of(listed.venue, day, listed.periods, listed.closures)
             if slot.closure is None
         }
         for rule in rules:
-            yield from _slots_of_rule(rule, place, day=day, seatings=seatings, now=now)
+            plan.update(_plan_rule(rule, listed, day=day, seatings=seatings, now=now))
+    return plan
 
 
-def _slots_of_rule(
-    rule: FlowRule, place: Place, *, day: date, seatings: Mapping[time, datetime], now: datetime
-) -> Iterator[tuple[Key, Terms]]:
-    # A larger party waits for the staff's word, and an offer is confirmed at once or not at all.
-    party_max = min(rule.party_max, place.venue.auto_confirm_max_party)
+def _plan_rule(
+    rule: FlowRule, listed: ListedRestaurant, *, day: date, seatings: Mapping[time, datetime], now: datetime
+) -> Iterator[tuple[SlotKey, SlotTerms]]:
+    # Larger parties need the confirmation of the staff, and offers are confirmed at once.
+    party_max = min(rule.party_max, listed.venue.auto_confirm_max_party)
     if party_max < rule.party_min:
         return
-    for at in times(rule):
+    for at in list_times(rule):
         starts_at = seatings.get(at)
-        if starts_at is None or not now < starts_at < place.until(now=now):
+        if starts_at is None or not now < starts_at < listed.planned_until(now=now):
             continue
-        if place.spans is not None and not is_within(place.spans, starts_at):
+        if listed.intervals is not None and not is_within(listed.intervals, starts_at):
             continue
         yield (
             (rule.pk, starts_at),
-            Terms(
+            SlotTerms(
                 date=day,
                 time=at,
                 percent=rule.percent,
@@ -125,14 +126,14 @@ def _slots_of_rule(
         )
 
 
-def times(rule: FlowRule) -> Sequence[time]:
-    """The times of day at which the rule has a slot."""
+def list_times(rule: FlowRule) -> Sequence[time]:
+    """Return the local times at which a rule has slots."""
     first = rule.time.hour * 60 + rule.time.minute
     last = first if rule.until is None else rule.until.hour * 60 + rule.until.minute
     return [time(minute // 60, minute % 60) for minute in range(first, last + 1, rule.every_minutes)]
 
 
-def is_within(spans: Sequence[Span], moment: datetime) -> bool:
-    """Whether one of these sorted, half-open spans holds the moment."""
-    found = bisect_right(spans, moment, key=lambda span: span[0])
-    return found > 0 and moment < spans[found - 1][1]
+def is_within(intervals: Sequence[Span], moment: datetime) -> bool:
+    """Whether one of these sorted, half-open intervals contains the moment."""
+    index = bisect_right(intervals, moment, key=lambda interval: interval[0])
+    return index > 0 and moment < intervals[index - 1][1]

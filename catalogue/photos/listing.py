@@ -78,7 +78,7 @@ def list_photos(
         next_cursor = pagination_cursor.encode_cursor(
             [created_at.isoformat(), str(pk)], as_of=as_of, question=question
         )
-    attribution = catalogue_attribution.lines({row[7] for row in rows})
+    attribution = catalogue_attribution.attribution_lines({row[7] for row in rows})
     text_by_source = {line["source"]: line["text"] for line in attribution}
     return PhotoPage(
         limit=limit,

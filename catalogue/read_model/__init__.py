@@ -1,1 +1,1 @@
-"""Rebuilding and verifying the read model."""
+"""Rebuild, compare and repair the read model."""

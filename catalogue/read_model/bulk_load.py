@@ -1,4 +1,4 @@
-"""Very many rows at once: triggers, foreign keys and indexes stand aside meanwhile."""
+"""Bulk loads: write many rows without triggers, foreign keys and indexes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,21 +17,21 @@ FROM pg_index WHERE indrelid = ANY(%s::regclass[]) AND NOT indisunique ORDER BY 
 """
 
 
-def take_time() -> None:
-    """Let the statements of this transaction take as long as they need, and wait for as long as they have to."""
+def disable_timeouts() -> None:
+    """Disable the statement, lock and idle timeouts of this transaction."""
     with connection.cursor() as cursor:
         for setting in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
             cursor.execute(f"SET LOCAL {setting} = 0")
 
 
 @contextmanager
-def unwatched(tables: Sequence[str]) -> Iterator[None]:
-    """Switch the triggers of these tables off inside the block, foreign keys apart; nobody else writes meanwhile.
+def triggers_disabled(tables: Sequence[str]) -> Iterator[None]:
+    """Disable the user triggers of these tables inside the block, which locks the tables against other writers.
 
-    In the transaction of the caller, so a failure leaves them switched on.
+    Call it in a transaction: a rollback enables the triggers again.
     """
     with connection.cursor() as cursor:
-        # What foreign keys still have to check would forbid these statements, and those behind the block.
+        # ALTER TABLE fails while deferred constraints are pending.
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         for table in tables:
             cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
@@ -44,11 +44,11 @@ def unwatched(tables: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def unindexed(tables: Sequence[str], *, on_step: OnProgress = no_progress) -> Iterator[None]:
-    """Take foreign keys and plain indexes off these tables, and put them back behind the block.
+def indexes_dropped(tables: Sequence[str], *, on_step: OnProgress = no_progress) -> Iterator[None]:
+    """Drop the foreign keys and non-unique indexes of these tables inside the block, and create them again after it.
 
-    Checking millions of references and adding to a dozen indexes row by row takes longer than both at once. Nobody
-    else reads or writes these tables until the transaction of the caller ends; a failure leaves them as they were.
+    Building them at once takes less time than updating them for millions of rows. The tables are locked against other
+    readers and writers until the transaction of the caller ends; a rollback restores them.
     """
     with connection.cursor() as cursor:
         cursor.execute(FOREIGN_KEYS, [list(tables)])
@@ -61,9 +61,11 @@ def unindexed(tables: Sequence[str], *, on_step: OnProgress = no_progress) -> It
             cursor.execute(f"DROP INDEX {name}")
         yield
         cursor.execute("SET LOCAL maintenance_work_mem = '512MB'")
-        whole = [definition for _, definition in indexes]
-        whole += [f"ALTER TABLE {table} ADD CONSTRAINT {name} {kept}" for table, name, kept in foreign_keys]
-        for number, statement in enumerate(whole, start=1):
+        statements = [definition for _, definition in indexes]
+        statements += [
+            f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}" for table, name, definition in foreign_keys
+        ]
+        for number, statement in enumerate(statements, start=1):
             cursor.execute(statement)
-            on_step("indexes", number, len(whole))
+            on_step("indexes", number, len(statements))
         cursor.execute(f"ANALYZE {', '.join(tables)}")

@@ -1,13 +1,13 @@
-"""The read model as a whole: made anew, compared with the restaurants, and mended.
+"""Rebuild the read model, compare it with the restaurants, and repair it.
 
-The triggers (catalogue/sql/render_restaurants.sql) render what changes, one by one. What stands here is for the day on
-which somebody has gone round them: a restored table, triggers that were switched off for a bulk load,
-a function that was mended.
+Triggers (catalogue/sql/render_restaurants.sql) update it row by row. This module is for changes without triggers:
+a restored table, a bulk load, a new version of a rendering function.
 """
 
 import logging
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -17,46 +17,50 @@ from framework.cli.progress import OnProgress, no_progress
 
 logger = logging.getLogger(__name__)
 
-# Restaurants that are compared, or rendered, in one statement: a fifth of a second.
-RANGE = 1_000
+# Restaurants per statement, which takes a fifth of a second.
+BATCH_SIZE = 1_000
 
-# Who reads a part of a town reads few pages of the heap: rows lie by market, then in tiles of so many metres.
+# Rows are stored by market and by tiles of this size, so that a search in an area reads few pages of the heap.
 TILE_M = 500
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """A table of the read model: its columns out of `r`, a restaurant, and `made`, what the database renders of it."""
+    """A table of the read model: its columns as expressions of `r`, a restaurant, and `rendered`, what SQL renders
+    of it.
+    """
 
     table: str
-    made_by: str
-    of: str
+    source: str
+    condition: str
     columns: Mapping[str, str]
 
     @property
-    def due(self) -> str:
-        """A query for all that the table should hold."""
+    def expected(self) -> str:
+        """A query for the rows that the table should have."""
         columns = ", ".join(f"{value} AS {name}" for name, value in self.columns.items())
-        return f"SELECT {columns} FROM catalogue_restaurant AS r CROSS JOIN LATERAL {self.made_by} WHERE {self.of}"  # noqa: S608  # of constants
+        return (
+            f"SELECT {columns} FROM catalogue_restaurant AS r CROSS JOIN LATERAL {self.source} WHERE {self.condition}"  # noqa: S608  # built from constants
+        )
 
 
-IS_KNOWN = "r.merged_into_id IS NULL AND r.erased_at IS NULL"
-IS_LISTED = f"{IS_KNOWN} AND r.status NOT IN ('permanently_closed', 'moved')"
+IS_PUBLIC = "r.merged_into_id IS NULL AND r.erased_at IS NULL"
+IS_LISTED = f"{IS_PUBLIC} AND r.status NOT IN ('permanently_closed', 'moved')"
 RECORD = Rendering(
     table="catalogue_record",
-    made_by="restaurant_record(r) AS made",
-    of=IS_KNOWN,
+    source="restaurant_record(r) AS rendered",
+    condition=IS_PUBLIC,
     columns={
         "restaurant_id": "r.id",
         "slug": "r.slug",
         "status": "r.status",
-        **{name: f"made.{name}" for name in ("timezone", "hours_known", "before", "hours", "after", "sources")},
+        **{name: f"rendered.{name}" for name in ("timezone", "hours_known", "before", "hours", "after", "sources")},
     },
 )
 SEARCH_ROW = Rendering(
     table="catalogue_searchrow",
-    made_by="restaurant_search_row(r) AS made",
-    of=IS_LISTED,
+    source="restaurant_search_row(r) AS rendered",
+    condition=IS_LISTED,
     columns={
         "restaurant_id": "r.id",
         "market": "r.market_id",
@@ -65,110 +69,112 @@ SEARCH_ROW = Rendering(
             for name in ("position", "latitude", "longitude", "cuisines", "price_level", "rating", "review_count")
         },
         **{
-            name: f"made.{name}"
+            name: f"rendered.{name}"
             for name in ("timezone", "is_shut", "tags", "neighborhood", "name", "line1", "document", "sources", "card")
         },
     },
 )
 KITCHEN = Rendering(
     table="catalogue_kitchen",
-    made_by="(SELECT DISTINCT unnest(r.cuisines) AS cuisine) AS made",
-    of=IS_LISTED,
+    source="(SELECT DISTINCT unnest(r.cuisines) AS cuisine) AS rendered",
+    condition=IS_LISTED,
     columns={
         "restaurant_id": "r.id",
-        "cuisine": "made.cuisine",
+        "cuisine": "rendered.cuisine",
         **{name: f"r.{name}" for name in ("position", "price_level", "rating")},
     },
 )
 TABLES = tuple(rendering.table for rendering in (RECORD, SEARCH_ROW, KITCHEN))
-BEHIND = ("restaurant", "sourcerecord", "insight", "market", "cuisine", "source")
+SOURCE_TABLES = ("restaurant", "sourcerecord", "insight", "market", "cuisine", "source")
 
-# A function that the planner cannot open is one that it gives to parallel workers; what it can, it does alone.
+# The planner runs a function that it cannot inline in parallel workers, but not an inlined one.
 FUNCTION = """
-CREATE FUNCTION pg_temp.rendered(r catalogue_restaurant) RETURNS {table}
+CREATE FUNCTION pg_temp.render(r catalogue_restaurant) RETURNS {table}
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $function$
 DECLARE
     row {table};
 BEGIN
-    SELECT {values} INTO {fields} FROM {made_by};
+    SELECT {values} INTO {fields} FROM {source};
     RETURN row;
 END
 $function$
 """
 STAGE = """
 CREATE TEMPORARY TABLE staged_{table} ON COMMIT DROP AS
-SELECT {fields} FROM (SELECT pg_temp.rendered(r) AS made FROM catalogue_restaurant AS r WHERE {of} OFFSET 0) AS one
+SELECT {fields}
+FROM (SELECT pg_temp.render(r) AS rendered FROM catalogue_restaurant AS r WHERE {condition} OFFSET 0) AS rows
 """
 
-# What is not rendered, but kept by catalogue.hours.open_spans and catalogue.search.rank_refresh.
-KEEP = """
-CREATE TEMPORARY TABLE kept ON COMMIT DROP AS
-SELECT restaurant_id, rank_stars, rank_reviews, former_stars, former_reviews, ranked_at, open_spans, spans_until
+# Columns that are not rendered, but computed by catalogue.hours.open_intervals and catalogue.search.rank_refresh.
+COPY_STATE = """
+CREATE TEMPORARY TABLE saved ON COMMIT DROP AS
+SELECT restaurant_id, rank_stars, rank_reviews, former_stars, former_reviews, ranked_at, open_intervals,
+    intervals_until
 FROM catalogue_searchrow WHERE %s
 """
 FILL_RECORDS = f"""
 INSERT INTO catalogue_record ({", ".join(RECORD.columns)}) SELECT {", ".join(RECORD.columns)}
 FROM staged_catalogue_record
-"""  # noqa: S608  # of constants
+"""  # noqa: S608  # built from constants
 FILL_ROWS = f"""
 INSERT INTO catalogue_searchrow ({", ".join(SEARCH_ROW.columns)}, rank_stars, rank_reviews, former_stars,
-    former_reviews, ranked_at, open_spans, spans_until)
+    former_reviews, ranked_at, open_intervals, intervals_until)
 SELECT {", ".join(f"staged.{name}" for name in SEARCH_ROW.columns)},
-    coalesce(kept.rank_stars, staged.stars), coalesce(kept.rank_reviews, staged.review_count),
-    coalesce(kept.former_stars, staged.stars), coalesce(kept.former_reviews, staged.review_count),
-    coalesce(kept.ranked_at, 'epoch'), kept.open_spans, kept.spans_until
+    coalesce(saved.rank_stars, staged.stars), coalesce(saved.rank_reviews, staged.review_count),
+    coalesce(saved.former_stars, staged.stars), coalesce(saved.former_reviews, staged.review_count),
+    coalesce(saved.ranked_at, 'epoch'), saved.open_intervals, saved.intervals_until
 FROM (SELECT *, (coalesce(rating, 0) * 10)::integer AS stars FROM staged_catalogue_searchrow) AS staged
-LEFT JOIN kept USING (restaurant_id)
+LEFT JOIN saved USING (restaurant_id)
 ORDER BY staged.market, floor(staged.position[0] / {TILE_M}), floor(staged.position[1] / {TILE_M})
-"""  # noqa: S608  # of constants
+"""  # noqa: S608  # built from constants
 FILL_KITCHENS = f"""
 INSERT INTO catalogue_kitchen ({", ".join(KITCHEN.columns)})
-SELECT r.restaurant_id, made.cuisine, r.position, r.price_level, r.rating
-FROM catalogue_searchrow AS r CROSS JOIN LATERAL {KITCHEN.made_by}
-"""  # noqa: S608  # of constants
+SELECT r.restaurant_id, rendered.cuisine, r.position, r.price_level, r.rating
+FROM catalogue_searchrow AS r CROSS JOIN LATERAL {KITCHEN.source}
+"""  # noqa: S608  # built from constants
 
-NEXT = "SELECT id FROM catalogue_restaurant WHERE id > %s ORDER BY id LIMIT %s"
-FIRST = UUID(int=0)
+NEXT_BATCH = "SELECT id FROM catalogue_restaurant WHERE id > %s ORDER BY id LIMIT %s"
+MIN_UUID = UUID(int=0)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A restaurant that a table of the read model does not show as it is: `missing`, `left over` or `another`."""
+    """A wrong row of the read model: `missing`, `left over` or `different`."""
 
     restaurant_id: UUID
     table: str
     what: str
 
 
-def render(ids: Collection[UUID]) -> None:
-    """Render these restaurants now, whoever changes them meanwhile. One statement, 0.4 ms a restaurant."""
+def render_restaurants(ids: Collection[UUID]) -> None:
+    """Render these restaurants under their locks. One statement, 0.4 ms for each restaurant."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT render_restaurants(%s)", [list(ids)])
 
 
-def rebuild(*, keeps: bool = True, on_step: OnProgress = no_progress) -> int:
-    """Make all rows of the read model anew, in the order of places; how many restaurants lists see then.
+def rebuild_read_model(*, keeps: bool = True, on_step: OnProgress = no_progress) -> int:
+    """Write all rows of the read model again, sorted by location; return the number of search rows.
 
-    In one transaction: half a minute for 354,000 restaurants on two cores. Until it ends nobody changes restaurants,
-    and in its second half nobody reads the read model. `keeps` the open spans and the order of lists; without it the
-    spans are worked out by the worker, and each restaurant has the place that its rating says.
+    In one transaction, which takes half a minute for 354,000 restaurants on two cores. It locks restaurants against
+    writers, and in its second half the read model against readers. `keeps` preserves the open intervals and the ranks;
+    without it the worker computes the intervals, and ranks follow the current ratings.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        bulk_load.take_time()
-        cursor.execute(f"LOCK TABLE {', '.join(f'catalogue_{table}' for table in BEHIND)} IN SHARE MODE")
+        bulk_load.disable_timeouts()
+        cursor.execute(f"LOCK TABLE {', '.join(f'catalogue_{table}' for table in SOURCE_TABLES)} IN SHARE MODE")
         cursor.execute(f"LOCK TABLE {', '.join(TABLES)} IN SHARE ROW EXCLUSIVE MODE")
         _stage(RECORD)
         on_step("read model", 1, 5)
         _stage(SEARCH_ROW)
         on_step("read model", 2, 5)
-        cursor.execute(KEEP, [keeps])
-        # What foreign keys still have to check would forbid that the indexes go.
+        cursor.execute(COPY_STATE, [keeps])
+        # Constraints cannot be dropped while deferred checks are pending.
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        with bulk_load.unindexed(TABLES, on_step=on_step):
-            # Not TRUNCATE: an export that reads an older snapshot would find nothing.
+        with bulk_load.indexes_dropped(TABLES, on_step=on_step):
+            # TRUNCATE would empty the table for an export that reads an older snapshot.
             for table in reversed(TABLES):
-                cursor.execute(f"DELETE FROM {table}")  # noqa: S608  # of constants
+                cursor.execute(f"DELETE FROM {table}")  # noqa: S608  # built from constants
             cursor.execute(FILL_RECORDS)
             on_step("read model", 3, 5)
             cursor.execute(FILL_ROWS)
@@ -177,75 +183,68 @@ def rebuild(*, keeps: bool = True, on_step: OnProgress = no_progress) -> int:
             cursor.execute(FILL_KITCHENS)
             on_step("read model", 5, 5)
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
-        cursor.execute(f"DROP TABLE kept, {', '.join(f'staged_{one.table}' for one in (RECORD, SEARCH_ROW))}")
+        cursor.execute(
+            f"DROP TABLE saved, {', '.join(f'staged_{rendering.table}' for rendering in (RECORD, SEARCH_ROW))}"
+        )
     return rows
 
 
-def differences(*, limit: int | None = None, on_step: OnProgress = no_progress) -> Iterator[Difference]:
-    """Compare the read model with the restaurants, at most so many differences, in the order of their ids.
+def find_differences(*, limit: int | None = None, on_step: OnProgress = no_progress) -> Iterator[Difference]:
+    """Compare the read model with the restaurants and yield the differences, sorted by id.
 
-    Each thousand is a statement of its own that sees one moment, so a change that happens meanwhile is no difference;
-    0.2 ms a restaurant.
+    A statement compares a thousand restaurants in one snapshot, so concurrent changes are no differences; 0.2 ms for
+    each.
     """
-    found = 0
-    for ids in _ranges(on_step):
-        for difference in _differing(ids):
-            if limit is not None and found >= limit:
-                return
-            found += 1
-            yield difference
+    yield from islice((difference for ids in _batches(on_step) for difference in _compare(ids)), limit)
 
 
-def mend(*, on_step: OnProgress = no_progress) -> int:
-    """Render anew the restaurants that differ, and log them; how many there were.
-
-    The restaurants are locked when they are rendered, so edits and a second run at the same time do no harm.
-    """
-    mended = 0
-    for ids in _ranges(on_step):
-        differing = list(_differing(ids))
-        for difference in differing:
+def repair_read_model(*, on_step: OnProgress = no_progress) -> int:
+    """Render the restaurants that differ, and log them; return how many. Concurrent writers and runs are safe."""
+    repaired = 0
+    for ids in _batches(on_step):
+        differences = list(_compare(ids))
+        for difference in differences:
             logger.warning(
-                "%s of restaurant %s was %s: rendered anew",
+                "%s of restaurant %s was %s and is rendered again",
                 difference.table,
                 difference.restaurant_id,
                 difference.what,
             )
-        wrong = sorted({difference.restaurant_id for difference in differing})
-        if wrong:
-            render(wrong)
-        mended += len(wrong)
-    return mended
+        ids_to_render = sorted({difference.restaurant_id for difference in differences})
+        if ids_to_render:
+            render_restaurants(ids_to_render)
+        repaired += len(ids_to_render)
+    return repaired
 
 
 def _stage(rendering: Rendering) -> None:
-    """Put what a table should hold into a temporary one, by as many processes as the database gives."""
+    """Copy the rows that a table should have into a temporary table, with parallel workers."""
     with connection.cursor() as cursor:
         cursor.execute(
             FUNCTION.format(
                 table=rendering.table,
                 values=", ".join(rendering.columns.values()),
                 fields=", ".join(f"row.{name}" for name in rendering.columns),
-                made_by=rendering.made_by,
+                source=rendering.source,
             )
         )
         for setting in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"):
             cursor.execute(f"SET LOCAL {setting} = 0")
-        fields = ", ".join(f"(made).{name}" for name in rendering.columns)
-        cursor.execute(STAGE.format(table=rendering.table, fields=fields, of=rendering.of))
+        fields = ", ".join(f"(rendered).{name}" for name in rendering.columns)
+        cursor.execute(STAGE.format(table=rendering.table, fields=fields, condition=rendering.condition))
         for setting in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"):
             cursor.execute(f"SET LOCAL {setting} TO DEFAULT")
-        cursor.execute("DROP FUNCTION pg_temp.rendered(catalogue_restaurant)")
+        cursor.execute("DROP FUNCTION pg_temp.render(catalogue_restaurant)")
 
 
-def _ranges(on_step: OnProgress) -> Iterator[list[UUID]]:
-    """The ids of all restaurants, in their order, a thousand at a time."""
+def _batches(on_step: OnProgress) -> Iterator[list[UUID]]:
+    """Yield the ids of all restaurants, sorted, a thousand at a time."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM catalogue_restaurant")
         row = cursor.fetchone()
-        total, done, after = row[0] if row else 0, 0, FIRST
+        total, done, after = row[0] if row else 0, 0, MIN_UUID
         while True:
-            cursor.execute(NEXT, [after, RANGE])
+            cursor.execute(NEXT_BATCH, [after, BATCH_SIZE])
             ids = [pk for (pk,) in cursor.fetchall()]
             if not ids:
                 return
@@ -254,7 +253,7 @@ def _ranges(on_step: OnProgress) -> Iterator[list[UUID]]:
             on_step("restaurants", done, max(done, total))
 
 
-def _differing(ids: list[UUID]) -> Iterator[Difference]:
+def _compare(ids: list[UUID]) -> Iterator[Difference]:
     for rendering in (RECORD, SEARCH_ROW, KITCHEN):
         with connection.cursor() as cursor:
             cursor.execute(_comparison(rendering), {"first": ids[0], "last": ids[-1]})
@@ -264,16 +263,17 @@ def _differing(ids: list[UUID]) -> Iterator[Difference]:
 
 def _comparison(rendering: Rendering) -> str:
     keys = [name for name in rendering.columns if name in {"restaurant_id", "cuisine"}]
-    # Points know no equality that a comparison of rows could use.
+    # The type point has no equality operator for row comparisons.
     compared = [f"{name}::text" if name == "position" else name for name in rendering.columns if name not in keys]
-    due, held = (", ".join(f"{side}.{name}" for name in compared) for side in ("due", "held"))
+    expected, actual = (", ".join(f"{side}.{name}" for name in compared) for side in ("expected", "actual"))
     return f"""
         SELECT restaurant_id, CASE
-            WHEN held.is_there IS NULL THEN 'missing' WHEN due.is_there IS NULL THEN 'left over' ELSE 'another' END
-        FROM (SELECT *, true AS is_there FROM ({rendering.due}) AS made
-            WHERE restaurant_id BETWEEN %(first)s AND %(last)s) AS due
-        FULL JOIN (SELECT *, true AS is_there FROM {rendering.table}
-            WHERE restaurant_id BETWEEN %(first)s AND %(last)s) AS held USING ({", ".join(keys)})
-        WHERE due.is_there IS NULL OR held.is_there IS NULL OR ({due}) IS DISTINCT FROM ({held})
+            WHEN actual.row_exists IS NULL THEN 'missing'
+            WHEN expected.row_exists IS NULL THEN 'left over' ELSE 'different' END
+        FROM (SELECT *, true AS row_exists FROM ({rendering.expected}) AS rendered
+            WHERE restaurant_id BETWEEN %(first)s AND %(last)s) AS expected
+        FULL JOIN (SELECT *, true AS row_exists FROM {rendering.table}
+            WHERE restaurant_id BETWEEN %(first)s AND %(last)s) AS actual USING ({", ".join(keys)})
+        WHERE expected.row_exists IS NULL OR actual.row_exists IS NULL OR ({expected}) IS DISTINCT FROM ({actual})
         GROUP BY 1, 2
-    """  # noqa: S608  # of constants
+    """  # noqa: S608  # built from constants

@@ -199,7 +199,7 @@ def _page(
         as_of=as_of,
         rows=[_record(*row) for row in shown],
         summary=summary(restaurant) if shown or not restaurant.review_count else None,
-        attribution=catalogue_attribution.lines({SOURCE(row) for row in shown}),
+        attribution=catalogue_attribution.attribution_lines({SOURCE(row) for row in shown}),
     )
 
 

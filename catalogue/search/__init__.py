@@ -1,37 +1,34 @@
-"""Which restaurants answer a question."""
+"""Search for restaurants: filters, ranking, facets and pagination."""
 
-from catalogue.search.by_slugs import MOST_SLUGS, look_up
+from catalogue.search.by_slugs import MAX_SLUGS, look_up_slugs
 from catalogue.search.query import (
-    MOST_OPEN_MINUTES,
-    MOST_RADIUS_M,
-    OFFER_WITHIN,
-    OPEN_AHEAD,
-    OPEN_BEHIND,
-    RADIUS_M,
-    Box,
+    DEFAULT_RADIUS_M,
+    MAX_OPEN_AHEAD,
+    MAX_OPEN_MINUTES,
+    MAX_RADIUS_M,
+    OFFER_TIME_TOLERANCE,
+    BoundingBox,
     Facet,
     Query,
     Sort,
 )
-from catalogue.search.results import Attribution, Batch, Hit, Page
-from catalogue.search.service import find
+from catalogue.search.results import Batch, Hit, Page
+from catalogue.search.service import search_restaurants
 
 __all__ = [
-    "MOST_OPEN_MINUTES",
-    "MOST_RADIUS_M",
-    "MOST_SLUGS",
-    "OFFER_WITHIN",
-    "OPEN_AHEAD",
-    "OPEN_BEHIND",
-    "RADIUS_M",
-    "Attribution",
+    "DEFAULT_RADIUS_M",
+    "MAX_OPEN_AHEAD",
+    "MAX_OPEN_MINUTES",
+    "MAX_RADIUS_M",
+    "MAX_SLUGS",
+    "OFFER_TIME_TOLERANCE",
     "Batch",
-    "Box",
+    "BoundingBox",
     "Facet",
     "Hit",
     "Page",
     "Query",
     "Sort",
-    "find",
-    "look_up",
+    "look_up_slugs",
+    "search_restaurants",
 ]

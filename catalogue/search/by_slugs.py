@@ -1,70 +1,71 @@
-"""Several restaurants at once, by their slugs."""
+"""Look up restaurants by their slugs."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import connection
 
+from catalogue import attribution
 from catalogue.search import offer_filter
-from catalogue.search.fetch import SOURCES, Row, hits
+from catalogue.search.fetch import SOURCES, Row, render_hits
 from catalogue.search.query import Query
-from catalogue.search.results import Batch, attribute
-from catalogue.search.sql import SHOWN, SPAN
-from catalogue.search.text import labels as text_labels
+from catalogue.search.results import Batch
+from catalogue.search.sql import HIT_COLUMNS, NEXT_INTERVAL
+from catalogue.search.text.labels import check_language, translations
 
-MOST_SLUGS = 100
+MAX_SLUGS = 100
 
-# Each slug that was asked for, the restaurant that it means, and its row where lists see it. A former slug leads to
-# its restaurant, a merged restaurant to the one that it has become; chains of these are short and end.
-FIND = f"""
-WITH RECURSIVE asked AS (
+# One row per requested slug: the restaurant it leads to, and its search row if lists contain it. A former slug leads
+# to its restaurant, and a merged restaurant to the one that replaced it. The limit of 20 steps ends a cycle of merges.
+LOOK_UP = f"""
+WITH RECURSIVE requested AS (
     SELECT slug, coalesce(r.id, former.restaurant_id) AS id
     FROM unnest(%(slugs)s::varchar[]) AS given (slug)
         LEFT JOIN catalogue_restaurant r USING (slug) LEFT JOIN catalogue_formerslug former USING (slug)
-), meant AS (
-    SELECT slug, id, 0 AS steps FROM asked
+), resolved AS (
+    SELECT slug, id, 0 AS steps FROM requested
     UNION ALL
-    SELECT meant.slug, merged.merged_into_id, meant.steps + 1
-    FROM meant JOIN catalogue_restaurant merged ON merged.id = meant.id
-    WHERE merged.merged_into_id IS NOT NULL AND meant.steps < 20
+    SELECT resolved.slug, merged.merged_into_id, resolved.steps + 1
+    FROM resolved JOIN catalogue_restaurant merged ON merged.id = resolved.id
+    WHERE merged.merged_into_id IS NOT NULL AND resolved.steps < 20
 )
-SELECT meant.slug, place.slug, place.erased_at IS NULL AND place.merged_into_id IS NULL, r.restaurant_id, NULL::float8,
-    {SHOWN}
-FROM meant JOIN catalogue_restaurant place ON place.id = meant.id
-    LEFT JOIN catalogue_searchrow r ON r.restaurant_id = place.id {SPAN} {offer_filter.shown(Query())}
+SELECT resolved.slug, place.slug, place.erased_at IS NULL AND place.merged_into_id IS NULL, r.restaurant_id,
+    NULL::float8, {HIT_COLUMNS}
+FROM resolved JOIN catalogue_restaurant place ON place.id = resolved.id
+    LEFT JOIN catalogue_searchrow r ON r.restaurant_id = place.id {NEXT_INTERVAL} {offer_filter.offer_join(Query())}
 WHERE place.merged_into_id IS NULL
-"""  # noqa: S608  # constants of ours
+"""  # noqa: S608  # built from constants
 
 
-def look_up(slugs: Sequence[str], *, lang: str | None = None, now: datetime) -> Batch:
-    """The restaurants of at most 100 slugs, each once, in the order asked; what has closed for good is only named.
+def look_up_slugs(slugs: Sequence[str], *, lang: str | None = None, now: datetime) -> Batch:
+    """Return the restaurants of at most 100 slugs, each once, in the order of the slugs.
 
-    A query for them, one for sources where this process does not remember them, one for `lang`. Raises InvalidRequest.
+    Restaurants that have closed for good appear by slug only. One query; one more for attribution lines that are not
+    cached, and one for `lang`. Raises InvalidRequest.
     """
     if lang:
-        text_labels.check(lang)
+        check_language(lang)
     now = now.replace(microsecond=0)
     with connection.cursor() as cursor:
-        cursor.execute(FIND, {"slugs": list(slugs), "now": now})
+        cursor.execute(LOOK_UP, {"slugs": list(slugs), "now": now})
         found = {row[0]: row[1:] for row in cursor.fetchall()}
     rows: dict[str, Row] = {}
     missing, closed, renamed = [], [], {}
     for slug in dict.fromkeys(slugs):
-        present, is_there, place, *shown = found.get(slug, (slug, False, None))
-        if not is_there:
+        current_slug, exists, restaurant_id, *columns = found.get(slug, (slug, False, None))
+        if not exists:
             missing.append(slug)
             continue
-        if present != slug:
-            renamed[slug] = present
-        if place is None:
-            closed.append(present)
+        if current_slug != slug:
+            renamed[slug] = current_slug
+        if restaurant_id is None:
+            closed.append(current_slug)
         else:
-            rows.setdefault(present, (place, *shown))
-    labels = text_labels.cuisines(lang) if lang and lang != text_labels.ENGLISH else None
+            rows.setdefault(current_slug, (restaurant_id, *columns))
     return Batch(
-        hits=hits(list(rows.values()), now=now, labels=labels),
+        hits=render_hits(list(rows.values()), now=now, labels=translations(lang)),
         missing=missing,
         closed=list(dict.fromkeys(closed)),
         renamed=renamed,
-        attribution=attribute(map(SOURCES, rows.values())),
+        attribution=attribution.attribution_lines({key for row in rows.values() for key in SOURCES(row)}),
     )

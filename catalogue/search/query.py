@@ -1,4 +1,4 @@
-"""A question to the catalogue, as it is asked."""
+"""The query of a restaurant search."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,25 +10,24 @@ from typing import Literal
 
 from framework.errors import InvalidRequest
 
-RADIUS_M = 1_500
-MOST_RADIUS_M = 20_000
-# Sides of a box, on the ground: what lies in it is counted and put in order.
-MOST_BOX_M = 100_000.0
-# The worker keeps the open spans 15 days ahead.
-OPEN_AHEAD = timedelta(days=14)
-# A caller's clock may be slow.
-OPEN_BEHIND = timedelta(hours=1)
-MOST_OPEN_MINUTES = 24 * 60
-# What is offered at half past six is worth telling whoever wants to eat at eight.
-OFFER_WITHIN = timedelta(minutes=90)
+DEFAULT_RADIUS_M = 1_500
+MAX_RADIUS_M = 20_000
+# Per side, on the ground: all matches in the box are sorted.
+MAX_BOX_SIDE_M = 100_000.0
+# Open intervals are computed 15 days ahead.
+MAX_OPEN_AHEAD = timedelta(days=14)
+MAX_CLOCK_SKEW = timedelta(hours=1)
+MAX_OPEN_MINUTES = 24 * 60
+# A request for 20:00 also matches offers at 18:30.
+OFFER_TIME_TOLERANCE = timedelta(minutes=90)
 
 
 class Sort(StrEnum):
-    """In which order hits come; equal ones by their ids.
+    """The order of hits; ties are sorted by id.
 
-    `best` is by relevance with `q` (the whole name, words of the name, then cuisine, neighborhood or dish; equally
-    relevant ones by number of reviews), by distance with a reference point, else by number of reviews. `offer` is by
-    the highest discount that fits, and keeps those that have one.
+    `best` is by relevance with `q` (the whole name, words of the name, then cuisine, neighborhood or dish; ties by
+    number of reviews), by distance with a reference point, else by number of reviews. `offer` is by the highest
+    matching discount, and excludes restaurants without one.
     """
 
     BEST = "best"
@@ -39,7 +38,7 @@ class Sort(StrEnum):
 
 
 class Facet(StrEnum):
-    """What hits are counted by."""
+    """A property by which matches are counted."""
 
     CUISINE = "cuisine"
     PRICE = "price"
@@ -51,8 +50,8 @@ class Facet(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """Degrees: from west to east and from south to north, not across the 180th meridian."""
+class BoundingBox:
+    """A box in degrees, which does not cross the 180th meridian."""
 
     west: float
     south: float
@@ -62,18 +61,17 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What is asked for; the names are those of the parameters of GET /v1/restaurants.
+    """The parameters of GET /v1/restaurants.
 
-    `ll` is (latitude, longitude) in degrees, `radius` in metres. `open` is the word "now", a time of day on the wall
-    clock of the place that is asked about, or a moment, which is on that clock where it has no zone; `open_for` are
-    the minutes that a place stays open from then.
-    A restaurant has at least one of `cuisine`, none of `cuisine_not`, all of `attributes` and `diet` (`vegan` is the
-    attribute `diet_vegan`). `date` and `time` are on the restaurant's wall clock.
+    `ll` is (latitude, longitude) in degrees, `radius` in metres. `open` is the word "now", a time of day or a moment;
+    both are in the time zone of the searched market where they have none. `open_for` is the number of minutes that the
+    restaurant stays open from then. A restaurant has at least one of `cuisine`, none of `cuisine_not`, and all of
+    `attributes` and `diet` (`vegan` is the attribute `diet_vegan`). `date` and `time` are the restaurant's local time.
     """
 
     near: str | None = None
     ll: tuple[float, float] | None = None
-    bbox: Box | None = None
+    bbox: BoundingBox | None = None
     radius: int | None = None
     q: str | None = None
     market: str | None = None
@@ -101,25 +99,25 @@ class Query:
     lang: str | None = None
 
     @property
-    def asks_for_offers(self) -> bool:
-        """Whether only restaurants with a discount that fits are wanted."""
-        wishes = (self.offer, self.offer_min, self.date, self.time, self.party_size)
-        return self.sort is Sort.OFFER or any(wish is not None for wish in wishes)
+    def has_offer_filter(self) -> bool:
+        """Whether hits need a matching discount."""
+        given = (self.offer, self.offer_min, self.date, self.time, self.party_size)
+        return self.sort is Sort.OFFER or any(value is not None for value in given)
 
     @property
     def tags(self) -> list[str]:
-        """The keys of all attributes that a restaurant is to have."""
+        """The keys of the required attributes, including diets."""
         return [*self.attributes, *(f"diet_{diet}" for diet in self.diet)]
 
     @property
-    def walked(self) -> tuple[object, ...]:
-        """What the pages of one walk have in common."""
-        return tuple(getattr(self, name) for name in WALKED)
+    def pagination_key(self) -> tuple[object, ...]:
+        """The parameters that all pages of a search share."""
+        return tuple(getattr(self, name) for name in SHARED_BY_PAGES)
 
     def check(self) -> None:
-        """Raise InvalidRequest for parameters that do not go together."""
+        """Raise InvalidRequest for parameters that exclude or need one another."""
         has_point = self.near is not None or self.ll is not None
-        needs: Sequence[tuple[bool, str, str]] = [
+        rules: Sequence[tuple[bool, str, str]] = [
             (self.near is not None and self.ll is not None, "ll", "Give `near` or `ll`, not both."),
             (
                 self.radius is not None and not has_point,
@@ -147,15 +145,14 @@ class Query:
                 "`facets` count within an area: add `near`, `ll`, `bbox`, `market`, `neighborhood` or `q`.",
             ),
         ]
-        for wrong, param, message in needs:
-            if wrong:
+        for is_broken, param, message in rules:
+            if is_broken:
                 raise InvalidRequest(message, param=param)
         if both := set(self.cuisine) & set(self.cuisine_not):
             raise InvalidRequest(
-                f"`{min(both)}` stands in `cuisine` and in `cuisine_not`; nothing can match both.", param="cuisine_not"
+                f"`{min(both)}` is in `cuisine` and in `cuisine_not`; nothing can match both.", param="cuisine_not"
             )
 
 
-# What is asked beside the walk, page by page.
-PAGED = ("limit", "cursor", "facets", "include_total", "lang")
-WALKED = tuple(field.name for field in fields(Query) if field.name not in PAGED)
+PER_PAGE = ("limit", "cursor", "facets", "include_total", "lang")
+SHARED_BY_PAGES = tuple(field.name for field in fields(Query) if field.name not in PER_PAGE)

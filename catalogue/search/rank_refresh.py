@@ -1,7 +1,7 @@
-"""The order of lists: a rank follows the rating and the number of reviews at most once an hour.
+"""Refresh the ranks by which lists are sorted.
 
-A walk through pages must not lose its place when a rating changes. So lists are ordered by ranks, of which each row
-keeps the former ones, and a page asks for those that held when its walk began (docs/decisions/0030).
+A rank follows the rating and the number of reviews at most once an hour, and each row keeps its former rank, so that
+a cursor stays valid while ratings change (docs/decisions/0030).
 """
 
 from datetime import datetime
@@ -9,10 +9,11 @@ from datetime import datetime
 from django.db import connection
 
 
-def catch_up(*, now: datetime) -> None:
-    """Move the restaurants whose rating or number of reviews has changed to their places, five minutes from now.
+def refresh_ranks(*, now: datetime) -> None:
+    """Set new ranks, from five minutes after `now`, where the rating or the number of reviews has changed.
 
-    One statement. What moved within the hour waits for the next beat, as does what somebody else is writing.
+    One statement. Ranks that changed within the hour, and rows that another transaction has locked, wait for the next
+    run.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT rank_restaurants(NULL, %s)", [now])

@@ -1,44 +1,33 @@
-"""A page of hits, and how it is written: cards that the database rendered, with what depends on the question."""
+"""Pages of hits and their JSON."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import orjson
 
-from catalogue.attribution import lines as source_lines
-from catalogue.offers import Offer
+from catalogue.attribution import Line
 from catalogue.search.geocoding import landmarks
 from framework.api.pagination.cursor import PageInfo
 
-OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
-
-
-@dataclass(frozen=True, slots=True)
-class Attribution:
-    """A source of what is shown, and the line that its licence asks for."""
-
-    source: str
-    text: str
-    license: str
+ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many there are; from a bound on nobody counts."""
+    """A number of restaurants, or a lower bound where counting stopped."""
 
     value: int
     is_exact: bool
 
-    def plain(self) -> dict[str, Any]:
-        """As it is written."""
+    def to_dict(self) -> dict[str, Any]:
         return {"value": self.value, "relation": "eq" if self.is_exact else "gte"}
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """What some hits have in common: `value` is what the parameter takes that keeps just these."""
+    """A facet value with its number of hits; `value` is what the parameter of the facet takes."""
 
     value: str
     label: str
@@ -47,71 +36,61 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """Counts by each facet that was asked for, and how many restaurants were counted."""
+    """The buckets of each requested facet, and how many restaurants were counted."""
 
     counted: Count
     counts: Mapping[str, list[Bucket]]
 
-    def plain(self) -> dict[str, Any]:
-        """As they are written."""
-        return {"counted": self.counted.plain(), **self.counts}
+    def to_dict(self) -> dict[str, Any]:
+        return {"counted": self.counted.to_dict(), **self.counts}
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A restaurant in a list, as it is written."""
+    """A restaurant of a list, as JSON."""
 
     json: str
 
     @property
     def values(self) -> dict[str, Any]:
-        """Everything by name."""
         return orjson.loads(self.json)  # type: ignore[no-any-return]
 
     @property
     def slug(self) -> str:
-        """The name in the address."""
         return str(self.values["slug"])
 
     @property
     def name(self) -> str:
-        """What it is called."""
         return str(self.values["name"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page(PageInfo):
-    """Hits, and what the question was taken to mean. `total` and `facets` are None unless they were asked for."""
+    """A page of hits, and how the query was interpreted. `total` and `facets` are None unless requested."""
 
     hits: list[Hit]
     near: str | None
-    resolved: landmarks.Place | None
-    alternatives: tuple[landmarks.Place, ...]
+    resolved: landmarks.ResolvedPlace | None
+    alternatives: tuple[landmarks.ResolvedPlace, ...]
     open_at: datetime | None
-    attribution: list[Attribution]
+    attribution: list[Line]
     total: Count | None = None
     facets: Facets | None = None
 
     def to_json(self) -> bytes:
-        """The answer of GET /v1/restaurants."""
-        return self.told()[0]
+        return self.render()[0]
 
-    def told(self) -> tuple[bytes, bytes]:
-        """The answer of GET /v1/restaurants, and what is new about another one.
+    def render(self) -> tuple[bytes, bytes]:
+        """Return the body of GET /v1/restaurants, and the content of its ETag: the body without cursor and moments."""
+        pagination = {"limit": self.limit, "next_cursor": self.next_cursor, "has_more": self.has_more}
+        body = self._members({**pagination, "as_of": self.as_of}, self.open_at)
+        etag_content = self._members({"limit": self.limit, "has_more": self.has_more}, None)
+        return _render_list(self.hits, body), _render_list(self.hits, etag_content)
 
-        The second is all of it but the moment, which each answer has its own of.
-        """
-        hits = _items(self.hits)
-        pagination: dict[str, Any] = {"limit": self.limit, "next_cursor": self.next_cursor}
-        pagination |= {"has_more": self.has_more, "as_of": self.as_of}
-        answer = self._rest(pagination, self.open_at)
-        content = self._rest({"limit": self.limit, "has_more": self.has_more}, None)
-        return _listed(hits, answer), _listed(hits, content)
-
-    def _rest(self, pagination: dict[str, Any], open_at: datetime | None) -> dict[str, Any]:
+    def _members(self, pagination: dict[str, Any], open_at: datetime | None) -> dict[str, Any]:
         if self.total is not None:
-            pagination["total"] = self.total.plain()
-        rest: dict[str, Any] = {
+            pagination["total"] = self.total.to_dict()
+        members: dict[str, Any] = {
             "pagination": pagination,
             "query": {
                 "near": self.near,
@@ -123,28 +102,28 @@ class Page(PageInfo):
             "attribution": self.attribution,
         }
         if self.facets is not None:
-            rest["facets"] = self.facets.plain()
-        return rest
+            members["facets"] = self.facets.to_dict()
+        return members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Restaurants that were asked for by their slugs, in that order.
+    """Restaurants that were looked up by slug, in the order of the slugs.
 
-    `renamed` leads from a slug that was asked for to the one that it has become, `closed` are those that have closed
-    for good, `missing` those that nothing is known of.
+    `renamed` maps requested slugs to current ones, `closed` are restaurants that have closed for good, `missing` are
+    unknown slugs.
     """
 
     hits: list[Hit]
     missing: list[str]
     closed: list[str]
     renamed: Mapping[str, str]
-    attribution: list[Attribution]
+    attribution: list[Line]
 
     def to_json(self) -> bytes:
-        """The answer of GET /v1/restaurants?slugs=."""
-        return _listed(
-            _items(self.hits),
+        """Return the body of GET /v1/restaurants?slugs=."""
+        return _render_list(
+            self.hits,
             {
                 "missing": self.missing,
                 "closed": self.closed,
@@ -154,26 +133,6 @@ class Batch:
         )
 
 
-def attribute(sources: Iterable[Iterable[str]]) -> list[Attribution]:
-    """The lines that these sources ask for, each once; see catalogue.attribution.lines."""
-    lines = source_lines({key for each in sources for key in each})
-    return [Attribution(**line) for line in lines]
-
-
-def plain(offer: Offer) -> dict[str, Any]:
-    """An offer as it is written."""
-    return {
-        "percent": offer.percent,
-        "time": f"{offer.time:%H:%M}",
-        "id": offer.id,
-        "date": offer.date,
-        "seats_left": offer.seats_left,
-    }
-
-
-def _items(hits: Iterable[Hit]) -> bytes:
-    return ",".join([hit.json for hit in hits]).encode()
-
-
-def _listed(items: bytes, rest: Mapping[str, Any]) -> bytes:
-    return b'{"data":[%b],%b' % (items, orjson.dumps(rest, option=OPTIONS)[1:])
+def _render_list(hits: list[Hit], members: Mapping[str, Any]) -> bytes:
+    data = ",".join([hit.json for hit in hits]).encode()
+    return b'{"data":[%b],%b' % (data, orjson.dumps(members, option=ORJSON_OPTIONS)[1:])

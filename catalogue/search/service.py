@@ -1,75 +1,72 @@
-"""Finding: from a question to a page of hits."""
+"""Search: resolve a query, execute its statement and render a page."""
 
 from dataclasses import replace
 from datetime import datetime
 
+from catalogue.attribution import attribution_lines
 from catalogue.search import facets, fetch, query_resolution
-from catalogue.search.fetch import Row
 from catalogue.search.query import Query
-from catalogue.search.results import Page, attribute
-from catalogue.search.sql import Statement
-from catalogue.search.text import labels as text_labels
+from catalogue.search.results import Page
+from catalogue.search.sql import SearchStatement
+from catalogue.search.text.labels import translations
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import Cursor
 
-# Fewer are like nearly every name.
-FEWEST_LETTERS = 3
+# Shorter texts are similar to nearly every name.
+MIN_TRIGRAM_LENGTH = 3
 
 
-def find(query: Query, *, now: datetime) -> Page:
-    """Search the catalogue.
+def search_restaurants(query: Query, *, now: datetime) -> Page:
+    """Search restaurants.
 
-    The later pages of a walk speak of the same moment as its first. One statement for the hits and their offers; one
-    more for sources and for names where this process does not remember them, one each for `near`, `lang`, `facets` and
-    `include_total` where the question has them, and one where words match nothing and letters are tried. Where so many
-    restaurants are at one place that a page ends among them, the hits take another. Raises InvalidRequest, naming the
-    parameter: PlaceNotResolved, InvalidCursor, an unknown name, parameters that need one another.
+    The pages of one search are as of the moment of its first page. One statement for the hits with their offers; one
+    more for attribution lines and for the vocabulary where they are not cached, one each for `near`, `lang`, `facets`
+    and `include_total`, one for the trigram search where no document has the words of `q`, and one where so many
+    restaurants share a position that a page ends among them. Raises InvalidRequest naming the parameter:
+    PlaceNotResolved, InvalidCursor, an unknown name, parameters that need one another.
     """
-    # A cursor keeps the moment to the second.
+    # A cursor stores the moment to the second.
     now = now.replace(microsecond=0)
-    read = query_resolution.read(query)
-    # A name that has come to mean another place meanwhile makes another question.
-    question = pagination_cursor.fingerprint("restaurants", query.walked, read.center)
-    cursor = (
-        pagination_cursor.decode_cursor(query.cursor, question=question, now=now)
-        if query.cursor
-        else Cursor(after=(0,), as_of=now)
-    )
-    by_letters, *after = cursor.after
-    statement = Statement(
+    resolved = query_resolution.resolve_query(query)
+    # The center is part of the fingerprint: if the name of a place resolves differently, the cursor is rejected.
+    fingerprint = pagination_cursor.fingerprint("restaurants", query.pagination_key, resolved.center)
+    cursor = Cursor(after=(0,), as_of=now)
+    if query.cursor:
+        cursor = pagination_cursor.decode_cursor(query.cursor, question=fingerprint, now=now)
+    by_trigrams, *after = cursor.after
+    statement = SearchStatement(
         query=query,
-        center=read.center,
-        open_at=read.open_at(now=cursor.as_of),
+        center=resolved.center,
+        open_at=resolved.open_at(now=cursor.as_of),
         now=cursor.as_of,
-        asked=read.asked,
+        cuisine_terms=resolved.cuisine_terms,
         after=tuple(after),
-        by_letters=bool(by_letters),
+        by_trigrams=bool(by_trigrams),
     )
-    # A row more than asked for says that there is another page.
-    found = fetch.read(statement, wanted=query.limit + 1)
-    if query.q and len(query.q) >= FEWEST_LETTERS and not found and not after:
-        statement = replace(statement, by_letters=True)
-        found = fetch.read(statement, wanted=query.limit + 1)
-    shown = found[: query.limit]
-    labels = text_labels.cuisines(query.lang) if query.lang and query.lang != text_labels.ENGLISH else None
+    # The row beyond the limit shows that there is another page.
+    rows = fetch.fetch_rows(statement, limit=query.limit + 1)
+    if query.q and len(query.q) >= MIN_TRIGRAM_LENGTH and not rows and not after:
+        statement = replace(statement, by_trigrams=True)
+        rows = fetch.fetch_rows(statement, limit=query.limit + 1)
+    page = rows[: query.limit]
+    next_cursor = None
+    if len(rows) > query.limit:
+        last = page[-1]
+        next_cursor = pagination_cursor.encode_cursor(
+            (int(statement.by_trigrams), *fetch.sort_key(statement, last), fetch.ID(last).hex),
+            as_of=statement.now,
+            question=fingerprint,
+        )
     return Page(
-        hits=fetch.hits(shown, now=cursor.as_of, labels=labels),
+        hits=fetch.render_hits(page, now=cursor.as_of, labels=translations(query.lang)),
         limit=query.limit,
-        next_cursor=_next(statement, shown[-1], question) if len(found) > query.limit else None,
+        next_cursor=next_cursor,
         as_of=cursor.as_of,
         near=query.near,
-        resolved=read.near.place if read.near else None,
-        alternatives=read.near.alternatives if read.near else (),
+        resolved=resolved.near.place if resolved.near else None,
+        alternatives=resolved.near.alternatives if resolved.near else (),
         open_at=statement.open_at,
-        attribution=attribute(map(fetch.SOURCES, shown)),
-        total=facets.total(statement) if query.include_total else None,
-        facets=facets.facets(statement) if query.facets else None,
-    )
-
-
-def _next(statement: Statement, last: Row, question: str) -> str:
-    return pagination_cursor.encode_cursor(
-        (int(statement.by_letters), *fetch.key(statement, last), fetch.ID(last).hex),
-        as_of=statement.now,
-        question=question,
+        attribution=attribution_lines({source for row in page for source in fetch.SOURCES(row)}),
+        total=facets.count_matches(statement) if query.include_total else None,
+        facets=facets.count_facets(statement) if query.facets else None,
     )

@@ -1,9 +1,9 @@
-"""The shapes of the catalogue on the wire."""
+"""Serializers of the catalogue's REST API."""
 
 from catalogue.serializers.autocomplete import MatchAnswer, MatchRecord, SuggestionAnswer, SuggestionRecord
 from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
-from catalogue.serializers.history import FeedAnswer, HistoryAnswer, feed
-from catalogue.serializers.hours import OpeningsRecord
+from catalogue.serializers.history import FeedAnswer, HistoryAnswer, render_changes
+from catalogue.serializers.hours import HoursForDatesRecord
 from catalogue.serializers.landmarks import (
     AttributeAnswer,
     AttributeRecord,
@@ -15,7 +15,7 @@ from catalogue.serializers.landmarks import (
     MarketRecord,
 )
 from catalogue.serializers.payment_required import PaymentRequiredRecord
-from catalogue.serializers.restaurants import RestaurantRecord, content, document
+from catalogue.serializers.restaurants import RestaurantRecord, render_etag_content, render_record
 from catalogue.serializers.search import BatchAnswer, SearchAnswer
 from catalogue.serializers.shared import SLUG
 
@@ -30,6 +30,7 @@ __all__ = [
     "ExportRecord",
     "FeedAnswer",
     "HistoryAnswer",
+    "HoursForDatesRecord",
     "LandmarkAnswer",
     "LandmarkRecord",
     "MarketAnswer",
@@ -37,13 +38,12 @@ __all__ = [
     "MatchAnswer",
     "MatchRecord",
     "NewExport",
-    "OpeningsRecord",
     "PaymentRequiredRecord",
     "RestaurantRecord",
     "SearchAnswer",
     "SuggestionAnswer",
     "SuggestionRecord",
-    "content",
-    "document",
-    "feed",
+    "render_changes",
+    "render_etag_content",
+    "render_record",
 ]

@@ -14,7 +14,7 @@ from framework.public_ids import pattern
 
 
 class SuggestionRecord(serializers.Serializer[Any]):
-    """Something that what was typed may become."""
+    """A completion of the text."""
 
     type = serializers.ChoiceField(choices=[kind.value for kind in Kind])
     text = serializers.CharField(help_text="What to show, and to search for.")
@@ -26,13 +26,13 @@ class SuggestionRecord(serializers.Serializer[Any]):
     distance_m = serializers.IntegerField(allow_null=True, min_value=0, help_text="From `ll`; null without it.")
     highlight = serializers.ListField(
         child=serializers.ListField(child=serializers.IntegerField(min_value=0), min_length=2, max_length=2),
-        help_text="Where `text` has what was typed: pairs of begin and end, in characters. Empty for a misspelling.",
+        help_text="The spans of `text` that match: pairs of start and end, in characters. Empty for a correction.",
     )
 
 
 @extend_schema_serializer(many=False)
 class SuggestionAnswer(serializers.Serializer[Any]):
-    """Suggestions, likeliest first."""
+    """Suggestions, the best first."""
 
     data = SuggestionRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
     pagination = CursorPageRecord(source="*")
@@ -48,7 +48,7 @@ class MatchedAddressRecord(serializers.Serializer[Any]):
 
 
 class ReasonsRecord(serializers.Serializer[Any]):
-    """What is alike, from 0 to 1; null is what one of the two does not say."""
+    """Similarities from 0 to 1; null if one of the two has no value."""
 
     name = serializers.FloatField(min_value=0, max_value=1)
     address = serializers.FloatField(min_value=0, max_value=1, allow_null=True)
@@ -56,7 +56,7 @@ class ReasonsRecord(serializers.Serializer[Any]):
 
 
 class MatchRecord(serializers.Serializer[Any]):
-    """A restaurant that a place may be."""
+    """A restaurant that may match."""
 
     slug = serializers.RegexField(SLUG)
     id = serializers.RegexField(pattern("rst"))
@@ -66,7 +66,7 @@ class MatchRecord(serializers.Serializer[Any]):
     neighborhood = serializers.CharField(allow_null=True)
     address = MatchedAddressRecord()
     distance_m = serializers.IntegerField(allow_null=True, min_value=0, help_text="From `ll`; null without it.")
-    score = serializers.FloatField(min_value=0, max_value=1, help_text="How alike the two are.")
+    score = serializers.FloatField(min_value=0, max_value=1, help_text="The similarity of the two records.")
     verdict = serializers.ChoiceField(
         choices=[verdict.value for verdict in Verdict],
         help_text="`same` is right in 95 of 100 cases, `likely` is worth a look.",
@@ -76,7 +76,7 @@ class MatchRecord(serializers.Serializer[Any]):
 
 @extend_schema_serializer(many=False)
 class MatchAnswer(serializers.Serializer[Any]):
-    """Restaurants, the likeliest first."""
+    """Restaurants, the best match first."""
 
     data = MatchRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
     pagination = CursorPageRecord(source="*")

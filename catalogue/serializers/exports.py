@@ -26,7 +26,7 @@ SHA256 = "^[0-9a-f]{64}$"
 
 
 class Since(TextField):
-    """A moment with its offset; read as the same moment in UTC, as it is kept in the filter."""
+    """A moment with an offset, parsed as RFC 3339 in UTC."""
 
     format = "date-time"
 
@@ -34,7 +34,6 @@ class Since(TextField):
         super().__init__(pattern=MOMENT, hint="This must be a moment like 2026-11-21T19:30:00Z.", **options)
 
     def to_internal_value(self, data: Any) -> str:
-        """Return it in RFC 3339."""
         text = super().to_internal_value(data)
         try:
             return datetime.fromisoformat(text).astimezone(UTC).isoformat().replace("+00:00", "Z")
@@ -43,10 +42,9 @@ class Since(TextField):
 
 
 class Group(StrictChoiceField):
-    """A group of fields; another is refused with the nearest one, or the dataset that it is."""
+    """A field group; an unknown one is rejected with the nearest one, or with the dataset of that name."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Return its name."""
         if isinstance(data, str) and data not in self.choices:
             known = list(self.choices)
             raise serializers.ValidationError(
@@ -56,10 +54,9 @@ class Group(StrictChoiceField):
 
 
 class Groups(StrictListField):
-    """Groups of fields, each once."""
+    """Distinct field groups."""
 
     def to_internal_value(self, data: Any) -> list[str]:
-        """Return their names, as they were given."""
         names: list[str] = super().to_internal_value(data)
         if len(set(names)) < len(names):
             raise serializers.ValidationError("This must name each field group once.")
@@ -67,7 +64,7 @@ class Groups(StrictListField):
 
 
 class NewExportFilter(StrictSerializer):
-    """Which rows are wanted; all conditions hold."""
+    """Conditions for rows, all of which must hold."""
 
     market = TextField(required=False, max_length=40, pattern=SLUG, help_text="A slug of GET /v1/markets.")
     updated_since = Since(required=False, max_length=40, help_text="Changed at this moment or later.")
@@ -93,7 +90,7 @@ class NewExportFilter(StrictSerializer):
     ]
 )
 class NewExport(StrictSerializer):
-    """What is to be exported."""
+    """A new export."""
 
     dataset = StrictChoiceField(choices=Export.Dataset.choices)
     format = StrictChoiceField(
@@ -101,7 +98,7 @@ class NewExport(StrictSerializer):
         default=Export.Format.JSONL_GZ.value,
         choices=Export.Format.choices,
         help_text=(
-            "`jsonl.gz`: lines of JSON, gzipped, with all that the API says; `csv.gz` and `parquet`: flat tables, the"
+            "`jsonl.gz`: lines of JSON, gzipped, with all fields of the API; `csv.gz` and `parquet`: flat tables, the"
             " same columns in both."
         ),
     )
@@ -111,14 +108,14 @@ class NewExport(StrictSerializer):
         required=False,
         min_length=1,
         max_length=len(GROUPS),
-        help_text="Of `restaurants`: field groups beside `core`, which is always there; each named once.",
+        help_text="Of `restaurants`: field groups in addition to `core`, without repetition.",
     )
     since_export = TextField(
         required=False,
         max_length=29,
         pattern=pattern("ex"),
         hint=f"This must be the id of an export: {PREFIX}_ and 26 letters.",
-        help_text="An export of yours that has succeeded, of the same kind: only what has changed since is told.",
+        help_text="An export of yours that has succeeded, with equal parameters: exports only later changes.",
     )
 
 
@@ -127,12 +124,12 @@ class ExportFileRecord(serializers.Serializer[Any]):
 
     name = serializers.RegexField("^[a-z0-9.-]{1,80}$")
     kind = serializers.ChoiceField(
-        choices=ExportPart.Kind.values, help_text="Rows; or, of a delta, the ids of those to be taken away first."
+        choices=ExportPart.Kind.values, help_text="Rows; or, for a delta, the ids of rows to delete first."
     )
     bytes = serializers.IntegerField(min_value=1)
     rows = serializers.IntegerField(min_value=0, help_text="Rows, or ids.")
     sha256 = serializers.RegexField(SHA256, help_text="Of the bytes as they are sent, compressed.")
-    url = serializers.URLField(help_text="Good for an hour, without a session. GET the export for a fresh one.")
+    url = serializers.URLField(help_text="Valid for an hour, without a session. GET the export for a new one.")
 
 
 class ExportFilterRecord(serializers.Serializer[Any]):
@@ -143,7 +140,6 @@ class ExportFilterRecord(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=Restaurant.Status.choices, required=False)
 
     def to_representation(self, instance: Any) -> Any:
-        """Return it as it is kept."""
         return instance
 
 
@@ -159,7 +155,7 @@ class ExportRecord(serializers.Serializer[Any]):
     progress = serializers.FloatField(
         min_value=0,
         max_value=1,
-        help_text="Of the parts. It never goes back, but where a failed export is begun anew.",
+        help_text="Of the parts. It never decreases, unless a failed export is restarted.",
     )
     dataset = serializers.ChoiceField(choices=Export.Dataset.values, source="export.dataset")
     format = serializers.ChoiceField(choices=Export.Format.values, source="export.format")
@@ -167,10 +163,10 @@ class ExportRecord(serializers.Serializer[Any]):
     fields = serializers.ListField(  # type: ignore[assignment]  # a name of the contract
         child=serializers.CharField(),
         source="export.fields",
-        help_text="Field groups beside `core`, as they were asked for.",
+        help_text="The requested field groups in addition to `core`.",
     )
     since_export = serializers.RegexField(
-        pattern("ex"), allow_null=True, help_text="The export since which there is told what has changed."
+        pattern("ex"), allow_null=True, help_text="The export since which changes are exported."
     )
     rows = serializers.IntegerField(
         min_value=0,
@@ -182,28 +178,27 @@ class ExportRecord(serializers.Serializer[Any]):
         min_value=0, allow_null=True, help_text="Ids in all files of the kind `removed`; null until it has succeeded."
     )
     payment = serializers.RegexField(
-        pattern("pay"), allow_null=True, help_text="What paid for it (`GET /v1/payments`); null: it cost nothing."
+        pattern("pay"), allow_null=True, help_text="What paid for it (`GET /v1/payments`); null if it was free."
     )
     created_at = DateTimeField(source="export.created_at")
     snapshot_at = DateTimeField(
         allow_null=True,
         source="export.snapshot_at",
-        help_text="The moment of which all files speak. Null while queued; another one after all workers were lost.",
+        help_text="The moment as of which all files are. Null while queued; it changes if all workers crash.",
     )
     changes_from = DateTimeField(
         allow_null=True,
         source="export.changes_from",
-        help_text="What changed before is in the files; `updated_since` this moment misses nothing. Null as above.",
+        help_text="The files contain all earlier changes: use it as `updated_since`. Null as above.",
     )
     files = ExportFileRecord(many=True)
     manifest_url = serializers.URLField(
         allow_null=True, help_text="A file of JSON: schema, licences, rows, and the files with their checksums."
     )
     expires_at = DateTimeField(allow_null=True, source="export.expires_at", help_text="When the files are removed.")
-    error = serializers.SerializerMethodField(help_text="Why it has failed, or what is tried again; null otherwise.")
+    error = serializers.SerializerMethodField(help_text="Why it has failed or is retried; null otherwise.")
 
     def get_error(self, shown: Any) -> str | None:
-        """What went wrong."""
         return shown.export.error or None
 
 

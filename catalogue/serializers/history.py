@@ -1,4 +1,4 @@
-"""What restaurants were, and what has changed."""
+"""Versions and changes."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -8,7 +8,7 @@ import orjson
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from catalogue.history import Change, Feed
+from catalogue.history import Change, ChangePage
 from catalogue.models import Version
 from catalogue.serializers.shared import SLUG
 from framework.api.pagination.schema import CursorPageRecord
@@ -19,12 +19,11 @@ class ExactMoment(serializers.DateTimeField):
     """A moment to the microsecond: two versions may lie within one second."""
 
     def to_representation(self, value: Any) -> Any:
-        """Return it for the renderer, which writes RFC 3339."""
         return value if isinstance(value, datetime) else super().to_representation(value)
 
 
 class OperationRecord(serializers.Serializer[Any]):
-    """An operation of JSON Patch (RFC 6902) on the record, with what stood there before."""
+    """An operation of JSON Patch (RFC 6902) on the record, with the old value."""
 
     op = serializers.ChoiceField(choices=["replace", "add", "remove"])
     path = serializers.CharField(
@@ -34,19 +33,18 @@ class OperationRecord(serializers.Serializer[Any]):
     old = serializers.JSONField(required=False, help_text="Not with `add`.")
 
     def to_representation(self, instance: Any) -> Any:
-        """Return it as it is kept."""
         return instance
 
 
 class EntryRecord(serializers.Serializer[Any]):
-    """One version of a restaurant, and how it came out of the one before."""
+    """A version of a restaurant, and its changes from the previous one."""
 
     version = serializers.IntegerField(min_value=1)
     valid_from = ExactMoment()
-    valid_to = ExactMoment(allow_null=True, help_text="Null: it still is.")
+    valid_to = ExactMoment(allow_null=True, help_text="Null for the current version.")
     actor = serializers.CharField(help_text="`import:` and a source, `staff`, `system`.")
     change = serializers.ChoiceField(choices=Version.Kind.choices)
-    patch = OperationRecord(many=True, help_text="None where what the record shows has not changed.")
+    patch = OperationRecord(many=True, help_text="Empty if no public field has changed.")
 
 
 @extend_schema_serializer(many=False)
@@ -68,13 +66,15 @@ class ChangedRecord(serializers.Serializer[Any]):
 class ChangeRecord(serializers.Serializer[Any]):
     """One change of one restaurant."""
 
-    seq = serializers.IntegerField(min_value=1, help_text="Its place in the feed.")
+    seq = serializers.IntegerField(min_value=1, help_text="Its position in the feed.")
     type = serializers.ChoiceField(choices=Version.Kind.choices)
-    slug = serializers.RegexField(SLUG, help_text="Today's.")
+    slug = serializers.RegexField(SLUG, help_text="The current slug.")
     version = serializers.IntegerField(min_value=1, help_text="The version that it made.")
     at = ExactMoment()
-    paths = serializers.ListField(child=serializers.CharField(), help_text="Where the record has changed.")
-    into = serializers.RegexField(SLUG, allow_null=True, help_text="Of `merged`: the restaurant that it is now.")
+    paths = serializers.ListField(child=serializers.CharField(), help_text="The changed paths of the record.")
+    into = serializers.RegexField(
+        SLUG, allow_null=True, help_text="Of `merged`: the restaurant that it was merged into."
+    )
     record = ChangedRecord(
         required=False,
         allow_null=True,
@@ -82,12 +82,12 @@ class ChangeRecord(serializers.Serializer[Any]):
     )
 
 
-class PlaceInFeed(serializers.Serializer[Any]):
-    """Where a page stands in the feed."""
+class FeedPaginationRecord(serializers.Serializer[Any]):
+    """The position of a page in the feed."""
 
     limit = serializers.IntegerField(min_value=1)
-    next_since = serializers.IntegerField(min_value=0, help_text="Give it as `since` for the next page, now or later.")
-    has_more = serializers.BooleanField(help_text="Whether the next page is there already; this one may be empty.")
+    next_since = serializers.IntegerField(min_value=0, help_text="The `since` of the next page, now or later.")
+    has_more = serializers.BooleanField(help_text="Whether more changes follow; this page may be empty.")
 
 
 @extend_schema_serializer(many=False)
@@ -95,11 +95,11 @@ class FeedAnswer(serializers.Serializer[Any]):
     """A page of the feed, oldest first."""
 
     data = ChangeRecord(many=True)  # type: ignore[assignment]  # a name of the contract
-    pagination = PlaceInFeed()
+    pagination = FeedPaginationRecord()
 
 
-def feed(page: Feed, *, with_record: bool) -> bytes:
-    """The JSON of a FeedAnswer, with the records as the database has rendered them."""
+def render_changes(page: ChangePage, *, with_record: bool) -> bytes:
+    """Render a FeedAnswer, with the records that the database has rendered."""
     return JSONRenderer().render(
         {
             "data": [_change(change, with_record=with_record) for change in page.rows],

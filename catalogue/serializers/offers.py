@@ -78,7 +78,6 @@ class FlowOfferRecord(FlowSlotRecord):
     restaurant = FlowPlaceRecord(source="*")  # type: ignore[assignment]  # here it is more than its slug
 
     def get_fields(self) -> dict[str, Any]:
-        """All but the restaurant is of the slot."""
         fields = super().get_fields()
         for name, field in fields.items():
             if name != "restaurant":
@@ -125,7 +124,6 @@ class NewFlowBooking(StrictSerializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for a way to reach the guest."""
         if not attrs.get("customer_email") and not attrs.get("customer_phone"):
             raise serializers.ValidationError({"customer_email": ["Enter an email address or a phone number."]})
         return attrs
@@ -148,6 +146,6 @@ class FlowBookingRecord(serializers.Serializer[Any]):
     customer_name = serializers.CharField()
     manage_token = serializers.CharField(help_text="Send it as `X-Manage-Token` to see or cancel the booking.")
     manage_url = serializers.URLField(help_text="The guest's own page, where it can be cancelled, too.")
-    reservation_code = serializers.CharField(help_text="What the guest says at the door: K7QX2M.")
+    reservation_code = serializers.CharField(help_text="The code for the restaurant: K7QX2M.")
     created_at = DateTimeField()
     cancelled_at = DateTimeField(allow_null=True)

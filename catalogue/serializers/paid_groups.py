@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.field_groups import insights
-from catalogue.field_groups.context import KINDS, MOST
+from catalogue.field_groups.context import KINDS, MAX_ENTRIES
 from catalogue.field_groups.reviews import NEWEST
 from catalogue.insights.providers.base import LONGEST, MOST_CITED
 from catalogue.serializers.shared import SLUG, AttributionRecord, LocationRecord
@@ -14,7 +14,13 @@ from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
 
 # Why an insight is null.
-REASONS = [insights.TOO_FEW, insights.NOTHING, insights.NOT_YET, insights.AWAITING, insights.WITHHELD]
+REASONS = [
+    insights.TOO_FEW_REVIEWS,
+    insights.NOTHING_TO_SAY,
+    insights.NOT_WRITTEN_YET,
+    insights.AWAITING_APPROVAL,
+    insights.WITHHELD,
+]
 ASPECTS = ["food", "service", "atmosphere", "value"]
 
 
@@ -25,7 +31,7 @@ class Counts(serializers.DictField):
 
 
 class ReplyRecord(serializers.Serializer[Any]):
-    """What the owner answered."""
+    """The reply of the owner."""
 
     text = serializers.CharField()
     created_at = DateTimeField()
@@ -40,7 +46,7 @@ class ReviewPhotoRecord(serializers.Serializer[Any]):
 
 
 class ReviewRecord(serializers.Serializer[Any]):
-    """What one guest wrote."""
+    """A review."""
 
     id = serializers.RegexField(pattern("rev"))
     stars = serializers.IntegerField(min_value=1, max_value=5)
@@ -56,7 +62,7 @@ class ReviewRecord(serializers.Serializer[Any]):
 
 
 class ReviewSummaryRecord(serializers.Serializer[Any]):
-    """All reviews in figures."""
+    """Statistics of all reviews."""
 
     rating = serializers.FloatField(allow_null=True, min_value=1, max_value=5, help_text="Stars.")
     count = serializers.IntegerField(min_value=0)
@@ -67,11 +73,11 @@ class ReviewSummaryRecord(serializers.Serializer[Any]):
 
 
 class ReviewsRecord(serializers.Serializer[Any]):
-    """What guests wrote."""
+    """The newest reviews."""
 
     summary = ReviewSummaryRecord()
     items = serializers.ListField(child=ReviewRecord(), max_length=NEWEST, help_text="The newest.")
-    next = serializers.URLField(allow_null=True, help_text="Where the others are; good for half an hour at least.")
+    next = serializers.URLField(allow_null=True, help_text="The next page; valid for at least half an hour.")
 
 
 @extend_schema_serializer(many=False)
@@ -106,7 +112,7 @@ class ContextRecord(serializers.Serializer[Any]):
     """What lies around the restaurant."""
 
     neighborhood = serializers.CharField(allow_null=True)
-    entries = serializers.ListField(child=AroundRecord(), max_length=MOST, help_text="The nearest first.")
+    entries = serializers.ListField(child=AroundRecord(), max_length=MAX_ENTRIES, help_text="The nearest first.")
 
 
 class NeighborhoodRecord(serializers.Serializer[Any]):

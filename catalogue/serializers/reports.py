@@ -25,7 +25,7 @@ class NewReport(StrictSerializer):
     same_as = TextField(
         required=False, max_length=120, pattern=SLUG, help_text="With `duplicate`: the slug of the other restaurant."
     )
-    contact = EmailField(required=False, help_text="An address for questions. Nobody but our staff sees it.")
+    contact = EmailField(required=False, help_text="An address for questions. Visible to our staff only.")
 
 
 class ReportRecord(serializers.Serializer[Any]):
@@ -37,11 +37,9 @@ class ReportRecord(serializers.Serializer[Any]):
     created_at = DateTimeField()
 
     def get_id(self, report: Report) -> str:
-        """As callers know it."""
         return encode("rep", report.pk)
 
     def get_fields(self) -> dict[str, Any]:
-        """Document the form of the id."""
         fields = super().get_fields()
         fields["id"].help_text = f"Matches `{pattern('rep')}`."
         return fields

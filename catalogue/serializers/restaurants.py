@@ -36,7 +36,6 @@ class WeekMoment(serializers.Serializer[Any]):
     time = TimeField()
 
     def to_representation(self, instance: Any) -> Any:
-        """Return it as it is kept."""
         return instance
 
 
@@ -58,12 +57,11 @@ class SpanRecord(serializers.Serializer[Any]):
     close = TimeField()
 
     def to_representation(self, instance: Any) -> Any:
-        """Return it as it is kept."""
         return instance
 
 
 class SpecialDayRecord(serializers.Serializer[Any]):
-    """What replaces the weekly periods that open on a date; none: closed."""
+    """Periods that replace the weekly ones that open on a date; closed without periods."""
 
     date = serializers.DateField()
     periods = SpanRecord(many=True)
@@ -83,13 +81,13 @@ class HoursRecord(serializers.Serializer[Any]):
 
 
 class SourceRecord(serializers.Serializer[Any]):
-    """What a source gave."""
+    """The record of a source."""
 
     source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
     record = serializers.CharField(help_text="The source's own id.")
     license = serializers.CharField(help_text="SPDX identifier.")
     updated_at = DateTimeField()
-    fields = serializers.ListField(child=serializers.CharField(), help_text="What was taken from it.")  # type: ignore[assignment]  # a name of the contract
+    fields = serializers.ListField(child=serializers.CharField(), help_text="The fields that come from it.")  # type: ignore[assignment]  # a name of the contract
 
 
 # Why an insight is null.
@@ -149,25 +147,23 @@ class RestaurantRecord(serializers.Serializer[Any]):
     history = EntryRecord(many=True, allow_null=True, help_text="Group `history`: the newest ten versions.")
 
     def get_fields(self) -> dict[str, Any]:
-        """All fields; which of them an answer has is for the caller to choose."""
         fields = super().get_fields()
         for name, field in fields.items():
             field.required = name in self.ALWAYS
         return fields
 
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields that the values hold."""
         return {name: value for name, value in super().to_representation(instance).items() if name in instance}
 
 
-# What its groups have written as it is told (decision 0064); of these the serializer is the document alone.
-PLAIN = {"slug", "name", "reviews", "photos", "context"}
+# Field groups that return rendered values (decision 0064): the serializer only documents them.
+RENDERED_GROUPS = {"slug", "name", "reviews", "photos", "context"}
 
 
-def document(record: Record) -> bytes:
-    """The JSON of a RestaurantRecord: what the database has rendered is passed on unread."""
+def render_record(record: Record) -> bytes:
+    """Render a RestaurantRecord; JSON of the database is copied without parsing."""
     values = record.values
-    if not values.keys() <= PLAIN:
+    if not values.keys() <= RENDERED_GROUPS:
         values = RestaurantRecord(values).data
     if record.core is None:
         return JSONRenderer().render(values)
@@ -184,18 +180,16 @@ def document(record: Record) -> bytes:
     )
 
 
-def content(record: Record) -> bytes | None:
-    """What counts as the content of the document where that also tells what changes by itself: the address of a second
-    part, whose cursor holds a moment and what the database saw then. None where the document is its content.
-    """
-    steady = {
+def render_etag_content(record: Record) -> bytes | None:
+    """Return the content for the ETag, without the cursors in `next`; None if the record has none."""
+    stable = {
         name: {**part, "next": part["next"] and name}
         for name, part in record.values.items()
         if isinstance(part, Mapping) and "next" in part
     }
-    return document(replace(record, values={**record.values, **steady})) if steady else None
+    return render_record(replace(record, values={**record.values, **stable})) if stable else None
 
 
 def members(values: Mapping[str, Any]) -> bytes:
-    """The members of a JSON object, without its braces."""
+    """Render the members of a JSON object, without braces."""
     return JSONRenderer().render(values)[1:-1]

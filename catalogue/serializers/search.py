@@ -42,7 +42,7 @@ class Hit(serializers.Serializer[Any]):
 
 
 class PlaceRecord(serializers.Serializer[Any]):
-    """What a name was taken to mean."""
+    """The place that a name was resolved to."""
 
     id = serializers.RegexField(f"{pattern('lm')}|{pattern('rst')}")
     name = serializers.CharField()
@@ -53,11 +53,11 @@ class PlaceRecord(serializers.Serializer[Any]):
 
 
 class QueryRecord(serializers.Serializer[Any]):
-    """What the parameters were taken to mean."""
+    """How the query was interpreted."""
 
     near = serializers.CharField(allow_null=True)
     resolved = PlaceRecord(allow_null=True)
-    alternatives = PlaceRecord(many=True, help_text="What else `near` could have meant, likeliest first.")
+    alternatives = PlaceRecord(many=True, help_text="Other places with this name, the most likely first.")
     open_at = DateTimeField(
         allow_null=True, help_text="The moment at which all hits are open; null when not asked for."
     )
@@ -65,12 +65,10 @@ class QueryRecord(serializers.Serializer[Any]):
 
 
 class CountRecord(serializers.Serializer[Any]):
-    """How many there are."""
+    """A number of restaurants."""
 
     value = serializers.IntegerField(min_value=0)
-    relation = serializers.ChoiceField(
-        choices=["eq", "gte"], help_text="`gte`: there are more, and nobody counts them."
-    )
+    relation = serializers.ChoiceField(choices=["eq", "gte"], help_text="`gte`: there may be more.")
 
 
 class PageRecord(CursorPageRecord):
@@ -82,7 +80,7 @@ class PageRecord(CursorPageRecord):
 class BucketRecord(serializers.Serializer[Any]):
     """What some restaurants have in common."""
 
-    value = serializers.CharField(help_text="What the parameter takes that keeps just these.")
+    value = serializers.CharField(help_text="The value of the parameter.")
     label = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
     count = serializers.IntegerField(min_value=0)
 
@@ -93,9 +91,8 @@ class FacetsRecord(serializers.Serializer[Any]):
     counted = CountRecord(help_text="How many restaurants were counted.")
 
     def get_fields(self) -> dict[str, Any]:
-        """Add a list of counts for each facet."""
         words = {
-            Facet.RATING: "How many have at least so many stars.",
+            Facet.RATING: "Restaurants with at least this rating.",
             Facet.OPEN_NOW: "For the parameter `open`.",
         }
         return super().get_fields() | {

@@ -1,4 +1,4 @@
-"""What several records of the catalogue are made of."""
+"""Records that several serializers share."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 -- Write a version (kind and patch), the former slug and the read model of each restaurant whose version has changed.
--- The open spans are computed again (catalogue/hours/open_spans.py) where the hours, the status or the place have changed.
+-- The open spans are computed again (catalogue/hours/open_intervals.py) where the hours, the status or the place have changed.
 -- Called by the trigger below.
 CREATE OR REPLACE FUNCTION on_restaurant_update() RETURNS trigger
 LANGUAGE plpgsql
@@ -44,9 +44,9 @@ BEGIN
     FROM old_rows AS old_row JOIN new_rows AS new_row ON new_row.id = old_row.id
     WHERE new_row.version <> old_row.version
     ORDER BY new_row.id;
-    UPDATE catalogue_searchrow AS row SET spans_until = NULL
+    UPDATE catalogue_searchrow AS row SET intervals_until = NULL
     FROM old_rows AS old_row JOIN new_rows AS new_row ON new_row.id = old_row.id
-    WHERE row.restaurant_id = new_row.id AND row.spans_until IS NOT NULL
+    WHERE row.restaurant_id = new_row.id AND row.intervals_until IS NOT NULL
         AND (old_row.hours, old_row.status, old_row.latitude, old_row.longitude, old_row.market_id)
             IS DISTINCT FROM (new_row.hours, new_row.status, new_row.latitude, new_row.longitude, new_row.market_id);
     PERFORM render_restaurants(changed);

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import OperationalError
 from django.utils import timezone
 
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.models import SearchRow
 from framework.tasks.dispatch import enqueue
 
@@ -27,9 +27,9 @@ class StillHeldError(Exception):
 )
 def refresh_open_spans(**_: Any) -> None:
     """Work out the open spans that are due, and enqueue another task when that was only a slice of them."""
-    if open_spans.refresh(now=timezone.now(), at_most=SLICE) == SLICE:
+    if open_intervals.refresh_open_intervals(now=timezone.now(), at_most=SLICE) == SLICE:
         enqueue_open_spans()
-    elif SearchRow.objects.filter(spans_missing=True).exists():
+    elif SearchRow.objects.filter(intervals_missing=True).exists():
         raise StillHeldError
 
 

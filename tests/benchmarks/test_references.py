@@ -19,7 +19,7 @@ from benchmarks.figures import OURS, WrongAnswer
 from benchmarks.load import Load
 from benchmarks.product import Product, issue_key
 from benchmarks.suites import Run
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.reviews import aggregates
 from payments.pricing import default_products
 from tests.catalogue import builders
@@ -44,7 +44,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         builders.listed(place, record=str(number))
         for one in range(22 if number == 1 else 0):
             builders.review(place, f"Good {one}", stars=1 + one % 5, created_at=now - timedelta(days=one))
-    open_spans.refresh(now=now)
+    open_intervals.refresh_open_intervals(now=now)
     aggregates.mend()
     with served(tmp_path / "web.log") as base_url:
         up = {"base_url": base_url, "database_url": database_url(), "redis_url": settings.REDIS_URL}

@@ -15,12 +15,12 @@ def test_lines_come_by_key_each_once_and_are_asked_for_once_in_half_a_minute(
 ) -> None:
     builders.source("osm")
     builders.source("demo")
-    assert attribution.lines([]) == []
+    assert attribution.attribution_lines([]) == []
     attribution._cache.clear()  # noqa: SLF001  # what the process remembers
-    monkeypatch.setattr(attribution, "REMEMBERED_S", 30.0)
+    monkeypatch.setattr(attribution, "MAX_AGE_S", 30.0)
     with django_assert_num_queries(1):
-        shown = attribution.lines(["osm", "demo", "osm"])
-        assert attribution.lines({"osm"}) == shown[1:]
+        shown = attribution.attribution_lines(["osm", "demo", "osm"])
+        assert attribution.attribution_lines({"osm"}) == shown[1:]
     demo, osm = Source.objects.get(key="demo"), Source.objects.get(key="osm")
     assert shown == [
         {"source": "demo", "text": demo.attribution, "license": demo.license},
@@ -31,12 +31,12 @@ def test_lines_come_by_key_each_once_and_are_asked_for_once_in_half_a_minute(
 def test_a_source_that_was_added_is_named_at_once_though_the_others_are_remembered(
     monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    monkeypatch.setattr(attribution, "REMEMBERED_S", 30.0)
+    monkeypatch.setattr(attribution, "MAX_AGE_S", 30.0)
     builders.source("demo")
-    attribution.lines(["demo"])
+    attribution.attribution_lines(["demo"])
     builders.source("brand-new")
     with django_assert_num_queries(1):
-        shown = attribution.lines(["demo", "brand-new"])
+        shown = attribution.attribution_lines(["demo", "brand-new"])
     assert [line["source"] for line in shown] == ["brand-new", "demo"]
     with django_assert_num_queries(0):
-        attribution.lines(["demo", "brand-new"])
+        attribution.attribution_lines(["demo", "brand-new"])

@@ -24,7 +24,7 @@ def asked(headers: Mapping[str, str] | None = None, *, method: str = "GET", tier
 
 
 def free(headers: Mapping[str, str] | None = None, body: object = b'{"a":1}', *, method: str = "GET") -> HttpResponse:
-    return paywall.answer(asked(headers, method=method), body, now=NOW)
+    return paywall.build_response(asked(headers, method=method), body, now=NOW)
 
 
 def test_plain_values_and_bytes_of_the_same_content_have_one_etag() -> None:
@@ -51,9 +51,9 @@ def test_an_answer_that_the_caller_has_is_304_with_the_same_headers_and_no_body(
 
 
 def test_what_changes_by_itself_can_be_left_out_of_the_etag_which_is_weak_then() -> None:
-    first = paywall.answer(asked(), b'{"as_of":1}', now=NOW, etag_of=b"rows")
+    first = paywall.build_response(asked(), b'{"as_of":1}', now=NOW, etag_of=b"rows")
     assert first["ETag"].startswith('W/"')
-    again = paywall.answer(asked({"If-None-Match": first["ETag"]}), b'{"as_of":2}', now=NOW, etag_of=b"rows")
+    again = paywall.build_response(asked({"If-None-Match": first["ETag"]}), b'{"as_of":2}', now=NOW, etag_of=b"rows")
     assert again.status_code == 304
 
 

@@ -30,13 +30,13 @@ def metres(market: Market, landmark: Landmark) -> float:
 
 @pytest.mark.django_db
 def test_the_twelve_markets_are_loaded() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     assert set(Market.objects.values_list("slug", flat=True)) == MARKETS
 
 
 @pytest.mark.django_db
 def test_every_market_has_twenty_landmarks_within_its_radius_and_itself_as_a_city() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     for market in Market.objects.prefetch_related("landmarks"):
         landmarks = market.landmarks.all()
         assert [landmark.name for landmark in landmarks if landmark.kind == "city"] == [market.name]
@@ -46,9 +46,9 @@ def test_every_market_has_twenty_landmarks_within_its_radius_and_itself_as_a_cit
 
 
 def test_every_cuisine_has_labels_in_the_languages_of_the_markets() -> None:
-    labels = {row["slug"]: row for row in reference_data.read("cuisine_labels")}
+    labels = {row["slug"]: row for row in reference_data.read_csv("cuisine_labels")}
 
-    assert list(labels) == [row["slug"] for row in reference_data.read("cuisines")]
+    assert list(labels) == [row["slug"] for row in reference_data.read_csv("cuisines")]
     assert set(labels["seafood"]) - {"slug"} <= text_labels.CODES
     assert labels["seafood"]["da"] == "Fisk og skaldyr"
     for lang in ("da", "de", "fr", "it", "es", "ca", "ja", "zh"):
@@ -56,7 +56,7 @@ def test_every_cuisine_has_labels_in_the_languages_of_the_markets() -> None:
 
 
 def test_the_dictionary_has_the_attributes_that_imports_and_the_demo_write() -> None:
-    known = {row["key"]: row for row in reference_data.read("attributes")}
+    known = {row["key"]: row for row in reference_data.read_csv("attributes")}
 
     written = {key.replace(":", "_") for key in osm.ATTRIBUTES} | {"kind"} | set(chain(*DIETS.values()))
     assert written - set(known) == set()
@@ -69,7 +69,7 @@ def test_the_dictionary_has_the_attributes_that_imports_and_the_demo_write() -> 
 
 @pytest.mark.django_db
 def test_attributes_are_loaded_with_their_words() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
     wheelchair = Attribute.objects.get(key="wheelchair")
     assert (wheelchair.label, wheelchair.kind, wheelchair.values) == (
@@ -82,7 +82,7 @@ def test_attributes_are_loaded_with_their_words() -> None:
 
 @pytest.mark.django_db
 def test_no_name_stands_for_two_landmarks_of_a_market() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     names = list(LandmarkName.objects.values_list("landmark__market", "folded"))
     assert len(names) == len(set(names))
 
@@ -90,17 +90,17 @@ def test_no_name_stands_for_two_landmarks_of_a_market() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("words", ["Tivoli Gardens", "tivoli", "TIVOLI KØBENHAVN"])
 def test_tivoli_gardens_is_in_copenhagen_under_each_of_its_names(words: str) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     landmark = Landmark.objects.get(names__folded=Func(Value(words), function="fold"))
     assert (landmark.name, landmark.market_id) == ("Tivoli Gardens", "copenhagen")
 
 
 @pytest.mark.django_db
 def test_loading_again_changes_no_row_and_takes_eight_queries() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     before = list(LandmarkName.objects.order_by("pk").values_list("pk", "landmark", "name"))
     with CaptureQueriesContext(connection) as queries:
-        reference_data.load()
+        reference_data.load_reference_data()
     assert list(LandmarkName.objects.order_by("pk").values_list("pk", "landmark", "name")) == before
     statements = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
     assert len(statements) == 8
@@ -108,7 +108,7 @@ def test_loading_again_changes_no_row_and_takes_eight_queries() -> None:
 
 @pytest.mark.django_db
 def test_loading_adds_what_is_missing_and_leaves_what_staff_mended() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     tivoli = Landmark.objects.get(name="Tivoli Gardens")
     Landmark.objects.filter(pk=tivoli.pk).update(latitude=55.6737, prominence=1)
     Market.objects.filter(slug="copenhagen").update(radius_m=30_000)
@@ -124,7 +124,7 @@ def test_loading_adds_what_is_missing_and_leaves_what_staff_mended() -> None:
     )
     LandmarkName.objects.create(landmark=imported, name="Tivoli Hotel")
 
-    reference_data.load()
+    reference_data.load_reference_data()
 
     tivoli.refresh_from_db()
     assert (tivoli.latitude, tivoli.prominence) == (55.6737, 1)
@@ -146,7 +146,7 @@ def test_an_item_of_wikidata_that_an_import_brought_first_stays_with_it() -> Non
     imported = Landmark.objects.create(
         name="Big Ben", kind="landmark", latitude=51.5, longitude=-0.12, source_id="wikidata", wikidata="Q41225"
     )
-    reference_data.load()
+    reference_data.load_reference_data()
     assert Landmark.objects.get(wikidata="Q41225") == imported
     assert Landmark.objects.get(name="Big Ben", source="tablewire").wikidata is None
 
@@ -155,21 +155,21 @@ def test_an_item_of_wikidata_that_an_import_brought_first_stays_with_it() -> Non
 def test_two_loads_at_once_leave_one_set_of_rows() -> None:
     def load(_: int) -> None:
         try:
-            reference_data.load()
+            reference_data.load_reference_data()
         finally:
             connection.close()
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(load, range(2)))
-    assert Landmark.objects.count() == len(reference_data.read("landmarks"))
-    assert Source.objects.count() == len(reference_data.read("sources"))
+    assert Landmark.objects.count() == len(reference_data.read_csv("landmarks"))
+    assert Source.objects.count() == len(reference_data.read_csv("sources"))
 
 
 @pytest.mark.django_db
 def test_the_lists_of_dictionaries_are_free_and_unchanged_ones_304() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
-    for path, rows in (("markets", 12), ("cuisines", 100), ("attributes", len(reference_data.read("attributes")))):
+    for path, rows in (("markets", 12), ("cuisines", 100), ("attributes", len(reference_data.read_csv("attributes")))):
         answer = Client().get(f"/v1/{path}")
         assert len(answer.json()["data"]) == rows
         assert answer["Cache-Control"] == "public, max-age=60, stale-while-revalidate=300"
@@ -179,7 +179,7 @@ def test_the_lists_of_dictionaries_are_free_and_unchanged_ones_304() -> None:
 
 @pytest.mark.django_db
 def test_an_attribute_is_listed_with_its_kind_and_words() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
     listed = {row["key"]: row for row in Client().get("/v1/attributes").json()["data"]}
     assert listed["wheelchair"] == {
@@ -193,7 +193,7 @@ def test_an_attribute_is_listed_with_its_kind_and_words() -> None:
 
 @pytest.mark.django_db
 def test_cuisines_are_labelled_in_a_language_and_in_english_where_there_is_none() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
     def label(slug: str, query: str) -> str:
         rows = Client().get(f"/v1/cuisines{query}").json()["data"]
@@ -216,7 +216,7 @@ def test_a_language_that_is_none_is_refused(lang: str) -> None:
 
 @pytest.mark.django_db
 def test_landmarks_are_listed_by_kind_and_market() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
     museums = Client().get("/v1/landmarks?kind=museum&market=paris&limit=50").json()["data"]
     assert {(row["kind"], row["market"]) for row in museums} == {("museum", "paris")}

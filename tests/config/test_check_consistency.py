@@ -211,7 +211,7 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
     "a seat that nobody holds": (
         "offer_seats",
         ["UPDATE catalogue_flowslot SET seats_left = 5"],
-        "of 8 seats 0 are held, and 5 are said to be left",
+        "of 8 seats 0 are booked, and seats_left is 5",
     ),
     "a payment that moved untold": (
         "payment_event",
@@ -292,7 +292,7 @@ def test_people_read_a_line_for_each_finding_and_how_many_checks_there_were(worl
         call_command("check_consistency", "--without-chain", stdout=out)
     first, last = out.getvalue().splitlines()
     assert first.startswith("offer_seats: fo_")
-    assert first.endswith(": of 8 seats 0 are held, and 5 are said to be left")
+    assert first.endswith(": of 8 seats 0 are booked, and seats_left is 5")
     assert last == f"{len(CHECKS)} checks, 1 findings."
 
 

@@ -9,7 +9,7 @@ import time_machine
 from django.test import Client
 
 from catalogue import reference_data
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.models import FlowSlot
 from tests.catalogue import builders
 
@@ -39,7 +39,7 @@ def _fiskebar() -> Any:
     builders.slot(place, starts_at=builders.NOW + timedelta(minutes=90), percent=30)
     builders.restaurant(slug="lunch-only", name="Lunch Only", hours=builders.week("11:00", "15:00"))
     with time_machine.travel(builders.NOW, tick=False):
-        open_spans.refresh(now=builders.NOW)
+        open_intervals.refresh_open_intervals(now=builders.NOW)
         yield
 
 
@@ -59,7 +59,7 @@ def test_what_is_no_credential_of_ours_does_not_shut_the_free_tier(client: Clien
 
 
 def test_the_catalogue_covers_twelve_markets(client: Client) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     assert len(client.get("/v1/markets").json()["data"]) == 12
 
 

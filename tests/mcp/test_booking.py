@@ -194,7 +194,7 @@ def test_a_moment_without_an_offer_says_what_there_is_on_that_day(client: Client
 def test_a_time_outside_the_calendar_differs_from_a_time_without_an_offer(client: Client, place: Restaurant) -> None:
     builders.slot(place)
     over = refused(book(client, slug="fiskebar", date="2025-11-21", time="20:00"), "invalid_request", param="date")
-    assert over == "`date` must lie within the next 14 days; 2025-11-21 is over."
+    assert over == "`date` must be within the next 14 days; 2025-11-21 is over."
 
 
 def test_a_moment_that_is_sold_out_says_so(client: Client, place: Restaurant) -> None:

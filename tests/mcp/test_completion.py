@@ -26,8 +26,8 @@ def _remembering(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in the product: what a process has read it knows for a while."""
     vocabulary._cache.clear()  # noqa: SLF001  # what the process remembers
     spell_correction._cache.clear()  # noqa: SLF001  # what the process remembers
-    monkeypatch.setattr("catalogue.search.text.vocabulary.REMEMBERED_S", 30.0)
-    monkeypatch.setattr("catalogue.search.text.spell_correction.REMEMBERED_S", 30.0)
+    monkeypatch.setattr("catalogue.search.text.vocabulary.MAX_AGE_S", 30.0)
+    monkeypatch.setattr("catalogue.search.text.spell_correction.MAX_AGE_S", 30.0)
     yield
     vocabulary._cache.clear()  # noqa: SLF001
     spell_correction._cache.clear()  # noqa: SLF001
@@ -45,12 +45,12 @@ def test_near_becomes_landmarks_neighborhoods_and_cities(client: Client, era: Er
     builders.landmark("Tivoli Gardens", "Tivoli")
     builders.landmark("Tivoliparken", kind="neighborhood")
     builders.restaurant(name="Tivoli Hallen")
-    content = completed(client, DINNER, "near", "tivo", era=era)
-    assert content["total"] == len(content["values"])
-    assert content["hasMore"] is False
-    assert {*content["values"]} == {"Tivoli Gardens", "Tivoliparken"}
-    for value in content["values"]:
-        assert landmarks.resolve(value, market=None).place.name == value
+    told = completed(client, DINNER, "near", "tivo", era=era)
+    assert told["total"] == len(told["values"])
+    assert told["hasMore"] is False
+    assert {*told["values"]} == {"Tivoli Gardens", "Tivoliparken"}
+    for value in told["values"]:
+        assert landmarks.geocode(value, market=None).place.name == value
 
 
 def test_equal_names_are_listed_with_their_markets(client: Client) -> None:
@@ -58,9 +58,9 @@ def test_equal_names_are_listed_with_their_markets(client: Client) -> None:
     builders.market("new-york", name="New York")
     builders.landmark("Soho", kind="neighborhood", market_id="london")
     builders.landmark("SoHo", kind="neighborhood", market_id="new-york", at=(40.72, -74.0))
-    content = completed(client, DINNER, "near", "soho")
-    assert {*content["values"]} == {"Soho, London", "SoHo, New York"}
-    assert landmarks.resolve("SoHo, New York", market=None).place.market == "new-york"
+    told = completed(client, DINNER, "near", "soho")
+    assert {*told["values"]} == {"Soho, London", "SoHo, New York"}
+    assert landmarks.geocode("SoHo, New York", market=None).place.market == "new-york"
 
 
 def test_before_two_letters_near_is_one_of_the_markets(client: Client) -> None:

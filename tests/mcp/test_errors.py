@@ -10,7 +10,7 @@ from django.test import Client
 
 from catalogue import reference_data
 from catalogue.models import FlowBooking
-from catalogue.search.text.vocabulary import Names
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.mcp.jsonrpc import INVALID_PARAMS
 from framework.mcp.server import ERROR
 from tests.catalogue import builders
@@ -46,8 +46,8 @@ def left(response: Any) -> tuple[str, int]:
 def test_a_name_that_is_not_known_is_refused_with_all_that_are(
     client: Client, arguments: dict[str, Any], words: str, of: str
 ) -> None:
-    reference_data.load()
-    known = sorted(getattr(Names.load(), of))
+    reference_data.load_reference_data()
+    known = sorted(getattr(Vocabulary.load(), of))
     assert len(known) == LISTS[of]
     result = call(client, "search_restaurants", **arguments)
     assert words_of(result).removeprefix("`market`: ") == f"{words}{', '.join(known)}."

@@ -15,7 +15,7 @@ from x402.http import x402HTTPClientSync
 from x402.http.utils import decode_payment_required_header
 
 from catalogue import insights
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.mcp.tools.search import HIT
 from catalogue.models import Restaurant
 from catalogue.reviews import aggregates
@@ -125,10 +125,10 @@ def test_a_free_tool_gives_what_rest_gives_for_the_same_queries(
 
 @pytest.mark.usefixtures("_world")
 def test_a_hit_that_is_open_tomorrow_is_not_called_closed(client: Client) -> None:
-    open_spans.refresh(now=NOW)
-    body = call(client, "search_restaurants", near="Tivoli", open="2026-11-23T19:30")["structuredContent"]
-    assert (body["query"]["open_at"], [hit["slug"] for hit in body["data"]]) == ("2026-11-23T18:30:00Z", [SLUG])
-    assert "open_now" not in body["data"][0]
+    open_intervals.refresh_open_intervals(now=NOW)
+    told = call(client, "search_restaurants", near="Tivoli", open="2026-11-23T19:30")["structuredContent"]
+    assert (told["query"]["open_at"], [hit["slug"] for hit in told["data"]]) == ("2026-11-23T18:30:00Z", [SLUG])
+    assert "open_now" not in told["data"][0]
     (hit,) = call(client, "search_restaurants", near="Tivoli", open="now")["structuredContent"]["data"]
     assert hit["open_now"] is True
 

@@ -18,7 +18,7 @@ from mcp.client import ClientRequestContext
 from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
 
 from accounts.models import Event
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.models import FlowBooking, FlowSlot
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
@@ -52,7 +52,7 @@ def slot() -> FlowSlot:
     for stars, text in zip((5, 5, 4), REVIEWS, strict=True):
         builders.review(place, text, stars=stars)
     builders.listing(place)
-    open_spans.refresh(now=timezone.now())
+    open_intervals.refresh_open_intervals(now=timezone.now())
     tomorrow = timezone.now().astimezone(ZoneInfo("Europe/Copenhagen")).date() + timedelta(days=1)
     evening = datetime(tomorrow.year, tomorrow.month, tomorrow.day, 19, tzinfo=ZoneInfo("Europe/Copenhagen"))
     return builders.slot(place, starts_at=evening)

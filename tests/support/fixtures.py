@@ -54,9 +54,9 @@ def _fresh_log() -> None:
 @pytest.fixture(autouse=True)
 def _fresh_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test knows the markets and cuisines of another, and what it adds is known at once."""
-    monkeypatch.setattr("catalogue.search.text.vocabulary.REMEMBERED_S", 0.0)
-    monkeypatch.setattr("catalogue.search.text.spell_correction.REMEMBERED_S", 0.0)
-    monkeypatch.setattr("catalogue.attribution.REMEMBERED_S", 0.0)
+    monkeypatch.setattr("catalogue.search.text.vocabulary.MAX_AGE_S", 0.0)
+    monkeypatch.setattr("catalogue.search.text.spell_correction.MAX_AGE_S", 0.0)
+    monkeypatch.setattr("catalogue.attribution.MAX_AGE_S", 0.0)
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ REVIEWS = Group(
 LAT, LNG = "restaurant.latitude", "restaurant.longitude"
 METRES = distance.METRES_SQL.replace("%(lat)s", LAT).replace("%(lng)s", LNG)
 STRETCH = f"""{distance.MERCATOR_RADIUS_M / distance.EARTH_RADIUS_M * (1 + 1e-9)}
-    / cos(radians(abs({LAT})) + {context.REACH_M / distance.EARTH_RADIUS_M})"""
+    / cos(radians(abs({LAT})) + {context.DEFAULT_RADIUS_M / distance.EARTH_RADIUS_M})"""
 EAST = f"radians(r.longitude - {LNG})"
 BEARING = f"""((round(degrees(atan2(
     sin({EAST}) * cos(radians(r.latitude)),
@@ -105,8 +105,8 @@ ENTRY = an_object(
         "name": value("near.name"),
         "kind": value("near.kind"),
         "distance_m": "round(near.metres)",
-        "walking_distance_m": f"round(near.metres * {distance.DETOUR})",
-        "walking_minutes": f"ceil(near.metres * {distance.DETOUR} / {distance.WALKED_M_PER_MINUTE})",
+        "walking_distance_m": f"round(near.metres * {distance.DETOUR_FACTOR})",
+        "walking_minutes": f"ceil(near.metres * {distance.DETOUR_FACTOR} / {distance.WALKING_M_PER_MINUTE})",
         "bearing": "near.bearing",
         "wikidata": or_null("near.wikidata"),
         "source": value("near.source_id"),
@@ -117,10 +117,11 @@ AROUND = f"""LEFT JOIN LATERAL (
         SELECT * FROM (
             SELECT r.id, r.name, r.kind, r.wikidata, r.source_id, {METRES} AS metres, {BEARING} AS bearing
             FROM catalogue_landmark AS r
-            WHERE r.position <@ circle(restaurant.position, {context.REACH_M} * {STRETCH})
+            WHERE r.position <@ circle(restaurant.position, {context.DEFAULT_RADIUS_M} * {STRETCH})
                 AND r.kind IN ({", ".join(f"'{kind}'" for kind in context.KINDS)})
         ) AS candidate
-        WHERE candidate.metres <= {context.REACH_M} ORDER BY candidate.metres, candidate.id LIMIT {context.MOST}
+        WHERE candidate.metres <= {context.DEFAULT_RADIUS_M}
+        ORDER BY candidate.metres, candidate.id LIMIT {context.MAX_ENTRIES}
     ) AS near
 ) AS around ON true"""  # noqa: S608  # of constants
 CONTEXT_RECORD = f"""CASE WHEN around.entries IS NULL THEN 'null' ELSE
@@ -144,11 +145,11 @@ CONTEXT = Group(
 # As catalogue.field_groups.insights says it.
 REASON = f"""CASE
     WHEN told.hidden THEN '{insights.WITHHELD}'
-    WHEN restaurant.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW}'
-    WHEN told.text <> '' THEN CASE WHEN told.is_waiting THEN '{insights.AWAITING}' END
-    WHEN told.restaurant_id IS NULL OR told.failed_at IS NOT NULL THEN '{insights.NOT_YET}'
-    WHEN told.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW}'
-    ELSE '{insights.NOTHING}'
+    WHEN restaurant.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW_REVIEWS}'
+    WHEN told.text <> '' THEN CASE WHEN told.is_waiting THEN '{insights.AWAITING_APPROVAL}' END
+    WHEN told.restaurant_id IS NULL OR told.failed_at IS NOT NULL THEN '{insights.NOT_WRITTEN_YET}'
+    WHEN told.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW_REVIEWS}'
+    ELSE '{insights.NOTHING_TO_SAY}'
 END"""
 TEXT = f"CASE WHEN {REASON} IS NULL THEN told.text END"
 DETAIL = f"""CASE WHEN {REASON} IS NULL THEN (

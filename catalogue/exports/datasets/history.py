@@ -5,8 +5,8 @@ from typing import Any
 
 from catalogue.exports.datasets.base import MOVED, OF_RESTAURANT, Column, Dataset, gone
 from catalogue.exports.datasets.sql_json import an_object, value, word, word_or_null
-from catalogue.history import Operation, operations
-from catalogue.history.versions import kind_of
+from catalogue.history import Operation, to_json_patch
+from catalogue.history.versions import public_actor
 
 SCHEMA = {
     "id": "string",
@@ -45,7 +45,7 @@ def patch(told: Any) -> list[Operation]:
     if not isinstance(told, Mapping):
         return []
     labels = told["labels"]
-    return operations(told["patch"], label=lambda slug: labels.get(slug, slug))
+    return to_json_patch(told["patch"], label=lambda slug: labels.get(slug, slug))
 
 
 DATASET = Dataset(
@@ -104,5 +104,5 @@ LEFT JOIN catalogue_version AS following
         WHERE (version.updated_at >= %(since)s::timestamptz OR moved.at IS NOT NULL)
             AND ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
     ),
-    rendered={"actor": kind_of, "patch": patch},
+    rendered={"actor": public_actor, "patch": patch},
 )

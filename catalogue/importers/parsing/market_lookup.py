@@ -8,7 +8,7 @@ from django.db import connection
 
 from catalogue.importers.row_errors import RejectedError
 from catalogue.models import Landmark, Market
-from catalogue.search.geocoding.distance import Location, distance_m, stretch
+from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
 
 NEIGHBORHOOD_REACH_M = 1500
 
@@ -76,7 +76,7 @@ class Atlas:
 
 def neighborhoods(locations: Sequence[Location]) -> list[str | None]:
     """The nearest neighbourhood within 1500 m of each place, or None. One query."""
-    reach_m = [NEIGHBORHOOD_REACH_M * stretch(place, radius_m=NEIGHBORHOOD_REACH_M).high for place in locations]
+    reach_m = [NEIGHBORHOOD_REACH_M * mercator_scale(place, radius_m=NEIGHBORHOOD_REACH_M).high for place in locations]
     found: list[str | None] = [None] * len(locations)
     for number, name, lat, lng in _nearest(locations, reach_m):
         if distance_m(locations[number], Location(lat, lng)) <= NEIGHBORHOOD_REACH_M:

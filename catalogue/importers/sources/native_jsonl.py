@@ -128,7 +128,7 @@ def _hours(form: Form, *, market: Market, on: date, point: tuple[float, float]) 
     if stated.has("osm"):
         text = stated.text("osm", longest=2000)
         stated.finish()
-        kept = holidays.named_in(text, market=market.slug, first=on, days=HORIZON_DAYS)
+        kept = holidays.holidays_for_hours(text, market=market.slug, first=on, days=HORIZON_DAYS)
         hours = read_osm(text, timezone=market.timezone, on=on, point=point, holidays=kept)
         if not hours.known:
             raise RejectedError(f"hours.osm: {text!r} cannot be read for certain.")

@@ -251,7 +251,7 @@ def _external_ids(feature: Mapping[str, Any], tags: Tags) -> dict[str, str]:
 
 
 def _hours(text: str, *, market: Market, on: date, point: tuple[float, float]) -> dict[str, Any]:
-    kept = holidays.named_in(text, market=market.slug, first=on, days=HORIZON_DAYS)
+    kept = holidays.holidays_for_hours(text, market=market.slug, first=on, days=HORIZON_DAYS)
     return read_osm(text, timezone=market.timezone, on=on, point=point, holidays=kept).to_json()
 
 

@@ -23,7 +23,7 @@ from catalogue.importers.row_errors import (
 )
 from catalogue.models import Landmark
 from catalogue.reference_data import OWN
-from catalogue.search.geocoding.distance import Location, distance_m, stretch
+from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
 
 COLUMNS = ("qid", "name", "kind", "latitude", "longitude")
 SAME_WITHIN_M = 150
@@ -210,7 +210,7 @@ def _namesakes(places: Sequence[ReadLandmark]) -> dict[str | None, UUID]:
                 [place.name for place in places],
                 [place.location.lat for place in places],
                 [place.location.lng for place in places],
-                [SAME_WITHIN_M * stretch(place.location, radius_m=SAME_WITHIN_M).high for place in places],
+                [SAME_WITHIN_M * mercator_scale(place.location, radius_m=SAME_WITHIN_M).high for place in places],
                 OWN,
             ],
         )

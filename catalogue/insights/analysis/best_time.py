@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from catalogue.hours import Hours
-from catalogue.hours.serialization import clock_time
+from catalogue.hours.serialization import format_time
 from catalogue.insights.providers.base import BestTime, Claim, Discount, Window
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -62,7 +62,7 @@ def _windows(name: str, claim: Claim, hours: Hours | None) -> Iterator[Window]:
         return
     days: dict[tuple[int, int], list[int]] = defaultdict(list)
     for period in hours.periods:
-        for day, opens, closes in period.by_day():
+        for day, opens, closes in period.split_by_day():
             span = _span(name, opens, closes)
             if span and day not in days[span]:
                 days[span].append(day)
@@ -70,8 +70,8 @@ def _windows(name: str, claim: Claim, hours: Hours | None) -> Iterator[Window]:
         if on:
             yield Window(
                 days=tuple(sorted(on)),
-                start=clock_time(start),
-                until=clock_time(until),
+                start=format_time(start),
+                until=format_time(until),
                 basis=("reviews", "hours"),
                 citations=claim.citations,
             )

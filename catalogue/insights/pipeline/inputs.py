@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from catalogue.hours.open_spans import stated
+from catalogue.hours.open_intervals import parse_hours
 from catalogue.insights.providers.base import Context, Discount, Opinion
 from catalogue.models import FlowRule, Restaurant
 from framework.public_ids import encode
@@ -53,7 +53,7 @@ def gather(places: Sequence[UUID]) -> Iterator[Material]:
             name=restaurant.name,
             rating=restaurant.rating,
             reviews=reviews[restaurant.pk],
-            hours=stated(restaurant),
+            hours=parse_hours(restaurant),
             discounts=discounts[restaurant.pk],
         )
         yield Material(restaurant, context, _digest(restaurant, context))

@@ -13,7 +13,7 @@ from rich.table import Table
 from catalogue import reference_data, tasks
 from catalogue.demo import load
 from catalogue.demo.load import SeedAlreadyLoaded
-from catalogue.hours import holidays, open_spans
+from catalogue.hours import holidays, open_intervals
 from catalogue.offers.demo import create_offers
 from framework.cli.progress import show_progress
 
@@ -50,8 +50,8 @@ class Command(BaseCommand):
         started = time.monotonic()
         if options["reviews"] and not options["restaurants"]:
             raise CommandError("Reviews need restaurants.")
-        reference_data.load()
-        holidays.add(now=now)
+        reference_data.load_reference_data()
+        holidays.add_missing_holidays(now=now)
         is_large = options["restaurants"] >= load.MIN_BULK
         offers = 0
         try:
@@ -76,7 +76,7 @@ class Command(BaseCommand):
             # This takes minutes; the worker does it in slices.
             tasks.enqueue_open_spans()
         elif loaded.restaurants:
-            open_spans.refresh(now=now, at_most=loaded.restaurants)
+            open_intervals.refresh_open_intervals(now=now, at_most=loaded.restaurants)
         if loaded.reviews:
             tasks.enqueue_insights()
         if is_large and loaded.restaurants:

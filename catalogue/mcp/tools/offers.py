@@ -7,10 +7,10 @@ from rest_framework import serializers
 
 from accounts import idempotency
 from catalogue import responses
-from catalogue.filters.offers import Offers
+from catalogue.filters.offers import OfferParams
 from catalogue.mcp.tools.search import MARKET, MARKET_WORDS, SHORT
 from catalogue.offers import idempotent_booking
-from catalogue.offers.idempotent_booking import Minute
+from catalogue.offers.idempotent_booking import RestaurantTime
 from catalogue.serializers import SLUG
 from catalogue.serializers.offers import FlowBookingRecord, NewFlowBooking
 from framework.api.error_handler import flatten_detail, invalid_request
@@ -30,7 +30,7 @@ CHOSEN_BY = ("slug", "name", "cuisine", "rating", "distance_m", "walking_minutes
 SLUG_SCHEMA: Schema = {"type": "string", "pattern": SLUG, "maxLength": 120}
 
 
-class Sought(Offers):
+class Sought(OfferParams):
     """What list_offers is told: the parameters of a search, or a restaurant and what goes with it."""
 
     slug = TextField(required=False, max_length=120, pattern=SLUG)
@@ -59,7 +59,7 @@ def list_offers(call: Call, asked: Values) -> Result:
     slug = asked.pop("slug", None)
     if slug is None:
         return Result(responses.offers(asked, now=call.now).body)
-    return Result(responses.offers_of(slug, asked, now=call.now).body)
+    return Result(responses.restaurant_offers(slug, asked, now=call.now).body)
 
 
 def offered() -> Schema:
@@ -183,14 +183,14 @@ FORM: Mapping[str, Schema] = {
 
 def book_table(call: Call, asked: Values) -> Result:
     """The booking."""
-    at = asked["id"] if "id" in asked else Minute(*(asked[name] for name in MOMENT))
+    at = asked["id"] if "id" in asked else RestaurantTime(*(asked[name] for name in MOMENT))
     told = {name: asked[name] for name in GUEST if asked.get(name) is not None}
     if lacking := lacks(told):
         # With a state the table may be booked already, and its last seats be this guest's.
         if call.asker.state is None:
-            idempotent_booking.check(at, party_size=asked["party_size"], now=call.now)
+            idempotent_booking.check_request(at, party_size=asked["party_size"], now=call.now)
         told = answered(call, told, lacking=lacking)
-    wish = idempotent_booking.Wish(at=at, guest=judged(told))
+    wish = idempotent_booking.BookingRequest(at=at, guest=judged(told))
     # What comes to here counts as a try (catalogue.mcp.middleware).
     call.request.has_tried = True  # type: ignore[attr-defined]
     booked = idempotent_booking.book_once(

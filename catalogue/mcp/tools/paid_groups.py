@@ -4,7 +4,7 @@ from functools import partial
 
 from catalogue import responses
 from catalogue.filters import paid_groups as filters
-from catalogue.filters.history import Versions
+from catalogue.filters.history import HistoryParams
 from catalogue.mcp import paywall
 from catalogue.mcp.tools.search import CURSOR_WORDS, SHORT, SLUG_WORDS
 from framework.mcp import schemas
@@ -61,7 +61,7 @@ LIST_REVIEWS = Tool(
     },
     needs=["slug"],
     presets={"limit": 10},
-    reads=filters.Reviews,
+    reads=filters.ReviewParams,
     gives=lambda: schemas.result(
         "ReviewAnswer",
         opaque=("ReviewPhotoRecord",),
@@ -93,7 +93,7 @@ LIST_PHOTOS = Tool(
     },
     needs=["slug"],
     presets={"limit": 10},
-    reads=filters.Photos,
+    reads=filters.PhotoParams,
     gives=lambda: schemas.result(
         "PhotoAnswer",
         only={**SHORT, "PhotoRecord": ("url", "kind", "caption", "alt", "author", "license", "attribution")},
@@ -118,7 +118,7 @@ GET_SURROUNDINGS = Tool(
     },
     needs=["slug"],
     known_as={"kinds": "kind", "radius_m": "radius"},
-    reads=filters.Around,
+    reads=filters.ContextParams,
     gives=lambda: schemas.result(
         "AroundAnswer",
         only={
@@ -174,7 +174,7 @@ GET_HISTORY = Tool(
     },
     needs=["slug"],
     presets={"limit": 10},
-    reads=Versions,
+    reads=HistoryParams,
     gives=lambda: schemas.result(
         "HistoryAnswer",
         only={

@@ -5,7 +5,7 @@ from functools import partial
 import orjson
 
 from catalogue import filters, responses
-from catalogue.filters.history import LookBack
+from catalogue.filters.history import RestaurantParams
 from catalogue.mcp import paywall
 from framework.mcp import schemas
 from framework.mcp.responses import Result
@@ -56,7 +56,7 @@ RECORD = (
 
 def search_restaurants(call: Call, asked: Values) -> Result:
     """A page of hits."""
-    content = responses.found(asked, now=call.now)
+    content = responses.search_results(asked, now=call.now)
     page = orjson.loads(content.body)
     # Of a hit that is open when it was asked for, what it is now reads like the answer, and is another.
     kept = [name for name in HIT if name != "open_now" or asked.get("open", "now") == "now"]
@@ -119,7 +119,7 @@ SEARCH_RESTAURANTS = Tool(
     },
     presets={"limit": 10},
     beside={"market": MARKET},
-    reads=filters.Search,
+    reads=filters.SearchParams,
     gives=lambda: schemas.result(
         "SearchAnswer",
         only={
@@ -145,7 +145,7 @@ GET_RESTAURANT = Tool(
     operation="get_restaurant",
     takes={"slug": SLUG_WORDS, "fields": "Field groups; core alone when left out."},
     needs=["slug"],
-    reads=LookBack,
+    reads=RestaurantParams,
     gives=lambda: schemas.result(
         "RestaurantRecord",
         opaque=("ReviewsRecord", "PhotosRecord", "ContextRecord", "InsightRecord", "EntryRecord"),
@@ -178,7 +178,7 @@ FIND_LANDMARK = Tool(
     presets={"limit": 10},
     known_as={"query": "q"},
     beside={"market": MARKET},
-    reads=filters.LookUp,
+    reads=filters.LandmarkParams,
     gives=lambda: schemas.result(
         "LandmarkAnswer", only={**SHORT, "LandmarkRecord": ("id", "name", "kind", "market", "location")}
     ),

@@ -1,1 +1,1 @@
-"""From words to points: landmarks and distances."""
+"""Geocoding of place names, and distances."""

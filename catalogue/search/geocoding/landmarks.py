@@ -1,4 +1,4 @@
-"""From a name to a place: what `near` means, and the search of the landmark dictionary."""
+"""Geocoding: resolve a place name to a point, and search landmarks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,31 +11,31 @@ from django.db import connection
 from catalogue import attribution
 from catalogue.search.geocoding import distance
 from catalogue.search.geocoding.distance import Location
-from catalogue.search.text.vocabulary import Names
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import AttributedListing, Cursor
 from framework.errors import ErrorCode, InvalidRequest
 from framework.public_ids import encode
 
-MOST_ALTERNATIVES = 5
-# "San Francisco", "New York City"; each cut costs a look-up.
-MOST_CITY_WORDS = 3
-# The likeness of what is written as the name is, a letter aside; what is less likely is another place.
-AS_IT_IS_SPELT = 1.9
-# A look-up by place alone lists what a walk or a short ride reaches.
-AROUND_M = 20_000.0
-# Of the landmark that a page ended with, in the order of a look-up.
-KEYS = ("unlikeness", "metres", "outside", "unprominence", "name", "id")
+MAX_ALTERNATIVES = 5
+# "San Francisco", "New York City"; each split costs a look-up.
+MAX_CITY_WORDS = 3
+# The score of a name that differs by at most one letter; a lower one belongs to another place.
+MIN_SPELLING_SIMILARITY = 1.9
+# A search by point alone lists the landmarks within this distance.
+NEARBY_RADIUS_M = 20_000.0
+# The keyset of a search.
+KEYS = ("negative_score", "metres", "outside", "negative_prominence", "name", "id")
 
 
 class PlaceNotResolved(InvalidRequest):
-    """Nothing that we know has this name."""
+    """No known place has this name."""
 
     code = ErrorCode.PLACE_NOT_RESOLVED
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResolvedPlace:
     """A landmark, or a restaurant that was named as one: `kind` is a Landmark.Kind or "restaurant"."""
 
     id: str
@@ -47,38 +47,37 @@ class Place:
 
     @property
     def location(self) -> Location:
-        """Where it is."""
         return Location(self.lat, self.lng)
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What `near` was taken to mean, and what else it could have meant, likeliest first."""
+    """The place that a name means, and other places that it could mean, the most likely first."""
 
-    place: Place
-    alternatives: tuple[Place, ...]
+    place: ResolvedPlace
+    alternatives: tuple[ResolvedPlace, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A landmark as the dictionary lists it; `distance_m` is None without a place to measure from."""
+class LandmarkMatch:
+    """A landmark of a search; `distance_m` is None without a reference point."""
 
-    place: Place
+    place: ResolvedPlace
     wikidata: str | None
     names: tuple[str, ...]
     distance_m: int | None
 
 
-# A reading of `near` is a name and the market that its place has to be in: the whole text is one, and so is what
-# stands before each name of a city of ours in it. Each step is taken only when those before it found nothing;
-# PostgreSQL skips a step whose NOT EXISTS is false. The exact name of a restaurant goes before the begun word and the
-# misspelt name of a landmark, as an exact answer is the surer one. Fewer than three letters begin or resemble too
-# much, and a text of more than sixty takes too long to compare. A slip of the hand (one letter in five, two in ten)
-# is nearer than any words in common. Of the last step, what is less than two thirds like the reading, or has not the
-# house number that the reading has, resolves nothing: it is for "did you mean". Letters index LIKE, whose pattern they
-# see when it runs, and not ^@; restaurants are looked up in the rows of lists, which have the folded names.
-RESOLVE = """
-WITH cut AS MATERIALIZED (
+# A candidate is a name and the market of its place: the whole text, and what precedes the name of a city of ours in
+# it. Each step runs only if the steps before it found nothing; PostgreSQL skips a step whose NOT EXISTS is false. The
+# exact name of a restaurant comes before a prefix and a misspelling of a landmark's name, because it is more certain.
+# Texts under three letters are prefixes of too many names, and comparing trigrams of texts over sixty takes too long.
+# An edit distance of one letter in five, at most two, scores higher than any trigram similarity. Similar names resolve
+# only from two thirds on, and only with the same house number; the others are suggestions. The trigram index serves
+# LIKE, whose pattern is known at execution, but not ^@. Restaurants are looked up in catalogue_searchrow, which stores
+# folded names.
+GEOCODE = """
+WITH split AS MATERIALIZED (
     SELECT DISTINCT fold(part.head) AS name, coalesce(%(market)s, city.market) AS market
     FROM unnest(%(heads)s::text[], %(tails)s::text[]) AS part (head, tail) CROSS JOIN LATERAL (
         SELECT l.market_id AS market FROM catalogue_landmarkname n JOIN catalogue_landmark l ON l.id = n.landmark_id
@@ -86,149 +85,145 @@ WITH cut AS MATERIALIZED (
         UNION SELECT m.slug FROM catalogue_market m WHERE fold(part.tail) IN (m.slug, fold(m.name))
     ) AS city
     WHERE fold(part.head) <> ''
-), reading AS MATERIALIZED (
-    SELECT fold(%(near)s) AS name, %(market)s::text AS market, true AS whole, NOT EXISTS (SELECT FROM cut) AS narrowest
+), candidate AS MATERIALIZED (
+    SELECT fold(%(near)s) AS name, %(market)s::text AS market, true AS is_whole,
+        NOT EXISTS (SELECT FROM split) AS is_specific
     WHERE fold(%(near)s) <> ''
     UNION ALL
-    SELECT name, market, false, true FROM cut
+    SELECT name, market, false, true FROM split
 ), exact AS MATERIALIZED (
-    SELECT n.landmark_id, 1.0::float8 AS likeness
-    FROM reading JOIN catalogue_landmarkname n ON n.folded = reading.name
+    SELECT n.landmark_id, 1.0::float8 AS score
+    FROM candidate JOIN catalogue_landmarkname n ON n.folded = candidate.name
         JOIN catalogue_landmark l ON l.id = n.landmark_id
-    WHERE reading.market IS NULL OR l.market_id = reading.market
-), begun AS MATERIALIZED (
-    SELECT n.landmark_id, reading.whole, CASE WHEN n.folded ^@ (reading.name || ' ') THEN 1.0 ELSE 0.5 END::float8
-        AS likeness
-    FROM reading JOIN catalogue_landmarkname n
-            ON n.folded LIKE regexp_replace(reading.name, '([\\\\%%_])', '\\\\\\1', 'g') || '%%'
+    WHERE candidate.market IS NULL OR l.market_id = candidate.market
+), prefixed AS MATERIALIZED (
+    SELECT n.landmark_id, candidate.is_whole,
+        CASE WHEN n.folded ^@ (candidate.name || ' ') THEN 1.0 ELSE 0.5 END::float8 AS score
+    FROM candidate JOIN catalogue_landmarkname n
+            ON n.folded LIKE regexp_replace(candidate.name, '([\\\\%%_])', '\\\\\\1', 'g') || '%%'
         JOIN catalogue_landmark l ON l.id = n.landmark_id
-    WHERE char_length(reading.name) >= 3 AND (reading.market IS NULL OR l.market_id = reading.market)
+    WHERE char_length(candidate.name) >= 3 AND (candidate.market IS NULL OR l.market_id = candidate.market)
       AND NOT EXISTS (SELECT FROM exact)
-), named AS MATERIALIZED (
+), restaurants AS MATERIALIZED (
     SELECT r.restaurant_id AS id, max(r.review_count) AS weight
-    FROM reading CROSS JOIN LATERAL (
+    FROM candidate CROSS JOIN LATERAL (
         (
             SELECT restaurant_id, review_count FROM catalogue_searchrow
-            WHERE name = reading.name AND position IS NOT NULL
-                AND (reading.market IS NULL OR market = reading.market)
+            WHERE name = candidate.name AND position IS NOT NULL
+                AND (candidate.market IS NULL OR market = candidate.market)
         )
         UNION ALL (
             SELECT restaurant_id, review_count FROM catalogue_searchrow
-            WHERE line1 IN (reading.name, CASE WHEN reading.narrowest THEN fold(%(line1)s) END)
-                AND position IS NOT NULL AND (reading.market IS NULL OR market = reading.market)
+            WHERE line1 IN (candidate.name, CASE WHEN candidate.is_specific THEN fold(%(line1)s) END)
+                AND position IS NOT NULL AND (candidate.market IS NULL OR market = candidate.market)
         )
     ) AS r
-    WHERE NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM begun WHERE whole AND likeness = 1)
-    GROUP BY r.restaurant_id ORDER BY weight DESC, id LIMIT %(most)s
-), alike AS MATERIALIZED (
-    SELECT n.landmark_id, likeness, (slips <= forgiven OR (likeness > 0.66 AND reading.narrowest))
+    WHERE NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM prefixed WHERE is_whole AND score = 1)
+    GROUP BY r.restaurant_id ORDER BY weight DESC, id LIMIT %(max_rows)s
+), fuzzy AS MATERIALIZED (
+    SELECT n.landmark_id, score, (edits <= max_edits OR (score > 0.66 AND candidate.is_specific))
         AND regexp_split_to_array(n.folded, '[^0-9]+') @> numbers
-        AND (reading.market IS NULL OR l.market_id = reading.market) AS resolves
-    FROM reading JOIN catalogue_landmarkname n ON reading.name <%% n.folded OR reading.name %% n.folded
+        AND (candidate.market IS NULL OR l.market_id = candidate.market) AS resolves
+    FROM candidate JOIN catalogue_landmarkname n ON candidate.name <%% n.folded OR candidate.name %% n.folded
         JOIN catalogue_landmark l ON l.id = n.landmark_id
-        CROSS JOIN LATERAL (SELECT levenshtein_less_equal(reading.name, n.folded, 2),
-            least(char_length(reading.name) / 5, 2), ARRAY(SELECT unnest(regexp_matches(reading.name, '[0-9]+', 'g')))
-        ) AS compared (slips, forgiven, numbers)
-        CROSS JOIN LATERAL (SELECT CASE WHEN slips <= forgiven THEN 2.0 - slips / 10.0
-            ELSE greatest(word_similarity(reading.name, n.folded), similarity(reading.name, n.folded)) END::float8
-        ) AS measured (likeness)
-    WHERE char_length(reading.name) BETWEEN 3 AND 60
-      AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM begun) AND NOT EXISTS (SELECT FROM named)
-), meant AS (
-    SELECT landmark_id, max(likeness) AS likeness, resolves
+        CROSS JOIN LATERAL (SELECT levenshtein_less_equal(candidate.name, n.folded, 2),
+            least(char_length(candidate.name) / 5, 2),
+            ARRAY(SELECT unnest(regexp_matches(candidate.name, '[0-9]+', 'g')))
+        ) AS compared (edits, max_edits, numbers)
+        CROSS JOIN LATERAL (SELECT CASE WHEN edits <= max_edits THEN 2.0 - edits / 10.0
+            ELSE greatest(word_similarity(candidate.name, n.folded), similarity(candidate.name, n.folded)) END::float8
+        ) AS measured (score)
+    WHERE char_length(candidate.name) BETWEEN 3 AND 60
+      AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM prefixed) AND NOT EXISTS (SELECT FROM restaurants)
+), matched AS (
+    SELECT landmark_id, max(score) AS score, resolves
     FROM (
-        SELECT landmark_id, likeness, true AS resolves FROM exact
-        UNION ALL SELECT landmark_id, likeness, true FROM begun WHERE NOT EXISTS (SELECT FROM named)
-        UNION ALL SELECT landmark_id, likeness, resolves FROM alike
+        SELECT landmark_id, score, true AS resolves FROM exact
+        UNION ALL SELECT landmark_id, score, true FROM prefixed WHERE NOT EXISTS (SELECT FROM restaurants)
+        UNION ALL SELECT landmark_id, score, resolves FROM fuzzy
     ) AS step
     GROUP BY landmark_id, resolves
 )
 SELECT * FROM (
-    SELECT l.id, l.name, l.kind, l.market_id, l.latitude, l.longitude, resolves, likeness,
-           l.market_id IS NOT NULL AS covered, l.prominence AS weight
-    FROM meant JOIN catalogue_landmark l ON l.id = meant.landmark_id
+    SELECT l.id, l.name, l.kind, l.market_id, l.latitude, l.longitude, resolves, score,
+           l.market_id IS NOT NULL AS in_market, l.prominence AS weight
+    FROM matched JOIN catalogue_landmark l ON l.id = matched.landmark_id
     UNION ALL
-    SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, named.weight
-    FROM named JOIN catalogue_restaurant r ON r.id = named.id
+    SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, restaurants.weight
+    FROM restaurants JOIN catalogue_restaurant r ON r.id = restaurants.id
 ) AS place
-ORDER BY resolves DESC, resolves AND covered DESC, likeness DESC, covered DESC, weight DESC, name, id LIMIT %(most)s
+ORDER BY resolves DESC, resolves AND in_market DESC, score DESC, in_market DESC, weight DESC, name, id
+LIMIT %(max_rows)s
 """
 
 
-def resolve(near: str, *, market: str | None) -> Resolution:
-    """Find the place that a name means: of several, one in a market of ours, then the likest, then the most prominent.
+def geocode(near: str, *, market: str | None) -> Resolution:
+    """Resolve a place name: places in a market of ours first, then by similarity, then by prominence.
 
-    Names and spellings of landmarks, neighbourhoods and cities come first, whole before begun; then the name or the
-    address line of a restaurant; then landmarks with a begun word, then misspelt ones. `market` keeps its places only,
-    and so does a city of ours behind the name ("Central Park, New York", "nyhavn in copenhagen"). One query. Raises
-    PlaceNotResolved.
+    Names of landmarks, neighborhoods and cities come first, exact before prefixes; then the name or address line of a
+    restaurant; then landmarks with a word that begins so, then misspelled names. `market` selects places of one
+    market, and so does a city of ours after the name ("Central Park, New York", "nyhavn in copenhagen"). One query.
+    Raises PlaceNotResolved.
     """
-    ends = _ends(near)
+    # Each way to split the text into a name and a city: at commas, or else between words.
+    parts = near.split("," if "," in near else " ")
+    if "," in near:
+        splits = [(",".join(parts[:end]).strip(), parts[end].strip()) for end in range(1, len(parts))]
+    else:
+        ends = range(max(1, len(parts) - MAX_CITY_WORDS), len(parts))
+        splits = [(" ".join(parts[:end]).removesuffix(" in"), " ".join(parts[end:])) for end in ends]
     parameters = {
         "near": near,
-        "heads": [head for head, _ in ends],
-        "tails": [tail for _, tail in ends],
-        # An address is often written with its town behind it.
+        "heads": [head for head, _ in splits],
+        "tails": [tail for _, tail in splits],
+        # An address is often followed by its town.
         "line1": near.partition(",")[0].strip(),
         "market": market,
-        "most": MOST_ALTERNATIVES + 1,
+        "max_rows": MAX_ALTERNATIVES + 1,
     }
     with connection.cursor() as cursor:
-        cursor.execute(RESOLVE, parameters)
+        cursor.execute(GEOCODE, parameters)
         rows = cursor.fetchall()
     places = [_place(*row[:6]) for row in rows if row[6]]
     if not places:
-        likely = list(dict.fromkeys(row[1] for row in rows if market in (None, row[3])))
-        hint = (
-            f" Did you mean {' or '.join(likely)}? Ask again with one of these names,"
-            if likely
-            else f"{_elsewhere(rows)} Name a landmark, a neighborhood, a city or a restaurant,"
-        )
-        raise PlaceNotResolved(
-            f"No place called `{near}` is known here.{hint} or give the point itself as `ll`: latitude,longitude.",
-            param="near",
-            extra={"suggestions": likely},
-        )
+        raise _not_resolved(near, rows, market=market)
     return Resolution(place=places[0], alternatives=tuple(places[1:]))
 
 
-def _elsewhere(rows: Sequence[tuple[Any, ...]]) -> str:
-    """Where the place is that would have been meant without the market that was given."""
-    if not rows or rows[0][7] < AS_IT_IS_SPELT:
-        return ""
-    _, name, _, market, *_ = rows[0]
-    return f" {name} lies in {market}: ask there, or leave `market` out." if market else ""
+def _not_resolved(near: str, rows: Sequence[tuple[Any, ...]], *, market: str | None) -> PlaceNotResolved:
+    suggestions = list(dict.fromkeys(row[1] for row in rows if market in (None, row[3])))
+    if suggestions:
+        hint = f" Did you mean {' or '.join(suggestions)}? Ask again with one of these names,"
+    else:
+        hint = " Name a landmark, a neighborhood, a city or a restaurant,"
+        if rows and rows[0][7] >= MIN_SPELLING_SIMILARITY and rows[0][3]:
+            hint = f" {rows[0][1]} is in {rows[0][3]}: use that market, or leave `market` out.{hint}"
+    return PlaceNotResolved(
+        f"No place called `{near}` is known here.{hint} or give the point itself as `ll`: latitude,longitude.",
+        param="near",
+        extra={"suggestions": suggestions},
+    )
 
 
-def _ends(near: str) -> list[tuple[str, str]]:
-    """Each way to cut a text into a name and what may be the city behind it: at commas, else between words."""
-    separator = "," if "," in near else " "
-    parts = near.split(separator)
-    if separator == ",":
-        return [(",".join(parts[:cut]).strip(), parts[cut].strip()) for cut in range(1, len(parts))]
-    cuts = range(max(1, len(parts) - MOST_CITY_WORDS), len(parts))
-    return [(" ".join(parts[:cut]).removesuffix(" in"), " ".join(parts[cut:])) for cut in cuts]
-
-
-def _place(row_id: UUID, name: str, kind: str, market: str | None, lat: float, lng: float) -> Place:
+def _place(row_id: UUID, name: str, kind: str, market: str | None, lat: float, lng: float) -> ResolvedPlace:
     prefix = "rst" if kind == "restaurant" else "lm"
-    return Place(id=encode(prefix, row_id), name=name, kind=kind, market=market, lat=lat, lng=lng)
+    return ResolvedPlace(id=encode(prefix, row_id), name=name, kind=kind, market=market, lat=lat, lng=lng)
 
 
-# All parts of the order ascend, so that one comparison finds the next page.
-ORDER_SQL = "unlikeness, metres, outside, -prominence, name, id"
-LOOK_UP = f"""
+# All parts of the order ascend, so that one row comparison selects the next page.
+ORDER_SQL = "negative_score, metres, outside, -prominence, name, id"
+SEARCH = f"""
 WITH matching AS (
     SELECT n.landmark_id, max(CASE
         WHEN n.folded = fold(%(q)s) THEN 3
         WHEN n.folded ^@ fold(%(q)s) THEN 2
-        ELSE word_similarity(fold(%(q)s), n.folded) END) AS likeness
+        ELSE word_similarity(fold(%(q)s), n.folded) END) AS score
     FROM catalogue_landmarkname n
     WHERE fold(%(q)s) <> '' AND (n.folded ^@ fold(%(q)s) OR fold(%(q)s) <%% n.folded)
     GROUP BY n.landmark_id
 ), found AS (
     SELECT r.id, r.name, r.kind, r.market_id, r.latitude, r.longitude, r.wikidata, r.prominence,
-        -coalesce(matching.likeness, 0)::float8 AS unlikeness, (r.market_id IS NULL)::int AS outside,
+        -coalesce(matching.score, 0)::float8 AS negative_score, (r.market_id IS NULL)::int AS outside,
         CASE WHEN %(lat)s::float8 IS NOT NULL THEN {distance.METRES_SQL} ELSE 0 END AS metres
     FROM catalogue_landmark r LEFT JOIN matching ON matching.landmark_id = r.id
     WHERE CASE WHEN %(q)s::text IS NULL THEN true ELSE matching.landmark_id IS NOT NULL END
@@ -238,16 +233,17 @@ WITH matching AS (
 )
 SELECT id, name, kind, market_id, latitude, longitude, wikidata,
        ARRAY(SELECT n.name FROM catalogue_landmarkname n WHERE n.landmark_id = found.id ORDER BY n.name),
-       unlikeness, metres, outside, -prominence
+       negative_score, metres, outside, -prominence
 FROM found
-WHERE NOT %(goes_on)s OR ({ORDER_SQL}) > (
-    %(unlikeness)s::float8, %(metres)s::float8, %(outside)s::int, %(unprominence)s::int, %(name)s::text, %(id)s::uuid
+WHERE NOT %(has_cursor)s OR ({ORDER_SQL}) > (
+    %(negative_score)s::float8, %(metres)s::float8, %(outside)s::int, %(negative_prominence)s::int,
+    %(name)s::text, %(id)s::uuid
 )
 ORDER BY {ORDER_SQL} LIMIT %(rows)s
-"""  # noqa: S608  # the fragments are constants
+"""  # noqa: S608  # built from constants
 
 
-def look_up(
+def search_landmarks(
     *,
     q: str | None = None,
     ll: tuple[float, float] | None = None,
@@ -256,57 +252,55 @@ def look_up(
     limit: int,
     cursor: str | None = None,
     now: datetime,
-) -> AttributedListing[Found]:
-    """Search the dictionary: best matches of `q` first (whole, begun, misspelt), equal ones nearest to `ll` first.
+) -> AttributedListing[LandmarkMatch]:
+    """Search landmarks by name: exact matches first, then prefixes, then misspellings; ties nearest to `ll` first.
 
-    Without `q` those within 20 km of `ll`, nearest first; without either all of them, the most prominent first. Of
-    these kinds and in this market, where they are given. Three queries, and one for an unknown market. Raises
-    InvalidCursor and InvalidRequest.
+    Without `q` those within 20 km of `ll`, nearest first; without both all of them, the most prominent first. Three
+    queries, and one for an unknown market. Raises InvalidCursor and InvalidRequest.
     """
     if market is not None:
-        Names.load().market(market)
-    question = pagination_cursor.fingerprint("landmarks", q, ll, sorted(kind), market)
+        Vocabulary.load().market(market)
+    fingerprint = pagination_cursor.fingerprint("landmarks", q, ll, sorted(kind), market)
     now = now.replace(microsecond=0)
-    begin = (
-        pagination_cursor.decode_cursor(cursor, question=question, now=now) if cursor else Cursor(after=(), as_of=now)
+    start = (
+        pagination_cursor.decode_cursor(cursor, question=fingerprint, now=now)
+        if cursor
+        else Cursor(after=(), as_of=now)
     )
-    center = Location(*ll) if ll else None
-    point = distance.project(center) if center else None
+    circle: dict[str, Any] = dict.fromkeys(("lat", "lng", "x", "y", "reach"))
+    if ll:
+        circle = {**distance.circle_parameters(Location(*ll), radius_m=NEARBY_RADIUS_M)}
     parameters: dict[str, Any] = {
+        **circle,
         "q": q,
-        "lat": center.lat if center else None,
-        "lng": center.lng if center else None,
-        "x": point.x if point else None,
-        "y": point.y if point else None,
-        "reach": AROUND_M * distance.stretch(center, radius_m=AROUND_M).high if center and not q else None,
+        "reach": None if q else circle["reach"],
         "kinds": list(kind) or None,
         "market": market,
-        "goes_on": bool(begin.after),
-        **dict(zip(KEYS, begin.after or [None] * len(KEYS), strict=True)),
+        "has_cursor": bool(start.after),
+        **dict(zip(KEYS, start.after or [None] * len(KEYS), strict=True)),
         "rows": limit + 1,
     }
     with connection.cursor() as db:
-        db.execute(LOOK_UP, parameters)
+        db.execute(SEARCH, parameters)
         rows = db.fetchall()
-    found = [
-        Found(
+    matches = [
+        LandmarkMatch(
             place=_place(*row[:6]),
             wikidata=row[6],
             names=tuple(row[7]),
-            distance_m=round(row[9]) if center else None,
+            distance_m=round(row[9]) if ll else None,
         )
         for row in rows[:limit]
     ]
-    more = None
+    next_cursor = None
     if len(rows) > limit:
         last = rows[limit - 1]
-        more = pagination_cursor.encode_cursor(
-            (*last[8:12], last[1], str(last[0])), as_of=begin.as_of, question=question
-        )
+        key = (*last[8:12], last[1], str(last[0]))
+        next_cursor = pagination_cursor.encode_cursor(key, as_of=start.as_of, question=fingerprint)
     return AttributedListing(
-        rows=found,
+        rows=matches,
         limit=limit,
-        next_cursor=more,
-        as_of=begin.as_of,
-        attribution=attribution.of_landmarks([row[0] for row in rows[:limit]]),
+        next_cursor=next_cursor,
+        as_of=start.as_of,
+        attribution=attribution.landmark_attribution([row[0] for row in rows[:limit]]),
     )

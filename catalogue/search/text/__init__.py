@@ -1,1 +1,1 @@
-"""Words of a query: suggestions, spelling, vocabulary."""
+"""Text of queries: autocomplete, spelling correction, vocabulary and labels."""

@@ -1,4 +1,4 @@
-"""What somebody who is typing may mean: restaurants, landmarks, neighborhoods and cuisines."""
+"""Autocomplete: restaurants, landmarks, neighborhoods and cuisines whose name has a word that begins with a text."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -14,22 +14,22 @@ from django.db import connection
 from catalogue.matching import scoring
 from catalogue.search.geocoding.distance import Location, distance_m
 from catalogue.search.text import vocabulary
-from catalogue.search.text.spell_correction import Words
+from catalogue.search.text.spell_correction import SpellingIndex
 from framework.public_ids import encode
 
-FEWEST_LETTERS = 2
-# A common beginning is found among the best known places, and a rare one is a short list: neither reads much.
-WALKED = 1_000
-READ = 40
-FEW = 10
-# Two kilometres count as much as half of the reviews.
-HALVED_EVERY_M = 2_000.0
-# No kind of suggestion but restaurants takes more than this part of the list, unless it would stay empty.
-SHARE = 4
+MIN_QUERY_LENGTH = 2
+# A frequent prefix is found among the most reviewed restaurants, and a rare one has few rows: neither reads many rows.
+MAX_POPULAR_ROWS = 1_000
+MAX_ROWS = 40
+MIN_POPULAR_MATCHES = 10
+# This distance weighs as much as half of the reviews.
+DISTANCE_DECAY_M = 2_000.0
+# Each kind of suggestion except restaurants is limited to this part of the list, unless it would remain empty.
+MAX_SHARE = 4
 
 
 class Kind(StrEnum):
-    """What a suggestion leads to: the order is that of equally good ones."""
+    """The kind of a suggestion, in the order of equally good ones."""
 
     CUISINE = "cuisine"
     LANDMARK = "landmark"
@@ -39,10 +39,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A thing that what was typed may become.
+    """A completion of a text.
 
-    `slug` is that of a restaurant or a cuisine, `id` that of a restaurant or a landmark, `highlight` the spans of
-    `text` that were typed, as pairs of character offsets.
+    `slug` belongs to restaurants and cuisines, `id` to restaurants and landmarks; `highlight` are the spans of `text`
+    that match, as pairs of character offsets.
     """
 
     type: Kind
@@ -54,14 +54,14 @@ class Suggestion:
     neighborhood: str | None = None
     distance_m: int | None = None
     highlight: tuple[tuple[int, int], ...] = ()
-    # 0: the whole text, 1: its beginning, 2: the beginning of a word of it, 3: with a letter aside, or a further name.
+    # 0: the whole text matches, 1: its beginning, 2: the beginning of a word, 3: a correction or an alternative name.
     rank: int = 3
     weight: float = 0.0
 
 
-# The lexemes of what was typed, as the rows' own parser reads it: whole words, but for the last one.
-TYPED = """
-    SELECT string_agg(quote_literal(lexeme) || CASE WHEN is_last THEN ':*A' ELSE ':A' END, ' & ')::tsquery AS named
+# The lexemes of the text, parsed as those of the documents: whole words, and a prefix as the last one.
+TSQUERY = """
+    SELECT string_agg(quote_literal(lexeme) || CASE WHEN is_last THEN ':*A' ELSE ':A' END, ' & ')::tsquery AS query
     FROM (
         SELECT lexeme, positions[1] = max(positions[1]) OVER () AS is_last
         FROM unnest(to_tsvector('pg_catalog.simple', fold(%(q)s))) AS word (lexeme, positions, weights)
@@ -69,37 +69,34 @@ TYPED = """
 """
 
 
-def _restaurants(*, in_market: bool) -> str:
-    """The statement that reads the rows of restaurants with a name that begins so.
-
-    An index of the best known ones of a market does not serve all markets, so it is one of two.
-    """
-    here = "market = %(market)s" if in_market else "true"
+def _restaurant_sql(*, in_market: bool) -> str:
+    # The index on the ranks of one market does not serve all markets, so there are two statements.
+    scope = "market = %(market)s" if in_market else "true"
     return f"""
-WITH typed AS MATERIALIZED ({TYPED}), walked AS MATERIALIZED (
+WITH typed AS MATERIALIZED ({TSQUERY}), popular AS MATERIALIZED (
     SELECT restaurant_id, card, rank_reviews
     FROM (
         SELECT restaurant_id, card, rank_reviews, document FROM catalogue_searchrow
-        WHERE {here} ORDER BY rank_reviews DESC, restaurant_id LIMIT %(walked)s
-    ) AS known
-    WHERE document @@ (SELECT named FROM typed) LIMIT %(read)s
+        WHERE {scope} ORDER BY rank_reviews DESC, restaurant_id LIMIT %(max_popular)s
+    ) AS best_known
+    WHERE document @@ (SELECT query FROM typed) LIMIT %(rows)s
 ), rare AS (
     SELECT restaurant_id, card, rank_reviews FROM catalogue_searchrow
-    WHERE {here} AND name LIKE ANY (%(patterns)s::text[]) AND (SELECT count(*) FROM walked) < %(few)s
+    WHERE {scope} AND name LIKE ANY (%(patterns)s::text[]) AND (SELECT count(*) FROM popular) < %(min_popular)s
     OFFSET 0
 )
-SELECT * FROM walked
+SELECT * FROM popular
 UNION
-(SELECT * FROM rare ORDER BY rank_reviews DESC, restaurant_id LIMIT %(read)s)
-"""  # noqa: S608  # of constants
+(SELECT * FROM rare ORDER BY rank_reviews DESC, restaurant_id LIMIT %(rows)s)
+"""  # noqa: S608  # built from constants
 
 
-# An index of letters serves LIKE, also for a word of which two letters are given.
+# The trigram index serves LIKE, even for two letters of a word.
 LANDMARKS = """
 SELECT l.id, l.name, l.kind, l.market_id, l.latitude, l.longitude, l.prominence, array_agg(n.name)
 FROM catalogue_landmarkname AS n JOIN catalogue_landmark AS l ON l.id = n.landmark_id
 WHERE n.folded LIKE ANY (%(patterns)s::text[]) AND (%(market)s::text IS NULL OR l.market_id = %(market)s)
-GROUP BY l.id ORDER BY l.market_id IS NULL, l.prominence DESC, l.name, l.id LIMIT %(read)s
+GROUP BY l.id ORDER BY l.market_id IS NULL, l.prominence DESC, l.name, l.id LIMIT %(rows)s
 """
 
 
@@ -109,76 +106,86 @@ def suggest(
     ll: tuple[float, float] | None = None,
     market: str | None = None,
     limit: int = 10,
-    of: Collection[Kind] = tuple(Kind),
+    kinds: Collection[Kind] = tuple(Kind),
 ) -> list[Suggestion]:
-    """What a text that is being typed may become, likeliest first.
+    """Return completions of a text of at least two letters, the best first.
 
-    Whole names before begun ones before begun words; then by what is best known, restaurants near `ll` before those
-    far from it. With `ll` in a market of ours, and with `market`, only what lies in that market. Two letters are the
-    least; where nothing begins so, one letter may be wrong in a word of five to fourteen. Only these dictionaries are
-    asked: that of landmarks has the neighborhoods and cities that `near` understands, and NEIGHBORHOOD is what
-    restaurants name. A query each for landmarks and restaurants, and no table is read as a whole; as many more for
-    each of at most five spellings. Raises InvalidRequest for an unknown market.
+    Whole names come before prefixes of names, and these before prefixes of words; then by popularity, restaurants near
+    `ll` before distant ones. With `market`, or `ll` in a market, all suggestions are in that market. If nothing
+    matches, one letter may be wrong in a word of 5 to 14 letters. NEIGHBORHOOD are the neighborhoods of restaurants;
+    those that `near` accepts are landmarks, as cities are. A query each for landmarks and restaurants, none of which
+    reads a whole table, and as many for each of at most five corrections. Raises InvalidRequest for an unknown market.
     """
-    known = vocabulary.Names.load()
+    known = vocabulary.Vocabulary.load()
     center = Location(*ll) if ll else None
-    area = known.market(market) if market else known.market_around(center) if center else None
+    area = known.market(market) if market else known.containing_market(center) if center else None
     typed = scoring.fold(q)
-    if len(typed) < FEWEST_LETTERS:
+    if len(typed) < MIN_QUERY_LENGTH:
         return []
-    asking = Asking(typed=typed, market=area.slug if area else None, center=center, of=frozenset(of))
-    found = asking.all(q)
+    search = PrefixSearch(typed=typed, market=area.slug if area else None, center=center, kinds=frozenset(kinds))
+    found = search.run(q)
     if not found:
-        spelt = [(text, replace(asking, typed=text)) for text in Words.load().corrected(typed)]
-        found = [replace(each, rank=3, highlight=()) for text, other in spelt for each in other.all(text)]
-    return _mixed(found, limit=limit)
+        found = [
+            replace(suggestion, rank=3, highlight=())
+            for text in SpellingIndex.load().suggest_corrections(typed)
+            for suggestion in replace(search, typed=text).run(text)
+        ]
+    return _select(found, limit=limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """What was typed, folded, and where, of which dictionaries."""
+class PrefixSearch:
+    """A search for names with a word that begins with the folded text `typed`."""
 
     typed: str
     market: str | None
     center: Location | None
-    of: frozenset[Kind]
+    kinds: frozenset[Kind]
 
-    def all(self, q: str) -> list[Suggestion]:
-        """All that begins so; `q` is what was typed as the database is to fold it."""
+    def run(self, q: str) -> list[Suggestion]:
+        """Return all matches; `q` is the text before folding, because PostgreSQL folds it differently."""
+        # Names that are not Latin are folded to lower case without apostrophes.
+        unaccented = " ".join(q.casefold().replace("'", "").split())
         patterns = [
-            _pattern(words, form) for words in {self.typed, _lower(q) or self.typed} for form in ("{}%", "% {}%")
+            form.format(text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_"))
+            for text in {self.typed, unaccented or self.typed}
+            for form in ("{}%", "% {}%")
         ]
-        asked: dict[Kind, Callable[[], list[Suggestion]]] = {
+        searches: dict[Kind, Callable[[], list[Suggestion]]] = {
             Kind.CUISINE: lambda: self.cuisines(q),
             Kind.NEIGHBORHOOD: self.neighborhoods,
             Kind.LANDMARK: lambda: self.landmarks(patterns),
             Kind.RESTAURANT: lambda: self.restaurants(q, patterns),
         }
-        return [each for kind, found in asked.items() if kind in self.of for each in found()]
+        return [suggestion for kind, search in searches.items() if kind in self.kinds for suggestion in search()]
 
     def cuisines(self, q: str) -> list[Suggestion]:
-        """Those whose label begins so, in any language that we have: in its own letters, for sushi is no 素食."""
-        known = vocabulary.Names.load()
+        """Return cuisines by their labels in all languages, not transliterated: "sushi" is not 素食."""
+        known = vocabulary.Vocabulary.load()
         typed = vocabulary.fold(q)
         ranks: dict[str, int] = {}
-        for words, slugs in known.called.items():
-            rank = _rank(words, typed) if typed else None
+        for term, slugs in known.cuisines_by_term.items():
+            rank = _prefix_rank(term, typed) if typed else None
             if rank is not None:
                 ranks |= {slug: min(rank, ranks.get(slug, rank)) for slug in slugs}
-        return [self.cuisine(slug, known.cuisines[slug], rank) for slug, rank in ranks.items()]
-
-    def cuisine(self, slug: str, label: str, rank: int) -> Suggestion:
-        """A cuisine that somebody may mean."""
-        return Suggestion(type=Kind.CUISINE, text=label, slug=slug, rank=rank, highlight=_spans(label, self.typed))
+        return [
+            Suggestion(
+                type=Kind.CUISINE,
+                text=known.cuisines[slug],
+                slug=slug,
+                rank=rank,
+                highlight=_highlight(known.cuisines[slug], self.typed),
+            )
+            for slug, rank in ranks.items()
+        ]
 
     def landmarks(self, patterns: list[str]) -> list[Suggestion]:
-        """Landmarks, neighborhoods and cities with a name like one of these."""
+        """Return landmarks, neighborhoods and cities. One query."""
         with connection.cursor() as cursor:
-            cursor.execute(LANDMARKS, {"patterns": patterns, "market": self.market, "read": READ})
-            rows = cursor.fetchall()
-        return [self.landmark(*row) for row in rows]
+            cursor.execute(LANDMARKS, {"patterns": patterns, "market": self.market, "rows": MAX_ROWS})
+            return [self._landmark(*row) for row in cursor.fetchall()]
 
-    def landmark(
+    def _landmark(
         self,
         pk: UUID,
         name: str,
@@ -187,42 +194,44 @@ class Asking:
         lat: float,
         lng: float,
         prominence: int,
-        called: Sequence[str],
+        names: Sequence[str],
     ) -> Suggestion:
-        """A landmark by the name that was typed: its own, else another."""
-        ranked = [(rank, each != name, each) for each in called if (rank := self.rank_of(each)) is not None]
+        # The name that matches best, the landmark's main name if it matches equally well.
+        ranked = [(rank, other != name, other) for other in names if (rank := self._rank(other)) is not None]
         rank, _, text = min(ranked, default=(3, False, name))
+        metres = self._distance_m(lat, lng)
         return Suggestion(
             type=Kind.NEIGHBORHOOD if kind == "neighborhood" else Kind.LANDMARK,
             text=text,
             id=encode("lm", pk),
             kind=kind,
             market=market,
-            distance_m=self.metres_to(lat, lng),
-            highlight=_spans(text, self.typed),
+            distance_m=metres,
+            highlight=_highlight(text, self.typed),
             rank=rank,
-            weight=prominence - (0 if market else 100) - self.remoteness(lat, lng),
+            weight=prominence - (0 if market else 100) - (metres or 0) / DISTANCE_DECAY_M,
         )
 
     def restaurants(self, q: str, patterns: list[str]) -> list[Suggestion]:
-        """Restaurants whose names have words that begin so."""
+        """Return restaurants. One query."""
         parameters = {
             "q": q,
             "patterns": patterns,
             "market": self.market,
-            "walked": WALKED,
-            "few": FEW,
-            "read": READ,
+            "max_popular": MAX_POPULAR_ROWS,
+            "min_popular": MIN_POPULAR_MATCHES,
+            "rows": MAX_ROWS,
         }
         with connection.cursor() as cursor:
-            cursor.execute(_restaurants(in_market=self.market is not None), parameters)
-            rows = cursor.fetchall()
-        return [self.restaurant(pk, json.loads(f"{{{card}}}"), reviews) for pk, card, reviews in rows]
+            cursor.execute(_restaurant_sql(in_market=self.market is not None), parameters)
+            return [
+                self._restaurant(pk, json.loads(f"{{{card}}}"), reviews) for pk, card, reviews in cursor.fetchall()
+            ]
 
-    def restaurant(self, pk: UUID, card: dict[str, Any], reviews: int) -> Suggestion:
-        """A restaurant by its name."""
-        lat, lng = (card["location"]["lat"], card["location"]["lng"]) if card["location"] else (None, None)
-        rank = self.rank_of(card["name"])
+    def _restaurant(self, pk: UUID, card: dict[str, Any], reviews: int) -> Suggestion:
+        location = card["location"]
+        metres = self._distance_m(location["lat"], location["lng"]) if location else None
+        rank = self._rank(card["name"])
         return Suggestion(
             type=Kind.RESTAURANT,
             text=card["name"],
@@ -230,44 +239,36 @@ class Asking:
             id=encode("rst", pk),
             market=card["market"],
             neighborhood=card["neighborhood"],
-            distance_m=self.metres_to(lat, lng),
-            highlight=_spans(card["name"], self.typed),
+            distance_m=metres,
+            highlight=_highlight(card["name"], self.typed),
             rank=3 if rank is None else rank,
-            weight=log2(1 + reviews) - self.remoteness(lat, lng),
+            weight=log2(1 + reviews) - (metres or 0) / DISTANCE_DECAY_M,
         )
 
     def neighborhoods(self) -> list[Suggestion]:
-        """Neighborhoods of restaurants whose name begins so."""
+        """Return neighborhoods of restaurants. No query if the spelling index is cached."""
         return [
             Suggestion(
                 type=Kind.NEIGHBORHOOD,
                 text=name,
                 kind="neighborhood",
                 market=market,
-                highlight=_spans(name, self.typed),
+                highlight=_highlight(name, self.typed),
                 rank=rank,
                 weight=log2(1 + count),
             )
-            for (market, name), count in Words.load().neighborhoods.items()
-            if self.market in (None, market) and (rank := self.rank_of(name)) is not None
+            for (market, name), count in SpellingIndex.load().neighborhoods.items()
+            if self.market in (None, market) and (rank := self._rank(name)) is not None
         ]
 
-    def rank_of(self, name: str) -> int | None:
-        """How a name begins with what was typed; None when it does not."""
-        return _rank(scoring.fold(name), self.typed)
+    def _rank(self, name: str) -> int | None:
+        return _prefix_rank(scoring.fold(name), self.typed)
 
-    def metres_to(self, lat: float | None, lng: float | None) -> int | None:
-        """Metres from the point; None without one, or without a location."""
-        if self.center is None or lat is None or lng is None:
-            return None
-        return round(distance_m(self.center, Location(lat, lng)))
-
-    def remoteness(self, lat: float | None, lng: float | None) -> float:
-        """What a distance takes off the weight."""
-        return (self.metres_to(lat, lng) or 0) / HALVED_EVERY_M
+    def _distance_m(self, lat: float, lng: float) -> int | None:
+        return round(distance_m(self.center, Location(lat, lng))) if self.center else None
 
 
-def _rank(name: str, typed: str) -> int | None:
+def _prefix_rank(name: str, typed: str) -> int | None:
     if name == typed:
         return 0
     if name.startswith(typed):
@@ -275,48 +276,38 @@ def _rank(name: str, typed: str) -> int | None:
     return 2 if f" {typed}" in name else None
 
 
-def _lower(q: str) -> str:
-    """The text as names that are not Latin are folded: case and needless space alone."""
-    return " ".join(q.casefold().replace("'", "").split())
-
-
-def _pattern(words: str, form: str) -> str:
-    """A pattern of LIKE."""
-    return form.format(words.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_"))
-
-
-def _spans(text: str, typed: str) -> tuple[tuple[int, int], ...]:
-    """Where the text has what was typed: whole, or else word by word; nowhere where a letter is wrong."""
-    folded, places = "", []
-    for place, letter in enumerate(text):
-        small = (letter if letter.isascii() else anyascii(letter)).casefold()
-        small = "" if small == "'" else "".join(each if each.isalnum() else " " for each in small)
-        folded += small
-        places += [place] * len(small)
+def _highlight(text: str, typed: str) -> tuple[tuple[int, int], ...]:
+    """Return the spans of the text that match: the whole of `typed`, or else its words; none for a correction."""
+    folded, offsets = "", []
+    for offset, letter in enumerate(text):
+        letters = (letter if letter.isascii() else anyascii(letter)).casefold()
+        letters = "" if letters == "'" else "".join(each if each.isalnum() else " " for each in letters)
+        folded += letters
+        offsets += [offset] * len(letters)
     spans = []
     for word in [typed] if f" {typed}" in f" {folded}" else typed.split():
         start = f" {folded}".find(f" {word}")
         if start >= 0:
-            spans.append((places[start], places[start + len(word) - 1] + 1))
+            spans.append((offsets[start], offsets[start + len(word) - 1] + 1))
     return tuple(sorted(spans))
 
 
-def _mixed(found: Iterable[Suggestion], *, limit: int) -> list[Suggestion]:
-    """The best of each kind, then the next ones while there is room; the same place once."""
+def _select(found: Iterable[Suggestion], *, limit: int) -> list[Suggestion]:
+    """Return the best suggestions without duplicates, with a limited share for each kind except restaurants."""
     order = list(Kind)
     best: dict[tuple[Any, ...], Suggestion] = {}
     for each in sorted(found, key=lambda each: (each.rank, order.index(each.type), -each.weight, each.text, each.id)):
         is_area = each.type is Kind.NEIGHBORHOOD
         key = (each.type, each.market, scoring.fold(each.text)) if is_area else (each.type, each.id or each.slug)
         best.setdefault(key, each)
-    chosen: list[Suggestion] = []
-    left: list[Suggestion] = []
-    taken = dict.fromkeys(Kind, 0)
-    share = max(1, limit // SHARE)
+    within_share: list[Suggestion] = []
+    beyond_share: list[Suggestion] = []
+    counts = dict.fromkeys(Kind, 0)
+    share = max(1, limit // MAX_SHARE)
     for each in best.values():
-        has_room = each.type is Kind.RESTAURANT or taken[each.type] < share
-        taken[each.type] += 1
-        (chosen if has_room else left).append(each)
-    room = max(0, limit - len(chosen))
-    kept = {id(each) for each in [*chosen[:limit], *left[:room]]}
-    return [each for each in best.values() if id(each) in kept]
+        has_room = each.type is Kind.RESTAURANT or counts[each.type] < share
+        counts[each.type] += 1
+        (within_share if has_room else beyond_share).append(each)
+    room = max(0, limit - len(within_share))
+    selected = {id(each) for each in [*within_share[:limit], *beyond_share[:room]]}
+    return [each for each in best.values() if id(each) in selected]

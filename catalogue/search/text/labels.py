@@ -1,4 +1,4 @@
-"""Labels in the language that was asked for."""
+"""Cuisine labels in other languages."""
 
 from collections.abc import Mapping
 
@@ -18,16 +18,18 @@ ISO_639_1 = (
 CODES = frozenset(ISO_639_1.split())
 
 
-def check(lang: str) -> None:
-    """Raise InvalidRequest unless it is a code of ISO 639-1."""
+def check_language(lang: str) -> None:
+    """Raise InvalidRequest unless `lang` is a code of ISO 639-1."""
     if lang not in CODES:
         raise InvalidRequest(
             f"`{lang}` is no language of ISO 639-1: give two small letters, for example `da`.", param="lang"
         )
 
 
-def cuisines(lang: str) -> Mapping[str, str]:
-    """The label of each cuisine in a language, by slug; those that have none are not in it. One query."""
+def translations(lang: str | None) -> Mapping[str, str] | None:
+    """Return the cuisine labels of a language by slug, None for English. One query except for English."""
+    if lang is None or lang == ENGLISH:
+        return None
     with connection.cursor() as cursor:
         cursor.execute("SELECT slug, labels ->> %s FROM catalogue_cuisine WHERE labels ->> %s <> ''", [lang, lang])
         return dict(cursor.fetchall())

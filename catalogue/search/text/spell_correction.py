@@ -1,4 +1,4 @@
-"""What this process knows of the words of names: neighborhoods, and beginnings that tell a slip of the hand."""
+"""Spelling correction: an index of the words of names, searched with one edit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,81 +8,80 @@ from string import ascii_lowercase
 from django.db import connection
 
 from catalogue.matching.scoring import fold
-from catalogue.search.text.vocabulary import Names
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.cache import CachedValue
 
-# One letter may be wrong in a word of so many letters; longer ones have too many spellings.
-FEWEST_LETTERS = 5
-MOST_LETTERS = 14
-# Reading them takes 0.3 s at 354,000 restaurants.
-REMEMBERED_S = 900.0
-# Of the names of restaurants, those of the best known.
-KNOWN = 20_000
-MOST_CORRECTIONS = 5
+# Words of these lengths may contain one error; longer ones have too many candidates.
+MIN_WORD_LENGTH = 5
+MAX_WORD_LENGTH = 14
+# Loading takes 0.3 s with 354,000 restaurants.
+MAX_AGE_S = 900.0
+# The names of the restaurants and landmarks that are best known.
+MAX_NAMES = 20_000
+MAX_CORRECTIONS = 5
 
 NEIGHBORHOODS = """
 SELECT r.market_id, r.neighborhood, count(*) FROM catalogue_restaurant AS r
 WHERE r.neighborhood <> '' AND r.status NOT IN ('permanently_closed', 'moved') GROUP BY 1, 2
 """
 NAMES = """
-(SELECT name FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT %(known)s)
+(SELECT name FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT %(names)s)
 UNION ALL
 (SELECT n.folded FROM catalogue_landmarkname AS n JOIN catalogue_landmark AS l ON l.id = n.landmark_id
-    ORDER BY l.prominence DESC, n.id LIMIT %(known)s)
+    ORDER BY l.prominence DESC, n.id LIMIT %(names)s)
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """Neighborhoods as (market, name) with their number of restaurants, and the beginnings of all words of names."""
+class SpellingIndex:
+    """The number of restaurants by (market, neighborhood), and the prefixes of all words of names."""
 
     neighborhoods: Mapping[tuple[str, str], int]
-    beginnings: frozenset[str]
+    prefixes: frozenset[str]
 
     @classmethod
-    def load(cls) -> "Words":
-        """As they were at most a quarter of an hour ago; two queries, where this process has none so young."""
-        return _cache.get(max_age_s=REMEMBERED_S)
+    def load(cls) -> "SpellingIndex":
+        """Return the index, at most 15 minutes old. Two queries if it is not cached."""
+        return _cache.get(max_age_s=MAX_AGE_S)
 
     @classmethod
-    def read(cls) -> "Words":
-        """As they are. Two queries."""
+    def read(cls) -> "SpellingIndex":
         with connection.cursor() as cursor:
             cursor.execute(NEIGHBORHOODS)
             neighborhoods = {(market, name): count for market, name, count in cursor.fetchall()}
-            cursor.execute(NAMES, {"known": KNOWN})
+            cursor.execute(NAMES, {"names": MAX_NAMES})
             names = [name for (name,) in cursor.fetchall()]
-        said = chain(names, (name for _, name in neighborhoods), filter(str.isascii, Names.load().called))
-        words = {word for name in said for word in fold(name).split() if len(word) >= FEWEST_LETTERS - 1}
-        return cls(
-            neighborhoods=neighborhoods,
-            beginnings=frozenset(
-                word[:length] for word in words for length in range(FEWEST_LETTERS - 1, len(word) + 1)
-            ),
-        )
+        cuisines = filter(str.isascii, Vocabulary.load().cuisines_by_term)
+        shortest = MIN_WORD_LENGTH - 1
+        words = {
+            word for name in chain(names, (name for _, name in neighborhoods), cuisines) for word in fold(name).split()
+        }
+        prefixes = frozenset(word[:length] for word in words for length in range(shortest, len(word) + 1))
+        return cls(neighborhoods=neighborhoods, prefixes=prefixes)
 
-    def corrected(self, typed: str) -> list[str]:
-        """What a folded text may have been but for one letter in one of its words: beginnings of known words."""
+    def suggest_corrections(self, typed: str) -> list[str]:
+        """Return texts that differ from a folded text by one edit in one word, whose words are known prefixes."""
         words = typed.split()
         found = (
-            " ".join([*words[:place], spelling, *words[place + 1 :]])
-            for place in reversed(range(len(words)))
-            for spelling in spellings(words[place])
-            if spelling in self.beginnings
+            " ".join([*words[:index], candidate, *words[index + 1 :]])
+            for index in reversed(range(len(words)))
+            for candidate in list_edits(words[index])
+            if candidate in self.prefixes
         )
-        return list(dict.fromkeys(found))[:MOST_CORRECTIONS]
+        return list(dict.fromkeys(found))[:MAX_CORRECTIONS]
 
 
-_cache = CachedValue(Words.read)
+_cache = CachedValue(SpellingIndex.read)
 
 
-def spellings(word: str) -> list[str]:
-    """What a word may have been, with two letters swapped, one other, one less or one more; likeliest first."""
-    if not FEWEST_LETTERS <= len(word) <= MOST_LETTERS:
+def list_edits(word: str) -> list[str]:
+    """Return the words at edit distance one: transpositions first, then replacements, deletions and insertions."""
+    if not MIN_WORD_LENGTH <= len(word) <= MAX_WORD_LENGTH:
         return []
-    cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
-    swapped = (head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1)
-    other = (head + letter + tail[1:] for head, tail in cuts if tail for letter in ascii_lowercase)
-    less = (head + tail[1:] for head, tail in cuts if tail)
-    more = (head + letter + tail for head, tail in cuts for letter in ascii_lowercase)
-    return [each for each in dict.fromkeys(chain(swapped, other, less, more)) if each != word]
+    splits = [(word[:index], word[index:]) for index in range(len(word) + 1)]
+    transpositions = (head + tail[1] + tail[0] + tail[2:] for head, tail in splits if len(tail) > 1)
+    replacements = (head + letter + tail[1:] for head, tail in splits if tail for letter in ascii_lowercase)
+    deletions = (head + tail[1:] for head, tail in splits if tail)
+    insertions = (head + letter + tail for head, tail in splits for letter in ascii_lowercase)
+    edits = chain(transpositions, replacements, deletions, insertions)
+    return [edit for edit in dict.fromkeys(edits) if edit != word]

@@ -1,4 +1,4 @@
-"""The names that a question may use: markets, cuisines and attributes."""
+"""The vocabulary of queries: markets, cuisines and attributes."""
 
 import re
 import unicodedata
@@ -13,19 +13,19 @@ from catalogue.search.geocoding.distance import Location, distance_m
 from framework.cache import CachedValue
 from framework.errors import InvalidRequest
 
-# In letters: a shorter word is too soon another one.
-FEWEST_TO_MISSPELL = 5
-# In words: comparing those of a long text with all cuisines takes too long.
-MOST_TO_MISSPELL = 4
-# A refusal lists all names that it could have been while they are not longer than this, in letters; else so many.
-LONGEST_LIST = 1500
-MOST_LIKELY = 20
+# In letters: a shorter word too easily resembles another one.
+MIN_FUZZY_LENGTH = 5
+# In words: comparing the words of a longer text with all cuisines takes too long.
+MAX_FUZZY_WORDS = 4
+# An error message lists all known names up to this many letters, or else this many of the nearest.
+MAX_LIST_LENGTH = 1500
+MAX_LISTED_NAMES = 20
 
-# What staff add is understood by its name at once, and meant by other words within this time.
-REMEMBERED_S = 30.0
-# A label in another language than English: a shorter one is too often a word of a name ("Is", "Té"). From here on, one
-# sign is a word.
-FEWEST_IN_ANOTHER_LANGUAGE = 4
+# New names are accepted at once, and found by other words within this time.
+MAX_AGE_S = 30.0
+# Shorter labels in languages other than English are too often words of names ("Is", "Té"). A single ideograph is a
+# word.
+MIN_FOREIGN_LABEL_LENGTH = 4
 FIRST_IDEOGRAPH = "\u2e80"
 DIET = "diet_"
 
@@ -40,8 +40,8 @@ SELECT kind, key, label, NULL, NULL, NULL, NULL, NULL, NULL FROM catalogue_attri
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
-    """A market: its name, its wall clock, its middle, how far it reaches, and its country (ISO 3166-1)."""
+class MarketArea:
+    """A market: a circle with a time zone and a country (ISO 3166-1)."""
 
     slug: str
     name: str
@@ -52,138 +52,136 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Cuisines that were asked for in words, by slug, and the words that are left."""
+class CuisineTerms:
+    """The cuisines that words of a text name, and the other words."""
 
     cuisines: tuple[str, ...]
     rest: str
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """Markets, cuisines and attributes by slug or key; `called` are the cuisines by the words that call them."""
+class Vocabulary:
+    """Markets, cuisines and attributes by slug or key, and cuisine slugs by the terms that name them."""
 
-    markets: Mapping[str, Area]
+    markets: Mapping[str, MarketArea]
     cuisines: Mapping[str, str]
     attributes: Mapping[str, str]
-    called: Mapping[str, frozenset[str]]
+    cuisines_by_term: Mapping[str, frozenset[str]]
 
     @classmethod
-    def load(cls) -> "Names":
-        """All names as they were at most half a minute ago; one query, where this process has none so young."""
-        return _cache.get(max_age_s=REMEMBERED_S)
+    def load(cls) -> "Vocabulary":
+        """Return the vocabulary, at most 30 s old. One query if it is not cached."""
+        return _cache.get(max_age_s=MAX_AGE_S)
 
     @classmethod
-    def read(cls) -> "Names":
-        """All names as they are, in one query."""
+    def read(cls) -> "Vocabulary":
         with connection.cursor() as cursor:
             cursor.execute(ALL)
             rows = cursor.fetchall()
-        called: dict[str, set[str]] = {}
-        for kind, slug, label, *_, others in rows:
+        by_term: dict[str, set[str]] = {}
+        for kind, slug, label, *_, translated in rows:
             if kind == "cuisine":
-                words = {fold(label), fold(slug)}
-                words |= {fold(other) for other in others if _is_telling(other)}
-                for word in words - {""}:
-                    called.setdefault(word, set()).add(slug)
+                terms = {fold(label), fold(slug)} | {
+                    fold(text)
+                    for text in translated
+                    if len(text) >= MIN_FOREIGN_LABEL_LENGTH or text[:1] >= FIRST_IDEOGRAPH
+                }
+                for term in terms - {""}:
+                    by_term.setdefault(term, set()).add(slug)
         return cls(
             markets={
-                slug: Area(slug, name, ZoneInfo(zone), Location(lat, lng), radius_m, country)
+                slug: MarketArea(slug, name, ZoneInfo(zone), Location(lat, lng), radius_m, country)
                 for kind, slug, name, zone, lat, lng, radius_m, country, _ in rows
                 if kind == "market"
             },
             cuisines={slug: label for kind, slug, label, *_ in rows if kind == "cuisine"},
             attributes={key: label for kind, key, label, *_ in rows if kind in ("amenity", "diet")},
-            called={word: frozenset(slugs) for word, slugs in called.items()},
+            cuisines_by_term={term: frozenset(slugs) for term, slugs in by_term.items()},
         )
 
     @property
     def diets(self) -> Mapping[str, str]:
-        """The diets by the word that `diet` takes: `vegan` is the attribute `diet_vegan`."""
+        """Labels by the values of `diet`: `vegan` is the attribute `diet_vegan`."""
         return {key.removeprefix(DIET): label for key, label in self.attributes.items() if key.startswith(DIET)}
 
-    def market(self, slug: str) -> Area:
-        """The market of this slug. Raises InvalidRequest with the nearest known ones."""
+    def market(self, slug: str) -> MarketArea:
+        """Return a market. Raises InvalidRequest with the nearest known slugs."""
         markets = self.markets if slug in self.markets else type(self).read().markets
         if slug not in markets:
             raise _unknown("market", slug, markets)
         return markets[slug]
 
     def check_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> None:
-        """Raise InvalidRequest, with the nearest known ones, unless all of them are known."""
-        self._check(param, slugs, lambda names: names.cuisines)
+        """Raise InvalidRequest with the nearest known slugs for an unknown cuisine."""
+        self._check(param, slugs, lambda vocabulary: vocabulary.cuisines)
 
     def check_attributes(self, keys: Iterable[str], *, param: str = "attributes") -> None:
-        """Raise InvalidRequest, with the nearest known ones, unless all of them are keys of attributes."""
-        self._check(param, keys, lambda names: names.attributes)
+        """Raise InvalidRequest with the nearest known keys for an unknown attribute."""
+        self._check(param, keys, lambda vocabulary: vocabulary.attributes)
 
-    def check_diets(self, words: Iterable[str], *, param: str = "diet") -> None:
-        """Raise InvalidRequest, with the nearest known ones, unless all of them are diets: `vegan`, `halal`."""
-        self._check(param, words, lambda names: names.diets)
+    def check_diets(self, names: Iterable[str], *, param: str = "diet") -> None:
+        """Raise InvalidRequest with the nearest known diets for an unknown one."""
+        self._check(param, names, lambda vocabulary: vocabulary.diets)
 
-    def _check(self, param: str, given: Iterable[str], known: Callable[["Names"], Mapping[str, str]]) -> None:
-        missing = [name for name in given if name not in known(self)]
+    def _check(self, param: str, names: Iterable[str], known: Callable[["Vocabulary"], Mapping[str, str]]) -> None:
+        missing = [name for name in names if name not in known(self)]
         if missing:
-            # It may be younger than what is remembered.
-            fresh = known(type(self).read())
+            # A name may be newer than the cache.
+            current = known(type(self).read())
             for name in missing:
-                if name not in fresh:
-                    raise _unknown(param, name, fresh)
+                if name not in current:
+                    raise _unknown(param, name, current)
 
-    def cuisines_in(self, words: str) -> "Asked | None":
-        """The cuisines that some of the words call by label or slug, a letter or two aside; the longest such words.
+    def find_cuisine_terms(self, text: str) -> CuisineTerms | None:
+        """Return the cuisines that words of the text name by label or slug, allowing small errors; the longest match
+        wins.
 
-        Of "burgers in Soho" it is the burgers, and "in soho" is left.
+        "burgers in Soho" names burgers, and leaves "in soho".
         """
-        said = fold(words).split()
-        longest = min(len(said), max((len(name.split()) for name in self.called), default=0))
-        for length in range(longest, 0, -1):
-            for start in range(len(said) - length + 1):
-                run = " ".join(said[start : start + length])
-                likely = (
-                    [run]
-                    if run in self.called
-                    else _misspelt(run, self.called)
-                    if len(said) <= MOST_TO_MISSPELL
-                    else []
-                )
-                if likely:
-                    rest = " ".join(said[:start] + said[start + length :])
-                    return Asked(cuisines=tuple(sorted(self.called[likely[0]])), rest=rest)
+        words = fold(text).split()
+        max_length = min(len(words), max((len(term.split()) for term in self.cuisines_by_term), default=0))
+        for length in range(max_length, 0, -1):
+            for start in range(len(words) - length + 1):
+                term: str | None = " ".join(words[start : start + length])
+                if term not in self.cuisines_by_term:
+                    term = self._similar_term(str(term)) if len(words) <= MAX_FUZZY_WORDS else None
+                if term:
+                    rest = " ".join(words[:start] + words[start + length :])
+                    return CuisineTerms(cuisines=tuple(sorted(self.cuisines_by_term[term])), rest=rest)
         return None
 
-    def market_around(self, place: Location) -> Area | None:
-        """The market that the place lies in."""
+    def _similar_term(self, words: str) -> str | None:
+        if len(words) < MIN_FUZZY_LENGTH:
+            return None
+        return next(iter(get_close_matches(words, list(self.cuisines_by_term), n=1, cutoff=0.85)), None)
+
+    def containing_market(self, place: Location) -> MarketArea | None:
+        """Return the market that contains the location."""
         area = self.nearest_market(place)
         return area if area and distance_m(area.center, place) <= area.radius_m else None
 
-    def nearest_market(self, place: Location) -> Area | None:
-        """The market whose middle is nearest; None while there are none."""
+    def nearest_market(self, place: Location) -> MarketArea | None:
+        """Return the market with the nearest center; None if there are no markets."""
         return min(self.markets.values(), key=lambda area: distance_m(area.center, place), default=None)
 
 
-_cache = CachedValue(Names.read)
+_cache = CachedValue(Vocabulary.read)
 
 
-def _is_telling(label: str) -> bool:
-    return len(label) >= FEWEST_IN_ANOTHER_LANGUAGE or label[:1] >= FIRST_IDEOGRAPH
-
-
-def fold(words: str) -> str:
-    """Small letters without accents and apostrophes; what else is no letter or digit separates words."""
-    letters = unicodedata.normalize("NFKD", words).casefold().replace("'", "").replace("\u2019", "")
-    return " ".join(re.findall(r"\w+", "".join(each for each in letters if not unicodedata.combining(each))))
-
-
-def _misspelt(run: str, known: Iterable[str]) -> list[str]:
-    return get_close_matches(run, list(known), n=1, cutoff=0.85) if len(run) >= FEWEST_TO_MISSPELL else []
+def fold(text: str) -> str:
+    """Return lower-case words without accents and apostrophes, separated by spaces."""
+    letters = unicodedata.normalize("NFKD", text).casefold().replace("'", "").replace("\u2019", "")
+    return " ".join(re.findall(r"\w+", "".join(letter for letter in letters if not unicodedata.combining(letter))))
 
 
 def _unknown(param: str, name: str, known: Iterable[str]) -> InvalidRequest:
     names = sorted(known)
-    likely = get_close_matches(name.lower(), names, n=3, cutoff=0.5)
-    hint = f" Did you mean `{likely[0]}`?" if likely else ""
+    similar = get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+    hint = f" Did you mean `{similar[0]}`?" if similar else ""
     listed = f"Known: {', '.join(names)}." if names else "None is known here."
-    if len(listed) > LONGEST_LIST:
-        listed = f"Among those known: {', '.join(get_close_matches(name.lower(), names, n=MOST_LIKELY, cutoff=0))}."
-    return InvalidRequest(f"Unknown {param} `{name[:80]}`.{hint} {listed}", param=param, extra={"suggestions": likely})
+    if len(listed) > MAX_LIST_LENGTH:
+        nearest = get_close_matches(name.lower(), names, n=MAX_LISTED_NAMES, cutoff=0)
+        listed = f"Among those known: {', '.join(nearest)}."
+    return InvalidRequest(
+        f"Unknown {param} `{name[:80]}`.{hint} {listed}", param=param, extra={"suggestions": similar}
+    )

@@ -59,7 +59,7 @@ def page_of(staff: Client, place: Restaurant) -> str:
 
 def served(place: Restaurant) -> tuple[str | None, str | None, tuple[str, ...]]:
     """The text, the reason without one, and what is sold."""
-    record = field_groups.record(place.slug, groups=["ai_insight"], now=NOW)
+    record = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW)
     return record.values["ai_insight"], record.values["ai_insight_reason"], record.sold
 
 

@@ -37,7 +37,7 @@ def place() -> Restaurant:
     made = builders.listing(builders.restaurant(slug="fiskebar", name="Fiskebar")).restaurant
     builders.rule(made)
     slot = builders.slot(made)
-    booking.book(slot.pk, party_size=2, customer_name="Ada", customer_email="ada@example.com", now=NOW)
+    booking.book_offer(slot.pk, party_size=2, customer_name="Ada", customer_email="ada@example.com", now=NOW)
     return made
 
 

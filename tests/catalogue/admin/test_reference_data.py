@@ -75,19 +75,19 @@ def test_a_change_that_nobody_shows_renders_nothing(
 
 
 def test_rendering_again_goes_in_slices_and_leaves_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catalogue.reference_data.SLICE", 2)
+    monkeypatch.setattr("catalogue.reference_data.BATCH_SIZE", 2)
     places = [builders.restaurant() for _ in range(5)]
     other = builders.restaurant(cuisines=["pizza"])
     Cuisine.objects.update(label="New")
     with CaptureQueriesContext(connection) as queries:
-        assert reference_data.render_again(cuisine="seafood") == 5
+        assert reference_data.rerender_restaurants(cuisine="seafood") == 5
 
     assert len(queries) == 4 + 3
     assert all('"New"' in row.card for row in SearchRow.objects.filter(pk__in=[place.pk for place in places]))
     assert '"New"' not in SearchRow.objects.get(pk=other.pk).card
-    assert reference_data.render_again(market="copenhagen") == 6
-    assert reference_data.render_again(source="nobody") == 0
-    assert reference_data.render_again() == 0
+    assert reference_data.rerender_restaurants(market="copenhagen") == 6
+    assert reference_data.rerender_restaurants(source="nobody") == 0
+    assert reference_data.rerender_restaurants() == 0
 
 
 def test_staff_strike_a_holiday_in_the_list_of_a_market_and_a_year(
@@ -119,7 +119,7 @@ def test_staff_strike_a_holiday_in_the_list_of_a_market_and_a_year(
 
 @pytest.mark.parametrize("model", [Attribute, Cuisine, Holiday, Market, Source])
 def test_every_dictionary_has_a_list_and_a_form(staff: Client, model: Any) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     builders.holiday(Market.objects.get(slug="copenhagen"), date(2026, 12, 25))
 
     assert staff.get(address(model, "changelist")).status_code == 200

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 import tests.support.builders
 from catalogue import models
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.models import (
     FlowRule,
     ImportRun,
@@ -53,11 +53,13 @@ def place() -> Restaurant:
     made = builders.restaurant(
         slug="kodbyens-fiskebar", name="Kødbyens Fiskebar", hours=builders.week("17:30", "23:00"), rating="4.5"
     )
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     record = builders.listed(made)
     builders.rule(made, weekdays=[4, 0])
     builders.listing(made)
-    booking.book(builders.slot(made).pk, party_size=2, customer_name="Ada", customer_email="ada@example.com", now=NOW)
+    booking.book_offer(
+        builders.slot(made).pk, party_size=2, customer_name="Ada", customer_email="ada@example.com", now=NOW
+    )
     builders.landmark("Tivoli Gardens", "Tivoli", market="copenhagen")
     Review.objects.create(restaurant=made, stars=5, author="Ada", source=record.source, created_at=NOW)
     builders.insight(made)
@@ -150,20 +152,20 @@ def test_hours_are_shown_in_lines(staff: Client, place: Restaurant) -> None:
 
 def test_new_hours_mark_the_open_spans_as_missing(staff: Client, place: Restaurant) -> None:
     hours = '{"timezone": "Europe/Copenhagen", "periods": [], "special_days": [], "known": true}'
-    assert SearchRow.objects.get(pk=place.pk).spans_until is not None
+    assert SearchRow.objects.get(pk=place.pk).intervals_until is not None
     assert change(staff, place, hours=hours).status_code == 302
-    assert SearchRow.objects.get(pk=place.pk).spans_until is None
+    assert SearchRow.objects.get(pk=place.pk).intervals_until is None
     assert Restaurant.objects.get().version == 2
-    open_spans.refresh(now=NOW)
-    assert SearchRow.objects.get(pk=place.pk).open_spans == []
+    open_intervals.refresh_open_intervals(now=NOW)
+    assert SearchRow.objects.get(pk=place.pk).open_intervals == []
 
 
 def test_a_change_of_the_name_leaves_the_open_spans(staff: Client, place: Restaurant) -> None:
-    until = SearchRow.objects.get(pk=place.pk).spans_until
+    until = SearchRow.objects.get(pk=place.pk).intervals_until
     assert change(staff, place, name="Fiskebaren").status_code == 302
     place.refresh_from_db()
     assert (place.name, place.version) == ("Fiskebaren", 2)
-    assert SearchRow.objects.get(pk=place.pk).spans_until == until is not None
+    assert SearchRow.objects.get(pk=place.pk).intervals_until == until is not None
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ def test_landmarks_are_listed_with_all_their_names(client: Client) -> None:
 
 
 def test_the_dictionaries_are_listed_whole(client: Client) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     markets = client.get("/v1/markets").json()
     assert [market["slug"] for market in markets["data"]][:3] == ["barcelona", "berlin", "copenhagen"]
     assert markets["data"][2] == {

@@ -248,8 +248,8 @@ def test_hours_round_trip_and_weeks_are_varied() -> None:
 @pytest.mark.django_db
 def test_open_spans_are_computed_where_hours_are_known() -> None:
     demo_data(restaurants=60, reviews=0)
-    assert not SearchRow.objects.filter(spans_until=None).exists()
-    assert not SearchRow.objects.filter(open_spans=None).exclude(restaurant__hours=None).exists()
+    assert not SearchRow.objects.filter(intervals_until=None).exists()
+    assert not SearchRow.objects.filter(open_intervals=None).exclude(restaurant__hours=None).exists()
 
 
 @pytest.mark.django_db
@@ -285,7 +285,7 @@ def test_a_failed_load_leaves_the_triggers_enabled() -> None:
     def fail(what: str, done: int, total: int) -> None:
         raise RuntimeError(what)
 
-    reference_data.load()
+    reference_data.load_reference_data()
     for in_bulk in (False, True):
         with pytest.raises(RuntimeError, match="restaurants"):
             load.load_rows(
@@ -328,7 +328,7 @@ def test_a_bulk_load_gives_the_same_rows_indexes_and_constraints() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("restaurants", [8_000, load.MIN_BULK])
 def test_a_killed_run_leaves_nothing_and_the_next_one_adds_all_rows(restaurants: int) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     before = definitions()
     process = subprocess.Popen(
         [sys.executable, "manage.py", "demo_data", "--restaurants", str(restaurants), "--reviews", "0", "--if-empty"],

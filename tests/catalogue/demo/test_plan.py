@@ -14,7 +14,7 @@ from catalogue.models import Cuisine, Landmark, Market
 
 @pytest.mark.django_db
 def test_the_vocabulary_uses_only_cuisines_markets_and_neighborhoods_of_the_dictionaries() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     cuisines = set(Cuisine.objects.values_list("slug", flat=True))
     for cuisine in vocabulary.cuisines().values():
         assert {cuisine.slug, *cuisine.secondary} <= cuisines

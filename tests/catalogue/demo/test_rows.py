@@ -88,5 +88,5 @@ def test_each_restaurant_equals_its_latest_version() -> None:
 @pytest.mark.django_db
 def test_the_read_model_equals_the_generated_rows() -> None:
     demo_data()
-    assert list(rebuild.differences()) == []
+    assert list(rebuild.find_differences()) == []
     assert Record.objects.count() == 240

@@ -150,7 +150,7 @@ def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None
 
 def test_landmarks_are_exported_as_the_api_shows_them() -> None:
     odd()
-    found = landmarks.look_up(limit=50, now=timezone.now())
+    found = landmarks.search_landmarks(limit=50, now=timezone.now())
     rows = export_builders.rows(exported("landmarks"))
     by_id = {row["id"]: row for row in said(LandmarkRecord(found.rows, many=True).data)}
     assert {row["id"]: row for row in rows} == by_id
@@ -161,7 +161,7 @@ def test_landmarks_are_exported_as_the_api_shows_them() -> None:
 def test_history_is_exported_as_the_api_shows_it() -> None:
     expected = {}
     for place in odd():
-        listing = history.page(place.slug, limit=50, now=timezone.now())
+        listing = history.list_versions(place.slug, limit=50, now=timezone.now())
         for row in said(EntryRecord(listing.rows, many=True).data):
             expected[place.slug, row["version"]] = row
     rows = export_builders.rows(exported("history"))
@@ -198,7 +198,7 @@ def test_groups_of_fields_are_exported_as_the_api_shows_them() -> None:
     assert len(rows) == 60
     seen: set[tuple[str, Any]] = set()
     for row in rows:
-        values = field_groups.record(row["slug"], groups=names, now=timezone.now()).values
+        values = field_groups.read_record(row["slug"], groups=names, now=timezone.now()).values
         expected = said(RestaurantRecord(values).data)
         summary = expected.pop("reviews")
         assert row["reviews"] == (summary and {"summary": summary["summary"]})

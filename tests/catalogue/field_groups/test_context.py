@@ -21,32 +21,32 @@ def test_a_radius_and_kinds_narrow_what_lies_around() -> None:
         builders.landmark(name, kind=kind, at=(LAT + north, LNG))
 
     def names(**asked: Any) -> list[str]:
-        return [entry["name"] for entry in context.nearest(place, **asked)]
+        return [entry["name"] for entry in context.list_landmarks(place, **asked)]
 
     assert names() == ["Park", "Museum"]
     assert names(radius_m=3000) == ["Park", "Museum", "Far park"]
     assert names(radius_m=3000, kinds=["park"]) == ["Park", "Far park"]
     assert names(radius_m=300) == ["Park"]
-    assert names(most=1) == ["Park"]
+    assert names(limit=1) == ["Park"]
 
 
 def test_the_neighborhood_is_told_with_the_distance_of_its_centre() -> None:
     place = builders.restaurant(neighborhood="Vesterbro")
     centre = builders.landmark("Vesterbro", "Wester Bro", kind="neighborhood", at=(LAT + 0.0044247, LNG))
     builders.landmark("Vesterbro", kind="neighborhood", at=(LAT + 0.1, LNG))
-    assert context.neighborhood(place) == {
+    assert context.describe_neighborhood(place) == {
         "name": "Vesterbro",
         "id": encode("lm", centre.pk),
         "center": {"lat": LAT + 0.0044247, "lng": LNG},
         "distance_m": 492,
     }
     unknown = {"id": None, "center": None, "distance_m": None}
-    assert context.neighborhood(builders.restaurant(neighborhood="Nowhere")) == {"name": "Nowhere", **unknown}
+    assert context.describe_neighborhood(builders.restaurant(neighborhood="Nowhere")) == {"name": "Nowhere", **unknown}
     far = builders.restaurant(neighborhood="Vesterbro", latitude=10.0, longitude=10.0)
-    assert context.neighborhood(far) == {"name": "Vesterbro", **unknown}
+    assert context.describe_neighborhood(far) == {"name": "Vesterbro", **unknown}
     lost = builders.restaurant(neighborhood="Vesterbro", latitude=None, longitude=None)
-    assert context.neighborhood(lost) == {"name": "Vesterbro", **unknown}
-    assert context.neighborhood(builders.restaurant(neighborhood=None)) is None
+    assert context.describe_neighborhood(lost) == {"name": "Vesterbro", **unknown}
+    assert context.describe_neighborhood(builders.restaurant(neighborhood=None)) is None
 
 
 def test_where_nothing_lies_around_it_is_free(client: Client) -> None:

@@ -11,11 +11,11 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from catalogue import field_groups, insights
-from catalogue.hours import State
-from catalogue.hours.open_spans import refresh
+from catalogue.hours import OpenState
+from catalogue.hours.open_intervals import refresh_open_intervals
 from catalogue.models import Restaurant
 from catalogue.reviews import aggregates
-from catalogue.serializers import RestaurantRecord, document
+from catalogue.serializers import RestaurantRecord, render_record
 from framework.api.renderers import JSONRenderer
 from framework.public_ids import encode
 from tests.catalogue import builders
@@ -28,7 +28,7 @@ OF_OTHER_GROUPS = {"reviews", "context", "ai_insight", "ai_insight_detail", "ai_
 
 
 def read(place: Restaurant, *names: str) -> field_groups.Record:
-    return field_groups.record(place.slug, groups=names, now=NOW)
+    return field_groups.read_record(place.slug, groups=names, now=NOW)
 
 
 # Core
@@ -57,7 +57,7 @@ def test_what_the_database_has_rendered_is_what_the_serializer_says(fields: dict
     place = builders.restaurant(**fields)
     builders.listed(place)
     builders.slot(place)
-    rendered = orjson.loads(document(read(place, "core")))
+    rendered = orjson.loads(render_record(read(place, "core")))
     assert orjson.loads(JSONRenderer().render(RestaurantRecord(rendered).data)) == rendered
     stored = Restaurant.objects.select_related("market").get(pk=place.pk)
     plain = ("slug", "name", "alt_names", "status", "neighborhood", "phone", "website", "review_count", "price_level")
@@ -88,16 +88,16 @@ def test_the_state_is_the_same_by_the_open_spans_as_by_the_hours(hours: dict[str
     place = builders.restaurant(hours=hours)
     moments = [NOW + timedelta(minutes=minutes) for minutes in range(-600, 2 * 24 * 60, 173)]
     by_hours = [state(place, moment) for moment in moments]
-    refresh(now=NOW - timedelta(hours=10))
-    refresh(now=NOW)
+    refresh_open_intervals(now=NOW - timedelta(hours=10))
+    refresh_open_intervals(now=NOW)
     # The spans reach 15 days ahead: later moments fall back to the hours, and say the same.
     assert [state(place, moment) for moment in moments] == by_hours
     if hours is None:
         assert {one.state for one in by_hours} == {"unknown"}
 
 
-def state(place: Restaurant, at: datetime) -> State:
-    core = field_groups.record(place.slug, groups=["core"], now=at).core
+def state(place: Restaurant, at: datetime) -> OpenState:
+    core = field_groups.read_record(place.slug, groups=["core"], now=at).core
     assert core is not None
     return core.state
 
@@ -390,7 +390,7 @@ def test_all_groups_together_keep_the_documented_shapes() -> None:
     for _ in range(8):
         builders.review(place, "The tonkotsu ramen was delicious but the service slow. Go early!", stars=4)
     insights.refresh(now=NOW, at_most=100)
-    shown = orjson.loads(document(read(place, *field_groups.GROUPS)))
+    shown = orjson.loads(render_record(read(place, *field_groups.GROUPS)))
     assert set(shown) == set(RestaurantRecord().fields)
     assert shown["ai_insight_detail"]["best_time"]["basis"] == ["reviews", "hours", "offers"]
     assert [window["until"] for window in shown["ai_insight_detail"]["best_time"]["windows"]] == ["18:30", None]

@@ -15,13 +15,13 @@ from catalogue import history
 from catalogue import places as catalogue_places
 from catalogue.history import publish as history_publish
 from catalogue.models import Restaurant, Version
-from catalogue.serializers import feed
+from catalogue.serializers import render_changes
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 
 
 def seen(since: int = 0, **asked: object) -> Sequence[history.Change]:
-    return history.changes(since=since, **asked).rows  # type: ignore[arg-type]
+    return history.list_changes(since=since, **asked).rows  # type: ignore[arg-type]
 
 
 @pytest.mark.django_db
@@ -47,17 +47,17 @@ def test_who_goes_on_from_next_since_misses_and_repeats_nothing() -> None:
     slugs: list[str] = []
     since = 0
     for more in (True, True, False):
-        page = history.changes(since=since, limit=3)
+        page = history.list_changes(since=since, limit=3)
         assert page.has_more is more
         slugs += [change.slug for change in page.rows]
         since = page.next_since
     assert slugs == [f"place-{number}x" for number in range(7)]
-    empty = history.changes(since=since)
+    empty = history.list_changes(since=since)
     assert (empty.rows, empty.next_since, empty.has_more) == ([], since, False)
     assert [change.slug for change in seen(market="oslo")] == ["place-1x", "place-3x", "place-5x"]
-    page = history.changes(market="oslo", limit=2)
+    page = history.list_changes(market="oslo", limit=2)
     assert ([change.slug for change in page.rows], page.has_more) == (["place-1x", "place-3x"], True)
-    rest = history.changes(since=page.next_since, market="oslo", limit=2)
+    rest = history.list_changes(since=page.next_since, market="oslo", limit=2)
     assert ([change.slug for change in rest.rows], rest.next_since, rest.has_more) == (["place-5x"], since, False)
     assert seen(types=["merged", "erased"]) == []
     assert len(seen(types=["created"])) == 7
@@ -67,12 +67,12 @@ def test_who_goes_on_from_next_since_misses_and_repeats_nothing() -> None:
 def test_what_is_rare_is_looked_for_a_bounded_way_and_the_page_says_that_more_may_follow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("catalogue.history.change_feed.LOOKED_AT", 2)
+    monkeypatch.setattr("catalogue.history.change_feed.MAX_SCANNED", 2)
     for number in range(5):
         builders.restaurant(market="oslo" if number == 4 else "copenhagen")
     since, found, pages = 0, [], 0
     while True:
-        page = history.changes(since=since, market="oslo")
+        page = history.list_changes(since=since, market="oslo")
         found += [change.slug for change in page.rows]
         since, pages = page.next_since, pages + 1
         if not page.has_more:
@@ -84,12 +84,12 @@ def test_what_is_rare_is_looked_for_a_bounded_way_and_the_page_says_that_more_ma
 def test_a_record_comes_along_where_it_is_asked_for_and_there() -> None:
     kept, lost = builders.restaurant(slug="kept"), builders.restaurant(slug="lost")
     catalogue_places.merge(lost, kept, actor="staff:7", now=NOW)
-    page = history.changes(with_record=True)
-    answer = orjson.loads(feed(page, with_record=True))
+    page = history.list_changes(with_record=True)
+    answer = orjson.loads(render_changes(page, with_record=True))
     records = {change["slug"]: change["record"] for change in answer["data"]}
     assert records["lost"] is None
     assert (records["kept"]["slug"], "flow_offer" in records["kept"]) == ("kept", False)
-    assert "record" not in orjson.loads(feed(page, with_record=False))["data"][0]
+    assert "record" not in orjson.loads(render_changes(page, with_record=False))["data"][0]
 
 
 @pytest.mark.django_db
@@ -137,7 +137,7 @@ def test_a_consumer_sees_every_change_once_and_in_order_while_eight_writers_comm
                     Restaurant.objects.filter(pk=places[number].pk).update(review_count=count)
                     # Whoever has written first commits last.
                     time.sleep(chance.random() / 50)
-                history_publish.publish()
+                history_publish.publish_versions()
         finally:
             connection.close()
 
@@ -147,12 +147,12 @@ def test_a_consumer_sees_every_change_once_and_in_order_while_eight_writers_comm
         ready.wait()
         since = 0
         while not all(future.done() for future in done):
-            page = history.changes(since=since, limit=7)
+            page = history.list_changes(since=since, limit=7)
             consumed += page.rows
             since = page.next_since
         for future in done:
             future.result()
-    while rows := history.changes(since=since, limit=7).rows:
+    while rows := history.list_changes(since=since, limit=7).rows:
         consumed += rows
         since = rows[-1].seq
     assert [change.seq for change in consumed] == sorted({change.seq for change in consumed})
@@ -169,10 +169,10 @@ def test_while_one_gives_numbers_others_leave_at_once() -> None:
 
         def publish() -> int:
             try:
-                return history_publish.publish()
+                return history_publish.publish_versions()
             finally:
                 connection.close()
 
         assert thread.submit(publish).result(timeout=5) == 0
-    assert history_publish.publish() == 1
-    assert history_publish.publish() == 0
+    assert history_publish.publish_versions() == 1
+    assert history_publish.publish_versions() == 0

@@ -13,9 +13,9 @@ from x402.http import x402HTTPClientSync
 
 from catalogue import field_groups, history
 from catalogue.history import publish
-from catalogue.history.json_patch import operations, paths
+from catalogue.history.json_patch import changed_paths, to_json_patch
 from catalogue.models import Restaurant, Version
-from catalogue.serializers import document
+from catalogue.serializers import render_record
 from framework.errors import InvalidRequest, NotFound
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
@@ -36,7 +36,9 @@ def change(place: Restaurant, *, hours: float, actor: str = "import:osm", **fiel
 
 
 def then(at: datetime, slug: str = "noma") -> Any:
-    return orjson.loads(document(field_groups.record(slug, groups=["core"], now=NOW + timedelta(days=9), at=at)))
+    return orjson.loads(
+        render_record(field_groups.read_record(slug, groups=["core"], now=NOW + timedelta(days=9), at=at))
+    )
 
 
 # Patches
@@ -75,7 +77,7 @@ def then(at: datetime, slug: str = "noma") -> Any:
     ],
 )
 def test_a_patch_speaks_of_the_record(patch: Mapping[str, Any], expected: list[tuple[str, str, Any, Any]]) -> None:
-    found = operations(patch, label=str.upper)
+    found = to_json_patch(patch, label=str.upper)
     assert [(one["op"], one["path"], one.get("value"), one.get("old")) for one in found] == expected
 
 
@@ -84,7 +86,7 @@ def test_a_moment_in_a_patch_is_written_as_in_the_record() -> None:
     place = builders.restaurant(slug="noma", verified_at=NOW - timedelta(days=3))
     change(place, hours=1, verified_at=NOW + timedelta(microseconds=700_000))
     change(place, hours=2, verified_at=NOW + timedelta(microseconds=800_000))
-    later, first, _ = history.page("noma", limit=9, now=NOW).rows
+    later, first, _ = history.list_versions("noma", limit=9, now=NOW).rows
     assert later.patch == []
     assert [(each["path"], each["value"]) for each in first.patch] == [
         ("/verified_at", then(NOW + timedelta(hours=3))["verified_at"])
@@ -93,7 +95,7 @@ def test_a_moment_in_a_patch_is_written_as_in_the_record() -> None:
 
 def test_the_feed_says_where_and_not_how() -> None:
     patch = {"latitude": [1, 2], "hours": [None, {"periods": [1]}], "line1": ["A", "B"], "attributes": [{}, {"a": 1}]}
-    assert paths(patch) == ["/address/line1", "/attributes/a", "/hours", "/location"]
+    assert changed_paths(patch) == ["/address/line1", "/attributes/a", "/hours", "/location"]
 
 
 # Versions
@@ -102,7 +104,7 @@ def test_versions_are_told_newest_first_with_what_changed_and_who_did_it() -> No
     place = builders.restaurant(slug="noma", name="Noma")
     first = change(place, hours=1, phone="+4532155656")
     second = change(place, hours=2, actor="staff:7", name="NOMA", status="permanently_closed")
-    page = history.page("noma", limit=20, now=NOW)
+    page = history.list_versions("noma", limit=20, now=NOW)
     assert [(entry.version, entry.actor, entry.change) for entry in page.rows] == [
         (3, "staff", "closed"),
         (2, "import:osm", "updated"),
@@ -128,7 +130,7 @@ def test_pages_of_versions_miss_and_repeat_nothing_while_the_restaurant_changes(
     seen: list[int] = []
     cursor = None
     for _ in range(3):
-        page = history.page("noma", limit=3, cursor=cursor, now=NOW)
+        page = history.list_versions("noma", limit=3, cursor=cursor, now=NOW)
         seen += [entry.version for entry in page.rows]
         cursor = page.next_cursor
         change(place, hours=50 + len(seen), review_count=100 + len(seen))
@@ -138,14 +140,14 @@ def test_pages_of_versions_miss_and_repeat_nothing_while_the_restaurant_changes(
 @pytest.mark.django_db
 def test_the_record_has_the_newest_ten_versions_and_none_to_sell_before_anything_changed() -> None:
     place = builders.restaurant(slug="noma")
-    assert field_groups.record("noma", groups=["history"], now=NOW) == field_groups.Record(
+    assert field_groups.read_record("noma", groups=["history"], now=NOW) == field_groups.Record(
         {"slug": "noma", "name": place.name, "history": None}
     )
     for number in range(11):
         change(place, hours=number + 1, review_count=number + 1)
-    record = field_groups.record("noma", groups=["history"], now=NOW)
+    record = field_groups.read_record("noma", groups=["history"], now=NOW)
     assert record.sold == ("history",)
-    assert [entry["version"] for entry in orjson.loads(document(record))["history"]] == list(range(12, 2, -1))
+    assert [entry["version"] for entry in orjson.loads(render_record(record))["history"]] == list(range(12, 2, -1))
 
 
 # Time travel
@@ -159,7 +161,7 @@ def test_the_record_at_a_moment_is_the_one_that_was_shown_then(
 
     def show(at: datetime) -> None:
         place.refresh_from_db()
-        record = orjson.loads(document(field_groups.record(place.slug, groups=["core"], now=at)))
+        record = orjson.loads(render_record(field_groups.read_record(place.slug, groups=["core"], now=at)))
         shown.append((at, record | {"updated_at": orjson.loads(orjson.dumps(at, option=orjson.OPT_UTC_Z))}))
 
     show(NOW)
@@ -184,7 +186,7 @@ def test_of_a_moment_before_the_first_version_or_to_come_there_is_nothing() -> N
         then(NOW + timedelta(days=10))
     assert caught.value.param == "at"
     with pytest.raises(InvalidRequest):
-        field_groups.record("noma", groups=["core", "reviews"], now=NOW, at=NOW)
+        field_groups.read_record("noma", groups=["core", "reviews"], now=NOW, at=NOW)
 
 
 @pytest.mark.django_db

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.test import Client
 
 from catalogue import reference_data
-from catalogue.hours import Hours, holidays, open_spans, read_osm
+from catalogue.hours import Hours, holidays, open_intervals, read_osm
 from catalogue.models import Holiday, Market, Restaurant, SearchRow, Version
 from catalogue.tasks import add_holidays
 from tests.catalogue import builders
@@ -36,10 +36,10 @@ def place(text: str, *kept: date, slug: str = "noma", **columns: Any) -> Restaur
 
 @pytest.mark.django_db
 def test_every_market_has_the_holidays_of_this_year_and_the_next_two() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     Holiday.objects.all().delete()
 
-    added = holidays.add(now=NOW)
+    added = holidays.add_missing_holidays(now=NOW)
 
     assert set(holidays.CALENDARS) == set(Market.objects.values_list("slug", flat=True))
     for market in Market.objects.all():
@@ -48,7 +48,7 @@ def test_every_market_has_the_holidays_of_this_year_and_the_next_two() -> None:
         assert 27 <= len(days) <= 65, market
         assert date(2027, 1, 1) in days, market
     assert added == Holiday.objects.count()
-    assert holidays.add(now=NOW) == 0
+    assert holidays.add_missing_holidays(now=NOW) == 0
 
 
 @pytest.mark.django_db
@@ -72,7 +72,7 @@ def test_every_market_has_the_holidays_of_this_year_and_the_next_two() -> None:
 def test_holidays_are_those_of_the_city_and_named_in_english(market: str, day: date, name: str) -> None:
     builders.market(market)
 
-    holidays.add(now=NOW)
+    holidays.add_missing_holidays(now=NOW)
 
     assert Holiday.objects.get(market=market, date=day).name == name
 
@@ -83,19 +83,19 @@ def test_a_struck_holiday_stays_struck_and_a_renamed_one_keeps_its_name() -> Non
     builders.holiday(market, CHRISTMAS, "Juledag", is_struck=True)
     builders.holiday(market, BOXING_DAY, "2. juledag")
 
-    holidays.add(now=NOW)
+    holidays.add_missing_holidays(now=NOW)
 
     assert list(
         market.holidays.filter(date__in=(CHRISTMAS, BOXING_DAY)).order_by("date").values_list("name", "is_struck")
     ) == [("Juledag", True), ("2. juledag", False)]
-    assert CHRISTMAS not in holidays.by_market(first=TODAY, last=date(2027, 1, 31))["copenhagen"]
+    assert CHRISTMAS not in holidays.holidays_by_market(first=TODAY, last=date(2027, 1, 31))["copenhagen"]
 
 
 @pytest.mark.django_db
 def test_a_market_of_our_own_gets_no_holidays_that_nobody_entered() -> None:
     builders.market("atlantis")
 
-    assert holidays.add(now=NOW) == 0
+    assert holidays.add_missing_holidays(now=NOW) == 0
 
 
 @pytest.mark.django_db
@@ -116,7 +116,7 @@ def test_two_that_add_at_once_add_each_day_once() -> None:
     def add() -> int:
         try:
             start.wait()
-            return holidays.add(now=NOW)
+            return holidays.add_missing_holidays(now=NOW)
         finally:
             connection.close()
 
@@ -176,9 +176,9 @@ def test_school_holidays_are_left_out_and_the_hours_say_so() -> None:
 
     assert special(hours) == {"12-25": ()}
     assert hours.to_json()["notes"] == [
-        '"SH" is left out: nobody knows these days.',
-        '"SH Sa" is left out: nobody knows these days.',
-        '"SH" is left out: nobody knows these days.',
+        '"SH" is ignored: the dates are not known.',
+        '"SH Sa" is ignored: the dates are not known.',
+        '"SH" is ignored: the dates are not known.',
     ]
     assert Hours.from_json(hours.to_json()).notes == hours.notes
 
@@ -186,19 +186,21 @@ def test_school_holidays_are_left_out_and_the_hours_say_so() -> None:
 @pytest.mark.django_db
 def test_a_holiday_that_staff_add_closes_who_keeps_it_and_the_record_shows_it() -> None:
     keeps, ignores = place("Mo-Su 10:00-20:00; PH off"), place("Mo-Su 10:00-20:00", slug="works")
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     market = builders.market()
     with transaction.atomic():
         builders.holiday(market, date(2026, 11, 23), "Tablewire's day")
-        assert holidays.changed(market.slug) == 1
+        assert holidays.mark_hours_outdated(market.slug) == 1
 
-    assert open_spans.refresh(now=NOW) == 2  # the second is the record's special day, stored and worked out again
+    assert (
+        open_intervals.refresh_open_intervals(now=NOW) == 2
+    )  # the second is the record's special day, stored and worked out again
     keeps.refresh_from_db()
     assert keeps.hours is not None
     assert keeps.hours["special_days"] == [{"date": "2026-11-23", "periods": []}]
     noon = datetime(2026, 11, 23, 11, tzinfo=UTC)
     open_then = {
-        row.restaurant_id: any(opens <= noon < closes for opens, closes in row.open_spans or [])
+        row.restaurant_id: any(opens <= noon < closes for opens, closes in row.open_intervals or [])
         for row in SearchRow.objects.all()
     }
     assert open_then == {keeps.pk: False, ignores.pk: True}
@@ -209,27 +211,29 @@ def test_a_holiday_that_staff_strike_opens_who_kept_it() -> None:
     market = builders.market()
     day = builders.holiday(market, date(2026, 11, 23))
     keeps = place("Mo-Su 10:00-20:00; PH off", day.date)
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     Holiday.objects.filter(pk=day.pk).update(is_struck=True)
-    holidays.changed(market.slug)
+    holidays.mark_hours_outdated(market.slug)
 
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
 
     keeps.refresh_from_db()
     assert keeps.hours is not None
     assert keeps.hours["special_days"] == []
     row = SearchRow.objects.get(restaurant=keeps)
-    assert (datetime(2026, 11, 23, 9, tzinfo=UTC), datetime(2026, 11, 23, 19, tzinfo=UTC)) in (row.open_spans or [])
+    assert (datetime(2026, 11, 23, 9, tzinfo=UTC), datetime(2026, 11, 23, 19, tzinfo=UTC)) in (
+        row.open_intervals or []
+    )
 
 
 @pytest.mark.django_db
 def test_a_holiday_of_another_market_changes_nothing() -> None:
     keeps = place("Mo-Su 10:00-20:00; PH off")
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     builders.holiday(builders.market("berlin"), date(2026, 11, 23))
 
-    assert holidays.changed("berlin") == 0
-    assert open_spans.refresh(now=NOW + timedelta(days=1)) == 1
+    assert holidays.mark_hours_outdated("berlin") == 0
+    assert open_intervals.refresh_open_intervals(now=NOW + timedelta(days=1)) == 1
     keeps.refresh_from_db()
     assert keeps.hours is not None
     assert keeps.hours["special_days"] == []
@@ -249,28 +253,30 @@ def test_a_holiday_that_is_changed_while_spans_are_worked_out_is_not_missed() ->
             with transaction.atomic():
                 Holiday.objects.filter(pk=day.pk).update(is_struck=True)
                 may_store.set()
-                holidays.changed(market.slug)
+                holidays.mark_hours_outdated(market.slug)
         finally:
             connection.close()
 
     with ThreadPoolExecutor(1) as thread:
         struck = thread.submit(strike)
         with transaction.atomic():
-            open_spans.refresh(now=NOW)
+            open_intervals.refresh_open_intervals(now=NOW)
             has_read.set()
             assert may_store.wait(10)
         struck.result()
-    assert SearchRow.objects.get(restaurant=keeps).spans_until is None
-    open_spans.refresh(now=NOW)
+    assert SearchRow.objects.get(restaurant=keeps).intervals_until is None
+    open_intervals.refresh_open_intervals(now=NOW)
     row = SearchRow.objects.get(restaurant=keeps)
-    assert (datetime(2026, 11, 23, 9, tzinfo=UTC), datetime(2026, 11, 23, 19, tzinfo=UTC)) in (row.open_spans or [])
+    assert (datetime(2026, 11, 23, 9, tzinfo=UTC), datetime(2026, 11, 23, 19, tzinfo=UTC)) in (
+        row.open_intervals or []
+    )
 
 
 @pytest.mark.django_db
 def test_a_place_that_is_special_every_day_gets_a_version_a_month_and_not_a_day() -> None:
     season = place("Sep 1-May 31 11:00-17:00")
     for passed in range(90):
-        open_spans.refresh(now=NOW + timedelta(days=passed))
+        open_intervals.refresh_open_intervals(now=NOW + timedelta(days=passed))
         season.refresh_from_db()
         assert season.hours is not None
         today = TODAY + timedelta(days=passed)

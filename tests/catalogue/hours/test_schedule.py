@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogue.hours import ALWAYS, Hours, Moment, Period, SpecialDay, State
+from catalogue.hours import ALWAYS, Hours, Moment, OpenState, Period, SpecialDay
 
 MARKET_ZONES = (
     "Europe/London",
@@ -238,8 +238,8 @@ def test_a_tail_after_midnight_belongs_to_the_day_that_opened() -> None:
     friday_night = Hours("Europe/Copenhagen", weekly(4, opens=1080, closes=1560), ())
 
     assert spans_of(friday_night, local(2026, 11, 16), days=7) == [("Fri 18:00", "Sat 02:00")]
-    assert friday_night.state(local(2026, 11, 21, 1, 59)) == State("open", True, local(2026, 11, 21, 2))
-    assert friday_night.state(local(2026, 11, 21, 2)) == State("closed", False, local(2026, 11, 27, 18))
+    assert friday_night.state(local(2026, 11, 21, 1, 59)) == OpenState("open", True, local(2026, 11, 21, 2))
+    assert friday_night.state(local(2026, 11, 21, 2)) == OpenState("closed", False, local(2026, 11, 27, 18))
 
 
 def test_a_closed_special_day_keeps_the_tail_of_the_evening_before() -> None:
@@ -270,7 +270,7 @@ def test_a_place_open_round_the_clock_never_changes_but_for_its_special_day(
     closed_once = Hours("Asia/Tokyo", around_the_clock, (SpecialDay(date(2026, 11, 19), ()),))
 
     assert always.spans(start=start, end=start + timedelta(days=15)) == [(start, start + timedelta(days=15))]
-    assert always.state(start) == State("open", True, None)
+    assert always.state(start) == OpenState("open", True, None)
     assert closed_once.state(start).next_change == datetime(2026, 11, 19, tzinfo=ZoneInfo("Asia/Tokyo"))
 
 
@@ -346,8 +346,8 @@ def test_unknown_hours_are_not_closed_hours() -> None:
     closed = Hours("Europe/Copenhagen", (), ())
     now = local(2026, 11, 21, 12)
 
-    assert unknown.state(now) == State("unknown", None, None)
-    assert closed.state(now) == State("closed", False, None)
+    assert unknown.state(now) == OpenState("unknown", None, None)
+    assert closed.state(now) == OpenState("closed", False, None)
     assert unknown.spans(start=now, end=now + timedelta(days=1)) == []
 
 
@@ -355,15 +355,15 @@ def test_a_change_further_than_fourteen_days_away_is_not_told() -> None:
     reopens = SpecialDay(date(2026, 12, 5), ((600, 720),))
     hours = Hours("Europe/Copenhagen", (), (reopens,))
 
-    assert hours.state(local(2026, 11, 21, 9)) == State("closed", False, None)
-    assert hours.state(local(2026, 11, 21, 11)) == State("closed", False, local(2026, 12, 5, 10))
+    assert hours.state(local(2026, 11, 21, 9)) == OpenState("closed", False, None)
+    assert hours.state(local(2026, 11, 21, 11)) == OpenState("closed", False, local(2026, 12, 5, 10))
 
 
 def test_hours_of_special_days_alone_are_unknown_after_the_last() -> None:
     season = Hours("Europe/Copenhagen", (), (SpecialDay(date(2026, 11, 21), ((600, 720),)),))
 
     assert season.state(local(2026, 11, 21, 23, 59)).state == "closed"
-    assert season.state(local(2026, 11, 22)) == State("unknown", None, None)
+    assert season.state(local(2026, 11, 22)) == OpenState("unknown", None, None)
 
 
 def test_the_next_change_is_told_in_the_zone_of_the_place() -> None:
@@ -378,5 +378,5 @@ def test_the_next_change_is_told_in_the_zone_of_the_place() -> None:
 def test_a_moment_without_a_zone_is_refused() -> None:
     hours = Hours("Europe/Copenhagen", ALWAYS, ())
 
-    with pytest.raises(ValueError, match="A moment needs its zone"):
+    with pytest.raises(ValueError, match="a moment needs a time zone"):
         hours.state(datetime(2026, 11, 21))  # noqa: DTZ001 (that is the point)

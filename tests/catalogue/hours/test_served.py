@@ -14,7 +14,7 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogue.hours import ALWAYS, Hours, InvalidHoursError, date_range, open_spans, read_osm
+from catalogue.hours import ALWAYS, Hours, InvalidHoursError, date_range, open_intervals, read_osm
 from catalogue.models import FormerSlug, Market, Restaurant, SearchRow
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
@@ -52,28 +52,28 @@ def is_open_everywhere(client: Client, place: Restaurant) -> set[bool]:
 @pytest.mark.parametrize("status", ["temporarily_closed", "permanently_closed", "moved"])
 def test_a_closed_place_is_open_nowhere_from_the_moment_it_is_closed(client: Client, status: str) -> None:
     place = builders.restaurant(slug="always", hours=Hours("Europe/Copenhagen", ALWAYS, ()).to_json())
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     assert is_open_everywhere(client, place) == {True}
 
     set_status(place, status)
 
     # Before the worker comes, and after.
     assert is_open_everywhere(client, place) == {False}
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     assert is_open_everywhere(client, place) == {False}
     hours = get(client, "/always")["hours"]
     assert (hours["state"], hours["next_change"]) == ("closed", None)
     row = SearchRow.objects.filter(restaurant=place).first()
-    assert (row and row.open_spans) == ([] if status == "temporarily_closed" else None)
+    assert (row and row.open_intervals) == ([] if status == "temporarily_closed" else None)
 
 
 @pytest.mark.parametrize("status", ["temporarily_closed", "permanently_closed", "moved"])
 def test_a_place_that_opens_again_is_open_everywhere(client: Client, status: str) -> None:
     place = builders.restaurant(slug="always", hours=Hours("Europe/Copenhagen", ALWAYS, ()).to_json(), status=status)
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
 
     set_status(place, "open")
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
 
     assert is_open_everywhere(client, place) == {True}
 
@@ -83,7 +83,7 @@ def test_a_closure_outranks_hours_that_nobody_knows(client: Client, text: str | 
     stated = text and read_osm(text, timezone="Europe/Copenhagen", on=NOW.date()).to_json()
     builders.restaurant(slug="vague", hours=stated or None, status="temporarily_closed")
     builders.restaurant(slug="open", hours=stated or None)
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
 
     assert (get(client, "/vague")["hours"]["state"], get(client, "/vague/hours")["spans"]) == ("closed", [])
     assert (get(client, "/open")["hours"]["state"], get(client, "/open/hours")["spans"]) == ("unknown", None)
@@ -130,9 +130,9 @@ def test_the_hours_of_a_day_are_what_a_minute_scan_finds(timezone: str, data: st
         place = builders.restaurant(market=market, hours=hours.to_json())
         noon = datetime.combine(day, datetime.min.time(), UTC)
 
-        found = date_range.of_days(place.slug, first=day, last=day, now=noon)
+        found = date_range.list_hours(place.slug, first=day, last=day, now=noon)
 
-        if not hours.periods and not hours.speaks_of(day):
+        if not hours.periods and not hours.covers_date(day):
             assert found.spans is None
         else:
             assert [(span.opens_at.astimezone(UTC), span.closes_at.astimezone(UTC)) for span in found.spans or []] == [
@@ -150,7 +150,7 @@ def test_hours_that_change_while_they_are_worked_out_are_not_missed(is_due: bool
     place = builders.restaurant(hours=builders.week("11:00", "15:00"))
     now = NOW
     if not is_due:
-        open_spans.refresh(now=NOW)
+        open_intervals.refresh_open_intervals(now=NOW)
         now = NOW + timedelta(days=1)
     has_read, tries = Event(), Event()
 
@@ -165,14 +165,14 @@ def test_hours_that_change_while_they_are_worked_out_are_not_missed(is_due: bool
     with ThreadPoolExecutor(1) as thread:
         changed = thread.submit(change)
         with transaction.atomic():
-            assert open_spans.refresh(now=now) == 1
+            assert open_intervals.refresh_open_intervals(now=now) == 1
             has_read.set()
             assert tries.wait(10)
         changed.result()
 
-    assert SearchRow.objects.get(restaurant=place).spans_until is None
-    assert open_spans.refresh(now=now) == 1
-    spans = SearchRow.objects.get(restaurant=place).open_spans
+    assert SearchRow.objects.get(restaurant=place).intervals_until is None
+    assert open_intervals.refresh_open_intervals(now=now) == 1
+    spans = SearchRow.objects.get(restaurant=place).open_intervals
     assert spans is not None
     assert {opens.hour for opens, _ in spans} <= {16, now.hour}
 
@@ -180,7 +180,7 @@ def test_hours_that_change_while_they_are_worked_out_are_not_missed(is_due: bool
 def test_hours_that_were_not_changed_make_no_version() -> None:
     place = builders.restaurant(hours=builders.week("11:00", "15:00"))
     for passed in range(5):
-        open_spans.refresh(now=NOW + timedelta(days=passed))
+        open_intervals.refresh_open_intervals(now=NOW + timedelta(days=passed))
 
     assert place.versions.count() == 1
 

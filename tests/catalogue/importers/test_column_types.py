@@ -31,7 +31,7 @@ STRANGE: dict[str, list[Any]] = {
 
 @pytest.fixture(autouse=True)
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 def take(reader: Reader, rows: list[dict[str, Any]], path: Path, column: str, values: list[Any]) -> Totals:

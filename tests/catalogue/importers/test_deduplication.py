@@ -34,7 +34,7 @@ LINE = {
 
 @pytest.fixture(autouse=True)
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 def osm(tmp_path: Path, *tags: dict[str, Any], **options: Any) -> dict[str, int]:

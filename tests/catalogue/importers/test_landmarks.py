@@ -17,7 +17,7 @@ DAVID = "Q536499,David Collection,museum,55.68429,12.58225"
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 pytestmark = pytest.mark.usefixtures("_markets")

@@ -47,7 +47,7 @@ CLOSED = "Establishment Closed by DOHMH. Violations were cited."
 
 @pytest.fixture(autouse=True)
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 def venues(path: Path, *rows: dict[str, Any]) -> Path:

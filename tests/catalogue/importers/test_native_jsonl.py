@@ -50,7 +50,7 @@ LINE = {
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 @pytest.fixture

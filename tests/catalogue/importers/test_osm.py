@@ -24,7 +24,7 @@ LETTER = [[0, 0], [9, 0], [9, 6], [8, 6], [8, 1], [2, 1], [2, 6], [0, 6], [0, 0]
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 pytestmark = pytest.mark.usefixtures("_markets")

@@ -22,7 +22,7 @@ LATER = NOW.replace(year=2027)
 
 @pytest.fixture(autouse=True)
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 def place(number: int = 1, **columns: Any) -> dict[str, Any]:

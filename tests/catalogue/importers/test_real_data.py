@@ -39,7 +39,7 @@ COPENHAGEN = {
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 def test_copenhagen_is_taken_once_however_often_it_is_imported(tmp_path: Path) -> None:

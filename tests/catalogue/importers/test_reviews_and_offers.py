@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("_markets")
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 def line(number: int, **more: Any) -> dict[str, Any]:

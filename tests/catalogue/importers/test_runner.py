@@ -20,7 +20,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
 from catalogue import reference_data
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.sources import native_jsonl
 from catalogue.models import ImportRun, Restaurant, SourceRecord
@@ -40,7 +40,7 @@ from tests.support.live_server import database_url
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 pytestmark = pytest.mark.usefixtures("_markets")
@@ -109,7 +109,7 @@ def test_a_change_is_a_new_version_under_the_same_slug(tmp_path: Path) -> None:
 def test_new_hours_or_a_new_status_make_the_open_spans_due(tmp_path: Path, tags: dict[str, str], is_due: bool) -> None:
     first = {"amenity": "cafe", "name": "Noma", "opening_hours": "24/7"}
     import_restaurants(geojson(tmp_path / "a.geojson", [feature(first, id="node/1")]))
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     import_restaurants(
         geojson(tmp_path / "b.geojson", [feature({"amenity": "cafe", "name": "Noma"} | tags, id="node/1")])
     )

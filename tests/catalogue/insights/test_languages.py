@@ -204,7 +204,7 @@ def test_the_record_says_in_which_languages_guests_wrote() -> None:
     for lang in ("en", "en", "en", "de", "de"):
         builders.review(place, "The gyoza was great.", lang=lang)
     insights.refresh(now=NOW, at_most=10)
-    detail = field_groups.record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight_detail"]
+    detail = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight_detail"]
     assert detail["languages"] == {"en": 3, "de": 2}
 
 
@@ -214,7 +214,7 @@ def test_an_insight_of_before_languages_were_counted_has_none() -> None:
     builders.insight(place)
     place.review_count = 5
     place.save()
-    detail = field_groups.record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight_detail"]
+    detail = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight_detail"]
     assert detail["languages"] == {}
 
 

@@ -202,12 +202,12 @@ def test_what_waits_for_staff_is_null_free_and_says_so(
     settings.INSIGHT_APPROVAL = approval
     place = builders.restaurant(review_count=6)
     builders.insight(place, "Fine.", provider=provider)
-    record = field_groups.record(place.slug, groups=["ai_insight"], now=NOW)
+    record = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW)
     told = (record.values["ai_insight"], record.values["ai_insight_reason"], record.sold)
     assert told == (("Fine.", None, ("ai_insight",)) if is_served else (None, "awaiting_approval", ()))
     assert Insight.objects.filter(insights.waiting()).exists() is not is_served
     assert insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW) == 1
-    assert field_groups.record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight"] == "Fine."
+    assert field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight"] == "Fine."
     assert not Insight.objects.filter(insights.waiting()).exists()
 
 
@@ -255,6 +255,6 @@ def test_an_insight_without_a_text_waits_for_nobody(settings: Any) -> None:
     settings.INSIGHT_APPROVAL = "all"
     place = builders.restaurant(review_count=6)
     builders.insight(place, "")
-    record = field_groups.record(place.slug, groups=["ai_insight"], now=NOW)
+    record = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW)
     assert record.values["ai_insight_reason"] == "nothing_to_say"
     assert insights.approve(Insight.objects.all(), by="ann@example.com", now=timezone.now()) == 0

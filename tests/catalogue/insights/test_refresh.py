@@ -70,7 +70,7 @@ def test_five_reviews_make_an_insight_and_four_do_not() -> None:
     assert (insight.provider, insight.provider_version, insight.review_count) == (*writer, 5)
     assert (insight.rating, insight.generated_at, insight.hidden) == (5.0, NOW, False)
     assert insight.reviews_through == place.reviews.order_by("created_at").last().created_at  # type: ignore[union-attr]
-    record = field_groups.record(small.slug, groups=["ai_insight"], now=NOW)
+    record = field_groups.read_record(small.slug, groups=["ai_insight"], now=NOW)
     assert (record.values["ai_insight_reason"], record.sold) == ("too_few_reviews", ())
 
 
@@ -100,7 +100,7 @@ def test_where_nothing_can_be_told_that_is_noted_once_and_served_as_null() -> No
     place = reviewed(5, text="Nice.")
     assert [refresh(), refresh(after=HOUR)] == [1, 0]
     assert of(place).text == ""
-    record = field_groups.record(place.slug, groups=["ai_insight"], now=NOW)
+    record = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW)
     assert (record.values["ai_insight"], record.values["ai_insight_reason"]) == (None, "nothing_to_say")
 
 
@@ -152,7 +152,7 @@ def test_a_restaurant_that_has_fewer_reviews_than_it_counts_breaks_no_batch() ->
     assert [refresh(), refresh(after=HOUR)] == [2, 0]
     assert (of(short).text, of(short).review_count) == ("", 3)
     assert of(whole).text
-    record = field_groups.record(short.slug, groups=["ai_insight"], now=NOW)
+    record = field_groups.read_record(short.slug, groups=["ai_insight"], now=NOW)
     assert record.values["ai_insight_reason"] == "too_few_reviews"
 
 
@@ -179,7 +179,7 @@ def test_a_restaurant_on_which_the_provider_fails_is_logged_and_waits_for_a_day(
     assert [record.getMessage() for record in caplog.records] == [
         f"No insight of restaurant {poison.slug} ({poison.pk})"
     ]
-    record = field_groups.record(poison.slug, groups=["ai_insight"], now=NOW)
+    record = field_groups.read_record(poison.slug, groups=["ai_insight"], now=NOW)
     assert (record.values["ai_insight_reason"], record.sold) == ("not_written_yet", ())
     cured = Counting()
     assert refresh(cured, after=timedelta(days=1)) == 1
@@ -192,7 +192,7 @@ def test_where_the_provider_fails_the_text_of_before_is_served_on() -> None:
     refresh(Counting())
     refresh(Poisoned("2"), after=HOUR)
     assert (of(place).text, of(place).generated_at, of(place).failed_at) == ("5 reviews.", NOW, NOW + HOUR)
-    record = field_groups.record(place.slug, groups=["ai_insight"], now=NOW)
+    record = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW)
     assert (record.values["ai_insight"], record.sold) == ("5 reviews.", ("ai_insight",))
 
 

@@ -47,7 +47,7 @@ CHANGES: dict[str, Change] = {
 
 
 def detail(place: Restaurant, *, after: timedelta = HOUR) -> dict[str, Any]:
-    told = field_groups.record(place.slug, groups=["ai_insight"], now=NOW + after).values["ai_insight_detail"]
+    told = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW + after).values["ai_insight_detail"]
     assert isinstance(told, dict)
     return told
 

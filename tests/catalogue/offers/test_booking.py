@@ -306,7 +306,7 @@ def test_what_is_cancelled_elsewhere_gives_its_seats_back_once(place: Restaurant
     else:
         Client().post(record["manage_url"].removeprefix("http://127.0.0.1:8000") + "/cancel")
     assert seats_left(slot) == 6
-    assert [offers.release(now=NOW), offers.release(now=NOW)] == [1, 0]
+    assert [offers.release_cancelled_bookings(now=NOW), offers.release_cancelled_bookings(now=NOW)] == [1, 0]
     assert (seats_left(slot), FlowBooking.objects.get().released_at) == (8, NOW)
     assert manage("get", record).json()["status"] == "cancelled"
 
@@ -314,8 +314,8 @@ def test_what_is_cancelled_elsewhere_gives_its_seats_back_once(place: Restaurant
 def test_who_cancels_after_the_seats_came_back_gives_none_twice(place: Restaurant) -> None:
     slot = builders.slot(place)
     record = post(slot).json()
-    commands.set_status(Reservation.objects.get(), "cancelled", now=NOW, actor="staff:1")
-    offers.release(now=NOW)
+    commands.move(Reservation.objects.get(), "cancelled", now=NOW, actor="staff:1")
+    offers.release_cancelled_bookings(now=NOW)
     assert manage("delete", record).json()["status"] == "cancelled"
     assert seats_left(slot) == 8
 
@@ -337,4 +337,4 @@ def test_bookings_of_moments_that_are_over_are_left_alone(place: Restaurant) -> 
     post(slot)
     Reservation.objects.update(status="cancelled", cancelled_at=NOW)
     over: datetime = slot.starts_at + timedelta(minutes=1)
-    assert (offers.release(now=over), seats_left(slot)) == (0, 6)
+    assert (offers.release_cancelled_bookings(now=over), seats_left(slot)) == (0, 6)

@@ -9,7 +9,7 @@ from django.db import connection
 
 from accounts.models import Venue
 from catalogue import offers
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
 from catalogue.offers import booking, demo, slot_materialization
 from framework.public_ids import decode
@@ -27,7 +27,7 @@ SUNDAY = date(2026, 11, 22)
 def place() -> Restaurant:
     """A listed restaurant that is open from 17:00 to 23:00."""
     made = builders.listing(builders.restaurant(hours=builders.week("17:00", "23:00"))).restaurant
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     return made
 
 
@@ -42,7 +42,9 @@ def times(day: date = SUNDAY, **which: Any) -> list[str]:
 
 
 def booked(slot: FlowSlot, *, guests: int = 2, name: str = "ada") -> FlowBooking:
-    made = booking.book(slot.pk, party_size=guests, customer_name=name, customer_email=f"{name}@example.com", now=NOW)
+    made = booking.book_offer(
+        slot.pk, party_size=guests, customer_name=name, customer_email=f"{name}@example.com", now=NOW
+    )
     key = decode("fb", made.id)
     assert key is not None
     return FlowBooking.objects.get(pk=key)
@@ -53,7 +55,7 @@ def test_a_rule_has_a_slot_at_each_step_of_its_window_for_two_weeks(place: Resta
         place, weekdays=[6, 0], until=time(19), every_minutes=30, seats=6, party_min=2, party_max=4, terms="Food only",
         book_before_minutes=60, bookable_days=3, applies_to="total",
     )  # fmt: skip
-    assert offers.lay_out(now=NOW) == 12
+    assert offers.materialize_slots(now=NOW) == 12
     assert times() == ["18:00", "18:30", "19:00"]
     days = FlowSlot.objects.order_by("date").values_list("date", flat=True).distinct()
     assert list(days) == [SUNDAY + timedelta(days=ahead) for ahead in (0, 1, 7, 8)]
@@ -68,16 +70,16 @@ def test_a_rule_has_a_slot_at_each_step_of_its_window_for_two_weeks(place: Resta
 
 def test_a_second_run_changes_nothing(place: Restaurant) -> None:
     rule(place, weekdays=list(range(7)), until=time(20))
-    assert offers.lay_out(now=NOW) > 0
+    assert offers.materialize_slots(now=NOW) > 0
     before = list(FlowSlot.objects.order_by("pk").values())
-    assert offers.lay_out(now=NOW) == 0
+    assert offers.materialize_slots(now=NOW) == 0
     assert list(FlowSlot.objects.order_by("pk").values()) == before
 
 
 def test_slots_are_only_where_the_restaurant_is_open_and_its_venue_seats_guests(place: Restaurant) -> None:
     # Open from 17:00 to 23:00; seats from 17:00 to 22:00, each quarter of an hour.
     rule(place, time=time(16, 50), until=time(23, 30), every_minutes=10)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     assert times() == [
         "17:00",
         "17:30",
@@ -92,50 +94,53 @@ def test_slots_are_only_where_the_restaurant_is_open_and_its_venue_seats_guests(
         "22:00",
     ]
     Restaurant.objects.update(hours=builders.week("19:00", "21:00"), updated_at=NOW)
-    open_spans.refresh(now=NOW)
-    offers.lay_out(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
+    offers.materialize_slots(now=NOW)
     assert times() == ["19:00", "19:30", "20:00", "20:30"]
 
 
 def test_where_hours_are_not_known_the_venues_book_decides(place: Restaurant) -> None:
     Restaurant.objects.update(hours=None, updated_at=NOW)
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     rule(place, time=time(16), until=time(23), every_minutes=60)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     assert times() == ["17:00", "18:00", "19:00", "20:00", "21:00", "22:00"]
 
 
 def test_hours_count_before_their_spans_are_worked_out(place: Restaurant) -> None:
     Restaurant.objects.update(hours=builders.week("19:00", "21:00"), updated_at=NOW)
     rule(place, time=time(17), until=time(22), every_minutes=60)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     assert times() == ["19:00", "20:00"]
 
 
 def test_a_closed_day_withdraws_its_slots_and_an_open_one_brings_them_back(place: Restaurant) -> None:
     rule(place)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     slot = FlowSlot.objects.get(date=SUNDAY)
     closure = Closure.objects.create(venue=place.listing.venue, first_date=SUNDAY, last_date=SUNDAY)
-    assert offers.lay_out(now=NOW) == 1
+    assert offers.materialize_slots(now=NOW) == 1
     slot.refresh_from_db()
     assert slot.withdrawn_at == NOW
     closure.delete()
-    assert offers.lay_out(now=NOW) == 1
+    assert offers.materialize_slots(now=NOW) == 1
     slot.refresh_from_db()
     assert slot.withdrawn_at is None
 
 
 def test_what_staff_withdrew_no_rule_brings_back(place: Restaurant) -> None:
     made = rule(place)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     slot = FlowSlot.objects.get(date=SUNDAY)
-    assert [slot_materialization.withdraw([slot.pk], now=NOW), slot_materialization.withdraw([slot.pk], now=NOW)] == [
+    assert [
+        slot_materialization.withdraw_slots([slot.pk], now=NOW),
+        slot_materialization.withdraw_slots([slot.pk], now=NOW),
+    ] == [
         1,
         0,
     ]
     FlowRule.objects.filter(pk=made.pk).update(percent=50)
-    assert offers.lay_out(now=NOW) == 1
+    assert offers.materialize_slots(now=NOW) == 1
     slot.refresh_from_db()
     assert (slot.withdrawn_at, slot.percent) == (NOW, 30)
 
@@ -145,7 +150,7 @@ def test_what_staff_withdrew_no_rule_brings_back(place: Restaurant) -> None:
 )
 def test_what_cannot_be_had_any_more_is_withdrawn(place: Restaurant, reason: str) -> None:
     made = rule(place)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     if reason == "inactive rule":
         FlowRule.objects.update(active=False)
     elif reason == "no rule":
@@ -159,61 +164,61 @@ def test_what_cannot_be_had_any_more_is_withdrawn(place: Restaurant, reason: str
     else:
         place.listing.venue.timezone = "Europe/London"
         place.listing.venue.save()
-    assert offers.lay_out(now=NOW) == 2
+    assert offers.materialize_slots(now=NOW) == 2
     assert not FlowSlot.objects.filter(withdrawn_at=None).exists()
-    assert offers.lay_out(now=NOW) == 0
+    assert offers.materialize_slots(now=NOW) == 0
 
 
 def test_a_restaurant_that_left_its_venue_has_its_slots_withdrawn(place: Restaurant) -> None:
     rule(place)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     Listing.objects.all().delete()
-    assert (offers.lay_out(now=NOW), offers.lay_out(now=NOW)) == (2, 0)
+    assert (offers.materialize_slots(now=NOW), offers.materialize_slots(now=NOW)) == (2, 0)
     assert not FlowSlot.objects.filter(withdrawn_at=None).exists()
 
 
 def test_a_changed_rule_changes_what_nobody_has_booked(place: Restaurant) -> None:
     rule(place)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     first, second = FlowSlot.objects.order_by("starts_at")
     booked(first)
     FlowRule.objects.update(percent=50, terms="New", seats=10, party_max=4)
-    assert offers.lay_out(now=NOW) == 2
+    assert offers.materialize_slots(now=NOW) == 2
     first.refresh_from_db()
     second.refresh_from_db()
     # What was promised is kept; only the seats follow.
     assert (first.percent, first.terms, first.party_max, first.seats, first.seats_left) == (30, "", 8, 10, 8)
     assert (second.percent, second.terms, second.party_max, second.seats, second.seats_left) == (50, "New", 4, 10, 10)
-    assert offers.lay_out(now=NOW) == 0
+    assert offers.materialize_slots(now=NOW) == 0
 
 
 def test_fewer_seats_than_are_booked_leave_none_and_take_none_away(place: Restaurant) -> None:
     base.table(place.listing.venue, "T2")
     rule(place, weekdays=[6])
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     slot = FlowSlot.objects.get(date=SUNDAY)
     booked(slot, guests=4)
     booked(slot, guests=2, name="grace")
     FlowRule.objects.update(seats=4, party_max=4)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     slot.refresh_from_db()
     assert (slot.seats, slot.seats_left, Reservation.objects.filter(status="confirmed").count()) == (4, 0, 2)
     FlowRule.objects.update(seats=9)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     slot.refresh_from_db()
     assert (slot.seats, slot.seats_left) == (9, 3)
 
 
 def test_a_booked_slot_of_a_rule_that_ended_is_sold_no_further_and_its_booking_stands(place: Restaurant) -> None:
     rule(place)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     slot = FlowSlot.objects.get(date=SUNDAY)
     made = booked(slot)
     FlowRule.objects.all().delete()
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     with pytest.raises(booking.OfferExpired):
         booked(slot, name="grace")
-    shown = booking.shown(FlowBooking.objects.get(pk=made.pk))
+    shown = booking.describe_booking(FlowBooking.objects.get(pk=made.pk))
     assert (shown.status, shown.percent) == ("confirmed", 30)
 
 
@@ -223,7 +228,7 @@ def test_parties_that_wait_for_the_staffs_word_are_not_offered_a_slot(place: Res
     venue.save()
     rule(place, party_max=8)
     rule(place, time=time(20), party_min=5, party_max=8)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     assert times() == ["18:00"]
     assert FlowSlot.objects.get(date=SUNDAY).party_max == 4
 
@@ -241,9 +246,9 @@ def test_a_time_that_the_clocks_skip_is_no_slot_and_one_they_show_twice_is_one(
 ) -> None:
     ServicePeriod.objects.update(first_seating=time(0), last_seating=time(5))
     Restaurant.objects.update(hours=None, updated_at=NOW)
-    open_spans.refresh(now=now)
+    open_intervals.refresh_open_intervals(now=now)
     rule(place, time=time(1, 30), until=time(3, 30))
-    offers.lay_out(now=now)
+    offers.materialize_slots(now=now)
     assert times(day) == expected
     twice = FlowSlot.objects.filter(date=day, time=time(2, 30)).values_list("starts_at", flat=True)
     assert list(twice) in ([], [datetime(2026, 10, 25, 0, 30, tzinfo=UTC)])
@@ -251,10 +256,10 @@ def test_a_time_that_the_clocks_skip_is_no_slot_and_one_they_show_twice_is_one(
 
 def test_what_nobody_booked_is_forgotten_after_thirty_days(place: Restaurant) -> None:
     rule(place)
-    offers.lay_out(now=NOW)
+    offers.materialize_slots(now=NOW)
     first, second = FlowSlot.objects.order_by("starts_at")
     booked(first)
-    offers.lay_out(now=NOW + timedelta(days=40))
+    offers.materialize_slots(now=NOW + timedelta(days=40))
     left = set(FlowSlot.objects.values_list("pk", flat=True))
     assert first.pk in left
     assert second.pk not in left
@@ -264,7 +269,7 @@ def test_only_the_restaurants_that_were_rung_for_are_laid_out(place: Restaurant)
     other = builders.listing(builders.restaurant()).restaurant
     rule(place)
     rule(other)
-    assert offers.lay_out(now=NOW, restaurants=[other.pk]) == 2
+    assert offers.materialize_slots(now=NOW, restaurants=[other.pk]) == 2
     assert set(FlowSlot.objects.values_list("restaurant", flat=True)) == {other.pk}
 
 
@@ -275,7 +280,7 @@ def test_several_that_lay_out_at_once_make_each_slot_once() -> None:
 
     def run(_: int) -> int:
         try:
-            return offers.lay_out(now=NOW)
+            return offers.materialize_slots(now=NOW)
         finally:
             connection.close()
 
@@ -294,7 +299,7 @@ def test_of_two_that_release_at_once_one_gives_the_seats_back() -> None:
 
     def run(_: int) -> int:
         try:
-            return offers.release(now=NOW)
+            return offers.release_cancelled_bookings(now=NOW)
         finally:
             connection.close()
 

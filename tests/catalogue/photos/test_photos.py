@@ -214,19 +214,19 @@ def test_the_photos_group_has_ten_photos_and_the_url_of_the_next_page() -> None:
     place = builders.restaurant(slug="kodbyens")
     for _ in range(12):
         builders.photo(place)
-    record = field_groups.record("kodbyens", groups=["photos"], now=NOW)
+    record = field_groups.read_record("kodbyens", groups=["photos"], now=NOW)
     assert record.sold == ("photos",)
     group = record.values["photos"]
     assert set(group) == set(PhotosRecord().fields)
     assert (group["count"], len(group["items"])) == (12, 10)
     assert "/v1/restaurants/kodbyens/photos?limit=10&cursor=" in group["next"]
-    assert field_groups.record("kodbyens", groups=["photos"], now=NOW).values["photos"] == group
+    assert field_groups.read_record("kodbyens", groups=["photos"], now=NOW).values["photos"] == group
 
 
 def test_a_restaurant_without_photos_has_an_empty_free_list(client: Client) -> None:
     builders.restaurant(slug="bare")
     builders.photo(builders.restaurant())
-    assert field_groups.record("bare", groups=["photos"], now=NOW).values["photos"] is None
+    assert field_groups.read_record("bare", groups=["photos"], now=NOW).values["photos"] is None
     response = client.get("/v1/restaurants/bare/photos")
     assert response.status_code == 200
     assert set(response.json()) == set(PhotoAnswer().fields)

@@ -85,30 +85,30 @@ def test_what_is_made_anew_is_what_the_triggers_made_one_by_one() -> None:
     some()
     before, kept = held(), definitions()
     assert [len(rows) for rows in before] == [6, 4, 4]
-    assert rebuild.rebuild() == 4
+    assert rebuild.rebuild_read_model() == 4
     assert held() == before
     assert definitions() == kept
-    assert list(rebuild.differences()) == []
+    assert list(rebuild.find_differences()) == []
 
 
 def test_made_anew_without_what_was_kept_spans_are_due_and_ranks_are_what_ratings_say() -> None:
     place = some()[0]
     spans = [(builders.NOW, builders.NOW.replace(hour=22))]
     SearchRow.objects.filter(pk=place.pk).update(
-        open_spans=spans,
-        spans_until=builders.NOW,
+        open_intervals=spans,
+        intervals_until=builders.NOW,
         rank_stars=30,
         rank_reviews=1,
         former_stars=20,
         ranked_at=builders.NOW,
     )
-    rebuild.rebuild()
+    rebuild.rebuild_read_model()
     row = SearchRow.objects.get(pk=place.pk)
-    assert (row.open_spans, row.spans_until, row.ranked_at) == (spans, builders.NOW, builders.NOW)
+    assert (row.open_intervals, row.intervals_until, row.ranked_at) == (spans, builders.NOW, builders.NOW)
     assert (row.rank_stars, row.rank_reviews, row.former_stars, row.former_reviews) == (30, 1, 20, 7)
-    rebuild.rebuild(keeps=False)
+    rebuild.rebuild_read_model(keeps=False)
     row.refresh_from_db()
-    assert (row.open_spans, row.spans_until) == (None, None)
+    assert (row.open_intervals, row.intervals_until) == (None, None)
     assert (row.rank_stars, row.rank_reviews, row.former_stars, row.former_reviews) == (45, 7, 45, 7)
 
 
@@ -117,7 +117,7 @@ def test_made_anew_without_what_was_kept_spans_are_due_and_ranks_are_what_rating
     [
         ("catalogue_record", "DELETE FROM catalogue_record WHERE restaurant_id = %s", "missing"),
         *(
-            ("catalogue_record", f"UPDATE catalogue_record SET {change} WHERE restaurant_id = %s", "another")  # noqa: S608
+            ("catalogue_record", f"UPDATE catalogue_record SET {change} WHERE restaurant_id = %s", "different")  # noqa: S608
             for change in (
                 "slug = 'another'",
                 "status = 'moved'",
@@ -130,7 +130,7 @@ def test_made_anew_without_what_was_kept_spans_are_due_and_ranks_are_what_rating
             )
         ),
         *(
-            ("catalogue_searchrow", f"UPDATE catalogue_searchrow SET {change} WHERE restaurant_id = %s", "another")  # noqa: S608
+            ("catalogue_searchrow", f"UPDATE catalogue_searchrow SET {change} WHERE restaurant_id = %s", "different")  # noqa: S608
             for change in (
                 "market = 'tokyo'",
                 "position = NULL",
@@ -153,9 +153,9 @@ def test_made_anew_without_what_was_kept_spans_are_due_and_ranks_are_what_rating
             )
         ),
         ("catalogue_kitchen", "DELETE FROM catalogue_kitchen WHERE restaurant_id = %s", "missing"),
-        ("catalogue_kitchen", "UPDATE catalogue_kitchen SET position = NULL WHERE restaurant_id = %s", "another"),
-        ("catalogue_kitchen", "UPDATE catalogue_kitchen SET price_level = 4 WHERE restaurant_id = %s", "another"),
-        ("catalogue_kitchen", "UPDATE catalogue_kitchen SET rating = NULL WHERE restaurant_id = %s", "another"),
+        ("catalogue_kitchen", "UPDATE catalogue_kitchen SET position = NULL WHERE restaurant_id = %s", "different"),
+        ("catalogue_kitchen", "UPDATE catalogue_kitchen SET price_level = 4 WHERE restaurant_id = %s", "different"),
+        ("catalogue_kitchen", "UPDATE catalogue_kitchen SET rating = NULL WHERE restaurant_id = %s", "different"),
         (
             "catalogue_kitchen",
             "INSERT INTO catalogue_kitchen (restaurant_id, cuisine) VALUES (%s, 'korean')",
@@ -167,10 +167,10 @@ def test_whatever_differs_is_found_and_mended(table: str, statement: str, what: 
     place = some()[0]
     before = held()
     tamper(statement, place.pk)
-    assert list(rebuild.differences()) == [Difference(place.pk, table, what)]
-    assert rebuild.mend() == 1
+    assert list(rebuild.find_differences()) == [Difference(place.pk, table, what)]
+    assert rebuild.repair_read_model() == 1
     assert held() == before
-    assert rebuild.mend() == 0
+    assert rebuild.repair_read_model() == 0
 
 
 def test_who_should_have_left_the_lists_or_come_back_is_found() -> None:
@@ -178,38 +178,38 @@ def test_who_should_have_left_the_lists_or_come_back_is_found() -> None:
     first, gone = places[0], places[3]
     without_triggers(lambda: Restaurant.objects.filter(pk=first.pk).update(status="moved"))
     without_triggers(lambda: Restaurant.objects.filter(pk=gone.pk).update(status="open", cuisines=[]))
-    assert {(each.restaurant_id, each.table, each.what) for each in rebuild.differences()} == {
-        (first.pk, "catalogue_record", "another"),
+    assert {(each.restaurant_id, each.table, each.what) for each in rebuild.find_differences()} == {
+        (first.pk, "catalogue_record", "different"),
         (first.pk, "catalogue_searchrow", "left over"),
         (first.pk, "catalogue_kitchen", "left over"),
-        (gone.pk, "catalogue_record", "another"),
+        (gone.pk, "catalogue_record", "different"),
         (gone.pk, "catalogue_searchrow", "missing"),
     }
-    assert rebuild.mend() == 2
-    assert list(rebuild.differences()) == []
+    assert rebuild.repair_read_model() == 2
+    assert list(rebuild.find_differences()) == []
     assert SearchRow.objects.filter(pk=gone.pk).exists()
 
 
 def test_as_many_differences_are_told_as_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rebuild, "RANGE", 2)
+    monkeypatch.setattr(rebuild, "BATCH_SIZE", 2)
     some()
     tamper("UPDATE catalogue_record SET slug = slug || '-x'")
-    assert len(list(rebuild.differences())) == 6
-    assert len(list(rebuild.differences(limit=4))) == 4
+    assert len(list(rebuild.find_differences())) == 6
+    assert len(list(rebuild.find_differences(limit=4))) == 4
 
 
 def test_mending_says_what_it_mended(caplog: pytest.LogCaptureFixture) -> None:
     place = some()[0]
     tamper("UPDATE catalogue_record SET slug = 'x' WHERE restaurant_id = %s", place.pk)
     with caplog.at_level(logging.WARNING, logger="catalogue.read_model.rebuild"):
-        rebuild.mend()
-    assert caplog.messages == [f"catalogue_record of restaurant {place.pk} was another: rendered anew"]
+        rebuild.repair_read_model()
+    assert caplog.messages == [f"catalogue_record of restaurant {place.pk} was different and is rendered again"]
 
 
 def check(**options: Any) -> str:
     """Run the command; what it says on stdout."""
     said = StringIO()
-    call_command("catalogue_check", stdout=said, stderr=StringIO(), **options)
+    call_command("check_read_model", stdout=said, stderr=StringIO(), **options)
     return said.getvalue()
 
 
@@ -218,10 +218,10 @@ def test_another_licence_or_attribution_of_a_source_is_found_and_mended(change: 
     place = builders.restaurant()
     builders.listed(place, "osm", "node/1")
     Source.objects.filter(key="osm").update(**change)
-    assert set(rebuild.differences()) == {Difference(place.pk, "catalogue_record", "another")}
-    assert rebuild.mend() == 1
+    assert set(rebuild.find_differences()) == {Difference(place.pk, "catalogue_record", "different")}
+    assert rebuild.repair_read_model() == 1
     assert next(iter(change.values())) in Record.objects.get(pk=place.pk).after
-    assert list(rebuild.differences()) == []
+    assert list(rebuild.find_differences()) == []
 
 
 def test_the_command_fails_where_something_differs_until_it_has_mended_it() -> None:
@@ -252,7 +252,7 @@ def test_mending_twice_at_once_while_restaurants_are_edited_leaves_nothing_that_
 
     def mend() -> None:
         for _ in range(4):
-            rebuild.mend()
+            rebuild.repair_read_model()
 
     def run(work: Callable[[], object]) -> None:
         try:
@@ -275,8 +275,8 @@ def test_mending_twice_at_once_while_restaurants_are_edited_leaves_nothing_that_
     for thread in editors:
         thread.join()
     assert failures == []
-    rebuild.mend()
-    assert list(rebuild.differences()) == []
+    rebuild.repair_read_model()
+    assert list(rebuild.find_differences()) == []
 
 
 @pytest.mark.django_db(transaction=True)
@@ -295,8 +295,8 @@ def test_a_rebuild_waits_for_who_edits_and_shows_the_edit() -> None:
     editor = threading.Thread(target=edit)
     editor.start()
     edited.wait()
-    rebuild.rebuild()
+    rebuild.rebuild_read_model()
     done.set()
     editor.join()
     assert SearchRow.objects.get(pk=place.pk).name == "after"
-    assert list(rebuild.differences()) == []
+    assert list(rebuild.find_differences()) == []

@@ -82,7 +82,7 @@ def test_who_closes_for_good_leaves_the_lists_and_keeps_the_record() -> None:
     assert Record.objects.get(pk=place.pk).status == "permanently_closed"
     assert place.versions.get(version=2).kind == "closed"
     Restaurant.objects.filter(pk=place.pk).update(status="open")
-    assert SearchRow.objects.get(pk=place.pk).spans_until is None
+    assert SearchRow.objects.get(pk=place.pk).intervals_until is None
     assert place.versions.get(version=3).kind == "reopened"
 
 

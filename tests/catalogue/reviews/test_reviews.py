@@ -272,7 +272,7 @@ def test_the_group_sums_up_shows_the_newest_three_and_leads_to_the_second_part(c
         builders.review(place, "Good." if number else "", stars=number + 1)
     with transaction.atomic():
         aggregates.restaurants([place.pk])
-    group = field_groups.record("noma", groups=["reviews"], now=NOW).values["reviews"]
+    group = field_groups.read_record("noma", groups=["reviews"], now=NOW).values["reviews"]
     assert set(group) == set(ReviewsRecord().fields)
     assert set(group["summary"]) == set(ReviewSummaryRecord().fields)
     assert group["summary"] == {
@@ -290,7 +290,9 @@ def test_the_group_sums_up_shows_the_newest_three_and_leads_to_the_second_part(c
     second = listing.page(place, Question(sort=Order.NEWEST, limit=3, cursor=cursor), now=NOW)
     assert [row["stars"] for row in second.values] == [2, 1]
     # What was paid for is the same a minute later.
-    assert field_groups.record("noma", groups=["reviews"], now=NOW + timedelta(minutes=1)).values["reviews"] == group
+    assert (
+        field_groups.read_record("noma", groups=["reviews"], now=NOW + timedelta(minutes=1)).values["reviews"] == group
+    )
 
 
 # Over HTTP

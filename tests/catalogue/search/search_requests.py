@@ -15,7 +15,7 @@ from tests.catalogue.builders import NOW
 
 def find(now: datetime = NOW, **question: Any) -> list[Hit]:
     """The hits of the first page."""
-    return search.find(Query(**question), now=now).hits
+    return search.search_restaurants(Query(**question), now=now).hits
 
 
 def names(now: datetime = NOW, **question: Any) -> list[str]:
@@ -26,7 +26,7 @@ def names(now: datetime = NOW, **question: Any) -> list[str]:
 def walk(query: Query) -> Iterator[list[Hit]]:
     """Page after page."""
     while True:
-        page = search.find(query, now=NOW)
+        page = search.search_restaurants(query, now=NOW)
         yield page.hits
         if page.next_cursor is None:
             return
@@ -36,5 +36,5 @@ def walk(query: Query) -> Iterator[list[Hit]]:
 def refused(**question: Any) -> InvalidRequest:
     """What the question is refused with."""
     with pytest.raises(InvalidRequest) as refusal:
-        search.find(Query(**question), now=NOW)
+        search.search_restaurants(Query(**question), now=NOW)
     return refusal.value

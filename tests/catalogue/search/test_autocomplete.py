@@ -62,7 +62,7 @@ def test_a_letter_that_is_folded_into_two_is_one_in_the_text() -> None:
 
 
 def test_all_kinds_are_suggested_and_a_whole_name_comes_first() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     place("Sushi Anaba", neighborhood="Nordhavn")
     place("The Sushi Bar")
 
@@ -80,7 +80,7 @@ def test_a_landmark_is_told_by_the_name_that_was_typed() -> None:
 
 
 def test_a_cuisine_is_found_in_another_language_and_told_in_english() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
     assert texts("fisk og") == [("cuisine", "Seafood")]
     assert texts("寿司") == [("cuisine", "Sushi")]
@@ -129,7 +129,7 @@ def test_what_begins_nothing_suggests_nothing(q: str) -> None:
 
 
 def test_a_rare_name_is_found_beyond_the_best_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catalogue.search.text.autocomplete.WALKED", 2)
+    monkeypatch.setattr("catalogue.search.text.autocomplete.MAX_POPULAR_ROWS", 2)
     for number in range(5):
         place(f"Famous {number}", reviews=1000)
     place("Quiet Corner")
@@ -168,8 +168,8 @@ def test_the_same_neighborhood_is_suggested_once() -> None:
 def test_suggestions_are_two_queries_when_the_words_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     place("Kødbyens Fiskebar")
     suggest("ko")
-    monkeypatch.setattr("catalogue.search.text.vocabulary.REMEMBERED_S", 30.0)
-    monkeypatch.setattr("catalogue.search.text.spell_correction.REMEMBERED_S", 30.0)
+    monkeypatch.setattr("catalogue.search.text.vocabulary.MAX_AGE_S", 30.0)
+    monkeypatch.setattr("catalogue.search.text.spell_correction.MAX_AGE_S", 30.0)
     with CaptureQueriesContext(connection) as queries:
         suggest("ko")
 

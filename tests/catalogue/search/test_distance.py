@@ -47,7 +47,7 @@ def test_postgresql_measures_and_projects_as_python_does() -> None:
             metres, point = cursor.fetchone()
         assert metres == pytest.approx(distance.distance_m(center, there), rel=1e-9)
         x, y = map(float, point.strip("()").split(","))
-        projected = distance.project(there)
+        projected = distance.project_mercator(there)
         assert projected.x == pytest.approx(x, abs=1e-3)
         assert projected.y == pytest.approx(y, abs=1e-3)
 
@@ -58,18 +58,18 @@ def test_the_plane_stretches_every_distance_by_no_less_and_no_more_than_promised
     center: Location, radius_m: float
 ) -> None:
     random = Random(2)
-    bounds = distance.stretch(center, radius_m=radius_m)
-    here = distance.project(center)
+    bounds = distance.mercator_scale(center, radius_m=radius_m)
+    here = distance.project_mercator(center)
     for _ in range(300):
         there = around(center, radius_m=radius_m * 0.99, random=random)
-        metres, point = distance.distance_m(center, there), distance.project(there)
+        metres, point = distance.distance_m(center, there), distance.project_mercator(there)
         plane = ((point.x - here.x) ** 2 + (point.y - here.y) ** 2) ** 0.5
         assert bounds.low * metres <= plane + 1e-6
         assert plane <= bounds.high * metres + 1e-6
 
 
 def test_the_stretch_at_the_equator_begins_at_the_equator() -> None:
-    assert distance.stretch(Location(0.05, 0), radius_m=20_000).low == pytest.approx(
+    assert distance.mercator_scale(Location(0.05, 0), radius_m=20_000).low == pytest.approx(
         distance.MERCATOR_RADIUS_M / distance.EARTH_RADIUS_M, rel=1e-8
     )
 
@@ -80,4 +80,4 @@ def test_the_stretch_at_the_equator_begins_at_the_equator() -> None:
 def test_a_walk_is_three_tenths_longer_than_the_line_at_eighty_metres_a_minute(
     straight_m: float, walked_m: int, minutes: int
 ) -> None:
-    assert distance.walk(straight_m) == distance.Walk(distance_m=walked_m, minutes=minutes)
+    assert distance.estimate_walk(straight_m) == distance.Walk(distance_m=walked_m, minutes=minutes)

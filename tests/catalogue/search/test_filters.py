@@ -12,9 +12,9 @@ import pytest
 from django.db import connection
 
 from catalogue import search
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.models import FlowSlot, Restaurant, SearchRow
-from catalogue.search import Box, Facet, Query, Sort
+from catalogue.search import BoundingBox, Facet, Query, Sort
 from catalogue.search.geocoding import distance as geocoding_distance
 from catalogue.search.geocoding.distance import Location
 from tests.catalogue import builders
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 CUISINES = ["seafood", "danish", "sushi", "pizza"]
 TAGS = ["outdoor_seating", "wheelchair", "diet_vegan", "diet_halal"]
-BOX = Box(12.55, 55.66, 12.58, 55.68)
+BOX = BoundingBox(12.55, 55.66, 12.58, 55.68)
 DISHES = {"Kødbyens": "kodbyens", "Grill": "grill", "Noma": "noma"}
 
 
@@ -57,7 +57,7 @@ def world(random: Random, *, size: int, reach: float = 0.02) -> list[Restaurant]
         place.cuisines = random.sample(CUISINES, k=random.randint(0, 3))
         place.cuisine_id = place.cuisines[0] if place.cuisines else None
     Restaurant.objects.bulk_create(made, batch_size=1000)
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     return made
 
 
@@ -156,7 +156,7 @@ def test_each_filter_and_several_at_once_find_what_the_words_say_in_each_order(s
         query = Query(**given, sort=random.choice(sorts), limit=50, include_total=True, facets=())
         kept = [place for place in places if all(REFERENCE[name][1](place) for name in asked)]
         expected = [place.slug for place in sorted(kept, key=order(query))]
-        page = search.find(query, now=NOW)
+        page = search.search_restaurants(query, now=NOW)
         assert [hit.slug for hit in page.hits] == expected[:50], (chosen, query)
         assert page.total is not None
         assert (page.total.value, page.total.is_exact) == (len(expected), True), (chosen, query)
@@ -169,7 +169,7 @@ def test_each_filter_and_several_at_once_find_what_the_words_say_in_each_order(s
 
 def _facets_count_all_that_match(places: list[Restaurant]) -> None:
     query = Query(ll=TIVOLI, price_max=3, limit=1, facets=tuple(Facet))
-    facets = search.find(query, now=NOW).facets
+    facets = search.search_restaurants(query, now=NOW).facets
     kept = [place for place in places if metres(place) <= 1_500 and (place.price_level or 9) <= 3]
     assert facets is not None
     assert (facets.counted.value, facets.counted.is_exact) == (len(kept), True)
@@ -208,7 +208,7 @@ def test_the_nearest_of_many_points_are_those_of_the_great_circle(points: int) -
             for lat, lng, key, slug in about
         )
         expected = [slug for distance, _, slug in away if distance <= 1_500][:20]
-        assert [hit.slug for hit in search.find(Query(ll=point), now=NOW).hits] == expected
+        assert [hit.slug for hit in search.search_restaurants(Query(ll=point), now=NOW).hits] == expected
 
 
 def test_an_offer_fits_by_day_time_party_and_percent() -> None:
@@ -252,7 +252,8 @@ def test_an_offer_fits_by_day_time_party_and_percent() -> None:
     assert found(party_size=9) == []
     assert found(ll=TIVOLI, offer="any", cuisine=("seafood",)) == ["a20", "b30", "c40", "d15"]
     highest = [
-        (hit.name, hit.values["flow_offer"]["percent"]) for hit in search.find(Query(sort=Sort.OFFER), now=NOW).hits
+        (hit.name, hit.values["flow_offer"]["percent"])
+        for hit in search.search_restaurants(Query(sort=Sort.OFFER), now=NOW).hits
     ]
     assert highest == [("c", 50), ("b", 30), ("a", 20), ("d", 15)]
     walked = [hit.name for hits in walk(Query(sort=Sort.OFFER, ll=TIVOLI, limit=1)) for hit in hits]
@@ -264,8 +265,11 @@ def test_dishes_of_the_insight_are_found_and_come_after_names() -> None:
     builders.restaurant(name="Ramen Bar", review_count=1)
     other = builders.restaurant(name="Noodle House", review_count=500)
     builders.insight(other, detail={"dishes": [{"name": "Tonkotsu Ramen"}]})
-    assert [hit.name for hit in search.find(Query(q="ramen"), now=NOW).hits] == ["Ramen Bar", "Noodle House"]
-    assert [hit.name for hit in search.find(Query(q="tonkotsu"), now=NOW).hits] == ["Noodle House"]
+    assert [hit.name for hit in search.search_restaurants(Query(q="ramen"), now=NOW).hits] == [
+        "Ramen Bar",
+        "Noodle House",
+    ]
+    assert [hit.name for hit in search.search_restaurants(Query(q="tonkotsu"), now=NOW).hits] == ["Noodle House"]
 
 
 def test_a_total_is_counted_to_a_bound() -> None:
@@ -280,6 +284,6 @@ def test_a_total_is_counted_to_a_bound() -> None:
             " FROM catalogue_searchrow, generate_series(1, 10000) WHERE restaurant_id = %s",
             [place.pk],
         )
-    page = search.find(Query(include_total=True), now=NOW)
+    page = search.search_restaurants(Query(include_total=True), now=NOW)
     assert page.total is not None
     assert (page.total.value, page.total.is_exact) == (10_000, False)

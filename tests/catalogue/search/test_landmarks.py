@@ -19,11 +19,11 @@ pytestmark = pytest.mark.django_db
 
 
 def resolve(near: str, *, market: str | None = None) -> Resolution:
-    return landmarks.resolve(near, market=market)
+    return landmarks.geocode(near, market=market)
 
 
 def test_tivoli_means_tivoli_gardens_in_copenhagen() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     builders.landmark("Tivoli", at=(41.96, 12.79), prominence=99)
     builders.landmark("Tivoli Castle", at=(46.05, 14.49))
 
@@ -33,11 +33,11 @@ def test_tivoli_means_tivoli_gardens_in_copenhagen() -> None:
 
 
 def test_a_place_of_another_market_is_not_suggested_but_where_it_lies_is_told() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     with pytest.raises(landmarks.PlaceNotResolved) as refusal:
         resolve("tivoli gardens", market="tokyo")
     assert refusal.value.extra["suggestions"] == []
-    assert "Tivoli Gardens lies in copenhagen" in refusal.value.message
+    assert "Tivoli Gardens is in copenhagen" in refusal.value.message
     with pytest.raises(landmarks.PlaceNotResolved) as refusal:
         resolve("tivoli", market="tokyo")
     assert refusal.value.extra["suggestions"] == []
@@ -45,9 +45,9 @@ def test_a_place_of_another_market_is_not_suggested_but_where_it_lies_is_told() 
 
 
 def test_each_landmark_of_our_own_is_found_by_its_name_and_its_market() -> None:
-    reference_data.load()
-    for row in reference_data.read("landmarks"):
-        found = landmarks.resolve(f"{row['name']}, {row['market']}", market=None)
+    reference_data.load_reference_data()
+    for row in reference_data.read_csv("landmarks"):
+        found = landmarks.geocode(f"{row['name']}, {row['market']}", market=None)
         assert (found.place.name, found.place.market) == (row["name"], row["market"])
 
 
@@ -223,13 +223,13 @@ def test_the_exact_name_of_a_restaurant_goes_before_the_begun_word_of_a_landmark
     ],
 )
 def test_a_city_behind_the_name_says_where(near: str, meant: str, market: str) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     place = resolve(near).place
     assert (place.name, place.market) == (meant, market)
 
 
 def test_the_exact_name_of_a_restaurant_may_end_in_a_city() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     builders.restaurant(name="Café Paris")
     builders.landmark("Café de Flore", market="paris")
     assert resolve("cafe paris").place.kind == "restaurant"
@@ -269,13 +269,13 @@ def test_a_text_longer_than_any_name_is_not_compared_by_letters() -> None:
 @pytest.mark.parametrize("q", ["'", "́"])
 def test_a_look_up_of_nothing_that_is_left_finds_nothing(q: str) -> None:
     builders.landmark("Tivoli")
-    assert landmarks.look_up(q=q, limit=10, now=builders.NOW).rows == []
+    assert landmarks.search_landmarks(q=q, limit=10, now=builders.NOW).rows == []
 
 
 def test_a_look_up_lists_whole_then_begun_then_misspelt_names() -> None:
     for name in ("Rosenborg", "Rosenborg Castle", "Castle Rosenborgg", "Tivoli"):
         builders.landmark(name, market="copenhagen")
-    found = landmarks.look_up(q="rosenborg", limit=10, now=builders.NOW).rows
+    found = landmarks.search_landmarks(q="rosenborg", limit=10, now=builders.NOW).rows
     assert [each.place.name for each in found] == ["Rosenborg", "Rosenborg Castle", "Castle Rosenborgg"]
     assert [each.distance_m for each in found] == [None, None, None]
 
@@ -283,7 +283,7 @@ def test_a_look_up_lists_whole_then_begun_then_misspelt_names() -> None:
 def test_of_equal_matches_the_nearest_comes_first() -> None:
     builders.landmark("City Museum", at=(51.5, -0.12), market="london", prominence=90)
     builders.landmark("City Museum", at=(55.67, 12.55), market="copenhagen", prominence=10)
-    found = landmarks.look_up(q="city museum", ll=builders.TIVOLI, limit=10, now=builders.NOW).rows
+    found = landmarks.search_landmarks(q="city museum", ll=builders.TIVOLI, limit=10, now=builders.NOW).rows
     assert [each.place.market for each in found] == ["copenhagen", "london"]
 
 
@@ -291,7 +291,7 @@ def test_a_point_alone_lists_what_lies_within_twenty_kilometres() -> None:
     builders.landmark("Near", at=(55.6738, 12.5681))
     builders.landmark("Here", at=(55.6737, 12.5681))
     builders.landmark("Far", at=(55.9, 12.5681))
-    found = landmarks.look_up(ll=builders.TIVOLI, limit=10, now=builders.NOW).rows
+    found = landmarks.search_landmarks(ll=builders.TIVOLI, limit=10, now=builders.NOW).rows
     assert [(each.place.name, each.distance_m) for each in found] == [("Here", 0), ("Near", 11)]
 
 
@@ -300,17 +300,17 @@ def test_pages_of_a_look_up_follow_one_another() -> None:
         builders.landmark(f"Gate {number}")
     names, cursor = [], None
     while True:
-        page = landmarks.look_up(limit=2, cursor=cursor, now=builders.NOW)
+        page = landmarks.search_landmarks(limit=2, cursor=cursor, now=builders.NOW)
         names += [each.place.name for each in page.rows]
         cursor = page.next_cursor
         if cursor is None:
             break
     assert names == [f"Gate {number}" for number in range(5)]
-    first = landmarks.look_up(limit=2, now=builders.NOW).next_cursor
+    first = landmarks.search_landmarks(limit=2, now=builders.NOW).next_cursor
     with pytest.raises(InvalidCursor):
-        landmarks.look_up(q="gate", limit=2, cursor=first, now=builders.NOW)
+        landmarks.search_landmarks(q="gate", limit=2, cursor=first, now=builders.NOW)
     with pytest.raises(InvalidCursor):
-        landmarks.look_up(limit=2, cursor=first, now=builders.NOW + timedelta(hours=2))
+        landmarks.search_landmarks(limit=2, cursor=first, now=builders.NOW + timedelta(hours=2))
 
 
 def test_a_look_up_keeps_to_kinds_and_to_a_market() -> None:
@@ -320,7 +320,7 @@ def test_a_look_up_keeps_to_kinds_and_to_a_market() -> None:
     builders.landmark("Tate", kind="museum", market="london")
 
     def names(**question: Any) -> set[str]:
-        return {each.place.name for each in landmarks.look_up(limit=10, now=builders.NOW, **question).rows}
+        return {each.place.name for each in landmarks.search_landmarks(limit=10, now=builders.NOW, **question).rows}
 
     assert names(kind=("museum",), market="paris") == {"Louvre", "Orsay"}
     assert names(kind=("museum", "park"), market="paris") == {"Louvre", "Orsay", "Monceau"}
@@ -339,12 +339,12 @@ def test_pages_miss_and_repeat_nothing_when_landmarks_come_and_go(question: dict
     for number in range(9):
         at = (builders.TIVOLI[0] + number % 3 / 100, builders.TIVOLI[1])
         builders.landmark(f"Gate {number}", at=at, market="copenhagen", prominence=number % 2)
-    whole = [each.place.name for each in landmarks.look_up(limit=50, now=builders.NOW, **question).rows]
+    whole = [each.place.name for each in landmarks.search_landmarks(limit=50, now=builders.NOW, **question).rows]
 
     names: list[str] = []
     cursor = None
     while True:
-        page = landmarks.look_up(limit=2, cursor=cursor, now=builders.NOW, **question)
+        page = landmarks.search_landmarks(limit=2, cursor=cursor, now=builders.NOW, **question)
         names += [each.place.name for each in page.rows]
         cursor = page.next_cursor
         if cursor is None:
@@ -372,18 +372,18 @@ def test_a_closed_restaurant_is_no_reference_point() -> None:
 
 @pytest.mark.parametrize("near", ["tivoli", "tivolli", "some restaurant", "istedgade 5, copenhagen"])
 def test_no_table_of_names_is_read_as_a_whole(near: str) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     parameters = {
         "near": near,
         "heads": ["istedgade 5"],
         "tails": ["copenhagen"],
         "line1": near,
         "market": None,
-        "most": 6,
+        "max_rows": 6,
     }
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute("EXPLAIN " + landmarks.RESOLVE, parameters)
+        cursor.execute("EXPLAIN " + landmarks.GEOCODE, parameters)
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
     assert "Seq Scan on catalogue_landmark" not in plan

@@ -15,9 +15,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from catalogue import search
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.models import Restaurant, SearchRow
-from catalogue.search import Box, Facet, Query, Sort, rank_refresh
+from catalogue.search import BoundingBox, Facet, Query, Sort, rank_refresh
 from framework.api.pagination.cursor import InvalidCursor
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW, TIVOLI
@@ -52,7 +52,7 @@ def pages(query: Query, *, between: Callable[[], None] = lambda: None) -> list[s
     """The slugs of a walk that begins now; something happens after each page."""
     found: list[str] = []
     while True:
-        page = search.find(query, now=timezone.now())
+        page = search.search_restaurants(query, now=timezone.now())
         found += [hit.slug for hit in page.hits]
         if page.next_cursor is None:
             return found
@@ -95,7 +95,7 @@ WALKS = [
     Query(limit=10, ll=TIVOLI, radius=5_000),
     Query(limit=10, ll=TIVOLI, radius=5_000, cuisine=("seafood",)),
     Query(limit=10, q="fiskebar"),
-    Query(limit=10, bbox=Box(12.5, 55.6, 12.7, 55.7), sort=Sort.REVIEWS),
+    Query(limit=10, bbox=BoundingBox(12.5, 55.6, 12.7, 55.7), sort=Sort.REVIEWS),
     Query(limit=10, sort=Sort.OFFER),
 ]
 
@@ -121,7 +121,7 @@ def test_a_walk_over_a_changing_catalogue_misses_and_repeats_nothing() -> None:
         )
 
     def rank(random: Random) -> None:
-        rank_refresh.catch_up(now=timezone.now())
+        rank_refresh.refresh_ranks(now=timezone.now())
 
     def come_and_go(random: Random) -> None:
         builders.restaurant(name="Fiskebar", review_count=random.randint(0, 60), rating="4.2")
@@ -157,7 +157,7 @@ def test_a_rank_that_moves_in_the_middle_of_a_walk_moves_the_next_walk(sort: Sor
 
     assert pages(Query(sort=sort, limit=10), between=praise) == before
     later = timezone.now() + timedelta(minutes=10)
-    again = [hit.slug for hit in search.find(Query(sort=sort, limit=50), now=later).hits]
+    again = [hit.slug for hit in search.search_restaurants(Query(sort=sort, limit=50), now=later).hits]
     assert set(again[:15]) == set(before[-15:])
     assert set(again) == set(places)
 
@@ -171,12 +171,12 @@ def test_a_rank_moves_five_minutes_after_it_was_decided() -> None:
     now = timezone.now()
 
     def order(minutes: int) -> list[str]:
-        return [hit.slug for hit in search.find(Query(), now=now + timedelta(minutes=minutes)).hits]
+        return [hit.slug for hit in search.search_restaurants(Query(), now=now + timedelta(minutes=minutes)).hits]
 
-    rank_refresh.catch_up(now=now + timedelta(minutes=6))
+    rank_refresh.refresh_ranks(now=now + timedelta(minutes=6))
     assert order(6) == [first.slug, second.slug]
     # The second has moved already, and moves again an hour later.
-    rank_refresh.catch_up(now=now + timedelta(minutes=66))
+    rank_refresh.refresh_ranks(now=now + timedelta(minutes=66))
     assert order(66) == [first.slug, second.slug]
     assert order(72) == [second.slug, first.slug]
 
@@ -184,9 +184,11 @@ def test_a_rank_moves_five_minutes_after_it_was_decided() -> None:
 @pytest.mark.django_db
 def test_later_pages_speak_of_the_moment_of_the_first() -> None:
     Restaurant.objects.bulk_create(builders.unsaved(hours=builders.week("09:00", "19:30")) for _ in range(3))
-    open_spans.refresh(now=NOW)
-    first = search.find(Query(open="now", limit=1), now=NOW + timedelta(milliseconds=300))
-    later = search.find(Query(open="now", limit=1, cursor=first.next_cursor), now=NOW + timedelta(minutes=45))
+    open_intervals.refresh_open_intervals(now=NOW)
+    first = search.search_restaurants(Query(open="now", limit=1), now=NOW + timedelta(milliseconds=300))
+    later = search.search_restaurants(
+        Query(open="now", limit=1, cursor=first.next_cursor), now=NOW + timedelta(minutes=45)
+    )
     assert first.as_of == later.as_of == later.open_at == NOW
     assert [hit.values["open_now"] for hit in later.hits] == [True]
 
@@ -194,11 +196,13 @@ def test_later_pages_speak_of_the_moment_of_the_first() -> None:
 @pytest.mark.django_db
 def test_a_cursor_is_good_for_its_own_question_for_an_hour() -> None:
     Restaurant.objects.bulk_create(builders.unsaved() for _ in range(3))
-    cursor = search.find(Query(limit=1), now=NOW).next_cursor
+    cursor = search.search_restaurants(Query(limit=1), now=NOW).next_cursor
     assert cursor is not None
-    assert len(search.find(Query(limit=2, cursor=cursor), now=NOW + timedelta(hours=1)).hits) == 2
+    assert len(search.search_restaurants(Query(limit=2, cursor=cursor), now=NOW + timedelta(hours=1)).hits) == 2
     # What only says how a page is shown is no other question.
-    assert len(search.find(Query(limit=2, cursor=cursor, include_total=True, lang="da"), now=NOW).hits) == 2
+    assert (
+        len(search.search_restaurants(Query(limit=2, cursor=cursor, include_total=True, lang="da"), now=NOW).hits) == 2
+    )
     for question, now in (
         (Query(cursor=cursor, reviews_min=0), NOW),
         (Query(cursor=cursor, sort=Sort.RATING), NOW),
@@ -208,7 +212,7 @@ def test_a_cursor_is_good_for_its_own_question_for_an_hour() -> None:
         (Query(cursor="☃:☃"), NOW),
     ):
         with pytest.raises(InvalidCursor) as refusal:
-            search.find(question, now=now)
+            search.search_restaurants(question, now=now)
         assert refusal.value.param == "cursor"
 
 
@@ -216,10 +220,10 @@ def test_a_cursor_is_good_for_its_own_question_for_an_hour() -> None:
 def test_a_cursor_does_not_outlive_the_place_that_its_name_meant() -> None:
     builders.landmark("Gate", market="copenhagen", prominence=1)
     Restaurant.objects.bulk_create(builders.unsaved() for _ in range(3))
-    cursor = search.find(Query(near="gate", limit=1), now=NOW).next_cursor
+    cursor = search.search_restaurants(Query(near="gate", limit=1), now=NOW).next_cursor
     builders.landmark("Gate", at=(55.6, 12.5), market="copenhagen", prominence=2)
     with pytest.raises(InvalidCursor):
-        search.find(Query(near="gate", limit=1, cursor=cursor), now=NOW)
+        search.search_restaurants(Query(near="gate", limit=1, cursor=cursor), now=NOW)
 
 
 @pytest.mark.django_db
@@ -243,20 +247,20 @@ def test_names_that_are_not_known_are_refused_with_those_that_are_like_them() ->
     ("question", "param"),
     [
         ({"radius": 100}, "radius"),
-        ({"radius": 100, "ll": TIVOLI, "bbox": Box(12.5, 55.6, 12.6, 55.7)}, "radius"),
+        ({"radius": 100, "ll": TIVOLI, "bbox": BoundingBox(12.5, 55.6, 12.6, 55.7)}, "radius"),
         ({"sort": Sort.DISTANCE}, "sort"),
-        ({"sort": Sort.DISTANCE, "bbox": Box(12.5, 55.6, 12.6, 55.7)}, "sort"),
+        ({"sort": Sort.DISTANCE, "bbox": BoundingBox(12.5, 55.6, 12.6, 55.7)}, "sort"),
         ({"near": "tivoli", "ll": TIVOLI}, "ll"),
         ({"open": time(12, 0)}, "open"),
         ({"open_for": 60}, "open_for"),
         ({"open": NOW + timedelta(days=13, hours=23), "open_for": 61}, "open_for"),
         ({"facets": (Facet.PRICE,)}, "facets"),
         ({"cuisine": ("seafood",), "cuisine_not": ("seafood",)}, "cuisine_not"),
-        ({"bbox": Box(12.6, 55.6, 12.5, 55.7)}, "bbox"),
-        ({"bbox": Box(12.5, 55.7, 12.6, 55.6)}, "bbox"),
-        ({"bbox": Box(12.5, 55.0, 12.6, 56.0)}, "bbox"),
-        ({"bbox": Box(-180, -85, 180, 85)}, "bbox"),
-        ({"bbox": Box(12.0, 55.6, 14.0, 55.7)}, "bbox"),
+        ({"bbox": BoundingBox(12.6, 55.6, 12.5, 55.7)}, "bbox"),
+        ({"bbox": BoundingBox(12.5, 55.7, 12.6, 55.6)}, "bbox"),
+        ({"bbox": BoundingBox(12.5, 55.0, 12.6, 56.0)}, "bbox"),
+        ({"bbox": BoundingBox(-180, -85, 180, 85)}, "bbox"),
+        ({"bbox": BoundingBox(12.0, 55.6, 14.0, 55.7)}, "bbox"),
         ({"lang": "xx"}, "lang"),
         ({"lang": "danish"}, "lang"),
     ],
@@ -273,7 +277,7 @@ def test_a_name_that_nothing_has_is_not_resolved() -> None:
 @pytest.mark.django_db
 def test_a_time_of_day_may_be_that_of_a_box() -> None:
     builders.market("copenhagen")
-    page = search.find(Query(bbox=Box(12.5, 55.6, 12.6, 55.7), open=time(19, 30)), now=NOW)
+    page = search.search_restaurants(Query(bbox=BoundingBox(12.5, 55.6, 12.6, 55.7), open=time(19, 30)), now=NOW)
     assert page.open_at == datetime(2026, 11, 21, 18, 30, tzinfo=NOW.tzinfo)
 
 
@@ -290,4 +294,4 @@ def test_labels_come_in_the_language_asked_for_and_in_english_where_there_is_non
         ("en", ["Seafood", "Pizza", None]),
         ("fr", ["Seafood", "Pizza", None]),
     ):
-        assert [hit.values["cuisine"] for hit in search.find(Query(lang=lang), now=NOW).hits] == labels
+        assert [hit.values["cuisine"] for hit in search.search_restaurants(Query(lang=lang), now=NOW).hits] == labels

@@ -9,10 +9,10 @@ from psycopg import ClientCursor
 from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH, MAX_CACHED_STATEMENT_PARAMS
 
 from catalogue import search
-from catalogue.search import Box, Query, Sort
+from catalogue.search import BoundingBox, Query, Sort
 from catalogue.search.geocoding import distance
 from catalogue.search.geocoding.distance import Location
-from catalogue.search.sql import Statement
+from catalogue.search.sql import SearchStatement
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW, TIVOLI
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 ROWS = """
 INSERT INTO catalogue_searchrow (restaurant_id, market, position, latitude, longitude, timezone, is_shut, cuisines,
     price_level, rating, review_count, rank_stars, rank_reviews, former_stars, former_reviews, ranked_at, tags,
-    neighborhood, name, line1, document, sources, card, open_spans, spans_until)
+    neighborhood, name, line1, document, sources, card, open_intervals, intervals_until)
 SELECT gen_random_uuid(), 'market-' || n %% 10, mercator(lat, lng), lat, lng, 'Europe/Copenhagen', false,
     ARRAY['seafood', 'kitchen-' || n %% 40], n %% 4 + 1, 4.5, n %% 977, n %% 50, n %% 977, 0, 0, 'epoch', '{}',
     'quarter ' || n %% 90, 'some ' || md5(n::text), 'street ' || n, to_tsvector('simple', 'some ' || md5(n::text)),
@@ -57,11 +57,11 @@ def plan(**question: Any) -> str:
     """How PostgreSQL would find a page, planned as it is in earnest: the nearest for any values, others for theirs."""
     query = Query(**question)
     center = Location(*query.ll) if query.ll else None
-    statement = Statement(query=query, center=center, open_at=NOW if query.open else None, now=NOW)
-    sql = statement.nearest(21) if statement.is_nearest else statement.ranked()
+    statement = SearchStatement(query=query, center=center, open_at=NOW if query.open else None, now=NOW)
+    sql = statement.nearest(21) if statement.is_nearest_first else statement.ranked()
     values = statement.parameters() | {"rows": 26}
     with connection.cursor() as cursor:
-        if statement.is_nearest:
+        if statement.is_nearest_first:
             cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
             cursor.execute(f"EXPLAIN {sql}", values)
         else:
@@ -69,7 +69,7 @@ def plan(**question: Any) -> str:
         return "\n".join(line for (line,) in cursor.fetchall())
 
 
-BOX = Box(12.55, 55.66, 12.58, 55.68)
+BOX = BoundingBox(12.55, 55.66, 12.58, 55.68)
 QUESTIONS: list[tuple[dict[str, Any], str]] = [
     ({"ll": TIVOLI}, "search_by_position"),
     ({"ll": TIVOLI, "open": "now"}, "search_by_position"),
@@ -113,7 +113,7 @@ def test_the_nearest_are_planned_once_and_not_for_each_question() -> None:
     ]
     for question in questions:
         for number in range(8):
-            search.find(Query(ll=(55.67, 12.56 + number / 1000), **question), now=NOW)
+            search.search_restaurants(Query(ll=(55.67, 12.56 + number / 1000), **question), now=NOW)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE statement LIKE %s", ["%AS plane%"]
@@ -139,7 +139,7 @@ def test_no_question_has_more_text_or_values_than_the_driver_remembers_the_readi
         reviews_min=3,
         party_size=2,
     )
-    statement = Statement(query=much, center=Location(*TIVOLI), open_at=NOW, now=NOW)
+    statement = SearchStatement(query=much, center=Location(*TIVOLI), open_at=NOW, now=NOW)
     assert len(statement.nearest(24)) <= MAX_CACHED_STATEMENT_LENGTH
     assert len(statement.parameters()) <= MAX_CACHED_STATEMENT_PARAMS
 
@@ -148,12 +148,12 @@ def test_the_reach_of_a_circle_holds_all_within_the_radius() -> None:
     """The statement's circle on the plane is never smaller than the radius on the ground."""
     for lat in (0.0, 1.3, 55.7, -33.9, 84.9):
         center = Location(lat, 12.5)
-        statement = Statement(query=Query(ll=(lat, 12.5), radius=20_000), center=center, open_at=None, now=NOW)
+        statement = SearchStatement(query=Query(ll=(lat, 12.5), radius=20_000), center=center, open_at=None, now=NOW)
         values = statement.parameters()
         for north in (-1, 1):
             # One minute of arc is 1853 m.
             there = Location(lat + north * 19_999 / 111_194.93, 12.5)
             if abs(there.lat) <= 85:
-                here, point = distance.project(center), distance.project(there)
+                here, point = distance.project_mercator(center), distance.project_mercator(there)
                 assert distance.distance_m(center, there) < 20_000
                 assert abs(point.y - here.y) < values["reach"]

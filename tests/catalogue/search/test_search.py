@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from catalogue import reference_data, search
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.models import Cuisine, Restaurant, SearchRow
 from catalogue.search import Facet, Hit, Query
 from catalogue.search.geocoding import distance
@@ -70,7 +70,7 @@ def test_near_reaches_fifteen_hundred_metres_unless_a_radius_is_given() -> None:
 def test_nothing_in_reach_is_an_empty_list() -> None:
     builders.restaurant(latitude=56.5)
     builders.landmark("Tivoli", market="copenhagen")
-    page = search.find(Query(near="tivoli"), now=NOW)
+    page = search.search_restaurants(Query(near="tivoli"), now=NOW)
     assert (page.hits, page.next_cursor, page.attribution) == ([], None, [])
     assert page.resolved is not None
 
@@ -78,7 +78,7 @@ def test_nothing_in_reach_is_an_empty_list() -> None:
 def test_the_answer_says_what_near_was_taken_to_mean() -> None:
     builders.landmark("Chinatown", market="london", prominence=40)
     builders.landmark("Chinatown", market="singapore", prominence=80)
-    page = search.find(Query(near="Chinatown"), now=NOW)
+    page = search.search_restaurants(Query(near="Chinatown"), now=NOW)
     assert page.near == "Chinatown"
     assert page.resolved is not None
     assert (page.resolved.name, page.resolved.market) == ("Chinatown", "singapore")
@@ -138,7 +138,7 @@ def test_one_sign_of_a_word_in_chinese_may_begin_it() -> None:
 
 @pytest.mark.parametrize("q", ["Hot pot", "hotpot", "hot-pot", "Hot Pots", "HOT  POT"])
 def test_a_cuisine_is_found_by_its_label(q: str) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     builders.restaurant(name="A", cuisines=["hotpot"])
     builders.restaurant(name="Hot Pot House", cuisines=["chinese"])
     builders.restaurant(name="B", cuisines=["chinese"])
@@ -147,7 +147,7 @@ def test_a_cuisine_is_found_by_its_label(q: str) -> None:
 
 @pytest.mark.parametrize("q", ["Crêpes", "crepes", "Burgers", "Noodles", "Steakhouse", "Doughnuts", "Steakhuose"])
 def test_the_labels_of_cuisines_are_no_slugs(q: str) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     slugs = dict(Cuisine.objects.values_list("label", "slug"))
     label = {"crepes": "Crêpes", "Steakhuose": "Steakhouse"}.get(q, q)
     builders.restaurant(name="A", cuisines=[slugs[label]])
@@ -201,7 +201,7 @@ def test_open_now_keeps_the_open_ones_past_midnight_too() -> None:
     builders.restaurant(name="night", hours=builders.week("18:00", "03:00"))
     builders.restaurant(name="unknown")
     builders.restaurant(name="closed", hours=builders.week("00:00", "00:00"), status="temporarily_closed")
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     assert names(open="now") == ["night"]
     assert names(datetime(2026, 11, 22, 1, 30, tzinfo=UTC), open="now") == ["night"]
     assert names(datetime(2026, 11, 22, 2, 0, tzinfo=UTC), open="now") == []
@@ -216,7 +216,7 @@ def test_a_hit_says_whether_it_is_open_and_when_that_changes_on_its_own_clock() 
         name="closed", review_count=6, hours=builders.week("18:00", "03:00"), status="temporarily_closed"
     )
     builders.restaurant(name="unknown", review_count=5)
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     assert [(hit.name, hit.values["open_now"], hit.values["next_change"]) for hit in find()] == [
         ("night", True, "2026-11-22T03:00:00+01:00"),
         ("day", False, "2026-11-22T09:00:00+01:00"),
@@ -228,7 +228,7 @@ def test_a_hit_says_whether_it_is_open_and_when_that_changes_on_its_own_clock() 
 
 def test_spans_that_have_run_out_say_nothing() -> None:
     builders.restaurant(hours=builders.week("18:00", "03:00"))
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     hit = find(NOW + timedelta(days=16))[0]
     assert (hit.values["open_now"], hit.values["next_change"]) == (None, None)
 
@@ -236,15 +236,15 @@ def test_spans_that_have_run_out_say_nothing() -> None:
 def test_hours_of_special_days_alone_say_nothing_after_the_last_of_them() -> None:
     special = {"date": "2026-11-21", "periods": [{"open": "12:00", "close": "20:00"}]}
     builders.restaurant(hours={"timezone": "Europe/Copenhagen", "special_days": [special]})
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     assert [find(NOW + timedelta(hours=hours))[0].values["open_now"] for hours in (0, 4, 6)] == [True, False, None]
 
 
 def test_a_closure_counts_before_the_spans_are_computed_anew() -> None:
     builders.restaurant(hours=builders.week("18:00", "03:00"))
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     Restaurant.objects.update(status="temporarily_closed")
-    assert SearchRow.objects.get().spans_until is None
+    assert SearchRow.objects.get().intervals_until is None
     assert find(open="now") == []
     assert find()[0].values["open_now"] is False
 
@@ -252,12 +252,14 @@ def test_a_closure_counts_before_the_spans_are_computed_anew() -> None:
 def test_a_time_of_day_is_the_next_one_on_the_clock_of_the_place() -> None:
     builders.market("tokyo", timezone="Asia/Tokyo", latitude=35.68, longitude=139.69)
     builders.market("copenhagen")
-    assert search.find(Query(ll=TIVOLI, open=time(19, 30)), now=NOW).open_at == datetime(
+    assert search.search_restaurants(Query(ll=TIVOLI, open=time(19, 30)), now=NOW).open_at == datetime(
         2026, 11, 21, 18, 30, tzinfo=UTC
     )
-    assert search.find(Query(ll=TIVOLI, open=time(19, 0)), now=NOW).open_at == NOW
-    assert search.find(Query(ll=TIVOLI, open=time(1, 0)), now=NOW).open_at == datetime(2026, 11, 22, 0, 0, tzinfo=UTC)
-    assert search.find(Query(market="tokyo", open=time(12, 0)), now=NOW).open_at == datetime(
+    assert search.search_restaurants(Query(ll=TIVOLI, open=time(19, 0)), now=NOW).open_at == NOW
+    assert search.search_restaurants(Query(ll=TIVOLI, open=time(1, 0)), now=NOW).open_at == datetime(
+        2026, 11, 22, 0, 0, tzinfo=UTC
+    )
+    assert search.search_restaurants(Query(market="tokyo", open=time(12, 0)), now=NOW).open_at == datetime(
         2026, 11, 22, 3, 0, tzinfo=UTC
     )
 
@@ -266,25 +268,29 @@ def test_a_moment_without_an_offset_is_on_the_clock_of_the_place() -> None:
     builders.market("tokyo", timezone="Asia/Tokyo", latitude=35.68, longitude=139.69)
     builders.market("copenhagen")
     evening = datetime(2026, 11, 23, 19, 30)  # noqa: DTZ001  # on the clock of a place
-    assert search.find(Query(ll=TIVOLI, open=evening), now=NOW).open_at == datetime(2026, 11, 23, 18, 30, tzinfo=UTC)
-    assert search.find(Query(market="tokyo", open=evening), now=NOW).open_at == datetime(
+    assert search.search_restaurants(Query(ll=TIVOLI, open=evening), now=NOW).open_at == datetime(
+        2026, 11, 23, 18, 30, tzinfo=UTC
+    )
+    assert search.search_restaurants(Query(market="tokyo", open=evening), now=NOW).open_at == datetime(
         2026, 11, 23, 10, 30, tzinfo=UTC
     )
     for place in ({"ll": TIVOLI}, {"market": "tokyo"}):
         for far in (evening.replace(year=9999), evening.replace(year=1), evening.replace(month=12, day=9)):
             assert refused(open=far, **place).param == "open"
-    assert "needs a place whose clock it is on" in refused(open=evening).message
+    assert "needs a place for its time zone" in refused(open=evening).message
 
 
 def test_a_time_of_day_that_the_clock_skips_is_the_moment_of_the_skip() -> None:
     builders.market("copenhagen")
     eve = datetime(2027, 3, 27, 20, 0, tzinfo=UTC)
-    assert search.find(Query(ll=TIVOLI, open=time(2, 30)), now=eve).open_at == datetime(2027, 3, 28, 1, 0, tzinfo=UTC)
+    assert search.search_restaurants(Query(ll=TIVOLI, open=time(2, 30)), now=eve).open_at == datetime(
+        2027, 3, 28, 1, 0, tzinfo=UTC
+    )
 
 
 def test_a_moment_is_asked_for_within_two_weeks() -> None:
     builders.restaurant(name="night", hours=builders.week("18:00", "03:00"))
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     assert names(open=NOW + timedelta(days=14)) == ["night"]
     assert names(open=NOW + timedelta(days=13, hours=12)) == []
     assert names(open=NOW - timedelta(minutes=59)) == ["night"]
@@ -343,8 +349,8 @@ def test_each_source_of_the_hits_is_attributed_once() -> None:
     builders.listed(second, "osm")
     builders.listed(second, "demo")
     builders.listed(builders.restaurant(status="moved"), "wikidata")
-    page = search.find(Query(), now=NOW)
-    assert [(each.source, each.text, each.license) for each in page.attribution] == [
+    page = search.search_restaurants(Query(), now=NOW)
+    assert [(line["source"], line["text"], line["license"]) for line in page.attribution] == [
         ("demo", "© demo", "ODbL-1.0"),
         ("osm", "© osm", "ODbL-1.0"),
     ]
@@ -361,7 +367,7 @@ def test_a_page_costs_few_queries_whatever_its_length() -> None:
             latitude=TIVOLI[0] + number / 10_000,
         )
         builders.listed(place)
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     # The hits with their offers, and the sources, which a process remembers outside of tests.
     with costing(2):
         assert len(find()) == 20

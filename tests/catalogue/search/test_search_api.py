@@ -10,7 +10,7 @@ import time_machine
 from django.test import Client
 
 from catalogue import search
-from catalogue.hours import open_spans
+from catalogue.hours import open_intervals
 from catalogue.models import Restaurant
 from catalogue.search import Facet, Query
 from catalogue.serializers import BatchAnswer, SearchAnswer
@@ -47,7 +47,7 @@ def fiskebar() -> Restaurant:
     )
     builders.listing(place)
     builders.listed(place)
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     return place
 
 
@@ -144,9 +144,9 @@ def test_what_is_written_has_the_keys_and_types_of_the_document() -> None:
         Query(near="tivoli", open="now", include_total=True, facets=tuple(Facet)),
         Query(market="copenhagen", lang="da", facets=tuple(Facet)),
     ):
-        written = search.find(query, now=NOW).to_json()
+        written = search.search_restaurants(query, now=NOW).to_json()
         assert as_documented(SearchAnswer, written) == orjson.loads(written)
-    written = search.look_up(["kodbyens-fiskebar", "nobody"], now=NOW).to_json()
+    written = search.look_up_slugs(["kodbyens-fiskebar", "nobody"], now=NOW).to_json()
     assert as_documented(BatchAnswer, written) == orjson.loads(written)
 
 
@@ -156,9 +156,9 @@ def test_a_hit_is_written_to_the_letter() -> None:
     builders.restaurant(hours=builders.week("17:00", "23:30"), market_id="reykjavik", latitude=TIVOLI[0] + 0.006)
     builders.restaurant(latitude=TIVOLI[0] + 0.007)
     builders.restaurant(status="temporarily_closed", latitude=TIVOLI[0] + 0.008)
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     near, utc, unknown, shut = (
-        hit.json.partition(',"walking_')[2] for hit in search.find(Query(ll=TIVOLI), now=NOW).hits
+        hit.json.partition(',"walking_')[2] for hit in search.search_restaurants(Query(ll=TIVOLI), now=NOW).hits
     )
     offer = near.partition(',"flow_offer":')[2]
     assert near.startswith(
@@ -168,7 +168,7 @@ def test_a_hit_is_written_to_the_letter() -> None:
     assert utc.endswith('"open_now":true,"next_change":"2026-11-21T22:30:00Z","flow_offer":null}')
     assert unknown.endswith('"distance_m":778,"open_now":null,"next_change":null,"flow_offer":null}')
     assert shut.endswith('"distance_m":890,"open_now":false,"next_change":null,"flow_offer":null}')
-    nowhere = search.find(Query(limit=1), now=NOW).hits[0].json
+    nowhere = search.search_restaurants(Query(limit=1), now=NOW).hits[0].json
     assert ',"walking_distance_m":null,"walking_minutes":null,"distance_m":null,"open_now":true,' in nowhere
 
 
@@ -197,7 +197,7 @@ def test_next_cursor_leads_through_all_pages(client: Client) -> None:
 def test_a_search_that_finds_the_same_is_304_a_moment_later(client: Client) -> None:
     place = builders.restaurant(hours=builders.week("09:00", "23:00"))
     builders.restaurant(hours=builders.week("09:00", "23:00"))
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     address = "/v1/restaurants?open=now&limit=1"
 
     def ask(now: datetime, etag: str = "") -> Any:
@@ -223,7 +223,7 @@ def test_a_batch_comes_in_the_order_asked_and_says_what_has_become_of_the_rest()
     Restaurant.objects.filter(slug="double").update(merged_into=kept)
     Restaurant.objects.filter(slug="erased").update(erased_at=NOW)
     with costing(1):
-        batch = search.look_up(["c", "nobody", "old", "gone", "a", "double", "erased", "a"], now=NOW)
+        batch = search.look_up_slugs(["c", "nobody", "old", "gone", "a", "double", "erased", "a"], now=NOW)
     assert [hit.slug for hit in batch.hits] == ["c", "new", "a"]
     assert batch.missing == ["nobody", "erased"]
     assert batch.closed == ["gone"]

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from catalogue import reference_data
 from catalogue.models import Cuisine
-from catalogue.search.text.vocabulary import Asked, Names
+from catalogue.search.text.vocabulary import CuisineTerms, Vocabulary
 from framework.errors import InvalidRequest
 from tests.catalogue import builders
 
@@ -14,16 +14,16 @@ pytestmark = pytest.mark.django_db
 
 
 def refusal_of(param: str, *given: str) -> tuple[str, str | None, list[str]]:
-    names = Names.load()
+    names = Vocabulary.load()
     with pytest.raises(InvalidRequest) as refused:
         getattr(names, f"check_{param}")(given)
     return str(refused.value), refused.value.param, refused.value.extra["suggestions"]
 
 
 def test_all_names_are_read_in_one_query() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
     with CaptureQueriesContext(connection) as queries:
-        names = Names.load()
+        names = Vocabulary.load()
 
     assert len(queries) == 1
     assert names.market("copenhagen").zone.key == "Europe/Copenhagen"
@@ -33,20 +33,20 @@ def test_all_names_are_read_in_one_query() -> None:
 
 
 def test_an_unknown_attribute_is_refused_with_those_that_are_like_it() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
     assert refusal_of("attributes", "wheelchair", "outdoor_seats") == (
         "Unknown attributes `outdoor_seats`. Did you mean `outdoor_seating`?"
-        f" Known: {', '.join(sorted(Names.load().attributes))}.",
+        f" Known: {', '.join(sorted(Vocabulary.load().attributes))}.",
         "attributes",
         ["outdoor_seating", "indoor_seating"],
     )
 
 
 def test_a_diet_is_named_without_its_prefix() -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
-    Names.load().check_diets(["vegan", "gluten_free"])
+    Vocabulary.load().check_diets(["vegan", "gluten_free"])
     said, param, suggestions = refusal_of("diets", "vegen")
     assert said.startswith("Unknown diet `vegen`. Did you mean `vegan`? Known: dairy_free, egg_free, ")
     assert (param, suggestions[0]) == ("diet", "vegan")
@@ -55,7 +55,7 @@ def test_a_diet_is_named_without_its_prefix() -> None:
 def test_an_unknown_cuisine_is_refused_under_the_parameter_that_named_it() -> None:
     builders.cuisine("seafood")
     with pytest.raises(InvalidRequest) as refused:
-        Names.load().check_cuisines(["sefood"], param="cuisine_not")
+        Vocabulary.load().check_cuisines(["sefood"], param="cuisine_not")
 
     assert refused.value.param == "cuisine_not"
     assert refused.value.extra == {"suggestions": ["seafood"]}
@@ -63,10 +63,10 @@ def test_an_unknown_cuisine_is_refused_under_the_parameter_that_named_it() -> No
 
 def test_names_are_remembered_and_a_new_one_is_understood_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     builders.market("copenhagen")
-    Names.load()
-    monkeypatch.setattr("catalogue.search.text.vocabulary.REMEMBERED_S", 30.0)
+    Vocabulary.load()
+    monkeypatch.setattr("catalogue.search.text.vocabulary.MAX_AGE_S", 30.0)
     with CaptureQueriesContext(connection) as queries:
-        names = Names.load()
+        names = Vocabulary.load()
     builders.market("berlin")
     builders.attribute("karaoke")
 
@@ -77,16 +77,16 @@ def test_names_are_remembered_and_a_new_one_is_understood_at_once(monkeypatch: p
 
 
 def test_words_call_a_cuisine_in_other_languages_too() -> None:
-    reference_data.load()
-    names = Names.load()
+    reference_data.load_reference_data()
+    names = Vocabulary.load()
 
-    assert names.cuisines_in("fisk og skaldyr nyhavn") == Asked(cuisines=("seafood",), rest="nyhavn")
-    assert names.cuisines_in("寿司") == Asked(cuisines=("sushi",), rest="")
-    assert names.cuisines_in("is") is None
+    assert names.find_cuisine_terms("fisk og skaldyr nyhavn") == CuisineTerms(cuisines=("seafood",), rest="nyhavn")
+    assert names.find_cuisine_terms("寿司") == CuisineTerms(cuisines=("sushi",), rest="")
+    assert names.find_cuisine_terms("is") is None
 
 
 def test_a_cuisine_without_labels_is_called_by_its_own() -> None:
     Cuisine.objects.create(slug="new-nordic", label="New Nordic", labels={"da": "Nynordisk"})
 
-    assert Names.load().cuisines_in("new nordic") == Asked(cuisines=("new-nordic",), rest="")
-    assert Names.load().cuisines_in("nynordisk") == Asked(cuisines=("new-nordic",), rest="")
+    assert Vocabulary.load().find_cuisine_terms("new nordic") == CuisineTerms(cuisines=("new-nordic",), rest="")
+    assert Vocabulary.load().find_cuisine_terms("nynordisk") == CuisineTerms(cuisines=("new-nordic",), rest="")

@@ -36,7 +36,7 @@ def test_a_slice_of_the_open_spans_is_computed_although_the_broker_is_away_for_t
     )
     assert done.returncode == 0, done.stderr
     assert "task catalogue.tasks.refresh_open_spans was not enqueued" in done.stderr
-    assert SearchRow.objects.filter(spans_until=None).count() == 1
+    assert SearchRow.objects.filter(intervals_until=None).count() == 1
 
 
 # The first statement is broken off; later ones take longer than a caller's may.
@@ -61,7 +61,7 @@ def test_open_spans_are_tried_again_soon_and_may_take_a_worker_longer_than_a_cal
     try:
         with working(tmp_path / "worker.log", queue="busy", **CALLERS) as child:
             refresh_open_spans.apply_async(queue="busy")
-            is_done = eventually(lambda: not SearchRow.objects.filter(spans_until=None).exists(), within_s=60)
+            is_done = eventually(lambda: not SearchRow.objects.filter(intervals_until=None).exists(), within_s=60)
             assert is_done, last_lines(child.log, lines=40)
     finally:
         with connection.cursor() as cursor:
@@ -74,6 +74,6 @@ def test_a_restaurant_that_somebody_held_is_not_left_without_its_hours_until_the
         with psycopg.connect(database_url()) as other:
             other.execute("SELECT FROM catalogue_restaurant WHERE id = %s FOR UPDATE", [place.pk])
             refresh_open_spans.apply_async(queue="held")
-            assert eventually(lambda: SearchRow.objects.filter(spans_until=None).count() == 1, within_s=60)
+            assert eventually(lambda: SearchRow.objects.filter(intervals_until=None).count() == 1, within_s=60)
             assert eventually(lambda: "StillHeldError" in child.log.read_text())
-        assert eventually(lambda: not SearchRow.objects.filter(spans_until=None).exists(), within_s=20)
+        assert eventually(lambda: not SearchRow.objects.filter(intervals_until=None).exists(), within_s=20)

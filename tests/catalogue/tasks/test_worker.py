@@ -25,7 +25,7 @@ def test_an_imported_place_is_found_open_once_the_worker_has_read_its_hours(up: 
     def has_spans() -> bool:
         with psycopg.connect(up.record["database_url"]) as connection:
             row = connection.execute(
-                "SELECT open_spans @> now() FROM catalogue_searchrow WHERE name = %s", ["the night owl of nyhavn"]
+                "SELECT open_intervals @> now() FROM catalogue_searchrow WHERE name = %s", ["the night owl of nyhavn"]
             ).fetchone()
         return row == (True,)
 

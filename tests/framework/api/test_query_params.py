@@ -22,12 +22,17 @@ from payments.api.filters import PaymentParameters
 from tests.catalogue import builders
 
 ALL: tuple[type[QueryParams], ...] = (
-    *(autocomplete.LookUp, autocomplete.Typed, autocomplete.Sought, autocomplete.Language),
-    *(filters_offers.Slots, filters_offers.Offers),
-    *(paid_groups.Reviews, paid_groups.Photos, paid_groups.Around),
-    *(history.LookBack, history.Versions, history.Changes),
-    *(record_params.Selection, record_params.Days, record_params.Link),
-    *(search.Search, PageParams, PaymentParameters, tools_offers.Sought, prompts.Dinner, prompts.Comparison),
+    *(
+        autocomplete.LandmarkParams,
+        autocomplete.AutocompleteParams,
+        autocomplete.MatchParams,
+        autocomplete.CuisineParams,
+    ),
+    *(filters_offers.SlotParams, filters_offers.OfferParams),
+    *(paid_groups.ReviewParams, paid_groups.PhotoParams, paid_groups.ContextParams),
+    *(history.RestaurantParams, history.HistoryParams, history.ChangeParams),
+    *(record_params.Selection, record_params.HoursParams, record_params.DownloadParams),
+    *(search.SearchParams, PageParams, Ledger, tools_offers.Sought, prompts.Dinner, prompts.Comparison),
 )
 # What some parameter takes, and what none does.
 TEXTS = (
@@ -92,7 +97,7 @@ def questions(parameters: type[QueryParams]) -> list[dict[str, str]]:
 
 def test_all_classes_of_parameters_are_compared() -> None:
     assert classes(QueryParams) == set(ALL)
-    assert filters.Search is search.Search
+    assert filters.SearchParams is search.SearchParams
 
 
 @pytest.mark.django_db
@@ -117,7 +122,7 @@ def test_threads_that_read_at_once_do_not_see_each_others_parameters() -> None:
         # Each is refused for what stands first beside its `slugs`.
         order = ("ll", "limit", "slugs") if number % 2 else ("limit", "ll", "slugs")
         try:
-            return read(search.Search, {name: given[name] for name in order})
+            return read(search.SearchParams, {name: given[name] for name in order})
         except ApiError as refusal:
             return refusal.param
 
@@ -133,17 +138,17 @@ def sending(text: str) -> Request:
 @pytest.mark.django_db
 def test_a_market_that_was_known_a_moment_ago_is_refused_once_it_is_gone() -> None:
     place = builders.market("copenhagen")
-    assert search.Search.read(sending("market=copenhagen"))["market"] == "copenhagen"
+    assert search.SearchParams.read(asking("market=copenhagen"))["market"] == "copenhagen"
     place.delete()
     vocabulary._cache.clear()  # noqa: SLF001  # half a minute later
     with pytest.raises(InvalidRequest):
-        search.Search.read(sending("market=copenhagen"))
+        search.SearchParams.read(asking("market=copenhagen"))
 
 
 def test_what_a_short_query_string_said_is_read_alike_again_and_is_its_readers_own() -> None:
-    first = paid_groups.Reviews.read(sending("sort=newest"))
+    first = paid_groups.ReviewParams.read(asking("sort=newest"))
     first.clear()
-    assert paid_groups.Reviews.read(sending("sort=newest"))["sort"] == "newest"
+    assert paid_groups.ReviewParams.read(asking("sort=newest"))["sort"] == "newest"
     for _ in range(2):
         with pytest.raises(ValidationError):
-            paid_groups.Reviews.read(sending("limit=900"))
+            paid_groups.ReviewParams.read(asking("limit=900"))

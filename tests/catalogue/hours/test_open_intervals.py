@@ -9,10 +9,10 @@ import pytest
 from django.db import connection, transaction
 
 from catalogue import reference_data
-from catalogue.hours import open_spans, read_osm
+from catalogue.hours import open_intervals, read_osm
 from catalogue.models import Restaurant, SearchRow
 from catalogue.models.postgres_fields import Span
-from catalogue.search import OPEN_AHEAD
+from catalogue.search import MAX_OPEN_AHEAD
 from catalogue.tasks import refresh_open_spans
 
 # A Saturday in Copenhagen, an hour ahead of UTC.
@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load()
+    reference_data.load_reference_data()
 
 
 pytestmark = pytest.mark.usefixtures("_markets")
@@ -50,7 +50,7 @@ def utc(day: int, hour: int, *, month: int = 11) -> datetime:
 
 
 def spans(place: Restaurant) -> list[Span] | None:
-    return row(place).open_spans
+    return row(place).open_intervals
 
 
 def row(place: Restaurant) -> SearchRow:
@@ -59,7 +59,7 @@ def row(place: Restaurant) -> SearchRow:
 
 def test_open_spans_reach_from_yesterday_to_fifteen_days_ahead() -> None:
     place = restaurant(hours=hours("Fr-Sa 18:00-02:00"))
-    assert open_spans.refresh(now=NOW) == 1
+    assert open_intervals.refresh_open_intervals(now=NOW) == 1
     assert spans(place) == [
         (utc(20, 17), utc(21, 1)),
         (utc(21, 17), utc(22, 1)),
@@ -68,33 +68,33 @@ def test_open_spans_reach_from_yesterday_to_fifteen_days_ahead() -> None:
         (utc(4, 17, month=12), utc(5, 1, month=12)),
         (utc(5, 17, month=12), utc(6, 1, month=12)),
     ]
-    assert row(place).spans_until == NOW + 15 * DAY
+    assert row(place).intervals_until == NOW + 15 * DAY
 
 
 def test_a_span_that_lasts_over_the_end_is_cut_there() -> None:
     place = restaurant(hours=hours("24/7"))
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     assert spans(place) == [(NOW - DAY, NOW + 15 * DAY)]
 
 
 def test_closure_outranks_hours() -> None:
     place = restaurant(hours=hours("24/7"), status="temporarily_closed")
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     assert spans(place) == []
-    assert row(place).spans_until == NOW + 15 * DAY
+    assert row(place).intervals_until == NOW + 15 * DAY
 
 
 @pytest.mark.parametrize("stated", [None, "by appointment", "Mo-Fr"])
 def test_unknown_hours_are_not_closed_hours_and_are_not_tried_again(stated: str | None) -> None:
     place = restaurant(hours=hours(stated) if stated else None)
-    assert open_spans.refresh(now=NOW) == 1
+    assert open_intervals.refresh_open_intervals(now=NOW) == 1
     assert spans(place) is None
-    assert open_spans.refresh(now=NOW) == 0
+    assert open_intervals.refresh_open_intervals(now=NOW) == 0
 
 
 def test_known_hours_that_are_never_open_are_closed() -> None:
     place = restaurant(hours=hours("Mo-Su off"))
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     assert spans(place) == []
 
 
@@ -102,21 +102,21 @@ def test_known_hours_that_are_never_open_are_closed() -> None:
 def test_broken_hours_are_unknown_and_do_not_stop_the_others(broken: object) -> None:
     bad = restaurant(hours=broken)
     good = restaurant("geranium", hours=hours("24/7"))
-    assert open_spans.refresh(now=NOW) == 2
+    assert open_intervals.refresh_open_intervals(now=NOW) == 2
     assert spans(bad) is None
     assert spans(good) == [(NOW - DAY, NOW + 15 * DAY)]
 
 
 def test_a_restaurant_is_worked_out_about_once_a_day() -> None:
     restaurant(hours=hours("24/7"))
-    assert open_spans.refresh(now=NOW) == 1
-    assert open_spans.refresh(now=NOW + timedelta(hours=22)) == 0
-    assert open_spans.refresh(now=NOW + timedelta(hours=22, seconds=1)) == 1
+    assert open_intervals.refresh_open_intervals(now=NOW) == 1
+    assert open_intervals.refresh_open_intervals(now=NOW + timedelta(hours=22)) == 0
+    assert open_intervals.refresh_open_intervals(now=NOW + timedelta(hours=22, seconds=1)) == 1
 
 
 def test_spans_that_are_worked_out_again_touch_no_index() -> None:
     restaurant(hours=hours("24/7"))
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
 
     def updates() -> tuple[int, int]:
         with connection.cursor() as cursor:
@@ -128,14 +128,14 @@ def test_spans_that_are_worked_out_again_touch_no_index() -> None:
             return all_of_them, without_indexes
 
     before = updates()
-    assert open_spans.refresh(now=NOW + DAY) == 1
+    assert open_intervals.refresh_open_intervals(now=NOW + DAY) == 1
     assert updates() == (before[0] + 1, before[1] + 1)
 
 
 def test_what_is_missing_is_found_by_its_index() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-    assert "search_without_spans" in SearchRow.objects.filter(spans_missing=True).explain()
+    assert "search_without_intervals" in SearchRow.objects.filter(intervals_missing=True).explain()
 
 
 def test_an_hourly_worker_that_misses_an_hour_keeps_the_promised_days() -> None:
@@ -143,17 +143,17 @@ def test_an_hourly_worker_that_misses_an_hour_keeps_the_promised_days() -> None:
     for hour in range(72):
         now = NOW + timedelta(hours=hour)
         if hour % 12 != 11:
-            open_spans.refresh(now=now)
-        until = row(place).spans_until
+            open_intervals.refresh_open_intervals(now=now)
+        until = row(place).intervals_until
         assert until is not None
-        assert until > now + OPEN_AHEAD
+        assert until > now + MAX_OPEN_AHEAD
 
 
 def test_who_changes_hours_gets_them_worked_out_again() -> None:
     place = restaurant(hours=hours("24/7"))
-    open_spans.refresh(now=NOW)
+    open_intervals.refresh_open_intervals(now=NOW)
     Restaurant.objects.filter(pk=place.pk).update(hours=hours("Sa 12:00-14:00"))
-    assert open_spans.refresh(now=NOW) == 1
+    assert open_intervals.refresh_open_intervals(now=NOW) == 1
     assert spans(place) == [
         (utc(21, 11), utc(21, 13)),
         (utc(28, 11), utc(28, 13)),
@@ -164,7 +164,7 @@ def test_who_changes_hours_gets_them_worked_out_again() -> None:
 def test_dated_hours_are_read_again_as_time_passes() -> None:
     place = restaurant(hours=hours("24/7; Dec 24 off", on=date(2026, 9, 1)))
     assert hours_of(place)["special_days"] == []
-    open_spans.refresh(now=datetime(2026, 12, 20, 12, tzinfo=UTC))
+    open_intervals.refresh_open_intervals(now=datetime(2026, 12, 20, 12, tzinfo=UTC))
     assert spans(place) == [
         (utc(19, 12, month=12), utc(23, 23, month=12)),
         (utc(24, 23, month=12), datetime(2027, 1, 4, 12, tzinfo=UTC)),
@@ -182,7 +182,7 @@ def test_dated_hours_are_read_again_as_time_passes() -> None:
 def test_hours_that_somebody_edited_are_not_read_again(edit: dict[str, Any]) -> None:
     edited = hours("24/7; Dec 24 off", on=date(2026, 9, 1)) | edit
     place = restaurant(hours=edited, locked_fields=["hours"])
-    open_spans.refresh(now=datetime(2026, 12, 20, 12, tzinfo=UTC))
+    open_intervals.refresh_open_intervals(now=datetime(2026, 12, 20, 12, tzinfo=UTC))
     place.refresh_from_db()
     assert place.hours == edited
 
@@ -190,7 +190,7 @@ def test_hours_that_somebody_edited_are_not_read_again(edit: dict[str, Any]) -> 
 def test_a_slice_leaves_the_rest_for_the_next() -> None:
     for number in range(5):
         restaurant(f"noma-{number}", hours=hours("24/7"))
-    assert [open_spans.refresh(now=NOW, batch=2, at_most=3) for _ in range(3)] == [3, 2, 0]
+    assert [open_intervals.refresh_open_intervals(now=NOW, batch=2, at_most=3) for _ in range(3)] == [3, 2, 0]
 
 
 def lying() -> list[str]:
@@ -214,7 +214,7 @@ def test_neighbours_on_the_disk_stay_neighbours_when_their_spans_are_worked_out(
         cursor.execute("SET LOCAL enable_seqscan = off")
     before = lying()
     assert before != sorted(before)
-    open_spans.refresh(now=NOW, batch=20)
+    open_intervals.refresh_open_intervals(now=NOW, batch=20)
     assert lying() == before
 
 
@@ -230,14 +230,14 @@ def test_a_row_that_another_worker_holds_is_passed_over() -> None:
 
     def refresh() -> int:
         try:
-            return open_spans.refresh(now=NOW)
+            return open_intervals.refresh_open_intervals(now=NOW)
         finally:
             connection.close()
 
     with transaction.atomic(), ThreadPoolExecutor(1) as thread:
         SearchRow.objects.select_for_update(of=("self",)).get(restaurant=held)
         assert thread.submit(refresh).result() == 1
-    assert open_spans.refresh(now=NOW) == 1
+    assert open_intervals.refresh_open_intervals(now=NOW) == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -249,7 +249,7 @@ def test_two_workers_share_the_rows_and_do_none_twice() -> None:
     def refresh() -> int:
         try:
             start.wait()
-            return open_spans.refresh(now=NOW, batch=10)
+            return open_intervals.refresh_open_intervals(now=NOW, batch=10)
         finally:
             connection.close()
 
@@ -257,4 +257,4 @@ def test_two_workers_share_the_rows_and_do_none_twice() -> None:
         done = [each.result() for each in [threads.submit(refresh), threads.submit(refresh)]]
     # Who finds the last rows claimed leaves them to who claimed them.
     assert sum(done) == 200
-    assert not SearchRow.objects.filter(spans_until=None).exists()
+    assert not SearchRow.objects.filter(intervals_until=None).exists()
