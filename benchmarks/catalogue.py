@@ -111,14 +111,14 @@ def cases(rng: random.Random) -> Iterator[Case]:
             return None
 
     many = [Restaurant.objects.get(pk=pk) for (pk,) in fetch_all(MOST_REVIEWED)]
-    newest = listing.Question(sort=listing.Order.NEWEST)
+    newest = listing.ReviewQuery(sort=listing.Order.NEWEST)
     deep = []
     for place in many:
         cursor = None
         for _ in range(20):
-            page = listing.page(place, listing.Question(sort=listing.Order.NEWEST, cursor=cursor), now=now)
+            page = listing.list_reviews(place, listing.ReviewQuery(sort=listing.Order.NEWEST, cursor=cursor), now=now)
             cursor = page.next_cursor or cursor
-        deep.append((place, listing.Question(sort=listing.Order.NEWEST, cursor=cursor)))
+        deep.append((place, listing.ReviewQuery(sort=listing.Order.NEWEST, cursor=cursor)))
     last = Version.objects.order_by("-seq").values_list("seq", flat=True).exclude(seq=None).first() or 0
 
     yield Case("nearest 20", 0.11, found())
@@ -133,8 +133,8 @@ def cases(rng: random.Random) -> Iterator[Case]:
     yield Case("landmark", 6, lambda spot: resolved(spot.landmark))
     yield Case("landmark, a letter missing", 17, misspelt)
     yield Case("slug", 0.4, lambda spot: field_groups.record(spot.slug, groups=("core",), now=now))
-    yield Case("newest reviews", 0.23, lambda _: listing.page(rng.choice(many), newest, now=now))
-    yield Case("reviews, page 20", 0.23, lambda _: listing.page(*rng.choice(deep), now=now))
+    yield Case("newest reviews", 0.23, lambda _: listing.list_reviews(rng.choice(many), newest, now=now))
+    yield Case("reviews, page 20", 0.23, lambda _: listing.list_reviews(*rng.choice(deep), now=now))
     yield Case("autocomplete", None, lambda spot: autocomplete.suggest(spot.name[: rng.randint(3, 6)]))
     yield Case(
         "offers near", None, lambda spot: offers.find(offers.Question(ll=(spot.latitude, spot.longitude)), now=now)

@@ -12,11 +12,11 @@ class CatalogueConfig(AppConfig):
     def ready(self) -> None:
         """Register system checks, consistency checks and an eraser of guests."""
         from catalogue import consistency_checks
-        from catalogue.insights.providers.checks import check
+        from catalogue.insights.providers.checks import check_provider
         from catalogue.offers.booking import forget_contacts
         from framework import consistency
         from reservations.guests import erasure
 
-        checks.register(check)
+        checks.register(check_provider)
         consistency.SOURCES.append(consistency_checks.checks)
         erasure.ERASERS.append(forget_contacts)

@@ -11,12 +11,11 @@ import orjson
 from catalogue import attribution, field_groups, history, places, reference_data, search, serializers
 from catalogue.field_groups import insights
 from catalogue.field_groups.context import KINDS, nearest, neighborhood
-from catalogue.insights import Met, meet
+from catalogue.insights import OnDemandResult, write_or_queue
 from catalogue.models import Attribute, Market, Restaurant
 from catalogue.offers import search as offers_search
 from catalogue.photos import list_photos
-from catalogue.reviews.listing import Question
-from catalogue.reviews.listing import page_of as page_of_reviews
+from catalogue.reviews.listing import ReviewQuery, list_reviews_by_slug
 from catalogue.search.geocoding.landmarks import look_up
 from catalogue.serializers.offers import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.paid_groups import InsightAnswer
@@ -65,7 +64,7 @@ def restaurant(slug: str, asked: dict[str, Any], *, now: datetime, is_buyer: Cal
         if {*asked["fields"]} == {field_groups.CORE} and not asked.get("at")
         else read()
     )
-    if insights.is_wanting(record.values) and is_buyer() and is_written(places.find(slug), now=now):
+    if insights.is_wanting(record.values) and is_buyer() and is_written(places.find_restaurant(slug), now=now):
         record = read()
     return Content(serializers.document(record), record.sold, partial(serializers.content, record))
 
@@ -105,14 +104,14 @@ def listed(answer: Any) -> Content:
 
 def reviews(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of reviews; sold where it has any. `asked` are the parameters of filters.guests.Reviews."""
-    page = page_of_reviews(slug, Question(**asked), now=now)
+    page = list_reviews_by_slug(slug, ReviewQuery(**asked), now=now)
     rows = orjson.Fragment(page.json) if page.rows else ()
     return paged({"data": rows, "summary": page.summary, "attribution": page.attribution}, page, product="reviews")
 
 
 def photos(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of photos; sold where it has any. `asked` are the parameters of filters.guests.Photos."""
-    page = list_photos(places.place(slug).pk, **asked, now=now)
+    page = list_photos(places.find_place(slug).pk, **asked, now=now)
     return paged({"data": page.rows, "attribution": page.attribution}, page, product="photos")
 
 
@@ -131,7 +130,7 @@ def paged(said: dict[str, Any], page: PageInfo, *, product: str) -> Content:
 
 def context(slug: str, asked: dict[str, Any]) -> Content:
     """What lies around a restaurant; sold where there is anything. `asked` are the parameters of Around."""
-    place = places.place(slug)
+    place = places.find_place(slug)
     kinds = asked.get("kind", KINDS)
     entries = nearest(place, kinds=kinds, radius_m=asked["radius"], most=asked["limit"])
     said = {
@@ -150,9 +149,9 @@ def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = nobody) 
     One that is missing or stale is written for a caller who could buy it, at once where that is quick; it is asked
     whether they could only then.
     """
-    place = places.place(slug)
+    place = places.find_place(slug)
     said = insights.insight(place, now)
-    if insights.is_wanting(said) and is_buyer() and is_written(places.find(slug), now=now):
+    if insights.is_wanting(said) and is_buyer() and is_written(places.find_restaurant(slug), now=now):
         said = insights.insight(place, now)
     record = InsightAnswer({"slug": place.slug, **said}).data
     return Content(JSONRenderer().render(record), ("ai_insight",) if said["ai_insight"] else ())
@@ -160,10 +159,10 @@ def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = nobody) 
 
 def is_written(place: Restaurant, *, now: datetime) -> bool:
     """Whether the insight that is wanted was written just now; if not, a task was enqueued for it, once a minute."""
-    met = meet(place, now=now)
-    if met is Met.NOTED:
+    result = write_or_queue(place, now=now)
+    if result is OnDemandResult.QUEUED:
         enqueue_demanded_insights()
-    return met is Met.WRITTEN
+    return result is OnDemandResult.WRITTEN
 
 
 def versions(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
@@ -182,7 +181,7 @@ def offers(asked: dict[str, Any], *, now: datetime) -> Content:
 def offers_of(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of the offers of one restaurant; `asked` are the parameters of filters.flow.Slots."""
     page = offers_search.of_restaurant(
-        places.find(slug),
+        places.find_restaurant(slug),
         day=asked.get("date"),
         party_size=asked.get("party_size"),
         limit=asked["limit"],

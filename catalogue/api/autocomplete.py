@@ -55,7 +55,7 @@ class MatchViewSet(DataViewSet[Restaurant]):
         Give the name and at least one of `address`, `phone`, `ll` and `market`: the more, the surer.
         """
         sought, now = filters.Sought.read(request), timezone.now()
-        found = match_endpoint.match(**sought)
+        found = match_endpoint.find_matches(**sought)
         lines = attribution.of_restaurants([match.slug for match in found])
         page = AttributedListing(rows=found, limit=sought["limit"], as_of=now, attribution=lines)
         return paywall.served(request, responses.listed(serializers.MatchAnswer(page).data), now=now)

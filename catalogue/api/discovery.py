@@ -20,7 +20,7 @@ def well_known(request: HttpRequest) -> HttpResponse:
     if refusal := error_handler.reject_unsafe_method(request):
         return refusal
     try:
-        content = x402_manifest.written()
+        content = x402_manifest.render()
     except ServiceUnavailable as away:
         return error_handler.unnumbered_response(away, request)
     return cacheable_documents.document_response(request, content)
@@ -31,7 +31,7 @@ def llms(request: HttpRequest) -> HttpResponse:
     """What we are, and where everything is."""
     if refusal := error_handler.reject_unsafe_method(request):
         return refusal
-    return cacheable_documents.document_response(request, llms_txt.written(), kind=MARKDOWN)
+    return cacheable_documents.document_response(request, llms_txt.render(), kind=MARKDOWN)
 
 
 @csrf_exempt

@@ -60,7 +60,7 @@ def record(slug: str, *, groups: Sequence[str], now: datetime, at: datetime | No
     wanted = [group for name, group in GROUPS.items() if name in groups and name != CORE]
     if core and not wanted:
         return Record({}, core=core)
-    restaurant = catalogue_places.place(slug)
+    restaurant = catalogue_places.find_place(slug)
     values: dict[str, Any] = {"slug": restaurant.slug, "name": restaurant.name}
     sold: list[str] = []
     for group in wanted:

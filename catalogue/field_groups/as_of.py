@@ -44,7 +44,7 @@ def core(slug: str, *, at: datetime, now: datetime) -> Core:
         cursor.execute(READ, {"slug": slug, "at": at})
         found = cursor.fetchone()
         if found is None:
-            raise places.missing(slug)
+            raise places.missing_error(slug)
         pk, row, version, since, patches = found
         if version is None:
             raise NotFound("This restaurant was not here yet at that moment.")

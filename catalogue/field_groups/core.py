@@ -58,7 +58,7 @@ def core(slug: str, *, now: datetime) -> Core:
     """The free fields. One query. Raises what identity.find raises."""
     row = prepared_statements.fetch_one(READ, {"slug": slug, "now": now})
     if row is None:
-        raise places.missing(slug)
+        raise places.missing_error(slug)
     pk, status, zone, known, before, hours, after, until, opens, closes, has_spans, percent, *slot = row
     # Hours made of special days alone are unknown after the last of them, which spans cannot say.
     if status not in CLOSED and until is not None and until >= now + AHEAD and '"periods":[]' not in hours:

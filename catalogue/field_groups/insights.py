@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Case, Value, When
 
-from catalogue.insights import FEWEST_REVIEWS, is_stale, is_waiting
-from catalogue.insights.providers.registry import chosen
+from catalogue.insights import MIN_REVIEWS, is_pending_approval, stale_condition
+from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Insight, Restaurant
 from catalogue.places import Place
 
@@ -18,7 +18,10 @@ AWAITING = "awaiting_approval"
 
 def insight(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """The text and its detail, a stale one too; or None twice, and why. One query."""
-    stale = Case(When(is_stale(chosen(), now=now, restaurant="restaurant__"), then=Value(True)), default=Value(False))
+    stale = Case(
+        When(stale_condition(get_provider(), now=now, restaurant="restaurant__"), then=Value(True)),
+        default=Value(False),
+    )
     found = Insight.objects.filter(restaurant=restaurant.pk).annotate(stale=stale).first()
     reason = _reason(restaurant, found)
     if found is None or reason:
@@ -40,14 +43,14 @@ def insight(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
 def _reason(restaurant: Restaurant | Place, found: Insight | None) -> str | None:
     if found and found.hidden:
         return WITHHELD
-    if restaurant.review_count < FEWEST_REVIEWS:
+    if restaurant.review_count < MIN_REVIEWS:
         return TOO_FEW
     if found and found.text:
-        return AWAITING if is_waiting(found) else None
+        return AWAITING if is_pending_approval(found) else None
     if found is None or found.failed_at:
         return NOT_YET
     # Written without a text: the restaurant counts more reviews than we have, or nothing in them makes a claim.
-    return TOO_FEW if found.review_count < FEWEST_REVIEWS else NOTHING
+    return TOO_FEW if found.review_count < MIN_REVIEWS else NOTHING
 
 
 def is_wanting(said: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 from catalogue.models import Restaurant
 from catalogue.places import Place
 from catalogue.reviews import listing
-from catalogue.reviews.listing import Order, Question
+from catalogue.reviews.listing import Order, ReviewQuery
 from framework.api.urls import public_url
 
 NEWEST = 3
@@ -16,7 +16,7 @@ STEADY = timedelta(minutes=30)
 
 def newest(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """The newest reviews below a summary of all, and where the others are; None where nobody wrote any."""
-    page = listing.page(restaurant, Question(sort=Order.NEWEST, limit=NEWEST), now=steady(now))
+    page = listing.list_reviews(restaurant, ReviewQuery(sort=Order.NEWEST, limit=NEWEST), now=steady(now))
     if not page.rows:
         return {"reviews": None}
     path = f"/v1/restaurants/{restaurant.slug}/reviews?sort=newest&limit={NEWEST}&cursor={page.next_cursor}"

@@ -34,7 +34,7 @@ class Entry:
 
 def page(slug: str, *, limit: int, now: datetime, cursor: str | None = None) -> Listing[Entry]:
     """The versions of a restaurant, newest first. Three queries. Raises what identity.place raises, and InvalidCursor."""
-    restaurant = places.place(slug)
+    restaurant = places.find_place(slug)
     question = pagination_cursor.fingerprint("history", restaurant.pk, limit)
     start = pagination_cursor.decode_cursor(cursor, question=question, now=now) if cursor else None
     as_of = start.as_of if start else now

@@ -14,7 +14,7 @@ from catalogue.importers.field_provenance import Claim, as_field, stated
 from catalogue.importers.parsing.market_lookup import Atlas, OutsideError, neighborhoods
 from catalogue.importers.parsing.parsed_place import COLUMNS, Place, Sketch
 from catalogue.importers.row_errors import MovedError, Reject, RejectedError, Row, Tally
-from catalogue.matching.scoring import Likeness
+from catalogue.matching.scoring import MatchScore
 from catalogue.models import Cuisine, Market, MatchCandidate, Restaurant, SourceRecord
 from catalogue.places import slugs
 from catalogue.search.geocoding.distance import Location
@@ -213,7 +213,7 @@ class RestaurantImport:
 
     def _create(self, places: Mapping[int, Place], *, now: datetime) -> dict[int, Restaurant]:
         """The new restaurants, by the numbers of their places."""
-        addresses = slugs.free([(place.name, place.neighborhood) for place in places.values()])
+        addresses = slugs.allocate_slugs([(place.name, place.neighborhood) for place in places.values()])
         made = {
             number: Restaurant(
                 slug=slug,
@@ -268,8 +268,8 @@ class RestaurantImport:
         return len(asked)
 
 
-def _reasons(alike: Likeness) -> dict[str, Any]:
-    return {"name": alike.name, "address": alike.address, "phone": alike.phone_equal, "metres": alike.metres}
+def _reasons(alike: MatchScore) -> dict[str, Any]:
+    return {"name": alike.name, "address": alike.address, "phone": alike.phone_equal, "metres": alike.distance_m}
 
 
 def _is_there(restaurant: Restaurant) -> bool:

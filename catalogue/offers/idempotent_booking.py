@@ -71,7 +71,7 @@ def check(at: str | Minute, *, party_size: int, now: datetime) -> None:
     """
     match at:
         case Minute(slug, day, minute):
-            best_offer.check_at(places.find(slug), day=day, at=minute, party_size=party_size, now=now)
+            best_offer.check_at(places.find_restaurant(slug), day=day, at=minute, party_size=party_size, now=now)
         case offer:
             booking.check(booking.offer_key(offer), seats=party_size, now=now)
 
@@ -83,7 +83,9 @@ def book(wish: Wish, *, now: datetime, is_only: bool = False) -> Booked:
     """
     match wish.at:
         case Minute(slug, day, at):
-            return best_offer.book_at(places.find(slug), day=day, at=at, now=now, is_only=is_only, **wish.guest)
+            return best_offer.book_at(
+                places.find_restaurant(slug), day=day, at=at, now=now, is_only=is_only, **wish.guest
+            )
         case offer:
             return booking.book(booking.offer_key(offer), now=now, is_only=is_only, **wish.guest)
 

@@ -17,7 +17,7 @@ def test_lines_come_by_key_each_once_and_are_asked_for_once_in_half_a_minute(
     builders.source("demo")
     assert attribution.lines([]) == []
     attribution._cache.clear()  # noqa: SLF001  # what the process remembers
-    monkeypatch.setattr(attribution, "REMEMBERED_S", 30.0)
+    monkeypatch.setattr(attribution, "MAX_AGE_S", 30.0)
     with django_assert_num_queries(1):
         shown = attribution.lines(["osm", "demo", "osm"])
         assert attribution.lines({"osm"}) == shown[1:]
@@ -31,7 +31,7 @@ def test_lines_come_by_key_each_once_and_are_asked_for_once_in_half_a_minute(
 def test_a_source_that_was_added_is_named_at_once_though_the_others_are_remembered(
     monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    monkeypatch.setattr(attribution, "REMEMBERED_S", 30.0)
+    monkeypatch.setattr(attribution, "MAX_AGE_S", 30.0)
     builders.source("demo")
     attribution.lines(["demo"])
     builders.source("brand-new")

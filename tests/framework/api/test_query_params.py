@@ -27,7 +27,7 @@ ALL: tuple[type[QueryParams], ...] = (
     *(paid_groups.Reviews, paid_groups.Photos, paid_groups.Around),
     *(history.LookBack, history.Versions, history.Changes),
     *(record_params.Selection, record_params.Days, record_params.Link),
-    *(search.Search, PageParams, Ledger, tools_offers.Sought, prompts.Dinner, prompts.Comparison),
+    *(search.Search, PageParams, Ledger, tools_offers.OfferSearch, prompts.Dinner, prompts.Comparison),
 )
 # What some parameter takes, and what none does.
 TEXTS = (
