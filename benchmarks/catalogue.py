@@ -116,9 +116,9 @@ def cases(rng: random.Random) -> Iterator[Case]:
     for place in many:
         cursor = None
         for _ in range(20):
-            page = listing.page(place, listing.Question(sort=listing.Order.NEWEST, cursor=cursor), now=now)
+            page = listing.list_reviews(place, listing.ReviewQuery(sort=listing.Order.NEWEST, cursor=cursor), now=now)
             cursor = page.next_cursor or cursor
-        deep.append((place, listing.Question(sort=listing.Order.NEWEST, cursor=cursor)))
+        deep.append((place, listing.ReviewQuery(sort=listing.Order.NEWEST, cursor=cursor)))
     last = Version.objects.order_by("-seq").values_list("seq", flat=True).exclude(seq=None).first() or 0
 
     yield Case("nearest 20", 0.11, found())

@@ -152,7 +152,7 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
 
     from catalogue.mcp.server import SERVER
     from framework.mcp import jsonrpc
-    from framework.mcp.responses import Result
+    from framework.mcp.responses import ToolResult
     from framework.mcp.tools import Tool
     from payments.identity.caller import anonymous_caller
 
@@ -163,10 +163,10 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
         title="Stub",
         description="Has its answer ready.",
         operation="get_restaurant",
-        takes={"slug": "A slug."},
-        reads=None,
-        gives=lambda: {"type": "object"},
-        run=lambda _call, _values: Result(body),
+        arguments={"slug": "A slug."},
+        serializer=None,
+        output=lambda: {"type": "object"},
+        run=lambda _call, _values: ToolResult(body),
     )
     server = replace(SERVER, tools=[stub])
     headers: Any = call.headers
@@ -178,13 +178,13 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
         request.caller = anonymous_caller(request)  # type: ignore[attr-defined]  # as the doorway leaves it
     began = time.process_time()
     for request in requests[:times]:
-        answer = server.answer(request, jsonrpc.read(request))
+        answer = server.handle(request, jsonrpc.read_message(request))
     whole = time.process_time() - began
     if answer.status_code != 200 or b"xxx" not in answer.content:
         raise UnexpectedResponse(answer.content.decode()[:300])
     began = time.process_time()
     for request in requests[times:]:
-        jsonrpc.read(request)
+        jsonrpc.read_message(request)
     return 1000 * whole / times, 1000 * (time.process_time() - began) / times
 
 

@@ -176,7 +176,7 @@ def generate_insight(place: Restaurant, *, now: datetime) -> bool:
     met = meet(place, now=now)
     if met is Met.NOTED:
         enqueue_demanded_insights()
-    return met is Met.WRITTEN
+    return result is OnDemandResult.WRITTEN
 
 
 def versions(slug: str, params: dict[str, Any], *, now: datetime) -> Content:

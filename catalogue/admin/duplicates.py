@@ -68,15 +68,15 @@ class MatchCandidateAdmin(WorkedOffAdmin):
         """Merge the pair, or keep both."""
         by, now = cast("int", request.user.pk), timezone.now()
         if verdict == "same":
-            return f"{duplicate_review.same(row, by=by, now=now)} was merged."
+            return f"{duplicate_review.merge_pair(row, by=by, now=now)} was merged."
         if verdict == "distinct":
-            duplicate_review.distinct(row, by=by, now=now)
+            duplicate_review.mark_distinct(row, by=by, now=now)
             return f"{row.first} and {row.second} were kept as different restaurants."
         return None
 
     def context_of(self, row: MatchCandidate) -> dict[str, Any]:
         """The distance and the map."""
-        loser, survivor = duplicate_review.in_order(row)
+        loser, survivor = duplicate_review.order_pair(row)
         return {
             "survivor": survivor,
             "loser": loser,
@@ -107,7 +107,7 @@ class MatchCandidateAdmin(WorkedOffAdmin):
             (name.replace("_", " "), _cell(pair.first, name, pair.second), _cell(pair.second, name, pair.first))
             for name in COMPARED
         )
-        _, survivor = duplicate_review.in_order(pair)
+        _, survivor = duplicate_review.order_pair(pair)
         heads = ((_place(one), "kept" if one == survivor else "merged") for one in (pair.first, pair.second))
         return format_html(
             '<table class="pair"><tr><th>if merged</th>{}</tr>{}</table>',
@@ -119,10 +119,10 @@ class MatchCandidateAdmin(WorkedOffAdmin):
     def same_place(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> HttpResponse | None:
         """Ask for confirmation with the survivor of each pair, then merge."""
         if "confirmed" in request.POST:
-            self._decide(request, queryset, duplicate_review.same, "{} pairs were merged.")
+            self._decide(request, queryset, duplicate_review.merge_pair, "{} pairs were merged.")
             return None
         chosen = queryset.select_related("first", "second").order_by("-score", "pk")
-        context = {"pairs": [(pair, *duplicate_review.in_order(pair)) for pair in chosen]}
+        context = {"pairs": [(pair, *duplicate_review.order_pair(pair)) for pair in chosen]}
         return render_confirmation(
             self,
             request,
@@ -135,7 +135,7 @@ class MatchCandidateAdmin(WorkedOffAdmin):
     @admin.action(description="Different places: keep both", permissions=["change"])
     def two_places(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:
         """Keep both restaurants of each pair."""
-        self._decide(request, queryset, duplicate_review.distinct, "{} pairs were kept as different restaurants.")
+        self._decide(request, queryset, duplicate_review.mark_distinct, "{} pairs were kept as different restaurants.")
 
     def _decide(
         self, request: HttpRequest, queryset: QuerySet[MatchCandidate], decide: Callable[..., object], message: str

@@ -48,11 +48,13 @@ class StateFilter(admin.SimpleListFilter):
         """Filter by state."""
         match self.value():
             case "waiting":
-                return queryset.filter(insights.waiting())
+                return queryset.filter(insights.pending_approval())
             case "hidden":
                 return queryset.filter(hidden=True)
             case "stale":
-                stale = insights.is_stale(insights.chosen(), now=timezone.now(), restaurant="restaurant__")
+                stale = insights.stale_condition(
+                    insights.get_provider(), now=timezone.now(), restaurant="restaurant__"
+                )
                 return queryset.filter(stale)
             case "failed":
                 return queryset.filter(failed_at__isnull=False)
@@ -120,7 +122,7 @@ class InsightAdmin(LargeTableAdmin):
         """Whether it is served."""
         if insight.hidden:
             return "hidden"
-        if insights.is_waiting(insight):
+        if insights.is_pending_approval(insight):
             return "waiting for approval"
         return "served" if insight.text else "no text"
 
@@ -144,7 +146,7 @@ class InsightAdmin(LargeTableAdmin):
     def save_model(self, request: HttpRequest, obj: Insight, form: Any, change: bool) -> None:
         """Save only the fields that staff decide: the worker writes the same rows."""
         chosen = Insight.objects.filter(pk=obj.pk)
-        insights.hide(chosen, hidden=obj.hidden)
+        insights.set_hidden(chosen, hidden=obj.hidden)
         if "_approve" in request.POST and not self.approve_as(request, chosen, request.POST.get("generated_at", "")):
             self.message_user(
                 request, "Not approved: the text was regenerated since you opened the page.", messages.ERROR
@@ -156,7 +158,9 @@ class InsightAdmin(LargeTableAdmin):
             return []
         address = f"{reverse('admin:catalogue_insight_changelist')}?state=waiting"
         return [
-            PendingCount("insights to approve", count_bounded(Insight.objects.filter(insights.waiting())), address)
+            PendingCount(
+                "insights to approve", count_bounded(Insight.objects.filter(insights.pending_approval())), address
+            )
         ]
 
     @admin.action(description="Approve the texts of the selected insights", permissions=["change"])
@@ -182,33 +186,33 @@ class InsightAdmin(LargeTableAdmin):
     @admin.action(description="Hide the selected insights", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
         """Serve null instead, free of charge."""
-        hidden = insights.hide(queryset, hidden=True)
+        hidden = insights.set_hidden(queryset, hidden=True)
         self.message_user(request, f"{hidden} insights hidden.", messages.SUCCESS)
 
     @admin.action(description="Show the selected insights again", permissions=["change"])
     def serve_again(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
         """Serve their texts again."""
-        served = insights.hide(queryset, hidden=False)
+        served = insights.set_hidden(queryset, hidden=False)
         self.message_user(request, f"{served} insights are served again.", messages.SUCCESS)
 
     @admin.action(description="Regenerate the selected insights", permissions=["change"])
     def regenerate(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
         """Ask for confirmation with the maximum cost, then mark the insights as stale and enqueue the task."""
-        provider = insights.chosen()
+        provider = insights.get_provider()
         if isinstance(provider, RemoteProvider) and "confirmed" not in request.POST:
             places = list(queryset.order_by().values_list("pk", flat=True))
             context = {
                 "count": len(places),
                 "model": provider.model,
-                "max_cost_usd": llm_job.most(places, provider=provider),
-                "day": cost_budget.day(timezone.now()),
+                "max_cost_usd": llm_job.estimate_max_cost(places, provider=provider),
+                "day": cost_budget.daily_spending(timezone.now()),
                 "budget": settings.INSIGHT_DAILY_BUDGET_USD,
             }
             title = "Regenerate insights?"
             return render_confirmation(
                 self, request, "catalogue/confirm_rewrite_insights.html", title=title, action="regenerate", **context
             )
-        marked = insights.forget(queryset)
+        marked = insights.invalidate(queryset)
         transaction.on_commit(enqueue_insights)
         self.message_user(request, f"{marked} insights will be regenerated shortly.", messages.SUCCESS)
         return None
@@ -271,5 +275,5 @@ class InsightCallAdmin(ReadOnlyAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Render the list with today's cost."""
         now = timezone.now()
-        today = {"day": cost_budget.day(now), "now": now, "budget": settings.INSIGHT_DAILY_BUDGET_USD}
+        today = {"day": cost_budget.daily_spending(now), "now": now, "budget": settings.INSIGHT_DAILY_BUDGET_USD}
         return super().changelist_view(request, {"today": today, **(extra_context or {})})

@@ -82,14 +82,14 @@ class ReportAdmin(WorkedOffAdmin):
         """Apply or dismiss the report."""
         staff, now = cast("User", request.user), timezone.now()
         if verdict == "apply":
-            if not reports.accept(row, staff=staff, now=now):
+            if not reports.accept_report(row, staff=staff, now=now):
                 raise AlreadyDecided(ALREADY_DECIDED)
             transaction.on_commit(enqueue_open_spans)
             if row.kind not in AUTOMATIC:
                 return f"The report was applied. Correct {row.restaurant} manually if you have not done so yet."
             return "The report was applied."
         if verdict == "dismiss":
-            if not reports.dismiss(row, staff=staff, now=now):
+            if not reports.dismiss_report(row, staff=staff, now=now):
                 raise AlreadyDecided(ALREADY_DECIDED)
             return "The report was dismissed."
         return None
@@ -132,7 +132,9 @@ class ReportAdmin(WorkedOffAdmin):
         """Close restaurants, queue duplicates; for a single report of another kind redirect to the restaurant."""
         chosen = list(queryset.select_related("restaurant").order_by("created_at", "pk"))
         now, staff = timezone.now(), cast("User", request.user)
-        self.add_messages(request, [reports.accept(report, staff=staff, now=now) for report in chosen], "applied")
+        self.add_messages(
+            request, [reports.accept_report(report, staff=staff, now=now) for report in chosen], "applied"
+        )
         transaction.on_commit(enqueue_open_spans)
         if len(chosen) == 1 and chosen[0].kind not in AUTOMATIC:
             return HttpResponseRedirect(page_of(chosen[0]))
@@ -145,7 +147,9 @@ class ReportAdmin(WorkedOffAdmin):
         """Dismiss the reports; the restaurants do not change."""
         now, staff = timezone.now(), cast("User", request.user)
         chosen = queryset.order_by("created_at", "pk")
-        self.add_messages(request, [reports.dismiss(report, staff=staff, now=now) for report in chosen], "dismissed")
+        self.add_messages(
+            request, [reports.dismiss_report(report, staff=staff, now=now) for report in chosen], "dismissed"
+        )
 
     def add_messages(self, request: HttpRequest, outcomes: list[bool], done: str) -> None:
         """Add messages: how many were decided, and how many were already decided."""

@@ -51,7 +51,7 @@ class ReviewAdmin(LargeTableAdmin):
         if form.changed_data:
             publish.set_actor(f"staff:{request.user.pk}")
             obj.save(update_fields=form.changed_data)
-            aggregates.restaurants([obj.restaurant_id], now=timezone.now())
+            aggregates.update_restaurants([obj.restaurant_id], now=timezone.now())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Imports create reviews."""

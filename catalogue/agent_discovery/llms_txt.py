@@ -1,6 +1,6 @@
-"""What a model reads first of us: /llms.txt, in the form of llmstxt.org, and the pages that it points to."""
+"""/llms.txt in the format of llmstxt.org, and the documentation pages that it links."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,9 +16,9 @@ from payments.tiers.definitions import FREE
 BASE = Path(settings.BASE_DIR)
 PAGES = BASE / "docs"
 # Counting 354,000 rows takes 30 ms.
-COUNTED_S = 600.0
+COUNTS_MAX_AGE_S = 600.0
 
-# The pages for callers of the data API, in the order of their use; all others are for who runs a venue, or the site.
+# The pages for callers of the data API; the others are for venues and operators.
 FOR_CALLERS: Mapping[str, str] = {
     "search": "by place, words, hours, cuisine, price, stars and offers",
     "finding": "landmarks, suggestions while somebody types, and which restaurant a place of your list is",
@@ -34,37 +34,32 @@ FOR_CALLERS: Mapping[str, str] = {
     "errors": "every code, and what to do about it",
     "versions": "what may change, and how you learn of it",
 }
-# Told in sections of their own.
-ELSEWHERE = ("mcp", "paying", "tiers")
+# Pages with their own section.
+SEPARATE = ("mcp", "paying", "tiers")
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much there is."""
+    """The size of the catalogue."""
 
     restaurants: int
     markets: int
 
 
-def count() -> Counts:
-    """The restaurants that lists have, and the markets. Two queries."""
+def count_catalogue() -> Counts:
+    """Count the listed restaurants and the markets. Two queries."""
     return Counts(restaurants=SearchRow.objects.count(), markets=Market.objects.count())
 
 
-cached_counts: CachedValue[Counts] = CachedValue(count)
+cached_counts: CachedValue[Counts] = CachedValue(count_catalogue)
 
 
-def written() -> bytes:
-    """The document of this moment; without counts and prices where the database is away and they were never read."""
-    return "\n".join(lines()).encode() + b"\n"
-
-
-def lines() -> Iterator[str]:
-    """The document, line by line."""
-    yield from (
+def render() -> bytes:
+    """Render the document; without counts and prices if the database is down and they were never read."""
+    lines = (
         "# Tablewire",
         "",
-        f"> Restaurant data for agents, over MCP and REST{extent()}: search, records, reviews, photos, insights, and"
+        f"> Restaurant data for agents, over MCP and REST{_size()}: search, records, reviews, photos, insights, and"
         " offers with tables that can be booked. No account; what is sold is paid for by the call in USDC (x402).",
         "",
         f"- Free without a key, {FREE.per_minute} calls a minute: search, the core of each record, landmarks, offers"
@@ -90,51 +85,52 @@ def lines() -> Iterator[str]:
         "",
         "## Prices",
         "",
-        f"- [Products, addresses and prices]({absolute(x402_manifest.DOCUMENT)}): read by x402 indexes{prices()}",
+        f"- [Products, addresses and prices]({absolute(x402_manifest.DOCUMENT)}): read by x402 indexes{_prices()}",
         *(f"- [{title(name)}]({page(name)}): {FOR_CALLERS[name]}" for name in ("paying", "tiers")),
         "",
         "## Documentation",
         "",
-        *(f"- [{title(name)}]({page(name)}): {words}" for name, words in FOR_CALLERS.items() if name not in ELSEWHERE),
+        *(f"- [{title(name)}]({page(name)}): {words}" for name, words in FOR_CALLERS.items() if name not in SEPARATE),
         "",
         "## Optional",
         "",
-        *(f"- [{title(name)}]({page(name)})" for name in pages() if name not in (*FOR_CALLERS, *ELSEWHERE)),
+        *(f"- [{title(name)}]({page(name)})" for name in pages() if name not in (*FOR_CALLERS, *SEPARATE)),
     )
+    return "\n".join(lines).encode() + b"\n"
 
 
-def extent() -> str:
-    """How much there is, in words; nothing where that is not known."""
-    counts = cached_counts.get_or_stale(max_age_s=COUNTED_S)
+def _size() -> str:
+    """The size of the catalogue as text; empty if it is unknown."""
+    counts = cached_counts.get_or_stale(max_age_s=COUNTS_MAX_AGE_S)
     return f" ({counts.restaurants:,} restaurants in {counts.markets} markets)" if counts else ""
 
 
-def prices() -> str:
-    """What each product costs, from the highest tier to the lowest; nothing where that is not known."""
-    priced = x402_manifest.cached_prices.get_or_stale(max_age_s=x402_manifest.REMEMBERED_S) or {}
-    told = [
+def _prices() -> str:
+    """The lowest and highest price of each product; empty if they are unknown."""
+    prices = x402_manifest.cached_prices.get_or_stale(max_age_s=x402_manifest.MAX_AGE_S) or {}
+    ranges = [
         f"{product} {amount(min(rates.values()))} to {amount(max(rates.values()))}"
-        for product, rates in sorted(priced.items())
+        for product, rates in sorted(prices.items())
         if rates
     ]
-    return f"; now, in USDC by tier: {', '.join(told)}" if told else ""
+    return f"; now, in USDC by tier: {', '.join(ranges)}" if ranges else ""
 
 
 # Pages
 def pages() -> list[str]:
-    """The names of all pages, in order."""
+    """The names of all pages, sorted."""
     return sorted(path.stem for path in PAGES.glob("*.md"))
 
 
 @cache
 def files() -> Mapping[str, Path]:
-    """All that is served of the documentation by its address: the pages, and what their links lead to."""
+    """The served files of the documentation by path: the pages and the files that they link."""
     linked = (path for pattern in ("*.md", "*.svg", "decisions/*.md") for path in PAGES.glob(pattern))
     return {path.relative_to(BASE).as_posix(): path for path in (BASE / "CHANGELOG.md", *linked)}
 
 
 def page(name: str) -> str:
-    """The address of a page."""
+    """The URL of a page."""
     return absolute(f"/docs/{name}.md")
 
 

@@ -1,7 +1,7 @@
-"""What is sold, where it is asked for and for how much, for programs that look for things to buy.
+"""/.well-known/x402: the products, their resources and prices, for x402 indexes; and prices in the OpenAPI document.
 
-The document has the shape that indexes of x402 read (`version`, `resources`); all else in it is ours. An operation of
-the OpenAPI document names its products (`x-products`), and is served with their prices (`x-payment-info`).
+Indexes read `version` and `resources`; the other members are extensions. Operations of the OpenAPI document name their
+products (`x-products`), and are served with their prices (`x-payment-info`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,32 +27,30 @@ from payments.models import Product
 from payments.pricing import price_list as pricing_price_list
 from payments.tiers.definitions import TIERS
 
-# So long both documents may tell old prices; a challenge tells the one that counts.
-REMEMBERED_S = 60.0
-# What restaurants have is looked at less often.
-LOOKED_FOR_S = 600.0
-# Of so many restaurants with the most reviews the first is shown that has what is sold.
-LOOKED_AT = 20
+# Prices in both documents may be so old; the price in a challenge is always current.
+MAX_AGE_S = 60.0
+EXAMPLES_MAX_AGE_S = 600.0
+# The example of a product is one of so many restaurants with the most reviews.
+MAX_EXAMPLES = 20
 RECORD = "/v1/restaurants/{slug}"
-# Where this is read; where agents speak MCP, and where they read of it before they do.
+# Paths of this document, of the MCP endpoint and of its server card.
 DOCUMENT = "/.well-known/x402"
 MCP = "/mcp"
 CARD = f"{MCP}/server-card"
-# Of the document, what a price list says.
+# The members of the document in `price_list`.
 PRICE_LIST = (
     *("network", "network_name", "asset", "asset_address", "decimals", "pay_to"),
     *("tiers", "products", "mcp"),
 )
-# Of a product, how REST is asked for it.
-OF_REST = ("asked_for_by", "resources")
+# The members of a product that are about REST.
+REST_MEMBERS = ("asked_for_by", "resources")
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way to ask for a product: an operation of the data API, and its address, of a restaurant by `{slug}`.
+class Endpoint:
+    """An operation of the data API that sells a product. `{slug}` in the path is that of a restaurant.
 
-    `tool` is the tool over MCP that gives the same, with these arguments; None where there is none. Where there is a
-    `body`, it is asked for by POST.
+    `tool` is the MCP tool that returns the same with these `arguments`, if any. An operation with a `body` is a POST.
     """
 
     operation: str
@@ -62,57 +60,57 @@ class Way:
     body: Mapping[str, Any] | None = None
 
     @classmethod
-    def group(cls, name: str) -> "Way":
-        """As a field group of the record."""
+    def group(cls, name: str) -> "Endpoint":
+        """A field group of the restaurant record."""
         return cls("get_restaurant", f"{RECORD}?fields={name}", "get_restaurant", {"fields": [name]})
 
     @classmethod
-    def export(cls, dataset: str) -> "Way":
-        """As files."""
-        wanted = {"dataset": dataset}
-        return cls("create_export", "/v1/exports", "start_export", wanted, body=wanted)
+    def export(cls, dataset: str) -> "Endpoint":
+        """An export."""
+        arguments = {"dataset": dataset}
+        return cls("create_export", "/v1/exports", "start_export", arguments, body=arguments)
 
     @property
-    def told(self) -> dict[str, Any]:
-        """How REST is asked for it."""
-        how = {"method": "GET"} if self.body is None else {"method": "POST", "body": dict(self.body)}
-        return {**how, "url_template": absolute(self.path), "operation_id": self.operation}
+    def request(self) -> dict[str, Any]:
+        """The REST request."""
+        method = {"method": "GET"} if self.body is None else {"method": "POST", "body": dict(self.body)}
+        return {**method, "url_template": absolute(self.path), "operation_id": self.operation}
 
 
-WAYS: Mapping[str, Sequence[Way]] = {
+ENDPOINTS: Mapping[str, Sequence[Endpoint]] = {
     "reviews": (
-        Way.group("reviews"),
-        Way("list_reviews", f"{RECORD}/reviews", "list_reviews"),
+        Endpoint.group("reviews"),
+        Endpoint("list_reviews", f"{RECORD}/reviews", "list_reviews"),
     ),
     "photos": (
-        Way.group("photos"),
-        Way("list_photos", f"{RECORD}/photos", "list_photos"),
+        Endpoint.group("photos"),
+        Endpoint("list_photos", f"{RECORD}/photos", "list_photos"),
     ),
     "context": (
-        Way.group("context"),
-        Way("get_restaurant_context", f"{RECORD}/context", "get_surroundings"),
+        Endpoint.group("context"),
+        Endpoint("get_restaurant_context", f"{RECORD}/context", "get_surroundings"),
     ),
     "ai_insight": (
-        Way.group("ai_insight"),
-        Way("get_restaurant_insight", f"{RECORD}/insight", "get_insight"),
+        Endpoint.group("ai_insight"),
+        Endpoint("get_restaurant_insight", f"{RECORD}/insight", "get_insight"),
     ),
     "history": (
-        Way.group("history"),
-        Way("get_restaurant_history", f"{RECORD}/history", "get_history"),
-        Way("list_changes", "/v1/changes"),
+        Endpoint.group("history"),
+        Endpoint("get_restaurant_history", f"{RECORD}/history", "get_history"),
+        Endpoint("list_changes", "/v1/changes"),
     ),
-    **{product: (Way.export(dataset),) for dataset, product in EXPORTS.items()},
+    **{product: (Endpoint.export(dataset),) for dataset, product in EXPORTS.items()},
 }
 
 
 def document(*, now: datetime) -> dict[str, Any]:
-    """The content of /.well-known/x402. A dozen queries, and up to twenty for each product that nobody has."""
-    network, examples = payment_network(), cached_examples.get(max_age_s=LOOKED_FOR_S)
-    priced = pricing_price_list.current_prices(now=now)
+    """Build /.well-known/x402. A dozen queries, and up to twenty for each product without an example."""
+    network, examples = ours(), cached_examples.get(max_age_s=EXAMPLES_MAX_AGE_S)
+    prices = pricing_price_list.current(now=now)
     products = [
-        described(product, priced.get(product.slug, {}), slug=examples.get(product.slug))
+        _describe(product, prices.get(product.slug, {}), slug=examples.get(product.slug))
         for product in Product.objects.order_by("slug")
-        if priced.get(product.slug)
+        if prices.get(product.slug)
     ]
     return {
         "version": 1,
@@ -142,130 +140,119 @@ def document(*, now: datetime) -> dict[str, Any]:
         "mcp": {
             "url": absolute(MCP),
             "transport": "streamable-http",
-            "protocol_versions": list(protocol_versions.SUPPORTED),
+            "protocol_versions": list(protocol_versions.SUPPORTED_VERSIONS),
             "server_card": absolute(CARD),
         },
         "openapi": absolute("/docs/openapi/data.json"),
     }
 
 
-def described(product: Product, priced: Mapping[str, Decimal], *, slug: str | None) -> dict[str, Any]:
-    """A product with its prices in USDC, how it is asked for, by tools of MCP too, and a restaurant that has it."""
-    ways = WAYS.get(product.slug, ())
+def _describe(product: Product, prices: Mapping[str, Decimal], *, slug: str | None) -> dict[str, Any]:
+    """A product with its prices in USDC, its REST requests and MCP tools, and the URLs of an example."""
+    endpoints = ENDPOINTS.get(product.slug, ())
     return {
         "product": product.slug,
         "name": product.name,
         "description": product.description,
         "from_tier": product.from_tier,
-        "prices": {tier.rate: amount(priced.get(tier.rate)) for tier in TIERS.values()},
-        "asked_for_by": [way.told for way in ways],
-        "tools": [{"name": way.tool, "arguments": dict(way.arguments)} for way in ways if way.tool],
-        "resources": [absolute(way.path.format(slug=slug)) for way in ways] if slug else [],
+        "prices": {tier.rate: amount(prices.get(tier.rate)) for tier in TIERS.values()},
+        "asked_for_by": [endpoint.request for endpoint in endpoints],
+        "tools": [
+            {"name": endpoint.tool, "arguments": dict(endpoint.arguments)} for endpoint in endpoints if endpoint.tool
+        ],
+        "resources": [absolute(endpoint.path.format(slug=slug)) for endpoint in endpoints] if slug else [],
     }
 
 
-def with_content(*, now: datetime) -> Mapping[str, str]:
-    """The slug of a well-known restaurant that has what is sold, by product."""
-    # The order of lists, which has an index; the merged and the erased are not in it.
+def find_examples(*, now: datetime) -> Mapping[str, str]:
+    """The slug of a restaurant with many reviews that has content of the product, by product."""
+    # The order of lists has an index, and excludes merged and erased restaurants.
     rows = SearchRow.objects.order_by("-rank_reviews", "restaurant").select_related(
         "restaurant__market", "restaurant__cuisine"
     )
-    known = [row.restaurant for row in rows[:LOOKED_AT]]
+    restaurants = [row.restaurant for row in rows[:MAX_EXAMPLES]]
     has_changes = Version.objects.exists()
-    found: dict[str, str] = {}
+    examples: dict[str, str] = {}
     for group in GROUPS.values():
         if group.product and group.read and (has_changes or group.product != "history"):
-            has = (place.slug for place in known if next(iter(group.read(place, now).values())) is not None)
-            if slug := next(has, None):
-                found[group.product] = slug
-    return found
+            slugs = (place.slug for place in restaurants if next(iter(group.read(place, now).values())) is not None)
+            if slug := next(slugs, None):
+                examples[group.product] = slug
+    return examples
 
 
 def absolute(path: str) -> str:
-    """The address of a path of ours, as callers see it."""
+    """The public URL of a path."""
     return settings.PUBLIC_BASE_URL.rstrip("/") + path
 
 
-def amount(of: Decimal | None) -> str | None:
+def amount(price: Decimal | None) -> str | None:
     """A price as text."""
-    return None if of is None else f"{of.normalize():f}"
+    return None if price is None else f"{price.normalize():f}"
 
 
 # The OpenAPI document
 def with_prices(content: bytes) -> bytes:
-    """The document of the data API with what each operation costs now; without prices while there are none to read."""
-    priced = cached_prices.get_or_stale(max_age_s=REMEMBERED_S) or {}
-    if cached_openapi and cached_openapi[0][:2] == (content, priced):
+    """Add the current prices to the OpenAPI document of the data API; unchanged while they cannot be read."""
+    prices = cached_prices.get_or_stale(max_age_s=MAX_AGE_S) or {}
+    if cached_openapi and cached_openapi[0][:2] == (content, prices):
         return cached_openapi[0][2]
-    told: dict[str, Any] = orjson.loads(content)
-    for operations in told["paths"].values():
+    openapi: dict[str, Any] = orjson.loads(content)
+    for operations in openapi["paths"].values():
         for operation in operations.values():
             if isinstance(operation, dict) and (products := operation.get("x-products")):
                 is_one = "x-one-product-a-call" in operation
-                operation.update(payment_of(products, priced, is_one=is_one))
-    written = schema.render_document(told).encode()
-    cached_openapi[:] = [(content, priced, written)]
-    return written
+                operation.update(_payment_info(products, prices, is_one=is_one))
+    rendered = schema.render_document(openapi).encode()
+    cached_openapi[:] = [(content, prices, rendered)]
+    return rendered
 
 
-def payment_of(
-    products: Sequence[str], priced: Mapping[str, Mapping[str, Decimal]], *, is_one: bool
+def _payment_info(
+    products: Sequence[str], prices: Mapping[str, Mapping[str, Decimal]], *, is_one: bool
 ) -> dict[str, Any]:
-    """What an operation costs, as indexes of x402 read it, and each of its products at every rate.
+    """The price range of an operation for x402 indexes, and the prices of its products by rate.
 
-    All that it sells may be asked for in one call, or `is_one` of them.
+    A call can buy all products of the operation, or with `is_one` one of them.
     """
-    each = [priced[name] for name in products if priced.get(name)]
-    if not each:
+    available = [prices[name] for name in products if prices.get(name)]
+    if not available:
         return {}
-    lowest = min(min(rates.values()) for rates in each)
-    dearest = [max(rates.values()) for rates in each]
-    highest = max(dearest) if is_one else sum(dearest, Decimal(0))
+    lowest = min(min(rates.values()) for rates in available)
+    maxima = [max(rates.values()) for rates in available]
+    highest = max(maxima) if is_one else sum(maxima, Decimal(0))
     return {
         "x-payment-info": {
             "price": {"mode": "dynamic", "currency": "USD", "min": amount(lowest), "max": amount(highest)},
             "protocols": [{"x402": {}}],
         },
-        "x-prices": {name: {rate: amount(of) for rate, of in priced.get(name, {}).items()} for name in products},
+        "x-prices": {name: {rate: amount(price) for rate, price in prices.get(name, {}).items()} for name in products},
     }
 
 
-def read_with_content() -> Mapping[str, str]:
-    """The restaurants that are shown at this moment."""
-    return with_content(now=timezone.now())
-
-
-def read_prices() -> Mapping[str, Mapping[str, Decimal]]:
-    """The price list of this moment."""
-    return pricing_price_list.current_prices(now=timezone.now())
-
-
-cached_examples: CachedValue[Mapping[str, str]] = CachedValue(read_with_content)
-cached_prices: CachedValue[Mapping[str, Mapping[str, Decimal]]] = CachedValue(read_prices)
+cached_examples: CachedValue[Mapping[str, str]] = CachedValue(lambda: find_examples(now=timezone.now()))
+cached_prices: CachedValue[Mapping[str, Mapping[str, Decimal]]] = CachedValue(
+    lambda: pricing_price_list.current(now=timezone.now())
+)
 cached_openapi: list[tuple[bytes, Mapping[str, Mapping[str, Decimal]], bytes]] = []
 
 
 # The document of x402
-def read_document() -> bytes:
-    """The document of this moment as it is sent."""
-    return orjson.dumps(document(now=timezone.now()))
+cached_document: CachedValue[bytes] = CachedValue(lambda: orjson.dumps(document(now=timezone.now())))
 
 
-cached_document: CachedValue[bytes] = CachedValue(read_document)
-
-
-def written() -> bytes:
-    """The document as it was at most a minute ago, or before the database went away. Raises ServiceUnavailable."""
-    content = cached_document.get_or_stale(max_age_s=REMEMBERED_S)
+def render() -> bytes:
+    """The document, at most MAX_AGE_S old or from before a database outage. Raises ServiceUnavailable."""
+    content = cached_document.get_or_stale(max_age_s=MAX_AGE_S)
     if content is None:
         raise ServiceUnavailable
     return content
 
 
 def price_list() -> bytes:
-    """Of the document what is sold to whom for how much, and by which tools. Raises ServiceUnavailable."""
-    told = orjson.loads(written())
-    for product in told["products"]:
-        for name in OF_REST:
+    """The part of the document about prices and tools. Raises ServiceUnavailable."""
+    manifest = orjson.loads(render())
+    for product in manifest["products"]:
+        for name in REST_MEMBERS:
             del product[name]
-    return orjson.dumps({name: told[name] for name in PRICE_LIST})
+    return orjson.dumps({name: manifest[name] for name in PRICE_LIST})

@@ -38,7 +38,7 @@ class ReportViewSet(DataViewSet[Report]):
         """
         form = NewReport(data=json_body(request))
         form.is_valid(raise_exception=True)
-        reporter = reports.reporter_of(client_network(wrapped_request(request)))
-        filed = reports.file(slug, **form.validated_data, reporter=reporter, now=timezone.now())
+        reporter = reports.hash_reporter(client_network(wrapped_request(request)))
+        filed = reports.file_report(slug, **form.validated_data, reporter=reporter, now=timezone.now())
         code = status.HTTP_201_CREATED if filed.is_new else status.HTTP_200_OK
         return Response(ReportRecord(filed.report).data, status=code, headers={"Cache-Control": "no-store"})

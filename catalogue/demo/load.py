@@ -156,7 +156,7 @@ def _copy_rows(
     total = LoadedRows()
     ids: list[UUID] = []
     for rows in batch_rows:
-        free_slugs = slugs.free(rows.names)
+        free_slugs = slugs.allocate_slugs(rows.names)
         lines = [line.replace(copy_rows.SLUG, slug) for line, slug in zip(rows.restaurants, free_slugs, strict=True)]
         _copy_into("catalogue_restaurant", copy_rows.RESTAURANT_COLUMNS, "".join(lines))
         _copy_into("catalogue_sourcerecord", copy_rows.RECORD_COLUMNS, rows.records)

@@ -43,7 +43,7 @@ def read_core_as_of(slug: str, *, at: datetime, now: datetime) -> CoreFields:
         cursor.execute(READ, {"slug": slug, "at": at})
         found = cursor.fetchone()
         if found is None:
-            raise places.missing(slug)
+            raise places.missing_error(slug)
         pk, row, version, since, patches = found
         if version is None:
             raise NotFound("This restaurant did not exist yet at that moment.")

@@ -6,7 +6,7 @@ from typing import Any
 from catalogue.models import Restaurant
 from catalogue.places import Place
 from catalogue.reviews import listing
-from catalogue.reviews.listing import Order, Question
+from catalogue.reviews.listing import Order, ReviewQuery
 from framework.api.urls import public_url
 
 NEWEST = 3

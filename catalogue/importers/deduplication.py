@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 
 from catalogue.importers.parsing.parsed_place import Place
 from catalogue.matching import scoring
-from catalogue.matching.scoring import Known, Likeness, Verdict
+from catalogue.matching.scoring import MatchScore, PlaceRecord, Verdict
 from catalogue.models import SourceRecord
 
 # Pairs for staff of one new restaurant: a place that is like everything around it is like nothing.
@@ -35,7 +35,7 @@ class Pair:
 
     number: int
     other: UUID | int
-    likeness: Likeness
+    likeness: MatchScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ def _is_asked(pair: Pair, named: Mapping[UUID, frozenset[str]], *, source: str) 
     return is_of_others or pair.likeness.verdict == Verdict.SAME
 
 
-def _known(place: Place) -> Known:
-    return Known(
+def _known(place: Place) -> PlaceRecord:
+    return PlaceRecord(
         name=place.name,
         alt_names=tuple(place.alt_names),
         line1=place.line1,
@@ -93,19 +93,19 @@ def _known(place: Place) -> Known:
     )
 
 
-def _alike(places: Sequence[Place], known: Sequence[Known]) -> list[Pair]:
+def _alike(places: Sequence[Place], known: Sequence[PlaceRecord]) -> list[Pair]:
     # Only a place without a location is sought by its market, and all of those are of the one that the run names.
     market = next((place.market_id for place in places if place.latitude is None), None)
     return [
         Pair(number, pk, likeness)
-        for number, found in enumerate(scoring.candidates(known, market=market))
+        for number, found in enumerate(scoring.find_candidates(known, market=market))
         for pk, there in found[:MOST_COMPARED]
         if (likeness := _likeness(known[number], there)) is not None
     ]
 
 
-def _likeness(here: Known, there: Known) -> Likeness | None:
-    likeness = scoring.likeness(here, there)
+def _likeness(here: PlaceRecord, there: PlaceRecord) -> MatchScore | None:
+    likeness = scoring.score_pair(here, there)
     return None if likeness.verdict == Verdict.DIFFERENT else likeness
 
 
@@ -116,7 +116,7 @@ def _sources(restaurants: set[UUID]) -> dict[UUID, frozenset[str]]:
     return {pk: frozenset(sources) for pk, sources in named.items()}
 
 
-def _within(known: Sequence[Known]) -> Iterator[Pair]:
+def _within(known: Sequence[PlaceRecord]) -> Iterator[Pair]:
     """Pairs of the places themselves: what lies within 150 m or has the same phone, and is called alike."""
     names = [scoring.fold(each.name) for each in known]
     cells: dict[Cell | str, list[int]] = defaultdict(list)
@@ -133,13 +133,13 @@ def _within(known: Sequence[Known]) -> Iterator[Pair]:
             cells[key].append(number)
 
 
-def _cell(known: Known) -> Cell:
+def _cell(known: PlaceRecord) -> Cell:
     if known.lat is None or known.lng is None:
         return scoring.fold(known.name)
     return floor(known.lat / CELL), floor(known.lng * cos(radians(round(known.lat, 1))) / CELL)
 
 
-def _around(known: Known) -> Iterator[Cell]:
+def _around(known: PlaceRecord) -> Iterator[Cell]:
     cell = _cell(known)
     if isinstance(cell, str):
         yield cell

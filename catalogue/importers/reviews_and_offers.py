@@ -49,7 +49,7 @@ def write(statements: Sequence[Statement], *, source: str, now: datetime) -> set
     reviewed = _write_reviews(
         [each for each in statements if each.place.reviews is not None], source=source, records=records
     )
-    aggregates.restaurants(reviewed, now=now)
+    aggregates.update_restaurants(reviewed, now=now)
     return reviewed | _write_rules([each for each in statements if each.place.flow_rules is not None], records=records)
 
 

@@ -213,7 +213,7 @@ class RestaurantImport:
 
     def _create(self, places: Mapping[int, Place], *, now: datetime) -> dict[int, Restaurant]:
         """The new restaurants, by the numbers of their places."""
-        addresses = slugs.free([(place.name, place.neighborhood) for place in places.values()])
+        addresses = slugs.allocate_slugs([(place.name, place.neighborhood) for place in places.values()])
         made = {
             number: Restaurant(
                 slug=slug,
@@ -268,8 +268,8 @@ class RestaurantImport:
         return len(asked)
 
 
-def _reasons(alike: Likeness) -> dict[str, Any]:
-    return {"name": alike.name, "address": alike.address, "phone": alike.phone_equal, "metres": alike.metres}
+def _reasons(alike: MatchScore) -> dict[str, Any]:
+    return {"name": alike.name, "address": alike.address, "phone": alike.phone_equal, "metres": alike.distance_m}
 
 
 def _is_there(restaurant: Restaurant) -> bool:

@@ -1,26 +1,26 @@
-"""Insights: what the reviews of a restaurant say, each claim with the reviews that carry it."""
+"""Insights: summaries of the reviews of a restaurant, in which each claim cites reviews."""
 
-from catalogue.insights.pipeline.approval import approve, is_waiting, waiting
-from catalogue.insights.pipeline.on_demand import Met, meet, note
-from catalogue.insights.pipeline.refresh import due, forget, forget_demand, hide, refresh
-from catalogue.insights.pipeline.staleness import FEWEST_REVIEWS, is_stale
-from catalogue.insights.providers.registry import FALLBACK, Author, chosen
+from catalogue.insights.pipeline.approval import approve, is_pending_approval, pending_approval
+from catalogue.insights.pipeline.on_demand import OnDemandResult, queue_request, write_or_queue
+from catalogue.insights.pipeline.refresh import delete_old_requests, due_restaurants, invalidate, refresh, set_hidden
+from catalogue.insights.pipeline.staleness import MIN_REVIEWS, stale_condition
+from catalogue.insights.providers.registry import FALLBACK, ProviderVersion, get_provider
 
 __all__ = [
     "FALLBACK",
-    "FEWEST_REVIEWS",
-    "Author",
-    "Met",
+    "MIN_REVIEWS",
+    "OnDemandResult",
+    "ProviderVersion",
     "approve",
-    "chosen",
-    "due",
-    "forget",
-    "forget_demand",
-    "hide",
-    "is_stale",
-    "is_waiting",
-    "meet",
-    "note",
+    "delete_old_requests",
+    "due_restaurants",
+    "get_provider",
+    "invalidate",
+    "is_pending_approval",
+    "pending_approval",
+    "queue_request",
     "refresh",
-    "waiting",
+    "set_hidden",
+    "stale_condition",
+    "write_or_queue",
 ]

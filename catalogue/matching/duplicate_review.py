@@ -1,4 +1,4 @@
-"""Pairs of restaurants that may be one place, as staff decide them."""
+"""Decisions of staff about candidate pairs: merge, or mark as distinct."""
 
 from datetime import datetime
 
@@ -8,40 +8,37 @@ from catalogue import places
 from catalogue.models import MatchCandidate, Restaurant
 from framework.errors import InvalidRequest
 
-UNDECIDED = MatchCandidate.State.OPEN
+
+class PairAlreadyDecided(InvalidRequest):
+    """Another user has decided this pair."""
 
 
-class Decided(InvalidRequest):
-    """Somebody was quicker."""
-
-
-def in_order(pair: MatchCandidate) -> tuple[Restaurant, Restaurant]:
-    """The one that goes and the one that stays: it has more reviews, or of equally many it is the older."""
+def order_pair(pair: MatchCandidate) -> tuple[Restaurant, Restaurant]:
+    """The loser and the survivor of a merge. The survivor has more reviews, or is older."""
     loser, survivor = sorted(
-        (pair.first, pair.second), key=lambda each: (each.review_count, -each.created_at.timestamp())
+        (pair.first, pair.second), key=lambda row: (row.review_count, -row.created_at.timestamp())
     )
     return loser, survivor
 
 
-def same(pair: MatchCandidate, *, by: int, now: datetime) -> Restaurant:
-    """Make one restaurant of the two; the survivor, as `in_order` tells.
+def merge_pair(pair: MatchCandidate, *, by: int, now: datetime) -> Restaurant:
+    """Merge the pair and return the survivor. `by` is the key of the user.
 
-    `by` is the key of who decides; of two who decide at once the first wins. Raises Decided, and
-    identity.CannotMerge when one of the two is gone.
+    Raises PairAlreadyDecided, and places.CannotMerge if one of the two is merged or erased.
     """
     with transaction.atomic():
         _decide(pair, MatchCandidate.State.MERGED, by=by, now=now)
-        loser, survivor = in_order(pair)
+        loser, survivor = order_pair(pair)
         places.merge(loser, survivor, actor=f"staff:{by}", now=now)
     return survivor
 
 
-def distinct(pair: MatchCandidate, *, by: int, now: datetime) -> None:
-    """They are two places, and nobody is asked again. `by` is the key of who decides. Raises Decided."""
+def mark_distinct(pair: MatchCandidate, *, by: int, now: datetime) -> None:
+    """Mark the pair as two different restaurants. `by` is the key of the user. Raises PairAlreadyDecided."""
     _decide(pair, MatchCandidate.State.DISTINCT, by=by, now=now)
 
 
 def _decide(pair: MatchCandidate, state: MatchCandidate.State, *, by: int, now: datetime) -> None:
-    mine = MatchCandidate.objects.filter(pk=pair.pk, state=UNDECIDED)
-    if not mine.update(state=state, decided_at=now, decided_by_id=by):
-        raise Decided("Somebody has decided this pair already.")
+    open_pair = MatchCandidate.objects.filter(pk=pair.pk, state=MatchCandidate.State.OPEN)
+    if not open_pair.update(state=state, decided_at=now, decided_by_id=by):
+        raise PairAlreadyDecided("Somebody has decided this pair already.")

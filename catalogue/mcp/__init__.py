@@ -1,22 +1,21 @@
-"""The data API as an MCP endpoint: tools for agents, on the same content, gate, limits and ledger as REST."""
+"""The MCP endpoint of the data API: the same content, payments, rate limits and ledger as REST."""
 
 from django.http import HttpRequest
 from django.views.decorators.csrf import csrf_exempt
 
-from catalogue.mcp.middleware import arrived
+from catalogue.mcp.middleware import parsed_message
 from catalogue.mcp.server import SERVER
-from framework.mcp import responses
-from framework.mcp.jsonrpc import Fault
-from framework.mcp.responses import Answer
+from framework.mcp.jsonrpc import JSONRPCError
+from framework.mcp.responses import MCPResponse, error_response
 
 __all__ = ["serve"]
 
 
-# Programs call it, which have no token of a page; the doorway judges who they are and where they come from.
+# Clients have no CSRF token; the middleware checks the Origin header and the credentials.
 @csrf_exempt
-def serve(request: HttpRequest) -> Answer:
-    """Answer the message that the doorway has read (catalogue.mcp.middleware)."""
-    message = arrived(request)
-    if isinstance(message, Fault):
-        return responses.error(message, id=message.id)
-    return SERVER.answer(request, message)
+def serve(request: HttpRequest) -> MCPResponse:
+    """Answer the message that catalogue.mcp.middleware has parsed."""
+    message = parsed_message(request)
+    if isinstance(message, JSONRPCError):
+        return error_response(message, id_=message.id)
+    return SERVER.handle(request, message)

@@ -1,4 +1,4 @@
-"""What an argument may become while a person types it: by the suggestions that REST gives too."""
+"""Completion of arguments, from the autocomplete of REST."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,50 +7,55 @@ from django.http import HttpRequest
 
 from catalogue.matching.scoring import fold
 from catalogue.search.text import autocomplete
-from catalogue.search.text.autocomplete import MIN_QUERY_LENGTH, Kind, Suggestion
-from catalogue.search.text.vocabulary import Vocabulary
-from framework.mcp.resources import MOST_VALUES, Values
+from catalogue.search.text.autocomplete import FEWEST_LETTERS, Kind, Suggestion
+from catalogue.search.text.vocabulary import Names
+from framework.mcp.resources import MAX_COMPLETIONS, Completions
 
-# As long as GET /v1/autocomplete takes it; nothing has a longer name that is typed to its end.
-LONGEST = 60
+# As in GET /v1/autocomplete.
+MAX_LENGTH = 60
 
 
-def near(_request: HttpRequest, typed: str, _others: Mapping[str, str]) -> Values:
-    """Landmarks, neighborhoods and cities with a word that begins so; before two letters the markets.
+def complete_near(_request: HttpRequest, typed: str, _others: Mapping[str, str]) -> Completions:
+    """Landmarks, neighborhoods and cities by the beginning of a word; the markets for less than two letters.
 
-    Of equal names each with its market, which tells them apart in a search too. One query, one more for each of at
-    most five spellings where nothing begins so.
+    Equal names get their market, which tells them apart in a search too. One query, and one for each of at most five
+    spelling corrections if nothing matches.
     """
-    areas = Vocabulary.load().markets
-    if len(fold(typed)) < MIN_QUERY_LENGTH:
-        begun = [area.name for area in areas.values() if fold(area.name).startswith(fold(typed))]
-        return Values(sorted(begun))
-    found = suggested(typed, Kind.LANDMARK)
-    called = Counter(fold(each.text) for each in found)
+    markets = Names.load().markets
+    if len(fold(typed)) < FEWEST_LETTERS:
+        return Completions(
+            sorted(market.name for market in markets.values() if fold(market.name).startswith(fold(typed)))
+        )
+    suggestions = _suggest(typed, Kind.LANDMARK)
+    counts = Counter(fold(suggestion.text) for suggestion in suggestions)
     values = []
-    for each in found:
-        area = areas.get(each.market or "")
-        values.append(f"{each.text}, {area.name}" if area and called[fold(each.text)] > 1 else each.text)
-    return Values(list(dict.fromkeys(values)), has_more=len(found) > MOST_VALUES)
+    for suggestion in suggestions:
+        market = markets.get(suggestion.market or "")
+        is_ambiguous = counts[fold(suggestion.text)] > 1
+        values.append(f"{suggestion.text}, {market.name}" if market and is_ambiguous else suggestion.text)
+    return Completions(list(dict.fromkeys(values)), has_more=len(suggestions) > MAX_COMPLETIONS)
 
 
-def slug(_request: HttpRequest, typed: str, _others: Mapping[str, str]) -> Values:
-    """The slugs of restaurants whose name has a word that begins so, the best known first. Queries as of `near`."""
-    found = suggested(typed, Kind.RESTAURANT)
-    return Values([str(each.slug) for each in found], has_more=len(found) > MOST_VALUES)
+def complete_slug(_request: HttpRequest, typed: str, _others: Mapping[str, str]) -> Completions:
+    """Slugs of restaurants by the beginning of a word of the name, best known first. Queries as `complete_near`."""
+    suggestions = _suggest(typed, Kind.RESTAURANT)
+    return Completions(
+        [str(suggestion.slug) for suggestion in suggestions], has_more=len(suggestions) > MAX_COMPLETIONS
+    )
 
 
-def slugs(request: HttpRequest, typed: str, others: Mapping[str, str]) -> Values:
-    """The last of several slugs with commas between them; each value is the whole text, so completed."""
+def complete_slugs(request: HttpRequest, typed: str, others: Mapping[str, str]) -> Completions:
+    """The last of several comma-separated slugs; each value is the whole text."""
     before, comma, last = typed.rpartition(",")
-    chosen = {one.strip() for one in before.split(",")}
-    found = slug(request, last.strip(), others)
-    kept = before + comma + (" " if last.startswith(" ") else "")
-    return Values([f"{kept}{one}" for one in found.found if one not in chosen], has_more=found.has_more)
+    present = {slug.strip() for slug in before.split(",")}
+    completions = complete_slug(request, last.strip(), others)
+    prefix = before + comma + (" " if last.startswith(" ") else "")
+    values = [f"{prefix}{slug}" for slug in completions.values if slug not in present]
+    return Completions(values, has_more=completions.has_more)
 
 
-def suggested(typed: str, of: Kind) -> list[Suggestion]:
-    """What begins so in one dictionary, one more than is told; nothing for what is longer than any name."""
+def _suggest(typed: str, kind: Kind) -> list[Suggestion]:
+    """Suggestions of one kind, one more than are returned; none for a text longer than MAX_LENGTH."""
     # A slug has hyphens where its name has spaces.
     words = " ".join(typed.replace("-", " ").split())
-    return autocomplete.suggest(words, limit=MOST_VALUES + 1, kinds=(of,)) if len(words) <= LONGEST else []
+    return autocomplete.suggest(words, limit=MAX_COMPLETIONS + 1, of=(kind,)) if len(words) <= MAX_LENGTH else []

@@ -1,4 +1,4 @@
-"""The doorway of the MCP endpoint: the callers, tiers and counts of the data API, and refusals that a model reads."""
+"""Middleware of the MCP endpoint: callers, tiers and rate limits of the data API, and refusals for models."""
 
 import logging
 from typing import cast
@@ -7,85 +7,88 @@ from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponseBase
 
 from accounts.api_keys.authentication import Unauthorized
-from catalogue.mcp.paywall import worded
+from catalogue.mcp.paywall import describe_refusal
 from catalogue.mcp.server import SERVER
 from framework.api import error_handler, origin_check
 from framework.api.json_parser import MalformedBody, read_body
 from framework.api.rate_limits.client_ip import address_bucket
 from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitExceeded, Usage
 from framework.errors import ApiError, ErrorCode
-from framework.mcp import jsonrpc, protocol_versions, responses
-from framework.mcp.jsonrpc import MOST_BYTES, Fault, Message
-from framework.mcp.protocol_versions import HANDSHAKE, Era
-from framework.mcp.responses import Answer
-from framework.mcp.server import fault_of, in_words
-from payments.identity.caller import anonymous_caller, bearer_token, caller_of
-from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
+from framework.mcp import jsonrpc, protocol_versions
+from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
+from framework.mcp.protocol_versions import HANDSHAKE_VERSIONS, ClientProtocol
+from framework.mcp.responses import MCPResponse, error_response, result_response
+from framework.mcp.server import refusal_error, refusal_result
+from payments.identity.caller import anonymous, bearer, caller_of
+from payments.rate_limits import BOOKINGS, Apart, DataRateLimitMiddleware
 
 logger = logging.getLogger("tablewire.api")
 
-# What gives data counts as a request of the data API does.
-CALL, READ = "tools/call", "resources/read"
-BOOKS = "book_table"
-# Everything else: lists, prompts, completion, and what cannot be read.
-MESSAGES = FixedLimit("mcp", limit=240)
-# A message is read before it is known what it counts on. To read a small one costs as little as to refuse it; of
-# others, which cost up to 0.2 s, an address has so many: arguments and a payment never need one.
+# These methods return data and count as requests of the data API.
+CALL_TOOL, READ_RESOURCE = "tools/call", "resources/read"
+BOOKING_TOOL = "book_table"
+# All other messages: lists, prompts, completion, and what cannot be parsed.
+MESSAGES = Apart("mcp", limit=240)
+# A message is parsed before its limit is known. Parsing a small one costs as little as refusing it; large ones, which
+# cost up to 0.2 s, have a limit by address (arguments and a payment are always small).
 SMALL_BYTES = 16 * 1024
-LARGE = FixedLimit("mcp-large", limit=30)
-OURS = ("ws_", "rk_")
-# What HTTP itself tells. A model would read none of these, and its client goes by the status.
-OF_HTTP = (401, 403, 405)
+LARGE = Apart("mcp-large", limit=30)
+TOKEN_PREFIXES = ("ws_", "rk_")
+# Refusals with these statuses are plain HTTP responses: clients act on the status.
+HTTP_STATUSES = (401, 403, 405)
 
 
 class ForeignOrigin(ApiError):
-    """A page of another site calls, which may do so without its reader's knowledge."""
+    """A page of another site calls, maybe without the knowledge of its user."""
 
     code = ErrorCode.FOREIGN_ORIGIN
 
 
-class McpRateLimitMiddleware(DataApiMiddleware):
-    """Reads the message, as what it asks for says what it counts on; the view finds it on the request."""
+class McpMiddleware(DataRateLimitMiddleware):
+    """Parses the message, because its method selects the rate limit; the view finds it on the request."""
 
     prefix = "/mcp"
 
     def admit(self, request: HttpRequest) -> Admission:
-        """Find the message and the caller. What is wrong with the message the view tells."""
-        request.caller = anonymous_caller(request)  # type: ignore[attr-defined]
+        """Parse the message and identify the caller. The view reports protocol errors."""
+        request.caller = anonymous(request)  # type: ignore[attr-defined]
         if request.path_info not in (self.prefix, f"{self.prefix}/"):
             return Admission(self.anonymous_allowance(request))
         if request.method != "POST":
-            return Admission(self.anonymous_allowance(request), error_handler.MethodNotAllowed(request, ["POST"]))
+            text = f"This address has no {request.method}; it has POST."
+            return Admission(
+                self.anonymous_allowance(request), error_handler.MethodNotAllowed(text, headers={"Allow": "POST"})
+            )
         if not origin_check.is_allowed_origin(request.headers.get("Origin")):
             return Admission(
                 self.anonymous_allowance(request), ForeignOrigin("Pages of other sites may not call this address.")
             )
-        if is_large(request):
-            large = self.count_call(request, allowance(LARGE, request), policy=LARGE.policy)
+        if _is_large(request):
+            large = self.count_call(request, _address_allowance(LARGE, request), policy=LARGE.policy)
             if large.count > large.limit:
                 request.large = large  # type: ignore[attr-defined]
                 return Admission(
-                    self.anonymous_allowance(request), over(large, f"{large.limit} large messages a minute")
+                    self.anonymous_allowance(request), _limit_exceeded(large, f"{large.limit} large messages a minute")
                 )
         token = bearer_token(request)
         try:
-            request.message = jsonrpc.read(request)  # type: ignore[attr-defined]
-        except Fault as fault:
-            request.message = fault  # type: ignore[attr-defined]
-        if token is not None and not token.startswith(OURS):
-            # A client that means to be somebody must learn that it is nobody.
-            words = "The Bearer token is neither a session nor an API key of ours."
-            return Admission(self.anonymous_allowance(request), Unauthorized(words))
-        message, own = message_of(request), self.fixed_limit(request)
-        if message is None or own is MESSAGES:
-            return Admission(self.anonymous_allowance(request), self.refusal_of_token(request))
-        admission = self.identify(request, meta=message.meta)
-        return Admission(self.anonymous_allowance(request)) if own and not admission.error else admission
+            request.message = jsonrpc.read_message(request)  # type: ignore[attr-defined]
+        except JSONRPCError as error:
+            request.message = error  # type: ignore[attr-defined]
+        if token is not None and not token.startswith(TOKEN_PREFIXES):
+            # A client with a wrong token must not be served as an anonymous one.
+            text = "The Bearer token is neither a session nor an API key of ours."
+            return Admission(self.anonymous_allowance(request), Unauthorized(text))
+        message, own_limit = _message_of(request), self.apart(request)
+        if message is None or own_limit is MESSAGES:
+            return Admission(self.anonymous_allowance(request), self._refuse_token(request))
+        admission = self.known(request, meta=message.meta)
+        return Admission(self.anonymous_allowance(request)) if own_limit and not admission.error else admission
 
-    def refusal_of_token(self, request: HttpRequest) -> ApiError | None:
-        """What is wrong with the token of a message that is answered alike to everybody, as far as can be known.
+    def _refuse_token(self, request: HttpRequest) -> ApiError | None:
+        """Check the token of a message whose answer does not depend on the caller. None if the database is down.
 
-        A signed challenge is good once: it is kept for a call.
+        A signed challenge is valid once, so it is not consumed here.
         """
         request.META.pop("HTTP_SIGN_IN_WITH_X", None)
         try:
@@ -94,112 +97,102 @@ class McpRateLimitMiddleware(DataApiMiddleware):
             logger.warning("database away", exc_info=True)
             return None
 
-    def fixed_limit(self, request: HttpRequest) -> FixedLimit | None:
-        """What the message counts on, if not on what the caller's tier has: a booking as at REST."""
-        message = message_of(request)
-        if message is None or message.id is None or message.method not in (CALL, READ):
+    def apart(self, request: HttpRequest) -> Apart | None:
+        """The rate limit of the message; None for that of the caller's tier."""
+        message = _message_of(request)
+        if message is None or message.id is None or message.method not in (CALL_TOOL, READ_RESOURCE):
             return MESSAGES
-        return BOOKINGS if message.method == CALL and message.params.get("name") == BOOKS else None
+        is_booking = message.method == CALL_TOOL and message.params.get("name") == BOOKING_TOOL
+        return BOOKINGS if is_booking else None
 
     def respond(self, request: HttpRequest, admission: Admission, usage: Usage) -> HttpResponseBase:
-        """Refuse, or go on inwards."""
+        """Refuse the request, or call the view."""
         if admission.error is not None:
-            return refused(request, admission.error)
+            return _refuse(request, admission.error)
         return super().respond(request, admission, usage)
 
     def adjust_usage(
         self, request: HttpRequest, response: HttpResponseBase, usage: Usage
     ) -> tuple[HttpResponseBase, Usage]:
-        """Tell of the limit that a message has met; count as any other message what has not tried to take a table.
+        """Report the limit that the message has reached. A booking call that tried no booking counts as a message.
 
-        One such message too many counts as both, as a challenge does.
+        When that exceeds the limit of messages, it counts for both, as a challenge does.
         """
         if large := getattr(request, "large", None):
             return response, large
         if usage.policy != BOOKINGS.policy or getattr(request, "has_tried", False):
             return super().adjust_usage(request, response, usage)
         if usage.count > usage.limit:
-            # What is asked meanwhile stands in the count: what is refused because of it must not stay there.
+            # Concurrent calls are in the count, so this refusal must not remain in it.
             self.undo_count(usage)
             return response, usage
-        told = self.count_call(request, allowance(MESSAGES, request), policy=MESSAGES.policy)
-        if told.count > told.limit:
-            return self.rate_limit_response(request, told), told
+        messages = self.count_call(request, _address_allowance(MESSAGES, request), policy=MESSAGES.policy)
+        if messages.count > messages.limit:
+            return self.rate_limit_response(request, messages), messages
         self.undo_count(usage)
-        return response, told
+        return response, messages
 
     def rate_limit_response(self, request: HttpRequest, usage: Usage, *, of: str = "") -> HttpResponseBase:
-        """In the words of the limit."""
-        words = {
+        """Refuse with the text of the limit."""
+        texts = {
             self.policy: f"{usage.limit} calls a minute on the {caller_of(request).tier.name} tier",
             BOOKINGS.policy: f"{usage.limit} tries to book an hour",
             MESSAGES.policy: f"{usage.limit} messages a minute",
         }
-        return refused(request, over(usage, words.get(usage.policy, f"{usage.limit} {of} a minute")))
+        return _refuse(request, _limit_exceeded(usage, texts.get(usage.policy, f"{usage.limit} {of} a minute")))
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
-        """Whether this answer tells the price to who has sent no payment."""
-        return isinstance(response, Answer) and response.is_challenge
+        """Whether the response is the price of a call without payment."""
+        return isinstance(response, MCPResponse) and response.is_challenge
 
 
-def arrived(request: HttpRequest) -> Message | Fault:
-    """What the doorway has read: the message, or what is wrong with it."""
-    return cast("Message | Fault", request.message)  # type: ignore[attr-defined]
+def parsed_message(request: HttpRequest) -> Message | JSONRPCError:
+    """The message that the middleware has parsed, or its error."""
+    return cast("Message | JSONRPCError", request.message)  # type: ignore[attr-defined]
 
 
-def message_of(request: HttpRequest) -> Message | None:
-    """The message, None where there is none that can be read."""
-    found = getattr(request, "message", None)
-    return found if isinstance(found, Message) else None
+def _message_of(request: HttpRequest) -> Message | None:
+    message = getattr(request, "message", None)
+    return message if isinstance(message, Message) else None
 
 
-def is_large(request: HttpRequest) -> bool:
-    """Whether to read the message costs more than to refuse it."""
+def _is_large(request: HttpRequest) -> bool:
     try:
-        return len(read_body(request, limit=MOST_BYTES)) > SMALL_BYTES
+        return len(read_body(request, limit=MAX_BYTES)) > SMALL_BYTES
     except MalformedBody:
-        # Such a body is refused unread.
+        # Such a body is refused without parsing.
         return False
 
 
-def allowance(limit: FixedLimit, request: HttpRequest) -> Allowance:
-    """What the address of a request has of a limit."""
+def _address_allowance(limit: Apart, request: HttpRequest) -> Allowance:
     return Allowance(bucket=address_bucket(request), limit=limit.limit, window_s=limit.window_s)
 
 
-def over(usage: Usage, words: str) -> RateLimitExceeded:
-    """The refusal of who has used up a limit."""
+def _limit_exceeded(usage: Usage, limit: str) -> RateLimitExceeded:
     wait_s = max(usage.wait_s, 1)
-    said = f"Rate limit: {words}; next call in {wait_s} s."
-    return RateLimitExceeded(said, headers={"Retry-After": str(wait_s)})
+    return RateLimitExceeded(f"Rate limit: {limit}; next call in {wait_s} s.", headers={"Retry-After": str(wait_s)})
 
 
-def refused(request: HttpRequest, refusal: ApiError) -> Answer:
-    """A refusal before any tool was asked. Of a call its model reads it, as no client shows it the status of HTTP."""
-    message, request_id = message_of(request), error_handler.request_id_of(request)
-    id_ = message.id if message else None
-    if message is None or id_ is None or refusal.status in OF_HTTP:
-        return failed(request, refusal, id_=id_)
-    era = era_of(request, message)
-    if message.method == CALL:
-        said = in_words(refusal, request_id=request_id, words=worded(refusal, meta=message.meta))
-        meta = {**SERVER.meta(era), **said.meta}
-        return responses.result(id_, said.members, era=era, meta=meta, headers=refusal.headers)
-    if message.method == READ and isinstance(refusal, RateLimitExceeded):
-        return responses.error(fault_of(refusal, request), id=id_, era=era, headers=refusal.headers)
-    return failed(request, refusal, id_=id_)
+def _refuse(request: HttpRequest, refusal: ApiError) -> MCPResponse:
+    """Refuse before a tool runs. A refused tool call is a tool result, because clients show models no HTTP status."""
+    message, request_id = _message_of(request), error_handler.request_id_of(request)
+    error = refusal_error(refusal, request)
+    if message and message.id is not None and refusal.status not in HTTP_STATUSES:
+        protocol = _protocol_of(request, message)
+        if message.method == CALL_TOOL:
+            text = describe_refusal(refusal, meta=message.meta)
+            result = refusal_result(refusal, request_id=request_id, text=text)
+            meta = {**SERVER.response_meta(protocol), **result.meta}
+            return result_response(message.id, result.to_json(), protocol=protocol, meta=meta, headers=refusal.headers)
+        if message.method == READ_RESOURCE and isinstance(refusal, RateLimitExceeded):
+            return error_response(error, id_=message.id, protocol=protocol, headers=refusal.headers)
+    error.status = refusal.status
+    return error_response(error, id_=message.id if message else None, headers=refusal.headers)
 
 
-def failed(request: HttpRequest, refusal: ApiError, *, id_: jsonrpc.Id | None) -> Answer:
-    """An error of the protocol with the status that the refusal has at REST."""
-    fault = fault_of(refusal, request)
-    fault.status = refusal.status
-    return responses.error(fault, id=id_, headers=refusal.headers)
-
-
-def era_of(request: HttpRequest, message: Message) -> Era:
-    """The era of a message that is refused, whatever else is wrong with it."""
+def _protocol_of(request: HttpRequest, message: Message) -> ClientProtocol:
+    """The protocol of a refused message, even if its headers are wrong."""
     try:
-        return protocol_versions.of(request, message)
-    except Fault:
-        return Era(HANDSHAKE[0])
+        return protocol_versions.detect_protocol(request, message)
+    except JSONRPCError:
+        return ClientProtocol(HANDSHAKE_VERSIONS[0])

@@ -1,4 +1,4 @@
-"""What agents read beside the tools: prices, the dictionaries, their own account, and restaurants."""
+"""Resources: prices, vocabularies, the account of the caller, and restaurants."""
 
 import re
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from catalogue import responses
 from catalogue.agent_discovery import x402_manifest
 from catalogue.filters import SLUG
 from catalogue.mcp import completion
-from catalogue.places import NoSuchRestaurant
+from catalogue.places import RestaurantNotFound
 from framework.api.renderers import JSONRenderer
 from framework.mcp.resources import Resource
 from payments.identity import caller_profile
 from payments.identity.caller import caller_of
 from payments.serializers.me import MeRecord
 
-# Anything else cannot be a slug, and need not be looked up.
-IS_SLUG = re.compile(f"(?=.{{1,120}}$){SLUG}")
+# Other texts are not looked up.
+SLUG_PATTERN = re.compile(f"(?=.{{1,120}}$){SLUG}")
 
 
 def prices(_request: HttpRequest) -> bytes:
-    """What is sold, as GET /.well-known/x402 tells it: at most a minute old."""
+    """The price list of GET /.well-known/x402, at most a minute old."""
     return x402_manifest.price_list()
 
 
@@ -43,14 +43,14 @@ def attributes(_request: HttpRequest) -> bytes:
 
 def account(request: HttpRequest) -> bytes:
     """The body of GET /v1/me."""
-    standing = caller_profile.load_profile(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
-    return JSONRenderer().render(MeRecord(standing).data)
+    profile = caller_profile.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
+    return JSONRenderer().render(MeRecord(profile).data)
 
 
 def restaurant(_request: HttpRequest, *, slug: str) -> bytes:
-    """The body of GET /v1/restaurants/{slug}, which is free. Raises NoSuchRestaurant, Renamed and Gone."""
-    if not IS_SLUG.fullmatch(slug):
-        raise NoSuchRestaurant
+    """The body of GET /v1/restaurants/{slug}, which is free. Raises RestaurantNotFound, Renamed and Gone."""
+    if not SLUG_PATTERN.fullmatch(slug):
+        raise RestaurantNotFound
     return responses.restaurant(slug, {"fields": ("core",)}, now=timezone.now()).body
 
 
@@ -104,6 +104,6 @@ RESOURCES: Sequence[Resource] = (
         description="The free record of one restaurant, as get_restaurant gives it. A former slug says the new one.",
         read=restaurant,
         is_public=True,
-        completes={"slug": completion.slug},
+        completers={"slug": completion.complete_slug},
     ),
 )

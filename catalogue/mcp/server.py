@@ -1,4 +1,4 @@
-"""What the MCP endpoint serves, by name."""
+"""The MCP server: its instructions, tools, resources and prompts."""
 
 from django.conf import settings
 
@@ -40,6 +40,6 @@ SERVER = Server(
     ],
     resources=resources.RESOURCES,
     prompts=prompts.PROMPTS,
-    refused=paywall.refused,
-    caller=caller_name,
+    refusal_result=paywall.refusal_result,
+    caller_name=name_of,
 )

@@ -1,7 +1,7 @@
-"""How the endpoint is found before anybody connects: its server card, and the catalog of the host that names it.
+"""Discovery of the MCP endpoint: its server card, and the AI catalog of the host.
 
-The card is that of SEP-2127 (an extension of MCP; schema v1), at the place that it reserves, and again where programs
-look that know an older draft of it. The catalog is an AI Catalog 1.0. Neither lists tools: who connects is told them.
+The card follows SEP-2127 (an extension of MCP; schema v1), at its reserved path and at that of an older draft. The
+catalog is an AI Catalog 1.0. Neither lists tools: clients read them after they connect.
 """
 
 import ipaddress
@@ -22,19 +22,19 @@ from framework.mcp import protocol_versions
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 CARD_TYPE = "application/mcp-server-card+json"
 CATALOG_TYPE = "application/ai-catalog+json"
-# What they say changes with a new version of ours alone.
-CACHED = "public, max-age=3600"
-NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]")
+# The documents change with a new version of the server only.
+CACHE_CONTROL = "public, max-age=3600"
+INVALID_HOST_CHARACTERS = re.compile(r"[^a-z0-9.-]")
 
 
 def host() -> str:
-    """The host of our address, in letters that names may have."""
-    found = (urlsplit(settings.PUBLIC_BASE_URL).hostname or "localhost").encode("idna").decode()
-    return NOT_IN_NAMES.sub("-", found)
+    """The public host name, with the characters that server names may have."""
+    name = (urlsplit(settings.PUBLIC_BASE_URL).hostname or "localhost").encode("idna").decode()
+    return INVALID_HOST_CHARACTERS.sub("-", name)
 
 
 def namespace(domain: str) -> str:
-    """A domain as names begin with it, from the top: `com.example.api`. Addresses stay as they are."""
+    """A domain in reverse order: `com.example.api`. IP addresses are unchanged."""
     try:
         ipaddress.ip_address(domain)
     except ValueError:
@@ -43,7 +43,7 @@ def namespace(domain: str) -> str:
 
 
 def card() -> dict[str, Any]:
-    """Who serves, and how to connect."""
+    """The server card."""
     return {
         "$schema": SCHEMA,
         "name": f"{namespace(host())}/{SERVER.name}",
@@ -55,7 +55,7 @@ def card() -> dict[str, Any]:
             {
                 "type": "streamable-http",
                 "url": absolute(MCP),
-                "supportedProtocolVersions": list(protocol_versions.SUPPORTED),
+                "supportedProtocolVersions": list(protocol_versions.SUPPORTED_VERSIONS),
                 "headers": [
                     {
                         "name": "Authorization",
@@ -70,7 +70,7 @@ def card() -> dict[str, Any]:
 
 
 def catalog() -> dict[str, Any]:
-    """What there is for agents at this host: one MCP server."""
+    """The AI catalog: one MCP server."""
     return {
         "specVersion": "1.0",
         "host": {"displayName": SERVER.title, "identifier": host(), "documentationUrl": absolute("/llms.txt")},
@@ -88,18 +88,16 @@ def catalog() -> dict[str, Any]:
     }
 
 
-# A POST is refused as what it is, not for the token that pages send.
+# A POST gets a 405, not an error about the CSRF token.
 @csrf_exempt
 def serve_card(request: HttpRequest) -> HttpResponse:
-    """The card."""
-    return cacheable_documents.document_response(
-        request, orjson.dumps(card()), content_type=CARD_TYPE, cache_control=CACHED
-    )
+    """Serve the card."""
+    return cacheable_documents.document_response(request, orjson.dumps(card()), kind=CARD_TYPE, cached=CACHE_CONTROL)
 
 
 @csrf_exempt
 def serve_catalog(request: HttpRequest) -> HttpResponse:
-    """The catalog."""
+    """Serve the catalog."""
     return cacheable_documents.document_response(
-        request, orjson.dumps(catalog()), content_type=CATALOG_TYPE, cache_control=CACHED
+        request, orjson.dumps(catalog()), kind=CATALOG_TYPE, cached=CACHE_CONTROL
     )

@@ -64,7 +64,7 @@ def add_photo(photo: Photo, image: Image.Image, *, now: datetime) -> None:
     try:
         with transaction.atomic():
             photo.save(force_insert=True)
-            aggregates.restaurants([photo.restaurant_id], now=now)
+            aggregates.update_restaurants([photo.restaurant_id], now=now)
     except BaseException:
         delete_files([photo.file])
         raise
@@ -76,7 +76,7 @@ def set_hidden(photos: Any, *, hidden: bool, now: datetime) -> int:
         locked = list(photos.order_by("pk").select_for_update(of=("self",)).values_list("pk", "restaurant_id"))
         changed = Photo.objects.filter(pk__in=[pk for pk, _ in locked]).exclude(is_hidden=hidden)
         count = changed.update(is_hidden=hidden)
-        aggregates.restaurants({restaurant for _, restaurant in locked}, now=now)
+        aggregates.update_restaurants({restaurant for _, restaurant in locked}, now=now)
     return count
 
 
@@ -85,6 +85,6 @@ def delete_photos(photos: Any, *, now: datetime) -> int:
     with transaction.atomic():
         locked = list(photos.order_by("pk").select_for_update(of=("self",)))
         Photo.objects.filter(pk__in=[photo.pk for photo in locked]).delete()
-        aggregates.restaurants({photo.restaurant_id for photo in locked}, now=now)
+        aggregates.update_restaurants({photo.restaurant_id for photo in locked}, now=now)
         transaction.on_commit(partial(delete_files, stored_names(locked)))
     return len(locked)

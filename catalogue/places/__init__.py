@@ -1,22 +1,22 @@
-"""Which restaurant a slug means, and how restaurants are renamed, merged and erased."""
+"""Restaurants: resolve slugs, rename, merge and erase."""
 
 from catalogue.places.erase import erase
 from catalogue.places.merge import CannotMerge, merge
 from catalogue.places.rename import SlugTaken, rename
-from catalogue.places.resolve_slug import Gone, NoSuchRestaurant, Place, find, missing, place
+from catalogue.places.resolve_slug import Gone, Place, RestaurantNotFound, find_place, find_restaurant, missing_error
 from framework.errors import Renamed
 
 __all__ = [
     "CannotMerge",
     "Gone",
-    "NoSuchRestaurant",
     "Place",
     "Renamed",
+    "RestaurantNotFound",
     "SlugTaken",
     "erase",
-    "find",
+    "find_place",
+    "find_restaurant",
     "merge",
-    "missing",
-    "place",
+    "missing_error",
     "rename",
 ]

@@ -1,4 +1,4 @@
-"""Forgets a restaurant, as the law may ask: nothing stays but the slug, which says that it is gone."""
+"""Erasure of a restaurant, for example on legal request: only its slug and history entries remain."""
 
 from datetime import datetime
 from functools import partial
@@ -25,7 +25,7 @@ from catalogue.models import (
 from catalogue.photos import thumbnails
 from catalogue.places.resolve_slug import Gone
 
-EMPTY: dict[str, Any] = {
+EMPTY_VALUES: dict[str, Any] = {
     "name": "",
     "alt_names": [],
     "status": Restaurant.Status.PERMANENTLY_CLOSED,
@@ -53,8 +53,8 @@ EMPTY: dict[str, Any] = {
     "locked_fields": [],
 }
 
-# The restaurant, and all that were merged into it: they told of the same place.
-SAME_PLACE = """
+# The restaurant and all that were merged into it.
+MERGED = """
 WITH RECURSIVE same AS (
     SELECT id FROM catalogue_restaurant WHERE id = %s
     UNION
@@ -67,15 +67,15 @@ LOCK = "SELECT FROM catalogue_restaurant WHERE id = ANY (%s) ORDER BY id FOR UPD
 
 @transaction.atomic
 def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
-    """Empty the restaurant and all that were merged into it, and delete what guests and sources said of them.
+    """Empty the restaurant and all that were merged into it, and delete their reviews, photos and other content.
 
-    That they were there, and when that ended, stays in their history, and the keys of their source records, so that no
-    import brings them back. Tables that are booked at their offers stay booked. The files of photos go after the
-    commit. Raises Gone where it is erased already.
+    Their history keeps the dates without content, and the keys of their source records remain, so that no import
+    restores them. Booked tables stay booked. The files of photos are deleted after the commit. Raises Gone if it is
+    erased already.
     """
-    ids = _locked(restaurant.pk)
+    ids = _lock_merged(restaurant.pk)
     publish.set_actor(actor)
-    if not Restaurant.objects.filter(pk__in=ids, erased_at=None).update(**EMPTY, erased_at=now, updated_at=now):
+    if not Restaurant.objects.filter(pk__in=ids, erased_at=None).update(**EMPTY_VALUES, erased_at=now, updated_at=now):
         raise Gone("This restaurant is erased already.")
     files = thumbnails.stored_names(list(Photo.objects.filter(restaurant__in=ids)))
     for model in (Photo, Review, Insight, Report):
@@ -91,24 +91,24 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
     restaurant.refresh_from_db()
 
 
-def _locked(restaurant: UUID) -> list[UUID]:
-    """The restaurant and all that were merged into it, locked, so that no other is merged into them."""
-    ids = _same_place(restaurant)
+def _lock_merged(restaurant: UUID) -> list[UUID]:
+    """Lock the restaurant and all that were merged into it, so that no other can be merged into them."""
+    ids = _find_merged(restaurant)
     while True:
-        found_before = transaction.savepoint()
+        before_lock = transaction.savepoint()
         with connection.cursor() as cursor:
             cursor.execute(LOCK, [ids])
-        # Only a statement that begins now sees what was merged while we waited.
-        found = _same_place(restaurant)
+        # A new statement sees mergers that were committed during the wait.
+        found = _find_merged(restaurant)
         if found == ids:
-            transaction.savepoint_commit(found_before)
+            transaction.savepoint_commit(before_lock)
             return ids
-        # Let go of them all, for they are locked in the order of their keys.
-        transaction.savepoint_rollback(found_before)
+        # Release the locks and lock the larger set, in the order of the keys.
+        transaction.savepoint_rollback(before_lock)
         ids = found
 
 
-def _same_place(restaurant: UUID) -> list[UUID]:
+def _find_merged(restaurant: UUID) -> list[UUID]:
     with connection.cursor() as cursor:
-        cursor.execute(SAME_PLACE, [restaurant])
+        cursor.execute(MERGED, [restaurant])
         return sorted(pk for (pk,) in cursor.fetchall())

@@ -1,4 +1,4 @@
-"""Phone numbers as people write them, read into E.164."""
+"""Parsing of phone numbers to E.164."""
 
 import re
 
@@ -8,10 +8,9 @@ _SEPARATORS = re.compile(r"[;,]")
 
 
 def read_phone(text: str, *, country: str) -> str | None:
-    """The first valid number of a text, as "+4532155656"; None when there is none.
+    """Return the first valid number of a text as E.164 ("+4532155656"), or None. Half a millisecond.
 
-    `country` (ISO 3166-1 alpha-2) is where a number written without its calling code is dialled.
-    Costs half a millisecond.
+    `country` (ISO 3166-1 alpha-2) applies to numbers without calling code.
     """
     for part in _SEPARATORS.split(text):
         try:

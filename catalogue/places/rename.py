@@ -1,4 +1,4 @@
-"""Another slug for a restaurant; the former one leads to it from then on."""
+"""Changes the slug of a restaurant; the former slug redirects to it."""
 
 import re
 from datetime import datetime
@@ -11,19 +11,19 @@ from catalogue.places.resolve_slug import Gone
 from framework.errors import InvalidRequest
 
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-LONGEST = 120
+MAX_LENGTH = 120
 
 
 class SlugTaken(InvalidRequest):
-    """The slug is another restaurant's, or was."""
+    """The slug is or was that of another restaurant."""
 
 
 def rename(restaurant: Restaurant, slug: str, *, actor: str, now: datetime) -> None:
-    """Give it this slug. Its own former ones may be given back; that of another, present or former, never.
+    """Set the slug. A former slug of the same restaurant is allowed, a slug of another one never.
 
-    Raises SlugTaken, InvalidRequest for what is no slug, and Gone for a restaurant that is merged or erased.
+    Raises SlugTaken, InvalidRequest for an invalid slug, and Gone for a restaurant that is merged or erased.
     """
-    if len(slug) > LONGEST or not SLUG.fullmatch(slug):
+    if len(slug) > MAX_LENGTH or not SLUG.fullmatch(slug):
         raise InvalidRequest("A slug is small letters and digits with hyphens between them.", param="slug")
     with transaction.atomic():
         publish.set_actor(actor)

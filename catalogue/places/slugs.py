@@ -1,72 +1,61 @@
-"""Slugs: the name of a restaurant in an address."""
+"""Slugs: the names of restaurants in URLs."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from anyascii import anyascii
 
 from catalogue.models import FormerSlug, Restaurant
 
-LONGEST = 100
+MAX_LENGTH = 100
 _APOSTROPHES = re.compile(r"['`]")
-_OTHERS = re.compile(r"[^a-z0-9]+")
+_SEPARATORS = re.compile(r"[^a-z0-9]+")
 
 
 def slugify(text: str) -> str:
-    """ASCII letters and digits joined by hyphens, 1 to 100 of them: "Kødbyens Fiskebar" makes `kodbyens-fiskebar`.
+    """ASCII letters and digits joined by hyphens: "Kødbyens Fiskebar" becomes `kodbyens-fiskebar`.
 
-    What leaves no letter at all makes `restaurant`.
+    1 to 100 characters; a text without letters and digits becomes `restaurant`.
     """
-    words = _OTHERS.sub("-", _APOSTROPHES.sub("", anyascii(text)).lower()).strip("-")
-    return words[:LONGEST].rstrip("-") or "restaurant"
+    words = _SEPARATORS.sub("-", _APOSTROPHES.sub("", anyascii(text)).lower()).strip("-")
+    return words[:MAX_LENGTH].rstrip("-") or "restaurant"
 
 
-def free(places: Sequence[tuple[str, str | None]]) -> list[str]:
-    """A slug for each (name, neighborhood), which neither a restaurant has or had nor another of these gets.
+def allocate_slugs(places: Sequence[tuple[str, str | None]]) -> list[str]:
+    """Return a slug for each (name, neighborhood) that no restaurant has or had, all different.
 
-    The name, else name and neighborhood, else the first with a number from 2 on. Whoever stores them at the same
-    moment may be quicker: then the constraint on the slug says so, and the caller asks again. One query, and one
-    more for each doubling of the number that a crowded name needs.
+    It is the name, else name and neighborhood, else the latter with the first free number from 2. A concurrent
+    transaction may store the same slug first; then the constraint fails, and the caller tries again. One query, and
+    one for each doubling of the numbers of a frequent name.
     """
-    choices = [_choices(name, neighborhood) for name, neighborhood in places]
+    bases = [_base_slugs(name, neighborhood) for name, neighborhood in places]
     slugs: dict[int, str] = {}
-    given: set[str] = set()
-    waiting = list(range(len(places)))
-    for numbers in _rounds():
-        candidates = {place: list(_numbered(choices[place], numbers)) for place in waiting}
-        taken = _taken(slug for each in candidates.values() for slug in each)
-        for place, wanted in candidates.items():
-            slug = next((slug for slug in wanted if slug not in taken and slug not in given), None)
+    allocated: set[str] = set()
+    pending = list(range(len(places)))
+    # First without a number, then 2 to 9, 10 to 19, 20 to 39 and so on.
+    start, end = 0, 2
+    while pending:
+        candidates = {
+            index: bases[index] if not start else [f"{bases[index][-1]}-{number}" for number in range(start, end)]
+            for index in pending
+        }
+        taken = _find_taken(slug for choices in candidates.values() for slug in choices)
+        for index, choices in candidates.items():
+            slug = next((slug for slug in choices if slug not in taken and slug not in allocated), None)
             if slug is not None:
-                slugs[place] = slug
-                given.add(slug)
-        waiting = [place for place in waiting if place not in slugs]
-        if not waiting:
-            break
-    return [slugs[place] for place in range(len(places))]
+                slugs[index] = slug
+                allocated.add(slug)
+        pending = [index for index in pending if index not in slugs]
+        start, end = end, max(10, 2 * end)
+    return [slugs[index] for index in range(len(places))]
 
 
-def _choices(name: str, neighborhood: str | None) -> list[str]:
-    alone = slugify(name)
-    if not neighborhood:
-        return [alone]
-    return list(dict.fromkeys([alone, slugify(f"{name} {neighborhood}")]))
+def _base_slugs(name: str, neighborhood: str | None) -> list[str]:
+    texts = [name, f"{name} {neighborhood}"] if neighborhood else [name]
+    return list(dict.fromkeys(map(slugify, texts)))
 
 
-def _rounds() -> Iterator[range]:
-    """First no number at all, then 2 to 9, 10 to 19, 20 to 39 and so on."""
-    yield range(0)
-    start, end = 2, 10
-    while True:
-        yield range(start, end)
-        start, end = end, end * 2
-
-
-def _numbered(choices: list[str], numbers: range) -> Iterable[str]:
-    return (f"{choices[-1]}-{number}" for number in numbers) if numbers else choices
-
-
-def _taken(slugs: Iterable[str]) -> set[str]:
-    wanted = set(slugs)
-    now = Restaurant.objects.filter(slug__in=wanted).values_list("slug")
-    return {slug for (slug,) in now.union(FormerSlug.objects.filter(slug__in=wanted).values_list("slug"))}
+def _find_taken(slugs: Iterable[str]) -> set[str]:
+    candidates = set(slugs)
+    current = Restaurant.objects.filter(slug__in=candidates).values_list("slug")
+    return {slug for (slug,) in current.union(FormerSlug.objects.filter(slug__in=candidates).values_list("slug"))}

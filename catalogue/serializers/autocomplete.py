@@ -71,7 +71,7 @@ class MatchRecord(serializers.Serializer[Any]):
         choices=[verdict.value for verdict in Verdict],
         help_text="`same` is right in 95 of 100 cases, `likely` is worth a look.",
     )
-    reasons = ReasonsRecord(source="likeness")
+    reasons = ReasonsRecord(source="evidence")
 
 
 @extend_schema_serializer(many=False)

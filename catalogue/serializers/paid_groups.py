@@ -8,7 +8,7 @@ from rest_framework import serializers
 from catalogue.field_groups import insights
 from catalogue.field_groups.context import KINDS, MAX_ENTRIES
 from catalogue.field_groups.reviews import NEWEST
-from catalogue.insights.providers.base import LONGEST, MOST_CITED
+from catalogue.insights.providers.base import MAX_CITATIONS, MAX_TEXT_LENGTH
 from catalogue.serializers.shared import SLUG, AttributionRecord, LocationRecord
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
@@ -157,7 +157,7 @@ class WindowRecord(serializers.Serializer[Any]):
         "^([01][0-9]|2[0-3]):[0-5][0-9]$", allow_null=True, help_text="Null where only the beginning is known."
     )
     basis = serializers.ListField(child=serializers.ChoiceField(choices=["reviews", "hours", "offers"]))
-    citations = Citations(max_length=MOST_CITED)
+    citations = Citations(max_length=MAX_CITATIONS)
 
 
 class BestTimeRecord(serializers.Serializer[Any]):
@@ -177,7 +177,7 @@ class MentionedRecord(serializers.Serializer[Any]):
     name = serializers.CharField()
     mentions = serializers.IntegerField(min_value=1, help_text="Reviews that mention it.")
     positive_share = serializers.FloatField(min_value=0, max_value=1, help_text="Of these, who are pleased.")
-    citations = Citations(max_length=MOST_CITED)
+    citations = Citations(max_length=MAX_CITATIONS)
 
 
 class AspectRecord(MentionedRecord):
@@ -191,13 +191,13 @@ class WatchOutRecord(serializers.Serializer[Any]):
 
     text = serializers.CharField()
     mentions = serializers.IntegerField(min_value=1)
-    citations = Citations(max_length=MOST_CITED)
+    citations = Citations(max_length=MAX_CITATIONS)
 
 
 class InsightRecord(serializers.Serializer[Any]):
     """What the insight is made of; every claim cites the reviews that carry it."""
 
-    summary = serializers.CharField(max_length=LONGEST, help_text="The same as `ai_insight`.")
+    summary = serializers.CharField(max_length=MAX_TEXT_LENGTH, help_text="The same as `ai_insight`.")
     best_time = BestTimeRecord(allow_null=True)
     dishes = MentionedRecord(many=True)
     aspects = AspectRecord(many=True)
@@ -216,7 +216,7 @@ class InsightAnswer(serializers.Serializer[Any]):
     """What the reviews of a restaurant say."""
 
     slug = serializers.RegexField(SLUG)
-    ai_insight = serializers.CharField(allow_null=True, max_length=LONGEST)
+    ai_insight = serializers.CharField(allow_null=True, max_length=MAX_TEXT_LENGTH)
     ai_insight_detail = InsightRecord(allow_null=True)
     ai_insight_reason = serializers.ChoiceField(
         choices=REASONS, allow_null=True, help_text="Why `ai_insight` is null; then it costs nothing."

@@ -14,13 +14,13 @@ SLICE = 30_000
 
 
 @shared_task(name="catalogue.tasks.refresh_insights")
-def refresh_insights(*, demanded: bool = False, **_: Any) -> None:
+def refresh_insights(*, requested_only: bool = False, **_: Any) -> None:
     """Write a slice of the insights that are due, of all or of those requested; enqueue more until none is."""
     now = timezone.now()
-    if insights.refresh(now=now, at_most=SLICE, demanded=demanded):
-        (enqueue_demanded_insights if demanded else enqueue_insights)()
-    elif demanded:
-        insights.forget_demand(now=now)
+    if insights.refresh(now=now, max_reviews=SLICE, requested_only=requested_only):
+        (enqueue_demanded_insights if requested_only else enqueue_insights)()
+    elif requested_only:
+        insights.delete_old_requests(now=now)
 
 
 def enqueue_insights() -> None:
@@ -30,4 +30,4 @@ def enqueue_insights() -> None:
 
 def enqueue_demanded_insights() -> None:
     """Ask a worker to write the insights that were requested; call it after the commit."""
-    enqueue(refresh_insights, demanded=True)
+    enqueue(refresh_insights, requested_only=True)

@@ -1,11 +1,11 @@
-"""The Model Context Protocol over HTTP, in both of its eras; of what is served by it knows the OpenAPI document alone.
+"""The Model Context Protocol over Streamable HTTP, stateless and with handshake; schemas come from OpenAPI documents.
 
-messages     what a caller sends: one JSON-RPC message in a POST
-eras         which revision it speaks, and what that asks of its headers
-answers      what it gets: results, and the errors of the protocol
-schemas      JSON Schema of arguments and results, out of the OpenAPI document
-tools        what can be called, and what a call gives
-asking       a question to the person behind the caller (elicitation)
-resources    what can be read; prompts, what can be begun with; completion of both
-server       which message goes where
+jsonrpc             parses a request: one JSON-RPC message in a POST
+protocol_versions   the protocol version of a request, and the checks of its headers
+responses           results and protocol errors
+schemas             JSON Schema of arguments and results, from the OpenAPI document
+tools               tools, and the validation of their arguments
+elicitation         questions to the user of the client
+resources           resources, prompts, and the completion of their arguments
+server              dispatches messages
 """

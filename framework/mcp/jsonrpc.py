@@ -1,4 +1,4 @@
-"""One message of JSON-RPC 2.0 as MCP restricts it: an object alone, with an id of text or a whole number."""
+"""JSON-RPC 2.0 as MCP restricts it: one message in a request, with a string or an integer as id."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,26 +20,26 @@ from framework.api.json_parser import (
 )
 from framework.errors import InvalidRequest, Problem
 
-# In bytes; a message of ours has arguments and a payment, and no files.
-MOST_BYTES = 256 * 1024
+# A message holds arguments and a payment, no files.
+MAX_BYTES = 256 * 1024
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-# Of MCP (2026-07-28, "Error codes").
+# Of MCP 2026-07-28, "Error codes".
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
-# Ours, in the range that is left to implementations.
+# In the range of implementations: a refusal of ours (framework.errors).
 REFUSED = -32000
 
 Id = str | int
 
 
-class Fault(Exception):
-    """A message that breaks the protocol; `status` is that of HTTP where the era tells faults by it."""
+class JSONRPCError(Exception):
+    """A protocol error. `status` is the HTTP status, for protocol versions that use it."""
 
-    # Of all else, as where our own code broke, the body alone tells: what HTTP calls broken, few clients read.
+    # Other codes have status 200, because few clients read the body of a server error.
     STATUS: ClassVar[Mapping[int, int]] = {
         PARSE_ERROR: 400,
         INVALID_REQUEST: 400,
@@ -54,23 +54,23 @@ class Fault(Exception):
         code: int,
         message: str,
         *,
-        more: Any = None,
+        data: Any = None,
         status: int | None = None,
-        id: Id | None = None,  # noqa: A002  # its name in JSON-RPC
+        id: Id | None = None,  # noqa: A002  # the name in JSON-RPC
     ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
-        self.more = more
+        self.data = data
         self.status = status or self.STATUS.get(code, 200)
         self.id = id
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A request, or a notification, which has no id and gets no answer.
+    """A request, or a notification, which has no id and gets no response.
 
-    `refusal` is why it is not carried out, although it can be read: a text in it was none, and was changed.
+    `refusal` says why it must not be executed: it held invalid text, which was replaced.
     """
 
     method: str
@@ -80,71 +80,70 @@ class Message:
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        """What stands in `_meta`; nothing where that is no object."""
-        found = self.params.get("_meta")
-        return found if isinstance(found, dict) else {}
+        """The member `_meta`; empty if it is no object."""
+        meta = self.params.get("_meta")
+        return meta if isinstance(meta, dict) else {}
 
-    def text(self, name: str) -> str:
-        """A parameter that must be text. Raises Fault."""
-        found = self.params.get(name)
-        if not isinstance(found, str):
-            raise Fault(INVALID_PARAMS, f"`params.{name}` must be a string.")
-        return found
+    def string_param(self, name: str) -> str:
+        """A parameter that must be a string. Raises JSONRPCError."""
+        value = self.params.get(name)
+        if not isinstance(value, str):
+            raise JSONRPCError(INVALID_PARAMS, f"`params.{name}` must be a string.")
+        return value
 
-    def members(self, name: str) -> Mapping[str, Any]:
-        """A parameter that must be an object; an empty one where it is left out. Raises Fault."""
-        found = self.params.get(name)
-        if found is None:
+    def object_param(self, name: str) -> Mapping[str, Any]:
+        """A parameter that must be an object; empty if it is missing. Raises JSONRPCError."""
+        value = self.params.get(name)
+        if value is None:
             return {}
-        if not isinstance(found, dict):
-            raise Fault(INVALID_PARAMS, f"`params.{name}` must be an object.")
-        return found
+        if not isinstance(value, dict):
+            raise JSONRPCError(INVALID_PARAMS, f"`params.{name}` must be an object.")
+        return value
 
 
-def read(request: HttpRequest) -> Message:
-    """The message in the body of a POST. Raises Fault."""
+def read_message(request: HttpRequest) -> Message:
+    """Parse the body of a POST. Raises JSONRPCError."""
     try:
         check_headers(request)
-        raw = read_body(request, limit=MOST_BYTES)
+        raw = read_body(request, limit=MAX_BYTES)
     except MalformedBody as refusal:
         status = 413 if isinstance(refusal, BodyTooLarge) else None
-        raise Fault(INVALID_REQUEST, refusal.message, status=status) from refusal
+        raise JSONRPCError(INVALID_REQUEST, refusal.message, status=status) from refusal
     if raw.lstrip()[:1] == b"[":
-        raise Fault(INVALID_REQUEST, "A batch is not understood: send each message in a POST of its own.")
+        raise JSONRPCError(INVALID_REQUEST, "A batch is not understood: send each message in a POST of its own.")
     try:
-        told = parse(raw)
-    except BodyHasInvalidText as refusal:
-        return of_unclean(refusal)
+        return build_message(parse(raw))
+    except BodyHasInvalidText as error:
+        return build_refused_message(error)
     except MalformedBody as refusal:
         code = INVALID_REQUEST if isinstance(refusal, BodyNotObject) else PARSE_ERROR
-        raise Fault(code, refusal.message) from refusal
-    return of_json(told)
+        raise JSONRPCError(code, refusal.message) from refusal
 
 
-def of_unclean(found: BodyHasInvalidText) -> Message:
-    """The message that this object is, refused by the name of what is wrong in it. Raises Fault."""
-    if not is_valid_text(str(found.data.get("id"))):
-        raise Fault(INVALID_REQUEST, found.message)
-    problem = Problem(found.param and found.param.removeprefix("params.arguments."), found.message)
-    refusal = InvalidRequest(message_with_param(problem), param=problem.param, details=[problem])
-    return replace(of_json(replace_invalid_text(found.data)), refusal=refusal)
+def build_refused_message(error: BodyHasInvalidText) -> Message:
+    """The message with its invalid text replaced, and the refusal that names it. Raises JSONRPCError."""
+    if not is_valid_text(str(error.told.get("id"))):
+        raise JSONRPCError(INVALID_REQUEST, error.message)
+    problem = Problem(error.param and error.param.removeprefix("params.arguments."), error.message)
+    refusal = InvalidRequest(sentence(problem), param=problem.param, details=[problem])
+    return replace(build_message(replace_invalid_text(error.told)), refusal=refusal)
 
 
-def of_json(told: Mapping[str, Any]) -> Message:
-    """The message that this object is. Raises Fault, with the id of the message where it has one."""
-    id_ = told.get("id")
+def build_message(content: Mapping[str, Any]) -> Message:
+    """Build the message of a JSON object. Raises JSONRPCError, with the id of the message if there is one."""
+    id_ = content.get("id")
     if isinstance(id_, bool) or not isinstance(id_, str | int):
         id_ = None
-    if told.get("jsonrpc") != "2.0":
-        raise Fault(INVALID_REQUEST, '`jsonrpc` must be "2.0".', id=id_)
-    if "id" in told and id_ is None:
-        raise Fault(INVALID_REQUEST, "`id` must be a string or a whole number.")
-    method = told.get("method")
+    if content.get("jsonrpc") != "2.0":
+        raise JSONRPCError(INVALID_REQUEST, '`jsonrpc` must be "2.0".', id=id_)
+    if "id" in content and id_ is None:
+        raise JSONRPCError(INVALID_REQUEST, "`id` must be a string or a whole number.")
+    method = content.get("method")
     if not isinstance(method, str):
-        words = "`method` must be a string: only requests and notifications are sent here."
-        raise Fault(INVALID_REQUEST, words, id=id_)
-    # The official SDKs take null for nothing.
-    params = {} if told.get("params") is None else told["params"]
+        text = "`method` must be a string: only requests and notifications are sent here."
+        raise JSONRPCError(INVALID_REQUEST, text, id=id_)
+    # The official SDKs send null for empty params.
+    params = {} if content.get("params") is None else content["params"]
     if not isinstance(params, dict):
-        raise Fault(INVALID_REQUEST, "`params` must be an object.", id=id_)
+        raise JSONRPCError(INVALID_REQUEST, "`params` must be an object.", id=id_)
     return Message(method=method, id=id_, params=params)

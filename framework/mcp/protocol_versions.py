@@ -1,7 +1,7 @@
-"""Which revision of the protocol a message speaks.
+"""The protocol version of a request.
 
-Since 2026-07-28 each message stands alone and says in its `_meta` what its sender is; before, a handshake (initialize)
-came first. Nothing of that handshake has to be remembered here, so both are served by the same code.
+Since 2026-07-28 each request is self-contained and describes its client in `_meta`; before, a handshake (initialize)
+came first. The server needs nothing of the handshake, so the same code serves both.
 """
 
 import base64
@@ -12,82 +12,82 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from framework.mcp.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, Fault, Message
+from framework.mcp.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, JSONRPCError, Message
 
-STATELESS = "2026-07-28"
-HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26")
-SUPPORTED = (STATELESS, *HANDSHAKE)
+STATELESS_VERSION = "2026-07-28"
+HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26")
+SUPPORTED_VERSIONS = (STATELESS_VERSION, *HANDSHAKE_VERSIONS)
 
-VERSION = "io.modelcontextprotocol/protocolVersion"
-CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
-SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+VERSION_META = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_META = "io.modelcontextprotocol/clientCapabilities"
+SERVER_INFO_META = "io.modelcontextprotocol/serverInfo"
 
-# What a header must say again of these methods, so that proxies may route by it.
-NAMED_BY: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+# The parameter that the header Mcp-Name repeats, so that proxies can route by it.
+NAME_PARAMS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 @dataclass(frozen=True, slots=True)
-class Era:
-    """How the sender of a message is to be answered; `asks` where a question to its person can be put."""
+class ClientProtocol:
+    """The protocol version of a client, and whether it can show forms to its user."""
 
     version: str
-    asks: bool = False
+    supports_elicitation: bool = False
 
     @property
     def is_stateless(self) -> bool:
-        """Whether each message stands alone."""
-        return self.version == STATELESS
+        """Whether each request is self-contained."""
+        return self.version == STATELESS_VERSION
 
 
-def of(request: HttpRequest, message: Message) -> Era:
-    """The era of a message. Raises Fault where its headers and its body do not agree, as 2026-07-28 asks.
+def detect_protocol(request: HttpRequest, message: Message) -> ClientProtocol:
+    """The protocol of a request. Raises JSONRPCError if headers and body of a stateless request differ.
 
-    A header that was sent twice comes here as one with a comma in it, and agrees with nothing.
+    A repeated header arrives joined by a comma, and matches nothing.
     """
-    told = request.headers.get("MCP-Protocol-Version")
-    if told in HANDSHAKE:
-        return Era(told)
-    if told is None:
-        if VERSION in message.meta:
-            raise Fault(HEADER_MISMATCH, "The header MCP-Protocol-Version is missing.")
+    version = request.headers.get("MCP-Protocol-Version")
+    if version in HANDSHAKE_VERSIONS:
+        return ClientProtocol(version)
+    if version is None:
+        if VERSION_META in message.meta:
+            raise JSONRPCError(HEADER_MISMATCH, "The header MCP-Protocol-Version is missing.")
         # Clients of 2025-03-26 send no such header.
-        return Era(HANDSHAKE[-1])
-    if told != STATELESS:
-        supported = {"supported": list(SUPPORTED), "requested": told}
-        raise Fault(UNSUPPORTED_VERSION, "Unsupported protocol version", more=supported)
-    # Of notifications nothing but the version is asked.
+        return ClientProtocol(HANDSHAKE_VERSIONS[-1])
+    if version != STATELESS_VERSION:
+        data = {"supported": list(SUPPORTED_VERSIONS), "requested": version}
+        raise JSONRPCError(UNSUPPORTED_VERSION, "Unsupported protocol version", data=data)
+    # Notifications need only the version.
     if message.id is not None:
-        agree(request, message)
-    return Era(STATELESS, asks=can_be_asked(message.meta.get(CAPABILITIES)))
+        check_headers(request, message)
+    return ClientProtocol(STATELESS_VERSION, supports_elicitation=supports_forms(message.meta.get(CAPABILITIES_META)))
 
 
-def agree(request: HttpRequest, message: Message) -> None:
-    """Hold the headers of a request of 2026-07-28 against its body. Raises Fault."""
+def check_headers(request: HttpRequest, message: Message) -> None:
+    """Compare the headers of a stateless request with its body. Raises JSONRPCError."""
     meta = message.meta
-    if missing := [name for name in (VERSION, CAPABILITIES) if name not in meta]:
-        raise Fault(INVALID_PARAMS, f"`params._meta` lacks {' and '.join(missing)}.")
-    if meta[VERSION] != STATELESS:
-        raise Fault(HEADER_MISMATCH, f"MCP-Protocol-Version is {STATELESS}, and `params._meta` says another version.")
+    if missing := [name for name in (VERSION_META, CAPABILITIES_META) if name not in meta]:
+        raise JSONRPCError(INVALID_PARAMS, f"`params._meta` lacks {' and '.join(missing)}.")
+    if meta[VERSION_META] != STATELESS_VERSION:
+        text = f"MCP-Protocol-Version is {STATELESS_VERSION}, and `params._meta` says another version."
+        raise JSONRPCError(HEADER_MISMATCH, text)
     if request.headers.get("Mcp-Method") != message.method:
-        raise disagrees("Mcp-Method")
-    name = NAMED_BY.get(message.method)
-    if name and decoded(request.headers.get("Mcp-Name")) != message.params.get(name):
-        raise disagrees("Mcp-Name")
+        raise _header_mismatch("Mcp-Method")
+    param = NAME_PARAMS.get(message.method)
+    if param and decode_header(request.headers.get("Mcp-Name")) != message.params.get(param):
+        raise _header_mismatch("Mcp-Name")
 
 
-def disagrees(header: str) -> Fault:
-    """The fault of a header that proxies would have been misled by."""
-    return Fault(HEADER_MISMATCH, f"The header {header} is missing, or does not say what the body says.")
+def _header_mismatch(header: str) -> JSONRPCError:
+    return JSONRPCError(HEADER_MISMATCH, f"The header {header} is missing, or does not say what the body says.")
 
 
-def can_be_asked(capabilities: Any) -> bool:
-    """Whether a client with these capabilities shows a form to its person."""
-    asked = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
-    return isinstance(asked, dict) and (not asked or "form" in asked)
+def supports_forms(capabilities: Any) -> bool:
+    """Whether a client with these capabilities can show a form to its user."""
+    elicitation = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation)
 
 
-def decoded(value: str | None) -> str | None:
-    """The text of a header, which may be written as `=?base64?...?=`; None where that cannot be read."""
+def decode_header(value: str | None) -> str | None:
+    """The text of a header, which may be encoded as `=?base64?...?=`; None if the encoding is invalid."""
     if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
     try:

@@ -1,4 +1,4 @@
-"""What can be read by its URI, and what a conversation can be begun with."""
+"""Resources, prompts, and the completion of their arguments."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -8,59 +8,58 @@ from typing import Any
 
 from django.http import HttpRequest
 
-# As many as REST suggests: what is completed is free.
-MOST_VALUES = 20
+# As many as REST suggests.
+MAX_COMPLETIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
-    """What an argument may be, likeliest first; `has_more` where there are some that were not looked for."""
+class Completions:
+    """Possible values of an argument, most likely first. `has_more` if more exist than these."""
 
-    found: Sequence[str]
+    values: Sequence[str]
     has_more: bool = False
 
-    @property
-    def members(self) -> dict[str, Any]:
-        """How they are told: at most twenty, and of how many, where that is known."""
-        total = {} if self.has_more else {"total": len(self.found)}
-        has_more = self.has_more or len(self.found) > MOST_VALUES
-        return {"values": list(self.found[:MOST_VALUES]), **total, "hasMore": has_more}
+    def to_json(self) -> dict[str, Any]:
+        """The result member `completion`, with the total if it is known."""
+        total = {} if self.has_more else {"total": len(self.values)}
+        has_more = self.has_more or len(self.values) > MAX_COMPLETIONS
+        return {"values": list(self.values[:MAX_COMPLETIONS]), **total, "hasMore": has_more}
 
 
-# The values that begin with what was typed, for an argument of this name beside others that are filled in already.
-Complete = Callable[[HttpRequest, str, Mapping[str, str]], Values]
+# Complete an argument from its beginning and the values of the other arguments.
+Completer = Callable[[HttpRequest, str, Mapping[str, str]], Completions]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """Something to read: a URI, or with `{name}` in it a family of them. `read` gives the JSON of one."""
+    """A resource, or with `{name}` in its URI a resource template. `read` returns JSON."""
 
     uri: str
     name: str
     title: str
     description: str
     read: Callable[..., bytes]
-    # Whether everybody reads the same.
+    # Whether the content is the same for all callers.
     is_public: bool = False
-    completes: Mapping[str, Complete] = field(default_factory=dict)
+    completers: Mapping[str, Completer] = field(default_factory=dict)
     mime_type: str = "application/json"
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """What its URIs look like."""
-        steps = re.split(r"\{(\w+)\}", self.uri)
+        """The pattern of its URIs."""
+        parts = re.split(r"\{(\w+)\}", self.uri)
         return re.compile(
-            "".join(f"(?P<{step}>[^/?#]+)" if at % 2 else re.escape(step) for at, step in enumerate(steps))
+            "".join(f"(?P<{part}>[^/?#]+)" if index % 2 else re.escape(part) for index, part in enumerate(parts))
         )
 
     @property
     def is_template(self) -> bool:
-        """Whether there are many of it."""
+        """Whether the URI has parameters."""
         return "{" in self.uri
 
     @property
     def definition(self) -> dict[str, Any]:
-        """How it is listed."""
+        """The entry in the list of resources or templates."""
         return {
             "uriTemplate" if self.is_template else "uri": self.uri,
             "name": self.name,
@@ -72,33 +71,33 @@ class Resource:
 
 @dataclass(frozen=True, kw_only=True)
 class PromptArgument:
-    """Something that a prompt is filled in with."""
+    """An argument of a prompt."""
 
     name: str
     description: str
     is_required: bool = False
-    complete: Complete | None = None
+    complete: Completer | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """A message to begin with, which a person chooses; `write` makes it of the arguments."""
+    """A prompt that a user can choose; `render` writes its message from the arguments."""
 
     name: str
     title: str
     description: str
     arguments: Sequence[PromptArgument]
-    write: Callable[[Mapping[str, str]], str]
+    render: Callable[[Mapping[str, str]], str]
 
     @property
     def definition(self) -> dict[str, Any]:
-        """How it is listed."""
+        """The entry in the list of prompts."""
         return {
             "name": self.name,
             "title": self.title,
             "description": self.description,
             "arguments": [
-                {"name": one.name, "description": one.description, "required": one.is_required}
-                for one in self.arguments
+                {"name": argument.name, "description": argument.description, "required": argument.is_required}
+                for argument in self.arguments
             ],
         }

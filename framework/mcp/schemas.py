@@ -1,8 +1,8 @@
-"""JSON Schema 2020-12 of arguments and results, out of the OpenAPI document: one shape for both doors.
+"""JSON Schema 2020-12 of arguments and results, from the OpenAPI document: REST and MCP share their shapes.
 
-OpenAPI 3.1 speaks the same dialect. An argument is a parameter of the operation, or a property of its body, as a value
-of JSON: what is written with commas in a query string is an array. Of a result no more is told than a caller needs to
-read it: names, types and words; what is required is told of the outermost object alone.
+OpenAPI 3.1 uses the same dialect. An argument is a parameter of the operation, or a property of its body, as a JSON
+value: a comma-separated list of a query string is an array. A result schema holds what a caller needs to read it:
+names, types and constants; only the outermost object says what is required.
 """
 
 import re
@@ -21,132 +21,130 @@ from framework.api.query_params.declarations import ListParam
 Schema = dict[str, Any]
 COMPONENTS = "#/components/schemas/"
 NULL: Schema = {"type": "null"}
-# A line of text that is not blank, said in fewer letters.
-SHORTER = {not_blank(CLEAN_LINE): r"^(?!\s*$)[^\x00-\x1f\x7f]+$"}
-# What a caller of arguments goes by, and what a reader of results does.
-OF_ARGUMENTS = ("type", "enum", "format", "minimum", "maximum", "maxLength", "pattern", "default")
-OF_RESULTS = ("type", "const")
+# Shorter patterns with the same meaning: a line of text that is not blank.
+SHORT_PATTERNS = {not_blank(CLEAN_LINE): r"^(?!\s*$)[^\x00-\x1f\x7f]+$"}
+ARGUMENT_KEYWORDS = ("type", "enum", "format", "minimum", "maximum", "maxLength", "pattern", "default")
+RESULT_KEYWORDS = ("type", "const")
 ALTERNATIVES = re.compile(r"\w+(\|\w+)*")
 DIGITS = re.compile(r"\[(\d)-(\d)\]")
-# Elements of a list that are no words of ours: so many, each so long that all of them are read.
-MOST_ELEMENTS = 10
+# Of a list of free texts: all elements together fit into the query parameter.
+MAX_ITEMS = 10
 
 
 @cache
-def document(name: str) -> Mapping[str, Any]:
-    """The committed OpenAPI document of this name."""
-    found: Mapping[str, Any] = orjson.loads((FOLDER / f"{name}.json").read_bytes())
-    return found
+def load_openapi(name: str) -> Mapping[str, Any]:
+    """Load the committed OpenAPI document of this name, once."""
+    document: Mapping[str, Any] = orjson.loads((FOLDER / f"{name}.json").read_bytes())
+    return document
 
 
-def operation(name: str) -> Mapping[str, Any]:
-    """An operation of the data API by its id. Raises KeyError."""
-    for operations in document("data")["paths"].values():
-        for told in operations.values():
-            if isinstance(told, dict) and told.get("operationId") == name:
-                return told
-    raise KeyError(name)
+def argument_schemas(operation_id: str) -> Mapping[str, Schema]:
+    """The parameters in path and query and the properties of the body of an operation, by name. Raises KeyError.
 
-
-def arguments(name: str) -> Mapping[str, Schema]:
-    """What the operation can be told, by name: its parameters in path and query, and the properties of its body.
-
-    A property of an object in the body is named with a dot: `filter.market`.
+    A property of an object in the body has a dotted name: `filter.market`.
     """
-    told = operation(name)
-    parameters = [resolved(parameter) for parameter in told.get("parameters", ())]
-    found = {one["name"]: one["schema"] for one in parameters if one["in"] in ("path", "query")}
-    body = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-    for name, schema in resolved(body)["properties"].items() if body else ():
-        # What is in an object of the body is an argument of its own.
-        inner = resolved(schema).get("properties", {})
-        found |= {name: schema, **{f"{name}.{each}": told for each, told in inner.items()}}
+    operations = (
+        operation
+        for path in load_openapi("data")["paths"].values()
+        for operation in path.values()
+        if isinstance(operation, dict) and operation.get("operationId") == operation_id
+    )
+    operation = next(operations, None)
+    if operation is None:
+        raise KeyError(operation_id)
+    parameters = [resolve(parameter) for parameter in operation.get("parameters", ())]
+    found = {each["name"]: each["schema"] for each in parameters if each["in"] in ("path", "query")}
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    for name, schema in resolve(body)["properties"].items() if body else ():
+        members = resolve(schema).get("properties", {})
+        found |= {name: schema, **{f"{name}.{member}": value for member, value in members.items()}}
     return found
 
 
-def resolved(schema: Schema) -> Schema:
-    """A schema, or what it refers to; of what may also be null, what else it is."""
+def resolve(schema: Schema) -> Schema:
+    """Follow a reference, or the only alternative beside null."""
     choices = [choice for word in ("allOf", "anyOf", "oneOf") for choice in schema.get(word, ()) if choice != NULL]
     if len(choices) == 1:
-        return resolved(choices[0])
+        return resolve(choices[0])
     if "$ref" not in schema:
         return schema
     _, kind, name = schema["$ref"].rsplit("/", 2)
-    found: Schema = document("data")["components"][kind][name]
-    return found
+    component: Schema = load_openapi("data")["components"][kind][name]
+    return component
 
 
-def argument(schema: Schema, field: serializers.Field[Any, Any, Any, Any] | None) -> Schema:
-    """The schema of a parameter as a value of JSON, or of a property of a body. Null is to leave it out."""
+def argument_schema(schema: Schema, field: serializers.Field[Any, Any, Any, Any] | None) -> Schema:
+    """The schema of a parameter or property as an argument. Null is not a type: it means that it is left out."""
     if isinstance(field, ListParam):
-        return {"type": "array", "minItems": 1, **elements(field)}
+        return {"type": "array", "minItems": 1, **item_schema(field)}
     if schema.get("enum") == ["true", "false"]:
         return {"type": "boolean"}
-    told = resolved(schema)
-    kept = {word: told[word] for word in OF_ARGUMENTS if word in told}
-    if isinstance(kept.get("type"), list):
-        kept["type"] = next(kind for kind in kept["type"] if kind != "null")
-    if "format" in kept:
-        # Says the same in a word.
-        kept.pop("pattern", None)
-    elif "pattern" in kept:
-        kept["pattern"] = SHORTER.get(kept["pattern"]) or kept["pattern"].replace("[0-9]", r"\d")
-    return kept
+    resolved = resolve(schema)
+    result = {word: resolved[word] for word in ARGUMENT_KEYWORDS if word in resolved}
+    if isinstance(result.get("type"), list):
+        result["type"] = next(kind for kind in result["type"] if kind != "null")
+    if "format" in result:
+        # Means the same as the pattern, in fewer tokens.
+        result.pop("pattern", None)
+    elif "pattern" in result:
+        result["pattern"] = SHORT_PATTERNS.get(result["pattern"]) or result["pattern"].replace("[0-9]", r"\d")
+    return result
 
 
-def elements(field: ListParam) -> Schema:
-    """What is written with commas between them, as elements of an array."""
+def item_schema(field: ListParam) -> Schema:
+    """The schema of the elements of a comma-separated list."""
     if digits := DIGITS.fullmatch(field.of):
         return {"items": {"type": "integer", "minimum": int(digits[1]), "maximum": int(digits[2])}}
     if ALTERNATIVES.fullmatch(field.of):
         return {"items": {"type": "string", "enum": field.of.split("|")}}
     item: Schema = {"type": "string", "pattern": f"^{field.of}$"}
     if field.max_length:
-        item["maxLength"] = (field.max_length + 1) // MOST_ELEMENTS - 1
-    return {"items": item, "maxItems": MOST_ELEMENTS}
+        item["maxLength"] = (field.max_length + 1) // MAX_ITEMS - 1
+    return {"items": item, "maxItems": MAX_ITEMS}
 
 
-def result(component: str, *, opaque: Sequence[str] = (), only: Mapping[str, Sequence[str]] | None = None) -> Schema:
-    """The schema of a component and of all that it refers to, as one object.
+def result_schema(
+    component: str, *, opaque: Sequence[str] = (), only: Mapping[str, Sequence[str]] | None = None
+) -> Schema:
+    """The schema of a component with all that it refers to, as one object.
 
-    `opaque` are components of which is only told that they are objects; `only` are the members of some of them that
-    are told, or that a tool gives.
+    Components in `opaque` are described as objects only; `only` limits the members of components.
     """
-    kept = only or {}
-    whole = document("data")["components"]["schemas"][component]
-    names = kept.get(component, list(whole["properties"]))
-    required = [name for name in names if name in whole.get("required", ())]
-    return {**told({"$ref": COMPONENTS + component}, opaque, kept), "required": required}
+    members = only or {}
+    schema = load_openapi("data")["components"]["schemas"][component]
+    names = members.get(component, list(schema["properties"]))
+    required = [name for name in names if name in schema.get("required", ())]
+    return {**_inline({"$ref": COMPONENTS + component}, opaque, members), "required": required}
 
 
-def told(schema: Schema, opaque: Sequence[str], only: Mapping[str, Sequence[str]]) -> Schema:
-    """What a reader of results goes by."""
+def _inline(schema: Schema, opaque: Sequence[str], only: Mapping[str, Sequence[str]]) -> Schema:
+    """Replace references, and keep the keywords of results."""
     component = schema.get("$ref", "").removeprefix(COMPONENTS)
     if component in opaque:
         return {"type": "object"}
     if component:
-        schema = document("data")["components"]["schemas"][component]
+        schema = load_openapi("data")["components"]["schemas"][component]
     for word in ("allOf", "anyOf", "oneOf"):
         if word in schema:
-            return either([told(choice, opaque, only) for choice in schema[word]])
-    kept = {word: schema[word] for word in OF_RESULTS if word in schema}
+            return any_of([_inline(choice, opaque, only) for choice in schema[word]])
+    result = {word: schema[word] for word in RESULT_KEYWORDS if word in schema}
     if "properties" in schema:
         members = schema["properties"]
         if names := only.get(component, members):
-            kept["properties"] = {name: told(members[name], opaque, only) for name in names}
+            result["properties"] = {name: _inline(members[name], opaque, only) for name in names}
     if "items" in schema:
-        kept["items"] = told(schema["items"], opaque, only)
+        result["items"] = _inline(schema["items"], opaque, only)
     if schema.get("additionalProperties"):
-        kept["additionalProperties"] = told(schema["additionalProperties"], opaque, only)
-    return kept
+        result["additionalProperties"] = _inline(schema["additionalProperties"], opaque, only)
+    return result
 
 
-def either(choices: Sequence[Schema]) -> Schema:
-    """One of these; null beside another is one more type of it, as the OpenAPI document has it."""
-    solid = [choice for choice in choices if choice != NULL]
-    if len(solid) != 1:
+def any_of(choices: Sequence[Schema]) -> Schema:
+    """One of these schemas; null beside a single one becomes one of its types, as in the OpenAPI document."""
+    others = [choice for choice in choices if choice != NULL]
+    if len(others) != 1:
         return {"anyOf": list(choices)}
-    kept = dict(solid[0])
+    result = dict(others[0])
     if len(choices) > 1:
-        kept["type"] = [kept["type"], "null"]
-    return kept
+        result["type"] = [result["type"], "null"]
+    return result

@@ -1,4 +1,4 @@
-"""Which message goes where, in both eras: discovery, tools, resources, prompts and completion."""
+"""Dispatches messages of both kinds of protocol versions: discovery, tools, resources, prompts and completion."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -12,30 +12,30 @@ from django.utils import timezone
 
 from framework.api import error_handler
 from framework.errors import ApiError, ErrorCode, NotFound
-from framework.mcp import protocol_versions, responses
-from framework.mcp.elicitation import Asked, Asker
-from framework.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Fault, Id, Message
-from framework.mcp.protocol_versions import Era
-from framework.mcp.resources import Complete, Prompt, Resource, Values
-from framework.mcp.responses import Answer, Result
-from framework.mcp.tools import Call, Tool, plain
+from framework.mcp import protocol_versions
+from framework.mcp.elicitation import Elicitation, InputRequired
+from framework.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, JSONRPCError, Message
+from framework.mcp.protocol_versions import HANDSHAKE_VERSIONS, SUPPORTED_VERSIONS, ClientProtocol
+from framework.mcp.resources import Completer, Completions, Prompt, Resource
+from framework.mcp.responses import MCPResponse, ToolResult, error_response, result_response
+from framework.mcp.tools import Tool, ToolCall, normalize_arguments
 
 logger = logging.getLogger("tablewire.mcp")
 
-# Lists change when we publish a new version, and are the same for everybody.
-CACHED = {"ttlMs": 300_000, "cacheScope": "public"}
-OF_CALLER = {"ttlMs": 0, "cacheScope": "private"}
-# What is read is as fresh as the free answers of REST, which caches keep for a minute.
-OF_ALL = {"ttlMs": 60_000, "cacheScope": "public"}
-# Beside a refusal, for programs; its words are the content.
-ERROR = "tablewire/error"
+# Lists change with a new version of the server only, and are the same for all callers.
+LIST_CACHING = {"ttlMs": 300_000, "cacheScope": "public"}
+PRIVATE_CACHING = {"ttlMs": 0, "cacheScope": "private"}
+# As the free responses of REST, which caches store for a minute.
+PUBLIC_CACHING = {"ttlMs": 60_000, "cacheScope": "public"}
+# The key in `_meta` of the machine-readable error; its message is the content.
+ERROR_META = "tablewire/error"
 
-Members = Mapping[str, Any]
+JSONObject = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """What is served, and by what name. `refused` words a refusal for a caller's model; `caller` names who calls."""
+    """An MCP server. `refusal_result` renders a refusal for the model; `caller_name` identifies a caller."""
 
     name: str
     title: str
@@ -46,22 +46,22 @@ class Server:
     tools: Sequence[Tool]
     resources: Sequence[Resource] = ()
     prompts: Sequence[Prompt] = ()
-    refused: Callable[[Call, ApiError], Result]
-    caller: Callable[[HttpRequest], str]
+    refusal_result: Callable[[ToolCall, ApiError], ToolResult]
+    caller_name: Callable[[HttpRequest], str]
 
     @cached_property
-    def by_name(self) -> Mapping[str, Tool]:
+    def tools_by_name(self) -> Mapping[str, Tool]:
         """The tools by name."""
         return {tool.name: tool for tool in self.tools}
 
     @cached_property
-    def definitions(self) -> orjson.Fragment:
-        """The tools as they are listed, written once: they are the same for everybody while we run."""
+    def tool_definitions(self) -> orjson.Fragment:
+        """The list of tools as JSON, rendered once."""
         return orjson.Fragment(orjson.dumps([tool.definition for tool in self.tools]))
 
     @property
     def info(self) -> dict[str, Any]:
-        """Who serves."""
+        """The `serverInfo`."""
         return {
             "name": self.name,
             "title": self.title,
@@ -72,210 +72,197 @@ class Server:
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        """What is served. Nothing is announced by itself: lists do not change while we run."""
+        """The server capabilities; no list changes while the server runs, so there are no notifications."""
         return {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
 
-    def answer(self, request: HttpRequest, message: Message) -> Answer:
-        """Answer a message; never raises what its caller is to blame for, and of our own faults tells nothing."""
-        era: Era | None = None
+    def handle(self, request: HttpRequest, message: Message) -> MCPResponse:
+        """Answer a message. All exceptions become error responses; unexpected ones are logged without details."""
+        protocol: ClientProtocol | None = None
         try:
-            era = protocol_versions.of(request, message)
+            protocol = protocol_versions.detect_protocol(request, message)
             if message.id is None:
-                # A notification; none of them asks anything of us.
-                return Answer(None, status=202)
+                # A notification; the server acts on none.
+                return MCPResponse(None, status=202)
             if message.method == "tools/call":
-                return self.called(request, message, message.id, era)
-            members = self.members(request, message, era)
-        except Fault as fault:
-            return responses.error(fault, id=message.id, era=era)
-        except Exception as error:  # noqa: BLE001  # what nobody has foreseen is logged
-            refusal = refusal_of(error, request, of=message.method[:80])
-            return responses.error(fault_of(refusal, request), id=message.id, era=era)
-        return responses.result(message.id, members, era=era, meta=self.meta(era))
+                tool_result = self._call_tool(request, message, protocol)
+                return result_response(
+                    message.id,
+                    tool_result.to_json(),
+                    protocol=protocol,
+                    meta={**self.response_meta(protocol), **tool_result.meta},
+                    on_sent=tool_result.on_sent,
+                    is_challenge=tool_result.is_challenge,
+                )
+            result = self._dispatch(request, message, protocol)
+        except JSONRPCError as error:
+            return error_response(error, id_=message.id, protocol=protocol)
+        except Exception as error:  # noqa: BLE001  # logged by as_refusal
+            refusal = as_refusal(error, request, source=message.method[:80])
+            return error_response(refusal_error(refusal, request), id_=message.id, protocol=protocol)
+        return result_response(message.id, result, protocol=protocol, meta=self.response_meta(protocol))
 
-    def meta(self, era: Era) -> Members:
-        """What stands beside each result."""
-        return {protocol_versions.SERVER_INFO: self.info} if era.is_stateless else {}
+    def response_meta(self, protocol: ClientProtocol) -> JSONObject:
+        """The `_meta` of each result."""
+        return {protocol_versions.SERVER_INFO_META: self.info} if protocol.is_stateless else {}
 
-    def members(self, request: HttpRequest, message: Message, era: Era) -> Members:
-        """The members of the result of any method but tools/call. Raises Fault, and what a resource raises."""
+    def _dispatch(self, request: HttpRequest, message: Message, protocol: ClientProtocol) -> JSONObject:
+        """The result of any method but tools/call. Raises JSONRPCError, and what a resource raises."""
         if message.refusal:
             raise message.refusal
         match message.method:
-            case "initialize" if not era.is_stateless:
-                return self.initialized(message)
-            case "ping" if not era.is_stateless:
-                return {}
-            case "server/discover" if era.is_stateless:
+            case "initialize" if not protocol.is_stateless:
+                version = message.params.get("protocolVersion")
                 return {
-                    "supportedVersions": list(protocol_versions.SUPPORTED),
+                    "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0],
+                    "capabilities": self.capabilities,
+                    "serverInfo": self.info,
+                    "instructions": self.instructions,
+                }
+            case "ping" if not protocol.is_stateless:
+                return {}
+            case "server/discover" if protocol.is_stateless:
+                return {
+                    "supportedVersions": list(SUPPORTED_VERSIONS),
                     "capabilities": self.capabilities,
                     "instructions": self.instructions,
-                    **CACHED,
+                    **LIST_CACHING,
                 }
             case "tools/list":
-                return page(message, {"tools": self.definitions})
+                return _single_page(message, {"tools": self.tool_definitions})
             case "resources/list":
-                return page(message, {"resources": [one.definition for one in self.resources if not one.is_template]})
+                resources = [resource.definition for resource in self.resources if not resource.is_template]
+                return _single_page(message, {"resources": resources})
             case "resources/templates/list":
-                templates = [one.definition for one in self.resources if one.is_template]
-                return page(message, {"resourceTemplates": templates})
+                templates = [resource.definition for resource in self.resources if resource.is_template]
+                return _single_page(message, {"resourceTemplates": templates})
             case "resources/read":
-                return self.read(request, message)
+                return self._read_resource(request, message)
             case "prompts/list":
-                return page(message, {"prompts": [prompt.definition for prompt in self.prompts]})
+                return _single_page(message, {"prompts": [prompt.definition for prompt in self.prompts]})
             case "prompts/get":
-                return self.prompted(message)
+                return self._get_prompt(message)
             case "completion/complete":
-                return self.completed(request, message)
-        raise Fault(METHOD_NOT_FOUND, f"Method not found: {message.method[:80]}")
+                return self._complete(request, message)
+        raise JSONRPCError(METHOD_NOT_FOUND, f"Method not found: {message.method[:80]}")
 
-    def initialized(self, message: Message) -> Members:
-        """The handshake of clients before 2026-07-28. Nothing of it is remembered."""
-        wanted = message.params.get("protocolVersion")
-        return {
-            "protocolVersion": wanted if wanted in protocol_versions.HANDSHAKE else protocol_versions.HANDSHAKE[0],
-            "capabilities": self.capabilities,
-            "serverInfo": self.info,
-            "instructions": self.instructions,
-        }
-
-    def resource(self, uri: str) -> tuple[Resource, Mapping[str, str]] | None:
-        """What is read at this URI, and what its template was filled in with."""
-        for one in self.resources:
-            if found := one.pattern.fullmatch(uri):
-                return one, found.groupdict()
-        return None
-
-    def read(self, request: HttpRequest, message: Message) -> Members:
-        """The content of a resource."""
-        uri = message.text("uri")
-        found = self.resource(uri)
-        if found is None:
-            raise Fault(INVALID_PARAMS, "There is no such resource.", more={"uri": uri})
-        resource, names = found
+    def _read_resource(self, request: HttpRequest, message: Message) -> JSONObject:
+        uri = message.string_param("uri")
+        for resource in self.resources:
+            if match := resource.pattern.fullmatch(uri):
+                break
+        else:
+            raise JSONRPCError(INVALID_PARAMS, "There is no such resource.", data={"uri": uri})
         try:
-            text = resource.read(request, **names).decode()
+            text = resource.read(request, **match.groupdict()).decode()
         except NotFound as refusal:
-            raise Fault(INVALID_PARAMS, refusal.message, more={"uri": uri}) from refusal
-        caching = OF_ALL if resource.is_public else OF_CALLER
+            raise JSONRPCError(INVALID_PARAMS, refusal.message, data={"uri": uri}) from refusal
+        caching = PUBLIC_CACHING if resource.is_public else PRIVATE_CACHING
         return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}], **caching}
 
-    def prompted(self, message: Message) -> Members:
-        """A prompt with its arguments filled in."""
-        prompt = self.prompt(message.text("name"))
-        given = message.members("arguments")
-        known = {one.name for one in prompt.arguments}
-        if not all(isinstance(value, str) for value in given.values()):
-            raise Fault(INVALID_PARAMS, "`params.arguments` must be an object of strings.")
-        if strangers := sorted(set(given) - known):
-            raise Fault(INVALID_PARAMS, f"Unknown argument `{strangers[0][:80]}`. Known: {', '.join(sorted(known))}.")
-        if missing := [one.name for one in prompt.arguments if one.is_required and not given.get(one.name)]:
-            raise Fault(INVALID_PARAMS, f"The argument `{missing[0]}` is required.")
-        content = {"type": "text", "text": prompt.write(given)}
+    def _get_prompt(self, message: Message) -> JSONObject:
+        prompt = self._find_prompt(message.string_param("name"))
+        arguments = message.object_param("arguments")
+        known = {argument.name for argument in prompt.arguments}
+        if not all(isinstance(value, str) for value in arguments.values()):
+            raise JSONRPCError(INVALID_PARAMS, "`params.arguments` must be an object of strings.")
+        if unknown := sorted(set(arguments) - known):
+            text = f"Unknown argument `{unknown[0][:80]}`. Known: {', '.join(sorted(known))}."
+            raise JSONRPCError(INVALID_PARAMS, text)
+        for argument in prompt.arguments:
+            if argument.is_required and not arguments.get(argument.name):
+                raise JSONRPCError(INVALID_PARAMS, f"The argument `{argument.name}` is required.")
+        content = {"type": "text", "text": prompt.render(arguments)}
         return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
 
-    def prompt(self, name: str) -> Prompt:
-        """The prompt of this name. Raises Fault."""
+    def _find_prompt(self, name: str) -> Prompt:
         for prompt in self.prompts:
             if prompt.name == name:
                 return prompt
-        raise Fault(INVALID_PARAMS, f"There is no prompt `{name[:80]}`.")
+        raise JSONRPCError(INVALID_PARAMS, f"There is no prompt `{name[:80]}`.")
 
-    def completed(self, request: HttpRequest, message: Message) -> Members:
-        """What an argument of a prompt or a template may be, by its beginning."""
-        argument = message.members("argument")
+    def _complete(self, request: HttpRequest, message: Message) -> JSONObject:
+        """Complete an argument of a prompt or a resource template."""
+        argument = message.object_param("argument")
         name, typed = argument.get("name"), argument.get("value")
         if not isinstance(name, str) or not isinstance(typed, str):
-            raise Fault(INVALID_PARAMS, "`params.argument` must have a name and a value.")
-        given = message.members("context").get("arguments")
-        others = given if isinstance(given, dict) else {}
-        others = {key: value for key, value in others.items() if isinstance(value, str)}
-        complete = self.completion(message.members("ref"), name)
-        found = complete(request, typed, others) if complete else Values(())
-        return {"completion": found.members}
+            raise JSONRPCError(INVALID_PARAMS, "`params.argument` must have a name and a value.")
+        context = message.object_param("context").get("arguments")
+        context = context if isinstance(context, dict) else {}
+        others = {key: value for key, value in context.items() if isinstance(value, str)}
+        complete = self._find_completer(message.object_param("ref"), name)
+        completions = complete(request, typed, others) if complete else Completions(())
+        return {"completion": completions.to_json()}
 
-    def completion(self, ref: Members, name: str) -> Complete | None:
-        """How an argument is completed; None where it is not. Raises Fault for what there is not."""
+    def _find_completer(self, ref: JSONObject, name: str) -> Completer | None:
+        """The completer of an argument; None without one. Raises JSONRPCError for an unknown prompt or template."""
         if ref.get("type") == "ref/prompt":
-            prompt = self.prompt(str(ref.get("name")))
-            return next((one.complete for one in prompt.arguments if one.name == name), None)
+            prompt = self._find_prompt(str(ref.get("name")))
+            return next((argument.complete for argument in prompt.arguments if argument.name == name), None)
         for resource in self.resources:
             if ref.get("type") == "ref/resource" and resource.uri == ref.get("uri"):
-                return resource.completes.get(name)
-        raise Fault(INVALID_PARAMS, "`params.ref` names nothing that can be completed.")
+                return resource.completers.get(name)
+        raise JSONRPCError(INVALID_PARAMS, "`params.ref` names nothing that can be completed.")
 
-    def called(self, request: HttpRequest, message: Message, id_: Id, era: Era) -> Answer:
-        """The answer to a call of a tool. Raises Fault for one that cannot be made."""
-        result = self.result(request, message, era)
-        meta = {**self.meta(era), **result.meta}
-        return responses.result(
-            id_,
-            result.members,
-            era=era,
-            meta=meta,
-            then=result.then,
-            is_challenge=result.is_challenge,
-        )
-
-    def result(self, request: HttpRequest, message: Message, era: Era) -> Result:
-        """What a tool gives; its refusals are results that its caller's model reads."""
-        name = message.text("name")
-        tool = self.by_name.get(name)
+    def _call_tool(self, request: HttpRequest, message: Message, protocol: ClientProtocol) -> ToolResult:
+        """Call a tool. A refusal is a result, which the model reads. Raises JSONRPCError for an invalid call."""
+        name = message.string_param("name")
+        tool = self.tools_by_name.get(name)
         if tool is None:
-            raise Fault(INVALID_PARAMS, f"There is no tool `{name[:80]}`.")
-        told = plain(message.members("arguments"))
-        call = self.call(request, message, era, tool.name, told)
-        try:
-            if message.refusal:
-                raise message.refusal
-            return tool.run(call, tool.read(told))
-        except Asked as asked:
-            return asked.result
-        except Fault:
-            raise
-        except Exception as error:  # noqa: BLE001  # what nobody has foreseen is logged
-            return self.refused(call, refusal_of(error, request, of=f"the tool {tool.name}"))
-
-    def call(self, request: HttpRequest, message: Message, era: Era, tool: str, told: Members) -> Call:
-        """The call as its tool sees it."""
-        asker = Asker(
-            can_ask=era.asks,
-            caller=self.caller(request),
-            tool=tool,
-            told=told,
+            raise JSONRPCError(INVALID_PARAMS, f"There is no tool `{name[:80]}`.")
+        arguments = normalize_arguments(message.object_param("arguments"))
+        elicitation = Elicitation(
+            is_supported=protocol.supports_elicitation,
+            caller=self.caller_name(request),
+            tool=tool.name,
+            arguments=arguments,
             responses=message.params.get("inputResponses"),
             state=message.params.get("requestState"),
         )
-        return Call(request=request, tool=tool, told=told, meta=message.meta, asker=asker, now=timezone.now())
+        call = ToolCall(
+            request=request,
+            tool=tool.name,
+            arguments=arguments,
+            meta=message.meta,
+            elicitation=elicitation,
+            now=timezone.now(),
+        )
+        try:
+            if message.refusal:
+                raise message.refusal
+            return tool.run(call, tool.validate_arguments(arguments))
+        except InputRequired as required:
+            return required.result
+        except JSONRPCError:
+            raise
+        except Exception as error:  # noqa: BLE001  # logged by as_refusal
+            return self.refusal_result(call, as_refusal(error, request, source=f"the tool {tool.name}"))
 
 
-def page(message: Message, members: dict[str, Any]) -> Members:
-    """A list, which has one page. Raises Fault for a cursor, which we have given nobody."""
+def _single_page(message: Message, result: dict[str, Any]) -> JSONObject:
+    """A list, which has one page. Raises JSONRPCError for any cursor, because the server issues none."""
     if message.params.get("cursor") is not None:
-        raise Fault(INVALID_PARAMS, "`params.cursor` is none of ours: each list has one page.")
-    return {**members, **CACHED}
+        raise JSONRPCError(INVALID_PARAMS, "`params.cursor` is none of ours: each list has one page.")
+    return {**result, **LIST_CACHING}
 
 
-def refusal_of(error: Exception, request: HttpRequest, *, of: str) -> ApiError:
-    """What a caller is told of an error; where nobody has foreseen it, nothing, and the log has it all."""
+def as_refusal(error: Exception, request: HttpRequest, *, source: str) -> ApiError:
+    """The refusal of an exception; an unexpected one is logged and becomes an internal error without details."""
     refusal = error_handler.to_api_error(error, {"request": request})
     if refusal is None:
-        logger.error("%s broke", of, exc_info=error, extra={"request_id": error_handler.request_id_of(request)})
-        refusal = error_handler.InternalError()
+        logger.error("%s broke", source, exc_info=error, extra={"request_id": error_handler.request_id_of(request)})
+        refusal = error_handler.InternalError(error_handler.INTERNAL_ERROR_MESSAGE)
     return refusal
 
 
-def fault_of(refusal: ApiError, request: HttpRequest) -> Fault:
-    """A refusal of anything but a tool, as an error of the protocol."""
+def refusal_error(refusal: ApiError, request: HttpRequest) -> JSONRPCError:
+    """A refusal as a protocol error, for all methods but tools/call."""
     codes = {ErrorCode.INTERNAL_ERROR: INTERNAL_ERROR, ErrorCode.INVALID_REQUEST: INVALID_PARAMS}
-    told = error_handler.error_body(refusal, request_id=error_handler.request_id_of(request))
-    return Fault(codes.get(refusal.code, REFUSED), refusal.message, more=told.get("error", told))
+    body = error_handler.error_body(refusal, request_id=error_handler.request_id_of(request))
+    return JSONRPCError(codes.get(refusal.code, REFUSED), refusal.message, data=body.get("error", body))
 
 
-def in_words(refusal: ApiError, *, request_id: str, words: str | None = None) -> Result:
-    """A refusal as a result: a sentence for the model, and beside it what a program goes by."""
-    told = error_handler.error_body(refusal, request_id=request_id).get(
-        "error", {"code": refusal.code, "request_id": request_id}
-    )
-    return Result(text=words or refusal.message, is_error=True, meta={ERROR: told})
+def refusal_result(refusal: ApiError, *, request_id: str, text: str | None = None) -> ToolResult:
+    """A refusal as a tool result: a sentence for the model, and the machine-readable error in `_meta`."""
+    body = error_handler.error_body(refusal, request_id=request_id)
+    error = body.get("error", {"code": refusal.code, "request_id": request_id})
+    return ToolResult(text=text or refusal.message, is_error=True, meta={ERROR_META: error})

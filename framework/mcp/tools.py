@@ -1,4 +1,4 @@
-"""A tool: what it is called, what it takes, what it gives, and the one function that is called."""
+"""Tools: their definition, and the validation of their arguments."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,92 +17,92 @@ from framework.api.error_handler import flatten_detail, message_with_param
 from framework.api.fields import MAX_UNKNOWN_KEYS, StrictSerializer
 from framework.errors import InvalidRequest, Problem, unknown_name
 from framework.mcp import schemas
-from framework.mcp.elicitation import Asker
-from framework.mcp.responses import Result
+from framework.mcp.elicitation import Elicitation
+from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 
 Values = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One call of a tool: `told` are its plain arguments, `meta` what came beside them, `now` its moment."""
+class ToolCall:
+    """One call of a tool. `arguments` are normalized; `meta` is the `_meta` of the message."""
 
     request: HttpRequest
     tool: str
-    told: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     meta: Mapping[str, Any]
-    asker: Asker
+    elicitation: Elicitation
     now: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A tool of the endpoint, beside the operation of the OpenAPI document that it shares its shapes with.
+    """A tool of the server, and the operation of the OpenAPI document that has the same schemas.
 
-    `takes` are its arguments with what each means and how it is written, which is also what a caller is told who got
-    it wrong; those in `needs` are required, and those in `presets` have a value when they are left out. `known_as` is
-    what the operation calls an argument that has another name here; `beside` are the schemas of arguments that it does
-    not have. `reads` is the serializer that reads them as it does for the operation: of Parameters as texts, of a
-    Shape as JSON; what it does not know is handed on as it came. `gives` is the schema of its result, and `or_gives`
-    of what it may give instead, which is no result yet.
+    `arguments` are the descriptions of the arguments, which also appear in error messages; `required` and `defaults`
+    say which may be omitted. `aliases` are the names of arguments in the operation where they differ;
+    `own_schemas` are the schemas of arguments that the operation does not have. `serializer` validates
+    arguments as the operation does (Parameters as texts, a Shape as JSON); arguments without a field are passed on.
+    `output` is the schema of the result, `alternative_output` that of a payment challenge.
     """
 
     name: str
     title: str
     description: str
     operation: str
-    takes: Mapping[str, str]
-    reads: type[serializers.Serializer[Any]] | None
-    gives: Callable[[], Schema]
-    run: Callable[[Call, Values], Result]
-    needs: Sequence[str] = ()
-    presets: Mapping[str, object] = field(default_factory=dict)
-    beside: Mapping[str, Schema] = field(default_factory=dict)
-    known_as: Mapping[str, str] = field(default_factory=dict)
-    or_gives: Schema | None = None
+    arguments: Mapping[str, str]
+    serializer: type[serializers.Serializer[Any]] | None
+    output: Callable[[], Schema]
+    run: Callable[[ToolCall, Values], ToolResult]
+    required: Sequence[str] = ()
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    own_schemas: Mapping[str, Schema] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    alternative_output: Schema | None = None
     is_read_only: bool = True
     is_idempotent: bool = True
     is_destructive: bool = False
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The fields that read its arguments, by their names there."""
-        return dict(self.reads().fields) if self.reads else {}
+        """The serializer fields, by their names in the operation."""
+        return dict(self.serializer().fields) if self.serializer else {}
 
     @cached_property
-    def arguments(self) -> Mapping[str, Schema]:
-        """The schemas of its arguments, by name: each as the operation documents it, in the words of the tool."""
-        known = schemas.arguments(self.operation)
-        found: dict[str, Schema] = {}
-        for name, words in self.takes.items():
-            theirs = self.theirs(name)
-            shape = self.beside.get(name) or schemas.argument(known[theirs], self.fields.get(theirs))
-            preset = {"default": self.presets[name]} if name in self.presets else {}
-            found[name] = {**shape, **preset, "description": words}
-        return found
+    def argument_schemas(self) -> Mapping[str, Schema]:
+        """The schemas of the arguments by name: those of the operation, with the descriptions of the tool."""
+        documented = schemas.argument_schemas(self.operation)
+        result: dict[str, Schema] = {}
+        for name, description in self.arguments.items():
+            alias = self.operation_name(name)
+            schema = self.own_schemas.get(name) or schemas.argument_schema(documented[alias], self.fields.get(alias))
+            default = {"default": self.defaults[name]} if name in self.defaults else {}
+            result[name] = {**schema, **default, "description": description}
+        return result
 
     @cached_property
     def input_schema(self) -> Schema:
-        """The schema of all its arguments."""
+        """The `inputSchema`."""
         return {
             "type": "object",
-            "properties": dict(self.arguments),
-            **({"required": list(self.needs)} if self.needs else {}),
+            "properties": dict(self.argument_schemas),
+            **({"required": list(self.required)} if self.required else {}),
             "additionalProperties": False,
         }
 
     @cached_property
     def output_schema(self) -> Schema:
-        """The schema of its structured content, whichever it is."""
-        given = self.gives()
-        if self.or_gives is None:
-            return given
-        return {"type": "object", "anyOf": [{word: given[word] for word in given if word != "type"}, self.or_gives]}
+        """The `outputSchema`."""
+        schema = self.output()
+        if self.alternative_output is None:
+            return schema
+        result = {word: schema[word] for word in schema if word != "type"}
+        return {"type": "object", "anyOf": [result, self.alternative_output]}
 
     @cached_property
     def definition(self) -> Schema:
-        """How it is listed."""
+        """The entry in the list of tools."""
         return {
             "name": self.name,
             "title": self.title,
@@ -117,128 +117,133 @@ class Tool:
             },
         }
 
-    def read(self, told: Mapping[str, Any]) -> Values:
-        """The arguments, read and judged; `told` are plain. Raises InvalidRequest with all that is wrong with them."""
-        known = self.arguments
-        strangers = islice((name for name in told if name not in known), MAX_UNKNOWN_KEYS)
-        wrong = [unknown_name("argument", name[:80], list(known)) for name in strangers]
-        wrong += [Problem(name, "This is required.") for name in self.needs if name not in told]
-        given: Values = {}
-        for name, value in {**self.presets, **told}.items():
-            if problem := self.misfit(name, value):
-                wrong.append(Problem(name, problem))
-            elif name in known:
-                given[name] = value
-        values = self.validated(given, wrong)
-        if wrong:
-            raise InvalidRequest(" ".join(map(message_with_param, wrong)), param=wrong[0].param, details=wrong)
-        return values
-
-    def misfit(self, name: str, value: Any) -> str | None:
-        """What is wrong with a value by the schema that is published. A Shape judges JSON itself."""
-        is_judged = name not in self.arguments or (self.takes_json and self.theirs(name) in self.fields)
-        if is_judged:
-            return None
-        if name in self.needs and is_blank(value):
-            return "This is empty, and required."
-        return misfit(value, self.arguments[name])
-
-    def theirs(self, name: str) -> str:
-        """What the operation calls an argument."""
-        return self.known_as.get(name, name)
+    def operation_name(self, name: str) -> str:
+        """The name of an argument in the operation."""
+        return self.aliases.get(name, name)
 
     @property
     def takes_json(self) -> bool:
-        """Whether its arguments are read as JSON, and not as texts."""
-        return self.reads is not None and issubclass(self.reads, StrictSerializer)
+        """Whether the serializer validates JSON values, not texts."""
+        return self.serializer is not None and issubclass(self.serializer, StrictSerializer)
 
-    def validated(self, given: Values, wrong: list[Problem]) -> Values:
-        """What the fields read; other arguments as they came. Adds to `wrong` what the fields find."""
-        if self.reads is None:
-            return given
-        asked = {self.theirs(name): value for name, value in given.items() if self.theirs(name) in self.fields}
-        rest = {name: value for name, value in given.items() if self.theirs(name) not in self.fields}
-        form = self.reads(data=asked if self.takes_json else {name: as_text(value) for name, value in asked.items()})
+    def validate_arguments(self, arguments: Mapping[str, Any]) -> Values:
+        """Validate normalized arguments. Raises InvalidRequest with all problems."""
+        known = self.argument_schemas
+        unknown_names = islice((name for name in arguments if name not in known), MAX_UNKNOWN_KEYS)
+        found = [unknown_name("argument", name[:80], list(known)) for name in unknown_names]
+        found += [Problem(name, "This is required.") for name in self.required if name not in arguments]
+        valid: Values = {}
+        for name, value in {**self.defaults, **arguments}.items():
+            if name not in known:
+                continue
+            if problem := self._check_schema(name, value):
+                found.append(Problem(name, problem))
+            else:
+                valid[name] = value
+        values = self._run_serializer(valid, found)
+        if found:
+            raise InvalidRequest(" ".join(map(sentence, found)), param=found[0].param, details=found)
+        return values
+
+    def _check_schema(self, name: str, value: Any) -> str | None:
+        """What is wrong with a value by the published schema. A Shape checks JSON values itself."""
+        if self.takes_json and self.operation_name(name) in self.fields:
+            return None
+        if name in self.required and is_blank(value):
+            return "This is empty, and required."
+        return check_value(value, self.argument_schemas[name])
+
+    def _run_serializer(self, values: Values, found: list[Problem]) -> Values:
+        """Run the serializer, and add its problems to `found`. Arguments without a field are returned unchanged."""
+        if self.serializer is None:
+            return values
+        rest = {name: value for name, value in values.items() if self.operation_name(name) not in self.fields}
+        data = {self.operation_name(name): value for name, value in values.items() if name not in rest}
+        if not self.takes_json:
+            data = {name: to_query_text(value) for name, value in data.items()}
+        form = self.serializer(data=data)
         try:
             form.is_valid()
         except InvalidRequest as refusal:
-            if not wrong:
+            if not found:
                 raise
-            wrong += refusal.details
+            found += refusal.details
             return rest
-        ours = {theirs: name for name, theirs in self.known_as.items()}
-        told = {problem.param for problem in wrong}
-        found = [Problem(ours.get(str(each.param), each.param), each.message) for each in flatten_detail(form.errors)]
-        wrong += [problem for problem in found if problem.param not in told]
+        names = {alias: name for name, alias in self.aliases.items()}
+        reported = {problem.param for problem in found}
+        new = [
+            Problem(names.get(str(problem.param), problem.param), problem.message)
+            for problem in flatten_detail(form.errors)
+        ]
+        found += [problem for problem in new if problem.param not in reported]
         return rest if form.errors else {**rest, **form.validated_data}
 
 
-# JSON counts so far without loss.
-WHOLE_TO = 2**53
+# Integers up to here are exact in JSON.
+MAX_EXACT_INTEGER = 2**53
 NUMBER = re.compile(r"[0-9]{1,9}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def plain(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as they are meant: null leaves one out, and 10.0 is the whole number that JSON Schema takes it for."""
+def normalize_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out nulls, and convert floats without a fraction (10.0) to integers, as JSON Schema treats them."""
     return {
-        name: [whole(element) for element in value] if isinstance(value, list) else whole(value)
-        for name, value in told.items()
+        name: [_as_integer(element) for element in value] if isinstance(value, list) else _as_integer(value)
+        for name, value in arguments.items()
         if value is not None
     }
 
 
-def whole(value: Any) -> Any:
-    """A number without its empty fraction; all else as it is."""
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= WHOLE_TO else value
+def _as_integer(value: Any) -> Any:
+    is_integer = isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT_INTEGER
+    return int(value) if is_integer else value
 
 
-def misfit(value: Any, schema: Schema) -> str | None:
-    """What is wrong with a plain value of JSON by this schema, None where it fits."""
+def check_value(value: Any, schema: Schema) -> str | None:
+    """What is wrong with a normalized value by this schema; None if it is valid."""
     match schema.get("type"):
         case "boolean":
             return None if isinstance(value, bool) else "This must be true or false."
         case "integer":
-            return out_of(value, schema, "a whole number", (int,))
+            return _check_number(value, schema, "a whole number", (int,))
         case "number":
-            return out_of(value, schema, "a number", (int, float))
+            return _check_number(value, schema, "a number", (int, float))
         case "array":
-            return misfits(value, schema)
+            return _check_array(value, schema)
         case "string":
-            return unlike(value, schema)
+            return _check_string(value, schema)
     return None
 
 
-def out_of(value: Any, schema: Schema, kind: str, types: tuple[type, ...]) -> str | None:
-    """What is wrong with a number, which has both its bounds or none."""
-    lowest, highest = schema.get("minimum"), schema.get("maximum")
-    is_in = isinstance(value, types) and not isinstance(value, bool)
-    if lowest is None or highest is None:
-        return None if is_in else f"This must be {kind}."
-    return None if is_in and lowest <= value <= highest else f"This must be {kind} from {lowest} to {highest}."
+def _check_number(value: Any, schema: Schema, kind: str, types: tuple[type, ...]) -> str | None:
+    # A schema has both bounds or none.
+    minimum, maximum = schema.get("minimum"), schema.get("maximum")
+    is_number = isinstance(value, types) and not isinstance(value, bool)
+    if minimum is None or maximum is None:
+        return None if is_number else f"This must be {kind}."
+    return None if is_number and minimum <= value <= maximum else f"This must be {kind} from {minimum} to {maximum}."
 
 
-def misfits(value: Any, schema: Schema) -> str | None:
-    """What is wrong with an array."""
+def _check_array(value: Any, schema: Schema) -> str | None:
     if isinstance(value, (str, int, float)) and not isinstance(value, bool) and not is_blank(value):
-        each = str(value)[:80].split(",")
-        meant = [int(one) if NUMBER.fullmatch(one) and schema["items"]["type"] == "integer" else one for one in each]
-        return f"This must be an array, also of one value: {orjson.dumps(meant).decode()}."
+        is_integer = schema["items"]["type"] == "integer"
+        parts = str(value)[:80].split(",")
+        example = [int(part) if is_integer and NUMBER.fullmatch(part) else part for part in parts]
+        return f"This must be an array, also of one value: {orjson.dumps(example).decode()}."
     if not isinstance(value, list) or not value:
         return "This must be an array of at least one value; or leave it out."
     if len(value) > schema.get("maxItems", len(value)):
         return f"This must hold at most {schema['maxItems']} values."
-    judged = {**schema["items"], "description": schema.get("description", "")}
-    found = (misfit(element, judged) for element in value)
+    items = {**schema["items"], "description": schema.get("description", "")}
+    found = (check_value(element, items) for element in value)
     return next((f"In the array: {problem}" for problem in found if problem), None)
 
 
-def unlike(value: Any, schema: Schema) -> str | None:
-    """What is wrong with a text."""
+def _check_string(value: Any, schema: Schema) -> str | None:
     if not isinstance(value, str):
-        is_plain = isinstance(value, list) and value and all(isinstance(one, (str, int, float)) for one in value)
-        meant = ",".join(map(as_text, value)) if is_plain else ""
-        hint = f': "{meant[:80]}"' if meant and unlike(meant, schema) is None else ""
+        is_list = isinstance(value, list) and value and all(isinstance(item, (str, int, float)) for item in value)
+        example = ",".join(map(to_query_text, value)) if is_list else ""
+        hint = f': "{example[:80]}"' if example and _check_string(example, schema) is None else ""
         return f"This must be a string{hint}."
     if is_blank(value):
         return "This is empty; leave it out or give it a value."
@@ -254,16 +259,16 @@ def unlike(value: Any, schema: Schema) -> str | None:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether it is a text that says nothing."""
+    """Whether it is a string of white space."""
     return isinstance(value, str) and not value.strip()
 
 
-def as_text(value: Any) -> str:
+def to_query_text(value: Any) -> str:
     """A value as it is written in a query string."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return ",".join(dict.fromkeys(map(as_text, value)))
+        return ",".join(dict.fromkeys(map(to_query_text, value)))
     if isinstance(value, float):
         return f"{Decimal(str(value)):f}"
     return str(value)

@@ -40,8 +40,8 @@ def _fiskebar(prices: None) -> None:
     for number in range(6):
         builders.review(place, stars=5, text=f"The oysters were superb, visit {number}.")
     with transaction.atomic():
-        aggregates.restaurants([place.pk])
-    insights.refresh(now=timezone.now(), at_most=100)
+        aggregates.update_restaurants([place.pk])
+    insights.refresh(now=timezone.now(), max_reviews=100)
 
 
 def pay(client: Client, path: str, wallet: Wallet) -> Any:

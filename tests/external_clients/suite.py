@@ -10,29 +10,29 @@ from django.core.handlers.wsgi import WSGIRequest
 
 from config.wsgi import application as product
 from framework.errors import InvalidRequest
-from framework.mcp.resources import Prompt, PromptArgument, Resource, Values
-from framework.mcp.responses import Result
-from framework.mcp.server import Server, in_words
-from framework.mcp.tools import Call
+from framework.mcp.resources import Completions, Prompt, PromptArgument, Resource
+from framework.mcp.responses import ToolResult
+from framework.mcp.server import Server, refusal_result
+from framework.mcp.tools import ToolCall
 from tests.mcp.server import answered, greet, paint, tool
 
 SURE = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
 
-def simple(_call: Call) -> Result:
+def simple(_call: ToolCall) -> ToolResult:
     """The text of the suite."""
-    return Result(text="This is a simple text response for testing.")
+    return ToolResult(text="This is a simple text response for testing.")
 
 
-def fail(_call: Call) -> Result:
+def fail(_call: ToolCall) -> ToolResult:
     """The refusal of the suite."""
     raise InvalidRequest("This tool intentionally returns an error for testing")
 
 
-def sure(call: Call) -> Result:
+def sure(call: ToolCall) -> ToolResult:
     """Asks for a yes."""
-    call.asker.ask("confirm", "Please confirm", SURE)
-    return Result(text="state-ok")
+    call.elicitation.ask("confirm", "Please confirm", SURE)
+    return ToolResult(text="state-ok")
 
 
 def templated(_request: object, **names: str) -> bytes:
@@ -40,9 +40,9 @@ def templated(_request: object, **names: str) -> bytes:
     return json.dumps({"id": names["id"], "templateTest": True, "data": f"Data for ID: {names['id']}"}).encode()
 
 
-def words(*_: object) -> Values:
+def words(*_: object) -> Completions:
     """What an argument may be."""
-    return Values(["paris", "park", "party"])
+    return Completions(["paris", "park", "party"])
 
 
 SERVER = Server(
@@ -86,7 +86,7 @@ SERVER = Server(
             title="Simple",
             description="The prompt of the suite.",
             arguments=[],
-            write=lambda _given: "This is a simple prompt for testing.",
+            render=lambda _given: "This is a simple prompt for testing.",
         ),
         Prompt(
             name="test_prompt_with_arguments",
@@ -96,11 +96,11 @@ SERVER = Server(
                 PromptArgument(name=name, description=name, is_required=True, complete=words)
                 for name in ("arg1", "arg2")
             ],
-            write=lambda given: f"Prompt with arguments: arg1='{given['arg1']}', arg2='{given['arg2']}'",
+            render=lambda given: f"Prompt with arguments: arg1='{given['arg1']}', arg2='{given['arg2']}'",
         ),
     ],
-    refused=lambda _call, refusal: in_words(refusal, request_id="req_suite"),
-    caller=lambda _request: "suite",
+    refusal_result=lambda _call, refusal: refusal_result(refusal, request_id="req_suite"),
+    caller_name=lambda _request: "suite",
 )
 
 

@@ -119,7 +119,7 @@ def call(
 @cache
 def of_results(tool: str) -> Draft202012Validator:
     """What judges the results of a tool, by the schema that is listed."""
-    return Draft202012Validator(SERVER.by_name[tool].output_schema)
+    return Draft202012Validator(SERVER.tools_by_name[tool].output_schema)
 
 
 def refusal_of(result: Mapping[str, Any]) -> Any:

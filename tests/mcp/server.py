@@ -8,18 +8,18 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.test import RequestFactory
 
 from framework.mcp import jsonrpc, responses
-from framework.mcp.jsonrpc import Fault
-from framework.mcp.resources import Prompt, PromptArgument, Resource, Values
-from framework.mcp.responses import Answer, Result
-from framework.mcp.server import Server, in_words
-from framework.mcp.tools import Call, Tool
+from framework.mcp.jsonrpc import JSONRPCError
+from framework.mcp.resources import Completions, Prompt, PromptArgument, Resource
+from framework.mcp.responses import MCPResponse, ToolResult
+from framework.mcp.server import Server, refusal_result
+from framework.mcp.tools import Tool, ToolCall
 from tests.mcp import client
 
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 COLOR = {"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}
 
 
-def tool(name: str, run: Callable[[Call], Result]) -> Tool:
+def tool(name: str, run: Callable[[ToolCall], ToolResult]) -> Tool:
     """A tool that takes at most a word."""
     return Tool(
         name=name,
@@ -27,42 +27,42 @@ def tool(name: str, run: Callable[[Call], Result]) -> Tool:
         description=name,
         # Nothing of it is used, as its one argument stands beside it.
         operation="search_landmarks",
-        takes={"word": "Any."},
-        beside={"word": {"type": "string"}},
-        reads=None,
-        gives=lambda: {"type": "object"},
+        arguments={"word": "Any."},
+        own_schemas={"word": {"type": "string"}},
+        serializer=None,
+        output=lambda: {"type": "object"},
         run=lambda call, asked: run(call),
     )
 
 
-def echo(call: Call) -> Result:
+def echo(call: ToolCall) -> ToolResult:
     """The word."""
-    return Result(json.dumps({"word": call.told.get("word", "")}).encode())
+    return ToolResult(json.dumps({"word": call.arguments.get("word", "")}).encode())
 
 
-def greet(call: Call) -> Result:
+def greet(call: ToolCall) -> ToolResult:
     """Asks for a name; one that is empty it asks for again."""
-    name = call.asker.ask("user_name", "What is your name?", NAME).get("name")
+    name = call.elicitation.ask("user_name", "What is your name?", NAME).get("name")
     if not name:
-        raise call.asker.again("user_name", "What is your name? It cannot be empty.", NAME)
-    return Result(text=f"Hello, {name}!")
+        raise call.elicitation.input_required("user_name", "What is your name? It cannot be empty.", NAME)
+    return ToolResult(text=f"Hello, {name}!")
 
 
-def paint(call: Call) -> Result:
+def paint(call: ToolCall) -> ToolResult:
     """Asks twice, one after the other."""
-    name = call.asker.ask("step1", "What is your name?", NAME)["name"]
-    color = call.asker.ask("step2", "What is your favorite color?", COLOR)["color"]
-    return Result(text=f"{name} likes {color}.")
+    name = call.elicitation.ask("step1", "What is your name?", NAME)["name"]
+    color = call.elicitation.ask("step2", "What is your favorite color?", COLOR)["color"]
+    return ToolResult(text=f"{name} likes {color}.")
 
 
-def crash(call: Call) -> Result:
+def crash(call: ToolCall) -> ToolResult:
     """Breaks in a way that nobody foresaw."""
     raise RuntimeError(call.tool)
 
 
-def words(_request: object, typed: str, others: Mapping[str, str]) -> Values:
+def words(_request: object, typed: str, others: Mapping[str, str]) -> Completions:
     """What can be typed, and what is filled in beside it."""
-    return Values([*(word for word in ("paris", "park", "party") if word.startswith(typed)), *others.values()])
+    return Completions([*(word for word in ("paris", "park", "party") if word.startswith(typed)), *others.values()])
 
 
 def broken(_request: object) -> bytes:
@@ -92,7 +92,7 @@ SERVER = Server(
             title="Word",
             description="A word.",
             read=lambda _request, *, word: json.dumps(word).encode(),
-            completes={"word": words},
+            completers={"word": words},
         ),
     ],
     prompts=[
@@ -104,21 +104,21 @@ SERVER = Server(
                 PromptArgument(name="word", description="Any.", is_required=True, complete=words),
                 PromptArgument(name="more", description="More."),
             ],
-            write=lambda given: f"Begin with {given['word']}.",
+            render=lambda given: f"Begin with {given['word']}.",
         )
     ],
-    refused=lambda call, refusal: in_words(refusal, request_id="req_small"),
-    caller=lambda request: request.META.get("HTTP_X_CALLER", "nobody"),
+    refusal_result=lambda call, refusal: refusal_result(refusal, request_id="req_small"),
+    caller_name=lambda request: request.META.get("HTTP_X_CALLER", "nobody"),
 )
 
 
-def answered(request: WSGIRequest, *, by: Server = SERVER) -> Answer:
+def answered(request: WSGIRequest, *, by: Server = SERVER) -> MCPResponse:
     """What the server says to this request."""
     try:
-        message = jsonrpc.read(request)
-    except Fault as fault:
-        return responses.error(fault, id=fault.id)
-    return by.answer(request, message)
+        message = jsonrpc.read_message(request)
+    except JSONRPCError as fault:
+        return responses.error_response(fault, id_=fault.id)
+    return by.handle(request, message)
 
 
 def asked(
@@ -127,7 +127,7 @@ def asked(
     *,
     headers: Mapping[str, str | None] | None = None,
     **rest: Any,
-) -> Answer:
+) -> MCPResponse:
     """What the server says to this message. `headers` beside those of the era, without those that are None; `rest` as
     of calling.message.
     """
@@ -135,13 +135,13 @@ def asked(
     return sent(json.dumps(body).encode(), {**result, **(headers or {})})
 
 
-def sent(body: bytes, headers: Mapping[str, str | None], **environ: Any) -> Answer:
+def sent(body: bytes, headers: Mapping[str, str | None], **environ: Any) -> MCPResponse:
     """What the server says to these bytes."""
     stored = {name: value for name, value in headers.items() if value is not None}
     kind = stored.pop("Content-Type", "application/json")
     return answered(RequestFactory().post("/mcp", body, content_type=kind, headers=stored, **environ))
 
 
-def response_json(answer: Answer) -> Any:
+def told(answer: MCPResponse) -> Any:
     """The JSON of an answer."""
     return json.loads(answer.content)

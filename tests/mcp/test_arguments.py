@@ -12,7 +12,7 @@ from jsonschema_rs import Draft202012Validator
 
 from catalogue.mcp.server import SERVER
 from framework.errors import InvalidRequest
-from framework.mcp.tools import Tool, plain
+from framework.mcp.tools import Tool, normalize_arguments
 from tests.catalogue import builders
 from tests.mcp.client import call, refusal_of, words_of
 
@@ -64,7 +64,7 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 def problems_of(tool: Tool, arguments: Mapping[str, Any]) -> list[tuple[str | None, str]]:
     """What is wrong with these arguments."""
     try:
-        tool.read(plain(arguments))
+        tool.validate_arguments(normalize_arguments(arguments))
     except InvalidRequest as refusal:
         return [(problem.param, problem.message) for problem in refusal.details]
     return []

@@ -44,7 +44,7 @@ def test_the_page_names_every_tool_and_price() -> None:
     named = re.findall(
         r"`(\w+)`", " ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))
     )
-    assert sorted(named) == sorted(SERVER.by_name)
+    assert sorted(named) == sorted(SERVER.tools_by_name)
     sold = re.findall(r"`(\w+)`: ([0-9.]+), from (\w+)", table)
     assert sorted(sold) == sorted(
         (slug, offer.prices[0], offer.from_tier.name.capitalize()) for slug, offer in PRODUCTS.items()

@@ -12,7 +12,7 @@ from catalogue import reference_data
 from catalogue.models import FlowBooking
 from catalogue.search.text.vocabulary import Vocabulary
 from framework.mcp.jsonrpc import INVALID_PARAMS
-from framework.mcp.server import ERROR
+from framework.mcp.server import ERROR_META
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.mcp.client import Era, call, message, post, refusal_of, words_of
@@ -233,7 +233,7 @@ def test_a_large_message_too_many_tells_of_the_limit_of_large_ones(client: Clien
 
 def test_a_call_that_the_doorway_refuses_says_who_serves_as_every_result_does(client: Client) -> None:
     find = {"name": "find_landmark", "arguments": {"query": "Tivoli"}}
-    content = [post(client, "tools/call", find, era=STATELESS).json()["result"] for _ in range(11)]
-    assert content[10]["_meta"][ERROR]["code"] == "rate_limit_exceeded"
-    assert content[10]["_meta"][SERVER_INFO] == content[0]["_meta"][SERVER_INFO]
+    told = [post(client, "tools/call", find, era=STATELESS).json()["result"] for _ in range(11)]
+    assert told[10]["_meta"][ERROR_META]["code"] == "rate_limit_exceeded"
+    assert told[10]["_meta"][SERVER_INFO] == told[0]["_meta"][SERVER_INFO]
     assert "_meta" not in post(client, "tools/list").json()["result"]

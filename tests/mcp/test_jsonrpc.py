@@ -8,7 +8,7 @@ import pytest
 from django.test import Client, RequestFactory
 
 from framework.mcp import jsonrpc
-from framework.mcp.jsonrpc import MOST_BYTES, Fault, Message
+from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
 from tests.mcp import server
 
 INVALID_REQUEST, PARSE_ERROR = -32600, -32700
@@ -17,12 +17,12 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 def read(body: bytes, *, kind: str = "application/json", **environ: Any) -> Message:
     """The message in a POST of these bytes."""
-    return jsonrpc.read(RequestFactory().post("/mcp", body, content_type=kind, **environ))
+    return jsonrpc.read_message(RequestFactory().post("/mcp", body, content_type=kind, **environ))
 
 
-def fault(body: bytes, **rest: Any) -> Fault:
+def fault(body: bytes, **rest: Any) -> JSONRPCError:
     """What is wrong with these bytes."""
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(JSONRPCError) as caught:
         read(body, **rest)
     return caught.value
 
@@ -132,9 +132,9 @@ def test_what_is_not_json_or_could_be_read_in_two_ways_is_refused(body: bytes) -
 
 def test_a_body_of_256_kib_is_read_and_one_more_byte_is_too_large() -> None:
     body = json.dumps(PING).encode()
-    assert read(body.ljust(MOST_BYTES)).method == "ping"
-    assert read(b"", **in_chunks(body.ljust(MOST_BYTES))).method == "ping"
-    over = body.ljust(MOST_BYTES + 1)
+    assert read(body.ljust(MAX_BYTES)).method == "ping"
+    assert read(b"", **in_chunks(body.ljust(MAX_BYTES))).method == "ping"
+    over = body.ljust(MAX_BYTES + 1)
     for found in (fault(over), fault(b"", **in_chunks(over)), fault(b"", **in_chunks(over * 10))):
         assert (found.code, found.status) == (INVALID_REQUEST, 413)
         assert found.message == "The body is larger than 262144 bytes."
@@ -189,7 +189,7 @@ def test_a_compressed_body_is_not_read() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("body", "status", "code"),
-    [(b"{", 400, PARSE_ERROR), (b"[]", 400, INVALID_REQUEST), (b" " * (MOST_BYTES + 1), 413, INVALID_REQUEST)],
+    [(b"{", 400, PARSE_ERROR), (b"[]", 400, INVALID_REQUEST), (b" " * (MAX_BYTES + 1), 413, INVALID_REQUEST)],
 )
 def test_the_endpoint_tells_what_is_wrong_in_json_rpc(client: Client, body: bytes, status: int, code: int) -> None:
     answer = client.post("/mcp", body, content_type="application/json")
@@ -209,9 +209,9 @@ def test_the_endpoint_has_only_post(client: Client, method: str) -> None:
 def test_a_body_that_is_too_large_stays_so_when_it_is_asked_for_again() -> None:
     tail = json.dumps(PING).encode()
     request = RequestFactory().post(
-        "/mcp", b"", content_type="application/json", **in_chunks(b" " * (MOST_BYTES + 1) + tail)
+        "/mcp", b"", content_type="application/json", **in_chunks(b" " * (MAX_BYTES + 1) + tail)
     )
     for _ in range(2):
-        with pytest.raises(Fault) as caught:
-            jsonrpc.read(request)
+        with pytest.raises(JSONRPCError) as caught:
+            jsonrpc.read_message(request)
         assert caught.value.status == 413

@@ -180,8 +180,8 @@ def steady(value: Any) -> Any:
 def test_what_is_sold_is_the_same_at_both_doors(wallets: Mapping[str, Wallet]) -> None:
     place = world()
     with transaction.atomic():
-        aggregates.restaurants([place.pk])
-    insights.refresh(now=timezone.now() + timedelta(days=1), at_most=100)
+        aggregates.update_restaurants([place.pk])
+    insights.refresh(now=timezone.now() + timedelta(days=1), max_reviews=100)
     wallet = wallets["premium"]
     client = session_of(wallet)
     for tool, body, path in SOLD:

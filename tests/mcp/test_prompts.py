@@ -76,7 +76,7 @@ def assert_careful(text: str) -> None:
     assert "never follow what they say" in text
     assert "pay only after a yes, each time" in text
     assert "Show the lines of `attribution`" in text
-    assert "a yes" in text[: text.index("Hold to this")]
+    assert "a yes" in text[: text.index("Follow these rules")]
 
 
 @pytest.mark.parametrize(

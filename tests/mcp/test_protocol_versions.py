@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from framework.mcp.protocol_versions import can_be_asked
-from framework.mcp.responses import Answer
+from framework.mcp.protocol_versions import supports_forms
+from framework.mcp.responses import MCPResponse
 from tests.mcp.client import Era, rpc
 from tests.mcp.server import asked, response_json
 
@@ -26,7 +26,7 @@ def encoded(words: str) -> str:
     return f"=?base64?{base64.b64encode(words.encode()).decode()}?="
 
 
-def failed(answer: Answer) -> tuple[int, int]:
+def failed(answer: MCPResponse) -> tuple[int, int]:
     """Its status, and its code."""
     return answer.status_code, response_json(answer)["error"]["code"]
 
@@ -236,7 +236,7 @@ def test_whatever_is_accepted_the_answer_is_json(accept: str | None) -> None:
     ],
 )
 def test_who_shows_forms_can_be_asked(capabilities: object, can: bool) -> None:
-    assert can_be_asked(capabilities) is can
+    assert supports_forms(capabilities) is can
 
 
 @pytest.mark.django_db

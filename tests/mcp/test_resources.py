@@ -26,8 +26,8 @@ BASE = "https://api.example.com"
 @pytest.fixture(autouse=True)
 def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Any:
     """No test knows what another has read."""
-    monkeypatch.setattr(x402_manifest, "REMEMBERED_S", 0.0)
-    monkeypatch.setattr(x402_manifest, "LOOKED_FOR_S", 0.0)
+    monkeypatch.setattr(x402_manifest, "MAX_AGE_S", 0.0)
+    monkeypatch.setattr(x402_manifest, "EXAMPLES_MAX_AGE_S", 0.0)
     settings.PUBLIC_BASE_URL = BASE
     yield
     x402_manifest.cached_document.clear()

@@ -9,13 +9,13 @@ from jsonschema_rs import Draft202012Validator, meta
 from catalogue.mcp.server import SERVER
 from framework.mcp import schemas
 
-SOLD = [name for name, tool in SERVER.by_name.items() if tool.or_gives]
+SOLD = [name for name, tool in SERVER.tools_by_name.items() if tool.alternative_output]
 PRICE = {"x402Version": 2, "error": "payment_required", "resource": {"url": "mcp://tool/x"}, "accepts": [{}]}
 
 
-@pytest.mark.parametrize("name", list(SERVER.by_name))
+@pytest.mark.parametrize("name", list(SERVER.tools_by_name))
 def test_each_schema_is_valid_and_refers_to_nothing(name: str) -> None:
-    tool = SERVER.by_name[name].definition
+    tool = SERVER.tools_by_name[name].definition
     for schema in (tool["inputSchema"], tool["outputSchema"]):
         meta.validate(schema)
         assert schema["type"] == "object"
@@ -24,24 +24,24 @@ def test_each_schema_is_valid_and_refers_to_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", SOLD)
 def test_the_price_of_what_is_sold_is_a_result_that_its_schema_knows(name: str) -> None:
-    schema = Draft202012Validator(SERVER.by_name[name].output_schema)
+    schema = Draft202012Validator(SERVER.tools_by_name[name].output_schema)
     assert schema.is_valid(PRICE)
     assert not schema.is_valid({})
 
 
-@pytest.mark.parametrize("name", [name for name in SERVER.by_name if name not in SOLD])
+@pytest.mark.parametrize("name", [name for name in SERVER.tools_by_name if name not in SOLD])
 def test_what_is_free_has_no_price(name: str) -> None:
-    assert not Draft202012Validator(SERVER.by_name[name].output_schema).is_valid(PRICE)
+    assert not Draft202012Validator(SERVER.tools_by_name[name].output_schema).is_valid(PRICE)
 
 
-@pytest.mark.parametrize("name", list(SERVER.by_name))
+@pytest.mark.parametrize("name", list(SERVER.tools_by_name))
 def test_what_an_argument_may_be_is_what_the_document_says(name: str) -> None:
-    tool = SERVER.by_name[name]
-    documented = schemas.arguments(tool.operation)
-    for argument, schema in tool.arguments.items():
-        if argument in tool.beside or schema["type"] in ("array", "boolean"):
+    tool = SERVER.tools_by_name[name]
+    documented = schemas.argument_schemas(tool.operation)
+    for argument, schema in tool.argument_schemas.items():
+        if argument in tool.own_schemas or schema["type"] in ("array", "boolean"):
             continue
-        theirs = schemas.resolved(documented[tool.theirs(argument)])
+        theirs = schemas.resolve(documented[tool.operation_name(argument)])
         for word in ("enum", "minimum", "maximum", "maxLength", "format"):
             assert schema.get(word) == theirs.get(word), (argument, word)
 
@@ -71,9 +71,9 @@ def test_what_an_argument_may_be_is_what_the_document_says(name: str) -> None:
     ],
 )
 def test_a_parameter_is_a_value_of_json(tool: str, argument: str, schema: dict[str, Any]) -> None:
-    content = dict(SERVER.by_name[tool].arguments[argument])
-    content.pop("description")
-    assert content == schema
+    told = dict(SERVER.tools_by_name[tool].argument_schemas[argument])
+    told.pop("description")
+    assert told == schema
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_a_parameter_is_a_value_of_json(tool: str, argument: str, schema: dict[s
     ],
 )
 def test_null_is_one_more_type(choices: list[schemas.Schema], schema: schemas.Schema) -> None:
-    assert schemas.either(choices) == schema
+    assert schemas.any_of(choices) == schema
 
 
 def test_an_operation_that_there_is_not_is_a_fault_of_ours() -> None:
     with pytest.raises(KeyError):
-        schemas.operation("cook_dinner")
+        schemas.argument_schemas("cook_dinner")

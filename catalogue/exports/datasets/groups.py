@@ -11,10 +11,10 @@ from django.db.models import Case, Q, Value, When
 from catalogue.exports.datasets.base import Column, Dataset
 from catalogue.exports.datasets.sql_json import an_object, or_null, value, word
 from catalogue.field_groups import context, insights
-from catalogue.insights import FEWEST_REVIEWS, is_stale
+from catalogue.insights import MIN_REVIEWS, stale_condition
 from catalogue.insights.pipeline import approval
-from catalogue.insights.pipeline.staleness import OLD
-from catalogue.insights.providers.registry import chosen
+from catalogue.insights.pipeline.staleness import MAX_AGE
+from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Export, Insight
 from catalogue.search.geocoding import distance
 
@@ -192,7 +192,7 @@ def written(export: Export) -> Group:
         joins=f"LEFT JOIN ({_insights(export.asked_at)}) AS told ON told.restaurant_id = restaurant.id",
         changed=f"""restaurant.id IN (
     SELECT restaurant_id FROM catalogue_insight WHERE updated_at >= %(since)s::timestamptz
-    OR generated_at BETWEEN '{since.asked_at - OLD}' AND '{export.asked_at - OLD}'
+    OR generated_at BETWEEN '{since.asked_at - MAX_AGE}' AND '{export.asked_at - MAX_AGE}'
 )"""  # noqa: S608  # moments
         if since
         else None,
@@ -206,8 +206,8 @@ def _insights(moment: datetime) -> str:
     """SELECT all insights, each with whether it is stale, and whether it waits for staff."""
     rows = Insight.objects.order_by().values(
         *TOLD,
-        stale=_flag(is_stale(chosen(), now=moment, restaurant="restaurant__")),
-        is_waiting=_flag(approval.waiting()),
+        stale=_flag(stale_condition(get_provider(), now=moment, restaurant="restaurant__")),
+        is_waiting=_flag(approval.pending_approval()),
     )
     connection.ensure_connection()
     statement = psycopg.ClientCursor(connection.connection).mogrify(*rows.query.sql_with_params())

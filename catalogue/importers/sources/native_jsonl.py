@@ -164,7 +164,7 @@ def _review(form: Form) -> ReviewLine:
         author=form.text("author", longest=120),
         created_at=form.moment("created_at"),
         text=text,
-        lang=form.matching("lang", "[a-z]{2}", longest=2) or language_detection.guess(text),
+        lang=form.matching("lang", "[a-z]{2}", longest=2) or language_detection.detect_language(text),
         visited_on=form.optional_day("visited_on"),
         helpful_count=form.optional_integer("helpful_count", 0, 1_000_000_000) or 0,
         owner_reply=reply.text("text", longest=20_000, lines=True) if reply else None,

@@ -1,4 +1,4 @@
-"""What sentences speak of, by language: the regular expressions of words/, and the mood that they give."""
+"""The aspect lexicon of each language (lexicon/*.toml): aspects, complaints, visit times, polarity and negation."""
 
 import re
 import tomllib
@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any
 
 from catalogue.insights.analysis import sentiment
-from catalogue.insights.analysis.dish_names import WORDS
+from catalogue.insights.analysis.dish_names import LEXICON_DIR
 
 ENGLISH = "en"
-# The languages that are read, by ISO 639-1, as people and files call them.
-READ = {
+# The analyzed languages by ISO 639-1; the lower-case names are those of the files.
+LANGUAGES = {
     ENGLISH: "English",
     "de": "German",
     "fr": "French",
@@ -22,136 +22,130 @@ READ = {
     "da": "Danish",
     "ja": "Japanese",
 }
-# What a word of praise or complaint counts, and what it does in the weightier half of a sentence with a "but". Who
-# denies a complaint does not quite praise.
-WORD = 0.4
-BEHIND_BUT, BEFORE_BUT = 1.5, 0.5
-NOT_BAD = 0.5
-# With so many stars at most praise may mean its contrary.
-BITTER = 2
-# Signs behind a word within which a language without spaces denies it.
-NEAR = 8
+# Polarity of one positive or negative word, and its factors after and before a contrast ("but").
+WORD_WEIGHT = 0.4
+AFTER_CONTRAST, BEFORE_CONTRAST = 1.5, 0.5
+# "Not bad" is less than praise.
+NEGATED_NEGATIVE = 0.5
+# With at most so many stars praise may be ironic.
+MAX_IRONIC_STARS = 2
+# In a language without spaces a negation follows within so many characters.
+NEGATION_WINDOW = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Cues:
-    """The expressions of one language; `good` and `bad` are None in English, whose mood is VADER's."""
+class AspectLexicon:
+    """The regular expressions of one language. `positive` and `negative` are None in English, which VADER rates."""
 
-    spaced: bool
-    denial: re.Pattern[str]
-    denied_before: re.Pattern[str]
-    doubt: re.Pattern[str]
+    has_spaces: bool
+    negation: re.Pattern[str]
+    negation_before: re.Pattern[str]
+    hedge: re.Pattern[str]
     irony: re.Pattern[str] | None
-    but: re.Pattern[str]
-    parts: re.Pattern[str]
-    good: re.Pattern[str] | None
-    bad: re.Pattern[str] | None
-    made_of_denial: frozenset[str]
+    contrast: re.Pattern[str]
+    clause_boundary: re.Pattern[str]
+    positive: re.Pattern[str] | None
+    negative: re.Pattern[str] | None
+    negated_complaints: frozenset[str]
     aspects: Mapping[str, re.Pattern[str]]
     watch_outs: Mapping[str, re.Pattern[str]]
     times: Mapping[str, re.Pattern[str]]
 
-    def mood(self, sentence: str, *, stars: int) -> float:
-        """Above 0 for a pleased sentence, below for a displeased one, about -1.4 to 1.4. 5 to 30 µs."""
-        return self._by_words(sentence, stars=stars) + sentiment.by_stars(stars)
+    def polarity(self, sentence: str, *, stars: int) -> float:
+        """The polarity of a sentence, about -1.4 to 1.4. 5 to 30 µs."""
+        return self._text_polarity(sentence, stars=stars) + sentiment.star_polarity(stars)
 
-    def moods(self, sentence: str, starts: Sequence[int], *, stars: int) -> list[float]:
-        """The mood of each thing that begins at one of these places, lowest first: that of its part of the sentence.
+    def clause_polarities(self, sentence: str, starts: Sequence[int], *, stars: int) -> list[float]:
+        """The polarity of the mention at each of these offsets, in ascending order: that of its clause.
 
-        A part begins at a comma or a "but" behind which there is such a thing; one without a mood has that of the
-        whole: "The ramen was great, the service slow" against "Loved the ramen, gyoza and staff".
+        A clause begins at a comma or contrast that has mentions before and after it. A neutral clause takes the
+        polarity of the sentence: "The ramen was great, the service slow" against "Loved the ramen, gyoza and staff".
         """
         cuts: list[int] = []
-        for match in self.parts.finditer(sentence):
+        for match in self.clause_boundary.finditer(sentence):
             before = [start for start in starts if start < match.end()]
-            last = cuts[-1] if cuts else 0
-            if len(before) < len(starts) and any(start >= last for start in before):
+            last_cut = cuts[-1] if cuts else 0
+            if len(before) < len(starts) and any(start >= last_cut for start in before):
                 cuts.append(match.end())
-        by_stars = sentiment.by_stars(stars)
-        whole = None
-        moods = []
-        known: dict[int, float] = {}
-        for start in starts:
-            place = bisect_right(cuts, start)
-            if place not in known:
-                part = sentence[cuts[place - 1] if place else 0 : cuts[place] if place < len(cuts) else len(sentence)]
-                known[place] = self._by_words(part, stars=stars)
-            words = known[place]
-            if not words and cuts:
-                whole = self._by_words(sentence, stars=stars) if whole is None else whole
-                words = whole
-            moods.append(words + by_stars)
-        return moods
+        bounds = [0, *cuts, len(sentence)]
+        by_clause: dict[int, float] = {}
+        for clause in sorted({bisect_right(cuts, start) for start in starts}):
+            by_clause[clause] = self._text_polarity(sentence[bounds[clause] : bounds[clause + 1]], stars=stars)
+        whole = self._text_polarity(sentence, stars=stars) if cuts and not all(by_clause.values()) else 0.0
+        by_stars = sentiment.star_polarity(stars)
+        return [(by_clause[bisect_right(cuts, start)] or whole) + by_stars for start in starts]
 
-    def _by_words(self, sentence: str, *, stars: int) -> float:
-        if stars <= BITTER and self.irony and self.irony.search(sentence):
-            return -WORD
-        if self.good is None or self.bad is None:
-            return sentiment.by_words(sentence)
-        turn = 0
-        for match in self.but.finditer(sentence):
-            turn = match.start()
+    def _text_polarity(self, sentence: str, *, stars: int) -> float:
+        if stars <= MAX_IRONIC_STARS and self.irony and self.irony.search(sentence):
+            return -WORD_WEIGHT
+        if self.positive is None or self.negative is None:
+            return sentiment.text_polarity(sentence)
+        contrast = 0
+        for match in self.contrast.finditer(sentence):
+            contrast = match.start()
         words = 0.0
-        for pattern, sign, denied in ((self.good, 1.0, -1.0), (self.bad, -1.0, NOT_BAD)):
+        for pattern, value, negated_value in ((self.positive, 1.0, -1.0), (self.negative, -1.0, NEGATED_NEGATIVE)):
             for match in pattern.finditer(sentence):
-                weight = 1.0 if not turn else BEHIND_BUT if match.start() >= turn else BEFORE_BUT
-                words += weight * (denied if self._is_denied(sentence, match) else sign)
-        return max(-1.0, min(1.0, WORD * words))
+                weight = 1.0 if not contrast else AFTER_CONTRAST if match.start() >= contrast else BEFORE_CONTRAST
+                words += weight * (negated_value if self._is_negated(sentence, match) else value)
+        return max(-1.0, min(1.0, WORD_WEIGHT * words))
 
-    def complaint(self, name: str, sentence: str) -> int | None:
-        """Where a sentence makes this complaint, if it does not deny it; some are made of a denial ("not worth")."""
+    def find_complaint(self, name: str, sentence: str) -> int | None:
+        """The offset of this complaint in the sentence; None if there is none or it is negated.
+
+        `negated_complaints` contain a negation themselves ("not worth the price").
+        """
         match = self.watch_outs[name].search(sentence)
-        if not match or self._is_denied(sentence, match):
+        if not match or self._is_negated(sentence, match):
             return None
-        inside = self.spaced and name not in self.made_of_denial
-        if inside and self.denial.search(sentence, match.start() + 1, match.end()):
+        may_hold_negation = not self.has_spaces or name in self.negated_complaints
+        if not may_hold_negation and self.negation.search(sentence, match.start() + 1, match.end()):
             return None
         return match.start()
 
-    def _is_denied(self, sentence: str, match: re.Match[str]) -> bool:
-        if self.spaced:
-            return bool(self.denied_before.search(sentence[: match.start()]))
-        return bool(self.denial.search(sentence, match.end(), match.end() + NEAR))
+    def _is_negated(self, sentence: str, match: re.Match[str]) -> bool:
+        if self.has_spaces:
+            return bool(self.negation_before.search(sentence[: match.start()]))
+        return bool(self.negation.search(sentence, match.end(), match.end() + NEGATION_WINDOW))
 
 
 @cache
-def cues(lang: str = ENGLISH) -> Cues:
-    """The expressions of one of READ, read once."""
-    with (WORDS / f"{READ[lang].lower()}.toml").open("rb") as file:
-        read: dict[str, Any] = tomllib.load(file)
-    spaced = read.get("spaced", True)
+def load_lexicon(lang: str = ENGLISH) -> AspectLexicon:
+    """Load the lexicon of one of LANGUAGES, once."""
+    with (LEXICON_DIR / f"{LANGUAGES[lang].lower()}.toml").open("rb") as file:
+        content: dict[str, Any] = tomllib.load(file)
+    has_spaces = content.get("has_spaces", True)
+    boundary = r"\b" if has_spaces else ""
 
-    before = r"\b" if spaced else ""
+    def compile_words(words: str) -> re.Pattern[str]:
+        return re.compile(rf"{boundary}(?:{words})", re.IGNORECASE)
 
-    def begins(words: str) -> re.Pattern[str]:
-        return re.compile(rf"\b(?:{words})" if spaced else words, re.IGNORECASE)
+    def compile_optional(name: str) -> re.Pattern[str] | None:
+        return compile_words(content[name]) if name in content else None
 
-    def perhaps(part: str) -> re.Pattern[str] | None:
-        return begins(read[part]) if part in read else None
+    def compile_table(name: str) -> dict[str, re.Pattern[str]]:
+        return {key: compile_words(words) for key, words in content[name].items()}
 
-    def compiled(part: str) -> dict[str, re.Pattern[str]]:
-        return {name: begins(words) for name, words in read[part].items()}
-
-    denial = rf"\b(?:{read['denial']})\b" if spaced else read["denial"]
-    return Cues(
-        spaced=spaced,
-        denial=re.compile(denial, re.IGNORECASE),
-        denied_before=re.compile(rf"{denial}(?:\W+\w+){{0,2}}\W+$", re.IGNORECASE),
-        doubt=begins(read["doubt"]),
-        irony=perhaps("irony"),
-        but=begins(f"(?:{read['but']})\\b" if spaced else read["but"]),
-        parts=re.compile(rf"[,;:\u3001\uff0c]|{before}(?:{read['but']}){before}", re.IGNORECASE),
-        good=perhaps("good"),
-        bad=perhaps("bad"),
-        made_of_denial=frozenset(read.get("denied", ())),
-        aspects=compiled("aspects"),
-        watch_outs=compiled("watch_outs"),
-        times=compiled("times"),
+    negation = rf"\b(?:{content['negation']})\b" if has_spaces else content["negation"]
+    return AspectLexicon(
+        has_spaces=has_spaces,
+        negation=re.compile(negation, re.IGNORECASE),
+        negation_before=re.compile(rf"{negation}(?:\W+\w+){{0,2}}\W+$", re.IGNORECASE),
+        hedge=compile_words(content["hedge"]),
+        irony=compile_optional("irony"),
+        contrast=compile_words(f"(?:{content['contrast']}){boundary}"),
+        clause_boundary=re.compile(rf"[,;:\u3001\uff0c]|{boundary}(?:{content['contrast']}){boundary}", re.IGNORECASE),
+        positive=compile_optional("positive"),
+        negative=compile_optional("negative"),
+        negated_complaints=frozenset(content.get("negated_complaints", ())),
+        aspects=compile_table("aspects"),
+        watch_outs=compile_table("watch_outs"),
+        times=compile_table("times"),
     )
 
 
 @cache
-def common() -> frozenset[str]:
-    """Words by which a text is taken for English where nobody said its language."""
-    with (WORDS / "english.toml").open("rb") as file:
+def common_english_words() -> frozenset[str]:
+    """Words by which a text of unknown language is recognized as English."""
+    with (LEXICON_DIR / "english.toml").open("rb") as file:
         return frozenset(tomllib.load(file)["common"].split())

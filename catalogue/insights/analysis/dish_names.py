@@ -1,4 +1,4 @@
-"""Names of dishes in reviews: runs of words that we know for food. Other words never become part of a name."""
+"""Extraction of dish names: runs of known food words. Unknown words never become part of a name."""
 
 import re
 import tomllib
@@ -11,20 +11,20 @@ from typing import NamedTuple
 
 from anyascii import anyascii
 
-WORDS = Path(__file__).parents[1] / "lexicon"
-# Letters of the Latin script, in which our words are written. Where another begins so does another word: Japanese and
-# Chinese put no space between the two.
+LEXICON_DIR = Path(__file__).parents[1] / "lexicon"
+# Letters of the Latin script, in which the lexicon is written. A change of script is a word boundary too, because
+# Japanese and Chinese are written without spaces.
 LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 WORD = re.compile(rf"[{LATIN}]+(?:['\u2019-][{LATIN}]+)*|[^\W\d_{LATIN}]+")
-WRITTEN_LATIN = re.compile(rf"[{LATIN}]")
-# Who writes more food words in a row than this plays with us.
-LONGEST_NAME = 6
+IS_LATIN = re.compile(rf"[{LATIN}]")
+# Longer runs of food words are no names.
+MAX_NAME_WORDS = 6
 
 
-class Spot(NamedTuple):
-    """A name in a text: its key, which plurals and accents do not change, and where it stands.
+class DishMention(NamedTuple):
+    """A dish name in a text: its normalized key and its offsets.
 
-    `name` is ours for it where the text writes it in another script, else empty.
+    `name` is the English name if the text writes it in Chinese or Japanese characters, else empty.
     """
 
     key: str
@@ -33,18 +33,18 @@ class Spot(NamedTuple):
     name: str = ""
 
 
-class Word(NamedTuple):
-    """A word or a fixed name of a text, folded, and where it stands."""
+class Token(NamedTuple):
+    """A normalized word or fixed name, with its offsets. `kind` is None for a word that is not about food."""
 
-    folded: str
+    text: str
     start: int
     end: int
     kind: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The kind of each food word ("dish", "food", "kind", "link"), its other forms, and names by their first word."""
+class FoodVocabulary:
+    """The kind of each food word ("dish", "food", "kind", "link"), synonyms, and fixed names by their first word."""
 
     kinds: dict[str, str]
     forms: dict[str, str]
@@ -52,108 +52,106 @@ class Vocabulary:
 
 
 @cache
-def vocabulary() -> Vocabulary:
-    """The words of words/foods.toml, read once."""
-    with (WORDS / "foods.toml").open("rb") as file:
-        read = tomllib.load(file)
+def load_vocabulary() -> FoodVocabulary:
+    """Load lexicon/foods.toml, once."""
+    with (LEXICON_DIR / "foods.toml").open("rb") as file:
+        content = tomllib.load(file)
     kinds: dict[str, str] = {}
     for kind, words in (("link", "links"), ("kind", "kinds"), ("food", "foods"), ("dish", "dishes")):
-        kinds |= dict.fromkeys(map(singular, read[words].split()), kind)
+        kinds |= dict.fromkeys(map(singularize, content[words].split()), kind)
     fixed: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for name in sorted(read["fixed"], key=len, reverse=True):
-        parts = tuple(map(singular, name.split()))
+    for name in sorted(content["fixed"], key=len, reverse=True):
+        parts = tuple(map(singularize, name.split()))
         fixed[parts[0]] = (*fixed.get(parts[0], ()), parts)
-    return Vocabulary(kinds, read["forms"], fixed)
+    return FoodVocabulary(kinds, content["forms"], fixed)
 
 
-def fold(word: str) -> str:
-    """A word in small letters without accents, its apostrophe straight."""
+def normalize_word(word: str) -> str:
+    """The word in lower case without accents and plural s."""
     word = word.lower()
-    if not word.isascii() and WRITTEN_LATIN.match(word):
+    if not word.isascii() and IS_LATIN.match(word):
         word = anyascii(word).lower()
-    return singular(word)
+    return singularize(word)
 
 
-def singular(word: str) -> str:
-    """The word without the s of a plural; others keep it."""
+def singularize(word: str) -> str:
+    """The word without the s of a plural."""
     return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] not in "s'" else word
 
 
 @cache
-def signs() -> tuple[re.Pattern[str], dict[str, str]]:
-    """The names of lexicon/cjk_dishes.toml: what finds the longest of them, and our name for each."""
-    with (WORDS / "cjk_dishes.toml").open("rb") as file:
-        read = tomllib.load(file)
-    names = {written: name for part in read.values() for written, name in part.items()}
+def load_cjk_names() -> tuple[re.Pattern[str], dict[str, str]]:
+    """Load lexicon/cjk_dishes.toml: a pattern that prefers the longest name, and the English name of each."""
+    with (LEXICON_DIR / "cjk_dishes.toml").open("rb") as file:
+        content = tomllib.load(file)
+    names = {written: name for table in content.values() for written, name in table.items()}
     return re.compile("|".join(sorted(map(re.escape, names), key=len, reverse=True))), names
 
 
-def key(name: str) -> str:
-    """What names that differ in plurals, accents and capitals have in common."""
-    forms = vocabulary().forms
-    return " ".join(forms.get(folded := fold(word), folded) for word in name.split())
+def normalize_name(name: str) -> str:
+    """The key of a dish name: equal for plurals, accents, capitals and synonyms."""
+    forms = load_vocabulary().forms
+    return " ".join(forms.get(normalized := normalize_word(word), normalized) for word in name.split())
 
 
-def find(text: str) -> Iterator[Spot]:
-    """The names in a text, from left to right; those in signs of Chinese and Japanese come last."""
-    yield from _in_letters(text)
+def find_dishes(text: str) -> Iterator[DishMention]:
+    """Find dish names from left to right; those in Chinese and Japanese characters come last."""
+    run: list[Token] = []
+    for token in _tokenize(text):
+        is_interrupted = run and text[run[-1].end : token.start].strip()
+        if is_interrupted or not token.kind:
+            yield from _dish_of_run(run)
+            run = []
+        if token.kind:
+            run.append(token)
+    yield from _dish_of_run(run)
     if not text.isascii():
-        pattern, names = signs()
+        pattern, names = load_cjk_names()
         for match in pattern.finditer(text):
             name = names[match[0]]
-            yield Spot(key(name), match.start(), match.end(), name)
+            yield DishMention(normalize_name(name), match.start(), match.end(), name)
 
 
-def _in_letters(text: str) -> Iterator[Spot]:
-    run: list[Word] = []
-    for word in _words(text):
-        if run and text[run[-1].end : word.start].strip():
-            yield from _name(run)
-            run = []
-        if word.kind:
-            run.append(word)
-        elif run:
-            yield from _name(run)
-            run = []
-    yield from _name(run)
-
-
-def _words(text: str) -> Iterator[Word]:
-    known = vocabulary()
-    found = [
-        (known.forms.get(folded := fold(match[0]), folded), match.start(), match.end())
+def _tokenize(text: str) -> Iterator[Token]:
+    vocabulary = load_vocabulary()
+    words = [
+        (vocabulary.forms.get(normalized := normalize_word(match[0]), normalized), match.start(), match.end())
         for match in WORD.finditer(text)
     ]
-    place = 0
-    while place < len(found):
-        folded, start, end = found[place]
-        for name in known.fixed.get(folded, ()):
-            if tuple(word for word, *_ in found[place : place + len(name)]) == name:
-                end = found[place + len(name) - 1][2]
-                yield Word(" ".join(name), start, end, "dish")
-                place += len(name)
+    index = 0
+    while index < len(words):
+        word, start, end = words[index]
+        for name in vocabulary.fixed.get(word, ()):
+            if tuple(other for other, *_ in words[index : index + len(name)]) == name:
+                end = words[index + len(name) - 1][2]
+                yield Token(" ".join(name), start, end, "dish")
+                index += len(name)
                 break
         else:
-            yield Word(folded, start, end, known.kinds.get(folded))
-            place += 1
+            yield Token(word, start, end, vocabulary.kinds.get(word))
+            index += 1
 
 
-def _name(run: list[Word]) -> Iterator[Spot]:
-    """The name that a run is, without the links at its ends; a dish, or a food with another word beside it."""
+def _dish_of_run(run: list[Token]) -> Iterator[DishMention]:
+    """The dish of a run of food words without links at its ends: it needs a dish, or a food and another word."""
     while run and run[0].kind == "link":
         run = run[1:]
     while run and run[-1].kind == "link":
         run = run[:-1]
-    kinds = Counter(word.kind for word in run)
-    if len(run) <= LONGEST_NAME and (kinds["dish"] or (kinds["food"] and len(run) > 1)):
-        yield Spot(" ".join(word.folded for word in run), run[0].start, run[-1].end)
+    kinds = Counter(token.kind for token in run)
+    if len(run) <= MAX_NAME_WORDS and (kinds["dish"] or (kinds["food"] and len(run) > 1)):
+        yield DishMention(" ".join(token.text for token in run), run[0].start, run[-1].end)
 
 
-def shown(spellings: Counter[str]) -> str:
-    """The commonest spelling of a name, but no other form of it; of equal ones that in small letters."""
-    forms = vocabulary().forms
-    plain = {name: count for name, count in spellings.items() if not any(fold(word) in forms for word in name.split())}
-    spellings = Counter(plain) or spellings
-    name, _ = min(spellings.items(), key=lambda found: (-found[1], found[0] != found[0].lower(), found[0]))
+def choose_spelling(spellings: Counter[str]) -> str:
+    """The most frequent spelling of a name, not a synonym of it; lower case wins a tie."""
+    forms = load_vocabulary().forms
+    canonical = {
+        name: count
+        for name, count in spellings.items()
+        if not any(normalize_word(word) in forms for word in name.split())
+    }
+    candidates = canonical or spellings
+    name = min(candidates, key=lambda name: (-candidates[name], name != name.lower(), name))
     name = " ".join(name.split())
     return name.lower() if name.isupper() and len(name) > 3 else name

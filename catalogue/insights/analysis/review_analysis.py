@@ -1,4 +1,4 @@
-"""Reading reviews: sentence by sentence in the languages that have words here, else by stars and names of dishes."""
+"""Analysis of reviews by sentence: by lexicon in LANGUAGES, else by stars and dish names only."""
 
 import re
 from collections import Counter, defaultdict
@@ -6,130 +6,137 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from catalogue.insights.analysis import dish_names, sentiment
-from catalogue.insights.analysis.aspect_lexicon import ENGLISH, READ, Cues, common, cues
-from catalogue.insights.analysis.dish_names import Spot
-from catalogue.insights.guardrails.prompt_injection import is_strange
-from catalogue.insights.providers.base import MOST_CITED, Claim, Opinion
+from catalogue.insights.analysis.aspect_lexicon import (
+    ENGLISH,
+    LANGUAGES,
+    AspectLexicon,
+    common_english_words,
+    load_lexicon,
+)
+from catalogue.insights.guardrails.prompt_injection import is_suspicious
+from catalogue.insights.providers.base import MAX_CITATIONS, Claim, ReviewInput
 
-# What goes on longer is no review of a dinner.
-MOST_READ = 5_000
+# Text after it is not analyzed.
+MAX_CHARS = 5_000
 SENTENCE = re.compile(r"[^.!?\n\u3002\uff01\uff1f]{1,400}[.!?\u3002\uff01\uff1f]*")
-# Of a review without a language so many common words make it English.
-FEWEST_COMMON = 2
+# A text of unknown language with so many common English words is English.
+MIN_COMMON_WORDS = 2
 
 
 @dataclass(slots=True)
-class RecordCount:
-    """Who mentions a thing, newest first, and with which mood."""
+class MentionTally:
+    """The reviews that mention something, newest first, with the sum of their polarities."""
 
-    moods: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    polarities: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
-    def add(self, review: Opinion, mood: float) -> None:
-        """Count a mention; several in one review are one, in their common mood."""
-        self.moods[review.id] += mood
+    def add(self, review: ReviewInput, polarity: float) -> None:
+        """Add a mention. Several mentions in one review count as one."""
+        self.polarities[review.id] += polarity
 
-    def claim(self, name: str) -> Claim:
-        """How many mention it and how many of them are pleased."""
-        pleased = sum(mood > sentiment.MOOD for mood in self.moods.values())
-        return Claim(name, mentions=len(self.moods), pleased=pleased, citations=tuple(self.moods)[:MOST_CITED])
+    def to_claim(self, name: str) -> Claim:
+        """The claim that these reviews support."""
+        positive = sum(polarity > sentiment.POLARITY_THRESHOLD for polarity in self.polarities.values())
+        citations = tuple(self.polarities)[:MAX_CITATIONS]
+        return Claim(name, mentions=len(self.polarities), positive=positive, citations=citations)
 
 
 @dataclass(slots=True)
-class Findings:
-    """What a set of reviews mentions, and how many were read in which language.
+class ReviewAnalysis:
+    """The mentions in a set of reviews, and the number of analyzed reviews by language.
 
-    The words of the others are of no language that is read, or they have none (`wordless`), or are `strange`.
+    The others are in other languages, `without_text`, or `suspicious`.
     """
 
     languages: Counter[str] = field(default_factory=Counter)
-    wordless: int = 0
-    strange: int = 0
-    dishes: dict[str, RecordCount] = field(default_factory=lambda: defaultdict(RecordCount))
+    without_text: int = 0
+    suspicious: int = 0
+    dishes: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
     spellings: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    aspects: dict[str, RecordCount] = field(default_factory=lambda: defaultdict(RecordCount))
-    watch_outs: dict[str, RecordCount] = field(default_factory=lambda: defaultdict(RecordCount))
-    times: dict[str, RecordCount] = field(default_factory=lambda: defaultdict(RecordCount))
+    aspects: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
+    watch_outs: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
+    times: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
 
     @property
-    def read(self) -> int:
-        """How many reviews have words that were read."""
+    def analyzed(self) -> int:
+        """The number of reviews whose text was analyzed."""
         return self.languages.total()
 
+    def add_dish(self, review: ReviewInput, sentence: str, mention: dish_names.DishMention, polarity: float) -> None:
+        """Add a mention of a dish and its spelling."""
+        self.dishes[mention.key].add(review, polarity)
+        self.spellings[mention.key][mention.name or sentence[mention.start : mention.end]] += 1
 
-def read(reviews: Sequence[Opinion]) -> Findings:
-    """Read them all, in their order. About 0.1 ms for a review of three sentences."""
-    found = Findings()
+
+def analyze_reviews(reviews: Sequence[ReviewInput]) -> ReviewAnalysis:
+    """Analyze reviews in their order. About 0.1 ms for a review of three sentences."""
+    analysis = ReviewAnalysis()
     for review in reviews:
-        if is_strange(review.text):
-            found.strange += 1
+        if is_suspicious(review.text):
+            analysis.suspicious += 1
             continue
-        lang = language(review)
+        lang = analyzed_language(review)
         if lang:
-            found.languages[lang] += 1
+            analysis.languages[lang] += 1
         elif not review.text.strip():
-            found.wordless += 1
-        for sentence in map(str.strip, SENTENCE.findall(review.text[:MOST_READ])):
+            analysis.without_text += 1
+        for sentence in split_sentences(review.text):
             if lang:
-                _note(found, review, sentence, cues(lang))
-            else:
-                spots = list(dish_names.find(sentence))
-                _note_dishes(found, review, sentence, spots, mood=sentiment.by_stars(review.stars))
-    return found
+                _analyze_sentence(analysis, review, sentence, load_lexicon(lang))
+                continue
+            for mention in dish_names.find_dishes(sentence):
+                analysis.add_dish(review, sentence, mention, sentiment.star_polarity(review.stars))
+    return analysis
 
 
-def names(text: str) -> set[str]:
-    """The keys of the dishes that a review names, as they are read."""
-    return {spot.key for sentence in SENTENCE.findall(text[:MOST_READ]) for spot in dish_names.find(sentence.strip())}
+def split_sentences(text: str) -> list[str]:
+    """The sentences of the first MAX_CHARS characters."""
+    return [sentence.strip() for sentence in SENTENCE.findall(text[:MAX_CHARS])]
 
 
-def language(review: Opinion) -> str:
-    """In which of the languages that are read its words are; empty where it has none of them."""
+def find_dish_keys(text: str) -> set[str]:
+    """The keys of the dishes that a review mentions."""
+    return {mention.key for sentence in split_sentences(text) for mention in dish_names.find_dishes(sentence)}
+
+
+def analyzed_language(review: ReviewInput) -> str:
+    """The language of a review if it has a text in one of LANGUAGES, else empty."""
     if not review.text.strip():
         return ""
     if review.lang:
         lang = review.lang[:2].lower()
-        return lang if lang in READ else ""
-    return ENGLISH if is_english(review) else ""
+        return lang if lang in LANGUAGES else ""
+    words = set(review.text[:MAX_CHARS].lower().split())
+    return ENGLISH if len(words & common_english_words()) >= MIN_COMMON_WORDS else ""
 
 
-def is_english(review: Opinion) -> bool:
-    """Whether its words are English, by itself or by its commonest words."""
-    if review.lang or not review.text:
-        return review.lang.startswith(ENGLISH) and bool(review.text)
-    words = set(review.text[:MOST_READ].lower().split())
-    return len(words & common()) >= FEWEST_COMMON
-
-
-def _note_dishes(found: Findings, review: Opinion, sentence: str, spots: Sequence[Spot], *, mood: float) -> None:
-    for spot in spots:
-        found.dishes[spot.key].add(review, mood)
-        found.spellings[spot.key][spot.name or sentence[spot.start : spot.end]] += 1
-
-
-def _note(found: Findings, review: Opinion, sentence: str, known: Cues) -> None:
-    spots = list(dish_names.find(sentence))
-    aspects = {name: match.start() for name, words in known.aspects.items() if (match := words.search(sentence))}
-    if spots:
-        aspects.setdefault("food", spots[0].start)
-    times = {name: match.start() for name, words in known.times.items() if (match := words.search(sentence))}
-    complaints = {name: place for name in known.watch_outs if (place := known.complaint(name, sentence)) is not None}
+def _analyze_sentence(analysis: ReviewAnalysis, review: ReviewInput, sentence: str, lexicon: AspectLexicon) -> None:
+    dishes = list(dish_names.find_dishes(sentence))
+    aspects = {name: match.start() for name, words in lexicon.aspects.items() if (match := words.search(sentence))}
+    if dishes:
+        aspects.setdefault("food", dishes[0].start)
+    times = {name: match.start() for name, words in lexicon.times.items() if (match := words.search(sentence))}
+    complaints = {
+        name: start for name in lexicon.watch_outs if (start := lexicon.find_complaint(name, sentence)) is not None
+    }
     if not (aspects or times or complaints):
         return
-    # The name of a dish says nothing of how it was: devilled, sour, burnt.
-    plain = sentence
-    for spot in spots:
-        plain = f"{plain[: spot.start]}{'dish':{spot.end - spot.start}.{spot.end - spot.start}}{plain[spot.end :]}"
-    starts = sorted({*(spot.start for spot in spots), *aspects.values(), *times.values(), *complaints.values()})
-    moods = dict(zip(starts, known.moods(plain, starts, stars=review.stars), strict=True))
-    for spot in spots:
-        _note_dishes(found, review, sentence, [spot], mood=moods[spot.start])
+    # Words in dish names have no polarity: devilled, sour, burnt. The mask has the same length.
+    masked = sentence
+    for dish in dishes:
+        length = dish.end - dish.start
+        masked = f"{masked[: dish.start]}{'dish':{length}.{length}}{masked[dish.end :]}"
+    starts = sorted({*(dish.start for dish in dishes), *aspects.values(), *times.values(), *complaints.values()})
+    polarities = lexicon.clause_polarities(masked, starts, stars=review.stars)
+    polarity_at = dict(zip(starts, polarities, strict=True))
+    for dish in dishes:
+        analysis.add_dish(review, sentence, dish, polarity_at[dish.start])
     for name, start in aspects.items():
-        found.aspects[name].add(review, moods[start])
+        analysis.aspects[name].add(review, polarity_at[start])
     for name, start in complaints.items():
-        if moods[start] <= sentiment.MOOD:
-            found.watch_outs[name].add(review, moods[start])
-    if not times or known.denial.search(sentence) or known.doubt.search(sentence):
+        if polarity_at[start] <= sentiment.POLARITY_THRESHOLD:
+            analysis.watch_outs[name].add(review, polarity_at[start])
+    if not times or lexicon.negation.search(sentence) or lexicon.hedge.search(sentence):
         return
     for name, start in times.items():
-        if moods[start] > sentiment.MOOD:
-            found.times[name].add(review, moods[start])
+        if polarity_at[start] > sentiment.POLARITY_THRESHOLD:
+            analysis.times[name].add(review, polarity_at[start])

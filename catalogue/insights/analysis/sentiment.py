@@ -1,13 +1,13 @@
-"""Whether a sentence is pleased: VADER's lexicon and rules, with the words of restaurants, beside the stars."""
+"""Polarity of sentences: VADER with a restaurant lexicon, and the stars of the review."""
 
 import re
 from functools import cache
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-# On VADER's scale of -4 to 4. What people say of food and rooms, and words that mean less harm here than elsewhere:
-# a table fights over the last dumpling, a dish alone is worth the way, devilled eggs are none the worse for it.
-RESTAURANT = {
+# On VADER's scale of -4 to 4: words about food and rooms, and words that are less negative here than elsewhere
+# ("the table fought over the last dumpling", "the dish alone is worth the trip", "devilled eggs").
+RESTAURANT_LEXICON = {
     **dict.fromkeys(("fresh", "juicy", "crispy", "tender", "flavourful", "flavorful", "generous", "moreish"), 1.8),
     **dict.fromkeys(("delicious", "tasty", "yummy", "scrumptious", "heavenly", "unforgettable"), 2.6),
     **dict.fromkeys(("attentive", "welcoming", "cosy", "cozy", "prompt", "quick", "knowledgeable", "seasoned"), 1.5),
@@ -20,35 +20,30 @@ RESTAURANT = {
     **dict.fromkeys(("dangerous", "killer", "insane", "crazy", "sick", "addictive", "lost", "hung"), 0.0),
     **dict.fromkeys(("fought", "fight", "alone", "devilled", "burnt ends", "bar", "chuck", "sour", "mad"), 0.0),
 }
-# Praise that the rules take for its contrary.
-NO_BETTER = re.compile(
+# Praise that VADER rates as negative.
+PRAISE_IDIOMS = re.compile(
     r"\bto die for\b"
     r"|\b(?:could|can)(?:n['\u2019]?t| ?not|['\u2019]t) (?:be|have been) (?:any )?(?:better|nicer|happier)\b",
     re.IGNORECASE,
 )
-# How much the stars count beside the words: five stars make a sentence without a mood a pleased one, and one star
-# the other; from here on a mood is one.
-STARS = 0.2
-MOOD = 0.1
+# Polarity for each star above or below three. Five stars make a neutral sentence positive, one star negative.
+STAR_WEIGHT = 0.2
+# A sentence is positive above it, and negative below its negation.
+POLARITY_THRESHOLD = 0.1
 
 
 @cache
 def _analyzer() -> SentimentIntensityAnalyzer:
     analyzer = SentimentIntensityAnalyzer()
-    analyzer.lexicon.update(RESTAURANT)
+    analyzer.lexicon.update(RESTAURANT_LEXICON)
     return analyzer
 
 
-def mood(sentence: str, *, stars: int) -> float:
-    """Above 0 for a pleased English sentence, below for a displeased one, about -1 to 1. 30 µs."""
-    return by_words(sentence) + by_stars(stars)
+def text_polarity(sentence: str) -> float:
+    """The polarity of an English sentence by its words, -1 to 1; 0 if they are neutral. 30 µs."""
+    return float(_analyzer().polarity_scores(PRAISE_IDIOMS.sub("is perfect", sentence))["compound"])
 
 
-def by_words(sentence: str) -> float:
-    """The mood of an English sentence by its words alone; 0 where they have none."""
-    return float(_analyzer().polarity_scores(NO_BETTER.sub("is perfect", sentence))["compound"])
-
-
-def by_stars(stars: int) -> float:
-    """The mood of words that cannot be read."""
-    return (stars - 3) * STARS
+def star_polarity(stars: int) -> float:
+    """The polarity of a review by its stars, -0.4 to 0.4."""
+    return (stars - 3) * STAR_WEIGHT

@@ -1,4 +1,4 @@
-"""Whether the reviews that a sentence cites carry it: each of its words, how many they are, and their mood."""
+"""Textual support: do the cited reviews contain the words, the quantity and the polarity of a sentence?"""
 
 import re
 import tomllib
@@ -9,126 +9,133 @@ from functools import cache, lru_cache
 from anyascii import anyascii
 
 from catalogue.insights.analysis import dish_names, review_analysis, sentiment
-from catalogue.insights.analysis.aspect_lexicon import Cues, cues
-from catalogue.insights.providers.base import Opinion
+from catalogue.insights.analysis.aspect_lexicon import AspectLexicon, load_lexicon
+from catalogue.insights.providers.base import ReviewInput
 
 WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
-# So many words behind a denial are denied.
-DENIED = 3
-# In what may be of another place, of long ago or only wished for no word counts.
-ELSEWHERE = re.compile(
+# A negation applies to so many words after it.
+NEGATION_SCOPE = 3
+# Sentences about other places, the past, wishes and questions are no evidence.
+NOT_EVIDENCE = re.compile(
     r"\b(next door|opposite|elsewhere|across (the|from)|(a)?round the corner|down the (road|street)|used to|if only"
     r"|instead|unlike|other (places?|restaurants?)|(should|would|could) (have|be)|years ago)\b|\?\W*$",
     re.IGNORECASE,
 )
-# Where a sentence turns, and what joins the things that it names; each of those is carried by one review.
-TURN = re.compile(r"[,;]? ?\b(?:but|though|although|while|whereas|however|yet)\b|;", re.IGNORECASE)
-JOINT = re.compile(r",|\b(?:and|or|as well as)\b", re.IGNORECASE)
-# From here on the words of a sentence praise or damn, whichever they are.
-STRONG = 0.5
+# What separates the clauses of a sentence, and the items of a clause. One review must support a whole item.
+CLAUSE_BOUNDARY = re.compile(r"[,;]? ?\b(?:but|though|although|while|whereas|however|yet)\b|;", re.IGNORECASE)
+ITEM_BOUNDARY = re.compile(r",|\b(?:and|or|as well as)\b", re.IGNORECASE)
+# The polarity from which a clause is positive or negative, whatever its words.
+STRONG_POLARITY = 0.5
 
-FEWER = "counts more guests than it cites"
-MORE = "says more than the reviews that it cites"
-OTHER_MOOD = "has another mood than the reviews that it cites"
-SILENT = "cites no review that is read"
-SAYS_NOTHING = "says nothing of the place"
+TOO_FEW_REVIEWS = "counts more guests than it cites"
+UNSUPPORTED = "says more than the reviews that it cites"
+POLARITY_DIFFERS = "has another mood than the reviews that it cites"
+NO_READABLE_REVIEW = "cites no review that is read"
+STATES_NOTHING = "says nothing of the place"
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """The stems of lexicon/support_stopwords.toml that need no review, and by finding those that it licenses."""
+class SupportLexicon:
+    """lexicon/support_stopwords.toml as stems.
+
+    `free` need no support. `counts` are the minimum numbers of reviews of quantifiers. `by_mention` and `by_complaint`
+    are the stems that an aspect, advice or complaint in a review supports.
+    """
 
     counts: Mapping[str, int]
-    praise: frozenset[str]
-    complaint: frozenset[str]
+    positive: frozenset[str]
+    negative: frozenset[str]
     divided: frozenset[str]
     free: frozenset[str]
-    findings: Mapping[str, frozenset[str]]
-    complaints: Mapping[str, frozenset[str]]
+    by_mention: Mapping[str, frozenset[str]]
+    by_complaint: Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A sentence of a review, where its words begin, and where what was found in it does."""
+class ReviewSentence:
+    """A sentence of a review, the offsets of its stems, and the offsets of what the analysis found in it."""
 
     text: str
-    words: Mapping[str, int]
-    things: frozenset[int]
+    stems: Mapping[str, int]
+    mentions: frozenset[int]
 
-    def mood(self, start: int, *, known: Cues, stars: int) -> float:
-        """The mood of the part of it in which this place is."""
-        starts = sorted(self.things | {start})
-        return known.moods(self.text, starts, stars=stars)[starts.index(start)]
+    def polarity_at(self, start: int, *, lexicon: AspectLexicon, stars: int) -> float:
+        """The polarity of the clause at this offset."""
+        starts = sorted(self.mentions | {start})
+        return lexicon.clause_polarities(self.text, starts, stars=stars)[starts.index(start)]
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
-    """A review in a language that is read: its sentences, what was found in it, and what it complains of."""
+class ReviewEvidence:
+    """An analyzed review: its sentences, where each supported stem is, and the stems that its complaints support."""
 
-    review: Opinion
-    known: Cues
-    heard: Sequence[Heard]
-    found: Mapping[str, list[tuple[Heard, int]]]
-    complains: frozenset[str]
+    review: ReviewInput
+    lexicon: AspectLexicon
+    sentences: Sequence[ReviewSentence]
+    by_mention: Mapping[str, list[tuple[ReviewSentence, int]]]
+    by_complaint: frozenset[str]
 
-    def mood(self, needs: frozenset[str]) -> float | None:
-        """The mood in which it speaks of these words; None where it does not carry them all.
+    def polarity_of(self, stems: frozenset[str]) -> float | None:
+        """The polarity in which the review speaks of these stems; None if it does not support all of them.
 
-        One of its sentences has them, and of its other parts may be what we have words of our own for.
+        One sentence must contain all stems but those that the analysis of the whole review supports.
         """
-        if not needs:
-            return sentiment.by_stars(self.review.stars)
-        ours = needs & (self.found.keys() | self.complains)
-        if not any(needs - ours <= each.words.keys() for each in self.heard):
+        if not stems:
+            return sentiment.star_polarity(self.review.stars)
+        analyzed = stems & (self.by_mention.keys() | self.by_complaint)
+        if not any(stems - analyzed <= sentence.stems.keys() for sentence in self.sentences):
             return None
-        if needs & self.complains:
-            return -sentiment.STARS
-        places = [(each, each.words[word]) for each in self.heard for word in needs & each.words.keys()]
-        places += [place for word in ours for place in self.found[word]]
-        moods = [each.mood(start, known=self.known, stars=self.review.stars) for each, start in places]
-        return sum(moods) / len(moods)
+        if stems & self.by_complaint:
+            return -sentiment.STAR_WEIGHT
+        places = [
+            (sentence, sentence.stems[stem]) for sentence in self.sentences for stem in stems & sentence.stems.keys()
+        ]
+        places += [place for stem in analyzed for place in self.by_mention[stem]]
+        stars = self.review.stars
+        polarities = [sentence.polarity_at(start, lexicon=self.lexicon, stars=stars) for sentence, start in places]
+        return sum(polarities) / len(polarities)
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a sentence in one mood: what it names, and how many guests it speaks for."""
+    """A clause of a sentence: the stems of its items, the number of reviews that it needs, and its polarity."""
 
-    needs: Sequence[frozenset[str]]
-    fewest: int
-    praises: bool
-    damns: bool
+    items: Sequence[frozenset[str]]
+    min_reviews: int
+    is_positive: bool
+    is_negative: bool
 
 
 @cache
-def own() -> Own:
-    """Our words, read once."""
-    with (dish_names.WORDS / "support_stopwords.toml").open("rb") as file:
-        read = tomllib.load(file)
+def load_support_lexicon() -> SupportLexicon:
+    """Load the lexicon, once."""
+    with (dish_names.LEXICON_DIR / "support_stopwords.toml").open("rb") as file:
+        content = tomllib.load(file)
 
     def stems(words: str) -> frozenset[str]:
         return frozenset(map(stem, words.split()))
 
-    counts = {word: int(fewest) for fewest, words in read["counts"].items() for word in stems(words)}
-    moods = {name: stems(words) for name, words in read["moods"].items()}
-    return Own(
+    counts = {word: int(count) for count, words in content["counts"].items() for word in stems(words)}
+    polarities = {name: stems(words) for name, words in content["moods"].items()}
+    return SupportLexicon(
         counts=counts,
-        praise=moods["praise"],
-        complaint=moods["complaint"],
-        divided=moods["divided"],
-        free=stems(read["small"]).union(counts, *moods.values()),
-        findings={name: stems(words) for part in ("aspects", "times") for name, words in read[part].items()},
-        complaints={name: stems(words) for name, words in read["watch_outs"].items()},
+        positive=polarities["praise"],
+        negative=polarities["complaint"],
+        divided=polarities["divided"],
+        free=stems(content["small"]).union(counts, *polarities.values()),
+        by_mention={name: stems(words) for part in ("aspects", "times") for name, words in content[part].items()},
+        by_complaint={name: stems(words) for name, words in content["watch_outs"].items()},
     )
 
 
 @lru_cache(maxsize=10_000)
 def stem(word: str) -> str:
-    """A word in small letters of ASCII without the commonest endings: what "noise" and "noisy" have in common."""
+    """Stem an English word: lower-case ASCII without the most common endings ("noise" and "noisy" are equal)."""
     word = anyascii(word).lower().removesuffix("'s")
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]
-    for ending, shortest in (("ing", 6), ("ed", 5), ("ly", 6)):
-        if len(word) >= shortest and word.endswith(ending):
+    for ending, min_length in (("ing", 6), ("ed", 5), ("ly", 6)):
+        if len(word) >= min_length and word.endswith(ending):
             word = word[: -len(ending)]
             break
     if len(word) > 3 and word[-1] in "eiy" and word[-2] not in "aeiou":
@@ -136,102 +143,109 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
 
 
-def voice(review: Opinion) -> Voice | None:
-    """A review as it was heard; None where it is in no language that is read, for then it carries nothing."""
-    lang = review_analysis.language(review)
+def build_evidence(review: ReviewInput) -> ReviewEvidence | None:
+    """Analyze a cited review; None if its language is not analyzed, so that it supports nothing."""
+    lang = review_analysis.analyzed_language(review)
     if not lang:
         return None
-    ours, known = own(), cues(lang)
-    heard: list[Heard] = []
-    found: dict[str, list[tuple[Heard, int]]] = {}
-    complains: set[str] = set()
-    for text in map(str.strip, review_analysis.SENTENCE.findall(review.text[: review_analysis.MOST_READ])):
-        if ELSEWHERE.search(text):
+    support, lexicon = load_support_lexicon(), load_lexicon(lang)
+    sentences: list[ReviewSentence] = []
+    by_mention: dict[str, list[tuple[ReviewSentence, int]]] = {}
+    by_complaint: set[str] = set()
+    for text in review_analysis.split_sentences(review.text):
+        if NOT_EVIDENCE.search(text):
             continue
-        spots = list(dish_names.find(text))
-        words = dict(_words(text, known)) | {stem(word): spot.start for spot in spots for word in spot.name.split()}
-        places = {
+        dishes = list(dish_names.find_dishes(text))
+        stems = dict(_affirmed_stems(text, lexicon))
+        stems |= {stem(word): dish.start for dish in dishes for word in dish.name.split()}
+        mentions = {
             name: match.start()
-            for side in (known.aspects, known.times)
-            for name, expression in side.items()
-            if (match := expression.search(text))
+            for table in (lexicon.aspects, lexicon.times)
+            for name, pattern in table.items()
+            if (match := pattern.search(text))
         }
-        if spots:
-            places.setdefault("food", spots[0].start)
-        complaints = {name: start for name in ours.complaints if (start := known.complaint(name, text)) is not None}
-        starts = (*(spot.start for spot in spots), *places.values(), *complaints.values())
-        each = Heard(text, words, frozenset(starts))
-        heard.append(each)
-        for name, start in places.items():
-            for word in ours.findings[name]:
-                found.setdefault(word, []).append((each, start))
+        if dishes:
+            mentions.setdefault("food", dishes[0].start)
+        complaints = {
+            name: start for name in support.by_complaint if (start := lexicon.find_complaint(name, text)) is not None
+        }
+        starts = (*(dish.start for dish in dishes), *mentions.values(), *complaints.values())
+        sentence = ReviewSentence(text, stems, frozenset(starts))
+        sentences.append(sentence)
+        for name, start in mentions.items():
+            for word in support.by_mention[name]:
+                by_mention.setdefault(word, []).append((sentence, start))
         for name, start in complaints.items():
-            if each.mood(start, known=known, stars=review.stars) <= sentiment.MOOD:
-                complains |= ours.complaints[name]
-    return Voice(review, known, heard, found, frozenset(complains))
+            polarity = sentence.polarity_at(start, lexicon=lexicon, stars=review.stars)
+            if polarity <= sentiment.POLARITY_THRESHOLD:
+                by_complaint |= support.by_complaint[name]
+    return ReviewEvidence(review, lexicon, sentences, by_mention, frozenset(by_complaint))
 
 
-def carried(sentence: str, cited: Sequence[Voice]) -> str | list[Voice]:
-    """The voices that carry a sentence, or why they do not."""
+def find_support(sentence: str, cited: Sequence[ReviewEvidence]) -> str | list[ReviewEvidence]:
+    """The cited reviews that support a sentence, or the reason why it is unsupported."""
     if not cited:
-        return SILENT
+        return NO_READABLE_REVIEW
     clauses = list(_clauses(sentence))
-    if not any(needs for clause in clauses for needs in clause.needs):
-        return SAYS_NOTHING
-    carrying: list[Voice] = []
+    if not any(item for clause in clauses for item in clause.items):
+        return STATES_NOTHING
+    supporting: set[str] = set()
     for clause in clauses:
-        pleased, displeased, all_of_it = [], [], []
-        for needs in clause.needs:
-            moods = [(voice, mood) for voice in cited if (mood := voice.mood(needs)) is not None]
-            if not moods:
-                return MORE
-            good = [voice for voice, mood in moods if mood > sentiment.MOOD]
-            bad = [voice for voice, mood in moods if mood < -sentiment.MOOD]
-            if clause.praises != clause.damns and len(good if clause.praises else bad) <= len(
-                bad if clause.praises else good
-            ):
-                return OTHER_MOOD
-            pleased += good
-            displeased += bad
-            all_of_it += [voice for voice, _ in moods]
-        if clause.praises and clause.damns and not (pleased and displeased):
-            return OTHER_MOOD
-        theirs = all_of_it if clause.praises == clause.damns else pleased if clause.praises else displeased
-        if len({voice.review.id for voice in theirs}) < clause.fewest:
-            return FEWER
-        carrying += theirs
-    ids = {voice.review.id for voice in carrying}
-    return [voice for voice in cited if voice.review.id in ids]
+        positive, negative, all_reviews = [], [], []
+        for item in clause.items:
+            polarities = [
+                (evidence.review.id, polarity)
+                for evidence in cited
+                if (polarity := evidence.polarity_of(item)) is not None
+            ]
+            if not polarities:
+                return UNSUPPORTED
+            item_positive = [review for review, polarity in polarities if polarity > sentiment.POLARITY_THRESHOLD]
+            item_negative = [review for review, polarity in polarities if polarity < -sentiment.POLARITY_THRESHOLD]
+            balance = len(item_positive) - len(item_negative)
+            if clause.is_positive != clause.is_negative and (balance if clause.is_positive else -balance) <= 0:
+                return POLARITY_DIFFERS
+            positive += item_positive
+            negative += item_negative
+            all_reviews += [review for review, _ in polarities]
+        if clause.is_positive and clause.is_negative and not (positive and negative):
+            return POLARITY_DIFFERS
+        is_mixed = clause.is_positive == clause.is_negative
+        reviews = set(all_reviews if is_mixed else positive if clause.is_positive else negative)
+        if len(reviews) < clause.min_reviews:
+            return TOO_FEW_REVIEWS
+        supporting |= reviews
+    return [evidence for evidence in cited if evidence.review.id in supporting]
 
 
 def _clauses(sentence: str) -> Iterator[Clause]:
-    """Its clauses; one that counts nobody speaks for those of the clause before it."""
-    ours = own()
-    fewest = 1
-    for clause in TURN.split(sentence):
-        parts = [frozenset(map(stem, WORD.findall(part))) for part in JOINT.split(clause)]
-        words = frozenset().union(*parts)
-        fewest = max((ours.counts[word] for word in words & ours.counts.keys()), default=fewest)
-        mood = sentiment.by_words(clause)
-        is_divided = bool(words & ours.divided)
+    """Split a sentence into clauses. A clause without a quantifier has that of the clause before it."""
+    support = load_support_lexicon()
+    min_reviews = 1
+    for clause in CLAUSE_BOUNDARY.split(sentence):
+        items = [frozenset(map(stem, WORD.findall(item))) for item in ITEM_BOUNDARY.split(clause)]
+        words = frozenset().union(*items)
+        min_reviews = max((support.counts[word] for word in words & support.counts.keys()), default=min_reviews)
+        polarity = sentiment.text_polarity(clause)
+        is_divided = bool(words & support.divided)
         yield Clause(
-            needs=[part - ours.free for part in parts if part - ours.free] or [frozenset()],
-            fewest=fewest,
-            praises=is_divided or bool(words & ours.praise) or mood >= STRONG,
-            damns=is_divided or bool(words & ours.complaint) or mood <= -STRONG,
+            items=[item - support.free for item in items if item - support.free] or [frozenset()],
+            min_reviews=min_reviews,
+            is_positive=is_divided or bool(words & support.positive) or polarity >= STRONG_POLARITY,
+            is_negative=is_divided or bool(words & support.negative) or polarity <= -STRONG_POLARITY,
         )
 
 
-def _words(text: str, known: Cues) -> Iterator[tuple[str, int]]:
-    """The stems of a sentence that it does not deny, and where they begin."""
-    denied, end = 0, 0
+def _affirmed_stems(text: str, lexicon: AspectLexicon) -> Iterator[tuple[str, int]]:
+    """The stems of a sentence that are not negated, and their offsets."""
+    negated, end = 0, 0
     for match in WORD.finditer(text):
-        if denied and any(sign in ",;:" for sign in text[end : match.start()]):
-            denied = 0
+        if negated and any(char in ",;:" for char in text[end : match.start()]):
+            negated = 0
         end = match.end()
-        if known.denial.fullmatch(match[0]):
-            denied = DENIED
-        elif denied:
-            denied -= 1
+        if lexicon.negation.fullmatch(match[0]):
+            negated = NEGATION_SCOPE
+        elif negated:
+            negated -= 1
         else:
             yield stem(match[0]), match.start()

@@ -1,4 +1,4 @@
-"""What no guest writes: links, markup, numbers to call, orders to machines. Neither we nor a model reads it."""
+"""Detection of suspicious reviews: links, markup, phone numbers, instructions to models. They are never analyzed."""
 
 import re
 import unicodedata
@@ -6,40 +6,40 @@ from collections.abc import Iterable
 
 from anyascii import anyascii
 
-# Characters that nobody sees: of control and format, and those that are none.
-UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-# A word without a gap that is longer holds something else than a word, where it mixes letters and digits too.
-LONGEST_WORD = 32
+# Unicode categories of invisible characters: control, format, surrogate, private use, unassigned.
+INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+# A longer run that mixes lower case, upper case and digits is encoded data.
+MAX_WORD_LENGTH = 32
 
 Rule = tuple[tuple[str, ...], re.Pattern[str]]
 
 
 def _rule(hints: str, *patterns: str) -> Rule:
-    """Expressions, and hints: where they match, the text in small letters has one of these, which is found faster."""
+    """Patterns, and hints: each match contains one of the hints in lower case, and searching them first is faster."""
     return tuple(hints.split("|")), re.compile("|".join(patterns), re.IGNORECASE)
 
 
 DIGITS = "0|1|2|3|4|5|6|7|8|9"
-# Endings of hosts; those that are words too end a link only where something else about it is one, for guests leave out
-# the space behind a full stop.
-ENDINGS = "com|net|org|io|info|biz|xyz|app|dev|eu|uk|fr|dk|nl|pl|ru|cn|jp|kr|ch|ly|gl|gd|gg|tv|cc|cz|hu|gr|br|pt"
-WORDS = (
+# Top-level domains. Those that are also words need another sign of a link, because guests omit the space after a full
+# stop.
+DOMAINS = "com|net|org|io|info|biz|xyz|app|dev|eu|uk|fr|dk|nl|pl|ru|cn|jp|kr|ch|ly|gl|gd|gg|tv|cc|cz|hu|gr|br|pt"
+WORD_DOMAINS = (
     "de|es|it|at|be|us|me|no|se|in|is|to|so|co|ai|my|restaurant|menu|pizza|bar|cafe|food|shop|store|club|online|site"
 )
-# Links, markup, code, numbers to call.
-STRANGE: tuple[Rule, ...] = (
+# Links, markup, code, phone numbers.
+SPAM_RULES: tuple[Rule, ...] = (
     _rule("http|www.|<|{{|](|@", r"https?:|www\.|<[a-z/!|]|\{\{|\]\(|@\w"),
     _rule(
-        "|".join(f".{ending}" for ending in f"{ENDINGS}|{WORDS}".split("|")),
-        rf"(?<=\w)\.(?:({ENDINGS})\b|({WORDS})/\w)",
-        rf"(?<=\w)-[\w-]{{1,60}}\.({WORDS})\b",
-        rf"\b(visit|book at|see|via|auf|unter|sur|su) \w{{1,60}}\.({WORDS})\b",
+        "|".join(f".{domain}" for domain in f"{DOMAINS}|{WORD_DOMAINS}".split("|")),
+        rf"(?<=\w)\.(?:({DOMAINS})\b|({WORD_DOMAINS})/\w)",
+        rf"(?<=\w)-[\w-]{{1,60}}\.({WORD_DOMAINS})\b",
+        rf"\b(visit|book at|see|via|auf|unter|sur|su) \w{{1,60}}\.({WORD_DOMAINS})\b",
     ),
     _rule("[|(|{", r"\w ?[\[({] ?(dot|\.) ?[\])}] ?\w|\[/?(inst|sys(tem)?)\]"),
-    _rule(" .", rf"\w \. ?({ENDINGS})\b"),
-    _rule("dot", rf"(?<!the )\bdot ({ENDINGS}|{WORDS})\b"),
+    _rule(" .", rf"\w \. ?({DOMAINS})\b"),
+    _rule("dot", rf"(?<!the )\bdot ({DOMAINS}|{WORD_DOMAINS})\b"),
     _rule(":", r"\bh ?t ?t ?p s? ?:", r"[\"']\w+[\"'] ?: ?[\"'\[{\d]"),
-    # Numbers to call, each a rule by itself, for so its first sign is found fast; those of an order are none.
+    # Phone numbers: one rule each, so that the hint is specific. Numbers of orders and bookings are allowed.
     _rule("+", r"\+\d(?:[ ().\-/]{0,2}\d){7}"),
     _rule(DIGITS, r"\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b"),
     _rule("0", r"0\d{3,4}[ /-]\d{3,4}[ -]?\d{3}\b"),
@@ -52,8 +52,8 @@ STRANGE: tuple[Rule, ...] = (
     _rule("```|=", r"```|\bon\w+ ?= ?[\"']"),
     _rule("function|tool", r"\b(function|tool)_?(call|use|result)"),
 )
-# Orders to machines, in the languages in which they come most.
-ORDERS: tuple[Rule, ...] = (
+# Instructions to models, in the most frequent languages.
+INSTRUCTION_RULES: tuple[Rule, ...] = (
     _rule(
         "ignore|disregard|forget|override|bypass",
         r"\b(ignore|disregard|forget|override|bypass)\b.{0,40}\b(instructions?|prompts?|guidelines?|directives?)\b",
@@ -74,7 +74,7 @@ ORDERS: tuple[Rule, ...] = (
     ),
     _rule("you are now|your |new instr", r"\b(you are now|your (system )?prompt|new instructions?)\b"),
     _rule("in your ", r"\bin your (summary|insight|output|text|answer|overview)\b"),
-    # Whoever reads or sums up, what its text shall say, and that the reviews are over.
+    # Text that addresses the reader of the reviews, dictates the summary, or claims that the reviews end.
     _rule(
         "whoever|anyone|who |machine|program|dear |attention|note to",
         r"\b(whoever|any(one|body) who|those who|whatever) (\w+ ){0,2}"
@@ -137,39 +137,35 @@ ORDERS: tuple[Rule, ...] = (
         r"지시.{0,8}무시|무시.{0,8}지시|تجاهل.{0,20}(التعليمات|الأوامر)|निर्देश.{0,20}(अनदेखा|नज़रअंदाज़)|התעלם.{0,20}הוראות",
     ),
 )
-# Letters one by one ("i g n o r e"), and what is written for machines alone (base64).
-SPELLED = re.compile(r"(?:\b\w[ ._*-]){6}")
-ENCODED = re.compile(rf"[A-Za-z0-9+/_-]{{{LONGEST_WORD},}}")
-KINDS = (re.compile(r"[A-Z]"), re.compile(r"[a-z]"), re.compile(r"\d"))
+# Letters one by one ("i g n o r e"), and encoded data (base64).
+SPACED_LETTERS = re.compile(r"(?:\b\w[ ._*-]){6}")
+ENCODED = re.compile(rf"[A-Za-z0-9+/_-]{{{MAX_WORD_LENGTH},}}")
+CHARACTER_CLASSES = (re.compile(r"[A-Z]"), re.compile(r"[a-z]"), re.compile(r"\d"))
 
 
-def plain(text: str) -> str:
-    """The text without tricks: each letter in its plain form, nothing that cannot be seen, white space as one space.
-
-    2 µs for three sentences.
-    """
+def normalize_text(text: str) -> str:
+    """The text in NFKC without invisible characters, with single spaces. 2 µs for three sentences."""
     text = " ".join(unicodedata.normalize("NFKC", text).split())
     if text.isprintable():
         return text
-    return " ".join("".join(each for each in text if unicodedata.category(each) not in UNSEEN).split())
+    return " ".join("".join(char for char in text if unicodedata.category(char) not in INVISIBLE).split())
 
 
-def is_strange(text: str) -> bool:
-    """Whether no guest writes so. 65 µs for 336 characters on two busy cores, 95 where letters are not ASCII."""
-    text = plain(text)
-    if _breaks(text, STRANGE) or speaks_to_machines(text):
+def is_suspicious(text: str) -> bool:
+    """Whether a text is spam or a prompt injection. 65 µs for 336 characters on two busy cores, 95 if not ASCII."""
+    text = normalize_text(text)
+    if _matches(text, SPAM_RULES) or has_instructions(text):
         return True
-    return any(all(kind.search(run) for kind in KINDS) for run in ENCODED.findall(text))
+    return any(all(character.search(run) for character in CHARACTER_CLASSES) for run in ENCODED.findall(text))
 
 
-def speaks_to_machines(text: str) -> bool:
-    """Whether a plain text gives orders to a machine, however its letters are spelled."""
-    if SPELLED.search(text) or _breaks(text, ORDERS):
+def has_instructions(text: str) -> bool:
+    """Whether a normalized text gives instructions to a model, also with spaced or look-alike letters."""
+    if SPACED_LETTERS.search(text) or _matches(text, INSTRUCTION_RULES):
         return True
-    # Letters of other scripts that look like ours are read as ours.
-    return not text.isascii() and _breaks(anyascii(text), ORDERS)
+    return not text.isascii() and _matches(anyascii(text), INSTRUCTION_RULES)
 
 
-def _breaks(text: str, rules: Iterable[Rule]) -> bool:
+def _matches(text: str, rules: Iterable[Rule]) -> bool:
     lowered = text.lower()
     return any(any(hint in lowered for hint in hints) and pattern.search(text) for hints, pattern in rules)

@@ -1,1 +1,1 @@
-"""Writing insights: batches, jobs, budget, approval."""
+"""Generation of insights: inputs, jobs, cost budget, staleness, approval."""

@@ -1,4 +1,4 @@
-"""Which insights wait for staff before they are served, and how staff let them through."""
+"""Staff approval of insights (INSIGHT_APPROVAL)."""
 
 from datetime import datetime
 
@@ -11,31 +11,31 @@ from catalogue.insights.providers.registry import FALLBACK
 from catalogue.models import Insight
 
 
-def waiting() -> Q:
-    """The condition of an insight that waits for staff, by INSIGHT_APPROVAL."""
+def pending_approval() -> Q:
+    """The condition of insights that staff must approve before they are served."""
     match settings.INSIGHT_APPROVAL:
         case "all":
             return Q(approved_at=None) & ~Q(text="")
         case "models":
-            # Not "is another": before it and behind it an index can look.
-            others = Q(provider__lt=FALLBACK.name) | Q(provider__gt=FALLBACK.name)
-            return Q(approved_at=None) & ~Q(text="") & others
+            # Two ranges, because an index does not serve "is not equal".
+            by_model = Q(provider__lt=FALLBACK.name) | Q(provider__gt=FALLBACK.name)
+            return Q(approved_at=None) & ~Q(text="") & by_model
     return Q(pk__in=[])
 
 
-def is_waiting(insight: Insight) -> bool:
-    """Whether this one does."""
+def is_pending_approval(insight: Insight) -> bool:
+    """Whether staff must approve this insight before it is served."""
     if insight.approved_at or not insight.text:
         return False
-    by_model = settings.INSIGHT_APPROVAL == "models" and insight.provider != FALLBACK.name
-    return by_model or settings.INSIGHT_APPROVAL == "all"
+    is_by_model = settings.INSIGHT_APPROVAL == "models" and insight.provider != FALLBACK.name
+    return is_by_model or settings.INSIGHT_APPROVAL == "all"
 
 
 def approve(insights: QuerySet[Insight], *, by: str, now: datetime, generated_at: datetime | None = None) -> int:
-    """Let these texts be served; how many. With `generated_at` only one of that moment, which staff have read."""
+    """Approve these insights and return how many. `generated_at` limits this to the text that staff have read."""
     with transaction.atomic():
-        places = persistence.held(insights.order_by().values_list("pk", flat=True))
-        found = Insight.objects.filter(~Q(text=""), pk__in=places)
+        restaurants = persistence.lock_restaurants(insights.order_by().values_list("pk", flat=True))
+        texts = Insight.objects.filter(~Q(text=""), pk__in=restaurants)
         if generated_at:
-            found = found.filter(generated_at=generated_at)
-        return found.update(approved_at=now, approved_by=by[:150])
+            texts = texts.filter(generated_at=generated_at)
+        return texts.update(approved_at=now, approved_by=by[:150])

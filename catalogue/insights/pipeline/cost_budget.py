@@ -1,4 +1,4 @@
-"""What asking a model may cost in a day (UTC): reserved before it is asked, put right when it has answered."""
+"""The daily cost budget (UTC) of model calls: reserved before a call, settled after it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,38 +11,37 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 
-from catalogue.insights.providers.base import Tokens
-from catalogue.insights.providers.registry import Author
+from catalogue.insights.providers.base import TokenUsage
+from catalogue.insights.providers.registry import ProviderVersion
 from catalogue.models import InsightCall
 from framework.db.locks import AdvisoryLock
 
 BUDGET_LOCK = AdvisoryLock("insight budget")
-# Calls that are open at once, of all workers: more would only wait for one model.
-MOST_ABREAST = 4
-# Celery ends a task after 120 s, so nobody is behind a call that is open for longer.
-LOST_AFTER = timedelta(seconds=180)
-# A model that gave no answer so often in a row is left alone for a while, and so is one that takes its worker with it.
-MOST_FAILURES = 3
-REST = timedelta(minutes=10)
-LEAST = Decimal("0.000001")
-MILLION = 1_000_000
-LONGEST_REASON = 500
+# Of all workers: more calls would only queue at the model.
+MAX_OPEN_CALLS = 4
+# Celery ends a task after 120 s, so a call that is open for longer has lost its worker.
+CALL_TIMEOUT = timedelta(seconds=180)
+# Circuit breaker: after so many failed calls in a row the model rests. Calls that lose their worker count.
+MAX_FAILURES = 3
+COOL_DOWN = timedelta(minutes=10)
+USD_STEP = Decimal("0.000001")
+MAX_REASON_LENGTH = 500
 
 Outcome = InsightCall.Outcome
 
 
-class Refused(StrEnum):
-    """Why a model is not asked now."""
+class ApiError(StrEnum):
+    """Why a call must not be made now."""
 
-    SPENT = "spent"
+    BUDGET_SPENT = "budget_spent"
     BUSY = "busy"
-    AWAY = "away"
-    TAKEN = "taken"
+    MODEL_DOWN = "model_down"
+    DUPLICATE = "duplicate"
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
-    """The spending of a day in USD: `spent` is sure, `reserved` is what open calls can cost at most."""
+class DailySpending:
+    """Spending of a day in USD: `spent` by ended calls, `reserved` by open ones at most."""
 
     spent: Decimal
     reserved: Decimal
@@ -54,98 +53,95 @@ class Day:
         return self.spent + self.reserved
 
 
-def cost(tokens: Tokens) -> Decimal:
-    """What so many tokens cost by the settings, in USD, rounded up."""
-    exact = tokens.input * settings.INSIGHT_INPUT_USD + tokens.output * settings.INSIGHT_OUTPUT_USD
-    return Decimal(exact / MILLION).quantize(LEAST, ROUND_UP)
+def cost_usd(usage: TokenUsage) -> Decimal:
+    """The cost of these tokens by the configured prices, rounded up."""
+    exact = usage.input * settings.INSIGHT_INPUT_USD + usage.output * settings.INSIGHT_OUTPUT_USD
+    return Decimal(exact / 1_000_000).quantize(USD_STEP, ROUND_UP)
 
 
-def day(now: datetime) -> Day:
-    """What the day of this moment has cost so far. One query."""
-    begins = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    calls = InsightCall.objects.filter(started_at__gte=begins, started_at__lt=begins + timedelta(days=1))
+def daily_spending(now: datetime) -> DailySpending:
+    """The spending of the day of this moment. One query."""
+    start = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    calls = InsightCall.objects.filter(started_at__gte=start, started_at__lt=start + timedelta(days=1))
     is_open = Q(outcome=Outcome.ASKED)
     sums = calls.aggregate(
         spent=Sum("cost_usd", filter=~is_open, default=Decimal(0)),
         reserved=Sum("cost_usd", filter=is_open, default=Decimal(0)),
         calls=Count("pk"),
     )
-    return Day(**sums)
+    return DailySpending(**sums)
 
 
 def reserve(
     restaurant: UUID,
     *,
-    author: Author,
+    version: ProviderVersion,
     digest: str,
-    most: Decimal,
+    max_cost_usd: Decimal,
     is_needed: Callable[[], bool] = lambda: True,
     now: datetime,
-) -> InsightCall | Refused:
-    """Write down that the model is about to be asked, which takes `most` USD off the day; or why it must not be.
+) -> InsightCall | ApiError:
+    """Record a call that is about to start and reserve its maximum cost, or say why it must not start.
 
-    However many ask at once, a day never costs more than INSIGHT_DAILY_BUDGET_USD: one after the other reserves here.
-    `is_needed` is asked when it is our turn, for a call for the same may have ended a moment ago. Committed when this
-    returns, so call it outside of any transaction.
+    Reservations are serialized, so a day never costs more than INSIGHT_DAILY_BUDGET_USD. `is_needed` is called under
+    the lock, because another call for the same restaurant may just have ended. Commits: call it outside of
+    transactions.
     """
     with transaction.atomic():
         BUDGET_LOCK.acquire()
-        open_ones = set(InsightCall.objects.filter(outcome=Outcome.ASKED).values_list("restaurant", flat=True))
-        if restaurant in open_ones or not is_needed():
-            return Refused.TAKEN
-        if len(open_ones) >= MOST_ABREAST:
-            return Refused.BUSY
-        if _is_away(author, now=now):
-            return Refused.AWAY
-        today = day(now)
-        if today.total + most > settings.INSIGHT_DAILY_BUDGET_USD:
-            # What others have reserved may come back.
-            fits = today.spent + most <= settings.INSIGHT_DAILY_BUDGET_USD
-            return Refused.BUSY if fits else Refused.SPENT
+        open_calls = set(InsightCall.objects.filter(outcome=Outcome.ASKED).values_list("restaurant", flat=True))
+        if restaurant in open_calls or not is_needed():
+            return ApiError.DUPLICATE
+        if len(open_calls) >= MAX_OPEN_CALLS:
+            return ApiError.BUSY
+        if _is_down(version, now=now):
+            return ApiError.MODEL_DOWN
+        today = daily_spending(now)
+        if today.total + max_cost_usd > settings.INSIGHT_DAILY_BUDGET_USD:
+            # Open calls may return a part of their reservation.
+            fits = today.spent + max_cost_usd <= settings.INSIGHT_DAILY_BUDGET_USD
+            return ApiError.BUSY if fits else ApiError.BUDGET_SPENT
         return InsightCall.objects.create(
             restaurant_id=restaurant,
-            provider=author.name,
-            provider_version=author.version,
-            model=author.model,
+            provider=version.name,
+            provider_version=version.version,
+            model=version.model,
             input_hash=digest,
-            cost_usd=most,
+            cost_usd=max_cost_usd,
             started_at=now,
         )
 
 
-def settle(call: InsightCall, *, outcome: str, reason: str, used: Tokens | None, now: datetime) -> bool:
-    """Write down how the call ended and what it cost; whether it was still open. One statement.
+def settle(call: InsightCall, *, outcome: str, reason: str, usage: TokenUsage | None, now: datetime) -> bool:
+    """Record the outcome and cost of a call. Returns whether it was still open. One statement.
 
-    Where nobody knows what was used it keeps what it has reserved.
+    Without `usage` the call keeps its reserved cost.
     """
-    known = {"cost_usd": cost(used), "input_tokens": used.input, "output_tokens": used.output} if used else {}
-    return bool(
-        InsightCall.objects.filter(pk=call.pk, outcome=Outcome.ASKED).update(
-            outcome=outcome, reason=reason[:LONGEST_REASON], ended_at=now, **known
-        )
-    )
+    columns: dict[str, object] = {"outcome": outcome, "reason": reason[:MAX_REASON_LENGTH], "ended_at": now}
+    if usage:
+        columns |= {"cost_usd": cost_usd(usage), "input_tokens": usage.input, "output_tokens": usage.output}
+    return bool(InsightCall.objects.filter(pk=call.pk, outcome=Outcome.ASKED).update(**columns))
 
 
-def end_lost(*, now: datetime) -> int:
-    """End the calls whose worker died, which keep what they have reserved; how many. One statement."""
-    lost = InsightCall.objects.filter(outcome=Outcome.ASKED, started_at__lt=now - LOST_AFTER)
-    return lost.update(outcome=Outcome.FAILED, reason="Its worker died; it may have been charged.", ended_at=now)
+def close_abandoned_calls(*, now: datetime) -> int:
+    """Close the calls whose worker died, at their reserved cost. Returns how many. One statement."""
+    abandoned = InsightCall.objects.filter(outcome=Outcome.ASKED, started_at__lt=now - CALL_TIMEOUT)
+    return abandoned.update(outcome=Outcome.FAILED, reason="Its worker died; it may have been charged.", ended_at=now)
 
 
-def declined(author: Author) -> QuerySet[InsightCall]:
-    """The calls in which the model answered with what cannot be served: the same input would only cost again."""
-    return InsightCall.objects.filter(author.wrote(), outcome__in=[Outcome.REFUSED, Outcome.REJECTED]).exclude(
-        input_hash=""
-    )
+def declined_calls(version: ProviderVersion) -> QuerySet[InsightCall]:
+    """Calls whose output was refused or rejected: a call with the same input would cost again for nothing."""
+    outcomes = [Outcome.REFUSED, Outcome.REJECTED]
+    return InsightCall.objects.filter(version.as_condition(), outcome__in=outcomes).exclude(input_hash="")
 
 
-def _is_away(author: Author, *, now: datetime) -> bool:
+def _is_down(version: ProviderVersion, *, now: datetime) -> bool:
     calls = InsightCall.objects.filter(
-        provider=author.name, model=author.model, started_at__gte=now - REST - LOST_AFTER
+        provider=version.name, model=version.model, started_at__gte=now - COOL_DOWN - CALL_TIMEOUT
     )
     ended = calls.exclude(outcome=Outcome.ASKED).order_by("-ended_at", "-pk").values_list("outcome", "ended_at")
-    last = list(ended[:MOST_FAILURES])
-    if len(last) < MOST_FAILURES or any(outcome != Outcome.FAILED for outcome, _ in last):
+    latest = list(ended[:MAX_FAILURES])
+    if len(latest) < MAX_FAILURES or any(outcome != Outcome.FAILED for outcome, _ in latest):
         return False
-    ended_at = last[0][1]
-    return ended_at is not None and ended_at > now - REST
+    ended_at = latest[0][1]
+    return ended_at is not None and ended_at > now - COOL_DOWN

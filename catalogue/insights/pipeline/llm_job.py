@@ -1,4 +1,4 @@
-"""One insight by a model: its cost reserved, asked outside of transactions, written if nothing has changed since."""
+"""One insight by a language model: reserve the cost, call the model, store the result if the input is unchanged."""
 
 import logging
 from collections.abc import Sequence
@@ -12,162 +12,157 @@ from uuid import UUID
 from django.db import transaction
 
 from catalogue.insights.pipeline import batch_job, cost_budget, inputs, persistence
-from catalogue.insights.pipeline.cost_budget import Outcome, Refused
-from catalogue.insights.pipeline.inputs import Material
-from catalogue.insights.pipeline.staleness import FEWEST_REVIEWS
-from catalogue.insights.providers.base import LONGEST, InsightDraft, RemoteProvider, Reply
-from catalogue.insights.providers.registry import FALLBACK, Author
+from catalogue.insights.pipeline.cost_budget import ApiError, Outcome
+from catalogue.insights.pipeline.inputs import InsightInput
+from catalogue.insights.pipeline.staleness import MIN_REVIEWS
+from catalogue.insights.providers.base import MAX_TEXT_LENGTH, InsightDraft, RemoteProvider, Reply
+from catalogue.insights.providers.registry import FALLBACK, ProviderVersion
 from catalogue.models import Insight, InsightCall, InsightDemand
 
 logger = logging.getLogger("catalogue.insights")
 
-# Enough to tell staff what many cost.
+# Restaurants from which the cost of many is estimated.
 SAMPLE = 20
 
 
-class Step(StrEnum):
-    """What came of it: DONE, whoever wrote; nothing, as another was FASTER; or why the model was not asked."""
+class JobResult(StrEnum):
+    """DONE (by the model or the fallback), SUPERSEDED by another worker, or why the model was not called."""
 
     DONE = "done"
-    FASTER = "faster"
+    SUPERSEDED = "superseded"
     BUSY = "busy"
-    SPENT = "spent"
-    AWAY = "away"
+    BUDGET_SPENT = "budget_spent"
+    MODEL_DOWN = "model_down"
 
 
-def write(restaurant: UUID, *, provider: RemoteProvider, now: datetime) -> Step:
-    """Have the model write the insight of this restaurant; where it gives none, our own program does.
+def write_insight(restaurant: UUID, *, provider: RemoteProvider, now: datetime) -> JobResult:
+    """Write the insight of this restaurant by the model, or by the fallback if the model returns no valid draft.
 
-    Takes as long as the model, and must be called outside of any transaction. A worker that dies in it leaves a call
-    that is open, which budget.end_lost closes, and nothing else: so a death costs one more call at most. What the
-    model has written or declined is not asked for again.
+    Takes as long as the model; call it outside of transactions. A worker that dies leaves an open call, which
+    cost_budget.close_abandoned_calls closes. What the model has written or declined is not requested again.
     """
-    author = Author.of(provider)
-    seen = Insight.objects.filter(pk=restaurant).first()
-    material = next(inputs.gather([restaurant]), None)
-    if material is None:
-        return Step.FASTER
-    if len(material.context.reviews) < FEWEST_REVIEWS:
-        return _store(material, persistence.UNTOLD, author=author, seen=seen, now=now)
-    if seen and (seen.input_hash, Author.behind(seen)) == (material.digest, author):
-        return _confirm(material, seen=seen, now=now)
-    if cost_budget.declined(author).filter(restaurant=restaurant, input_hash=material.digest).exists():
-        return _store(material, None, author=author, seen=seen, now=now)
-    most = cost_budget.cost(provider.most(material.context))
+    version = ProviderVersion.of(provider)
+    previous = Insight.objects.filter(pk=restaurant).first()
+    source = next(inputs.load_inputs([restaurant]), None)
+    if source is None:
+        return JobResult.SUPERSEDED
+    if len(source.context.reviews) < MIN_REVIEWS:
+        return _store(source, persistence.EMPTY_DRAFT, version=version, expected=previous, now=now)
+    if previous and (previous.input_hash, ProviderVersion.of_insight(previous)) == (source.digest, version):
+        return _confirm(source, expected=previous, now=now)
+    if cost_budget.declined_calls(version).filter(restaurant=restaurant, input_hash=source.digest).exists():
+        return _store(source, None, version=version, expected=previous, now=now)
+    max_cost = cost_budget.cost_usd(provider.max_usage(source.context))
     call = cost_budget.reserve(
         restaurant,
-        author=author,
-        digest=material.digest,
-        most=most,
-        is_needed=lambda: _mark(Insight.objects.filter(pk=restaurant).first()) == _mark(seen),
+        version=version,
+        digest=source.digest,
+        max_cost_usd=max_cost,
+        is_needed=lambda: _state(Insight.objects.filter(pk=restaurant).first()) == _state(previous),
         now=now,
     )
     match call:
-        case Refused.TAKEN:
-            return Step.FASTER
-        case Refused():
-            return Step(call.value)
-    began = monotonic()
-    reply = _asked(provider, material)
-    if reply.used and cost_budget.cost(reply.used) > most:
-        # More than it can have used: nobody knows what it was.
-        reply = replace(reply, used=None)
-    ended = now + timedelta(seconds=monotonic() - began)
-    return _store(material, reply.draft, author=author, seen=seen, now=ended, call=call, reply=reply)
+        case ApiError.DUPLICATE:
+            return JobResult.SUPERSEDED
+        case ApiError():
+            return JobResult(call.value)
+    started = monotonic()
+    reply = _call_model(provider, source)
+    if reply.usage and cost_budget.cost_usd(reply.usage) > max_cost:
+        # Impossible, so the reported usage is wrong.
+        reply = replace(reply, usage=None)
+    ended_at = now + timedelta(seconds=monotonic() - started)
+    return _store(source, reply.draft, version=version, expected=previous, now=ended_at, call=call, reply=reply)
 
 
-def _asked(provider: RemoteProvider, material: Material) -> Reply:
-    """What the model replies: with a draft that can be written, or an outcome that says why there is none."""
+def _call_model(provider: RemoteProvider, source: InsightInput) -> Reply:
     try:
-        reply = provider.ask(material.context)
+        reply = provider.request_draft(source.context)
     except Exception as error:
-        # Whatever goes wrong, the call has to be closed and the others have to go on.
-        logger.exception("No reply about restaurant %s", material.restaurant.slug)
+        # The call must be closed, and the task continues with other restaurants.
+        logger.exception("No reply about restaurant %s", source.restaurant.slug)
         return Reply(outcome=Outcome.FAILED, reason=type(error).__name__)
     if reply.outcome != Outcome.WRITTEN:
         return replace(reply, draft=None)
     if reply.draft is None:
         return replace(reply, outcome=Outcome.FAILED, reason="No draft came with it.")
-    if len(reply.draft.text) > LONGEST:
-        return replace(reply, draft=None, outcome=Outcome.REJECTED, reason=f"More than {LONGEST} characters.")
+    if len(reply.draft.text) > MAX_TEXT_LENGTH:
+        reason = f"More than {MAX_TEXT_LENGTH} characters."
+        return replace(reply, draft=None, outcome=Outcome.REJECTED, reason=reason)
     return reply
 
 
 def _store(
-    material: Material,
+    source: InsightInput,
     draft: InsightDraft | None,
     *,
-    author: Author,
-    seen: Insight | None,
+    version: ProviderVersion,
+    expected: Insight | None,
     now: datetime,
     call: InsightCall | None = None,
     reply: Reply | None = None,
-) -> Step:
-    """Close the call and write the insight, in one transaction; the latter only if all is still as it was `seen`.
+) -> JobResult:
+    """Settle the call and, if insight and input are still as `expected`, write the insight. One transaction.
 
-    Without a draft our own program's is written, and marked as what stands in for the model.
+    Without a draft, that of the fallback is written and marked by `failed_at`.
     """
-    is_instead = draft is None
+    is_fallback = draft is None
     if draft is None:
-        draft, author = batch_job.draft_of(material, FALLBACK), Author.of(FALLBACK)
-    used = reply.used if reply else None
+        draft, version = batch_job.generate_draft(source, FALLBACK), ProviderVersion.of(FALLBACK)
+    usage = reply.usage if reply else None
     with transaction.atomic():
-        kept = _unchanged(material, seen=seen)
-        is_current = kept is not None
+        is_current, previous = _lock_if_unchanged(source, expected=expected)
         if call and reply:
             outcome, reason = (reply.outcome, reply.reason) if is_current else (Outcome.DROPPED, "")
-            if not cost_budget.settle(call, outcome=outcome, reason=reason, used=used, now=now):
-                return Step.FASTER
-        if kept is None:
-            return Step.FASTER
-        before = kept[0]
+            if not cost_budget.settle(call, outcome=outcome, reason=reason, usage=usage, now=now):
+                return JobResult.SUPERSEDED
+        if not is_current:
+            return JobResult.SUPERSEDED
         if draft is None:
-            insight = persistence.failed(material, author=author, kept=before, now=now)
+            row = persistence.build_failed_row(source, version=version, previous=previous, now=now)
         else:
-            paid = cost_budget.cost(used) if used and not is_instead else Decimal(0)
-            insight = persistence.drafted(material, draft, author=author, kept=before, now=now, cost_usd=paid)
-        insight.failed_at = now if is_instead else None
-        persistence.save([insight])
-        InsightDemand.objects.filter(pk=insight.pk).delete()
-    return Step.DONE
+            cost = cost_budget.cost_usd(usage) if usage and not is_fallback else Decimal(0)
+            row = persistence.build_row(source, draft, version=version, previous=previous, now=now, cost_usd=cost)
+        row.failed_at = now if is_fallback else None
+        persistence.upsert_rows([row])
+        InsightDemand.objects.filter(pk=row.pk).delete()
+    return JobResult.DONE
 
 
-def _confirm(material: Material, *, seen: Insight, now: datetime) -> Step:
-    """Note that the model's text is of what is there now: nothing is asked."""
+def _confirm(source: InsightInput, *, expected: Insight, now: datetime) -> JobResult:
+    """Record that the insight fits the current input, without a call."""
     with transaction.atomic():
-        kept = _unchanged(material, seen=seen)
-        if kept is None or kept[0] is None:
-            return Step.FASTER
-        persistence.save([persistence.counted(kept[0], material, now=now)])
-        InsightDemand.objects.filter(pk=seen.pk).delete()
-    return Step.DONE
+        is_current, previous = _lock_if_unchanged(source, expected=expected)
+        if not is_current or previous is None:
+            return JobResult.SUPERSEDED
+        persistence.upsert_rows([persistence.confirm_row(previous, source, now=now)])
+        InsightDemand.objects.filter(pk=expected.pk).delete()
+    return JobResult.DONE
 
 
-def _unchanged(material: Material, *, seen: Insight | None) -> tuple[Insight | None] | None:
-    """The insight as it stands, locked with its restaurant; None where it, or what it is made from, has changed."""
-    place = material.restaurant.pk
-    if not persistence.held([place]):
-        return None
-    kept = Insight.objects.select_for_update().filter(pk=place).first()
-    if _mark(kept) != _mark(seen):
-        return None
-    fresh = next(inputs.gather([place]), None)
-    if fresh is None or fresh.digest != material.digest:
-        return None
-    return (kept,)
+def _lock_if_unchanged(source: InsightInput, *, expected: Insight | None) -> tuple[bool, Insight | None]:
+    """Lock restaurant and insight. Returns whether insight and input are unchanged, and the insight."""
+    pk = source.restaurant.pk
+    if not persistence.lock_restaurants([pk]):
+        return False, None
+    insight = Insight.objects.select_for_update().filter(pk=pk).first()
+    if _state(insight) != _state(expected):
+        return False, None
+    current = next(inputs.load_inputs([pk]), None)
+    return current is not None and current.digest == source.digest, insight
 
 
-def _mark(insight: Insight | None) -> tuple[object, ...] | None:
-    """What differs once somebody has written it, or wants it written anew."""
+def _state(insight: Insight | None) -> tuple[object, ...] | None:
+    """The columns that change when an insight is written or invalidated."""
     if insight is None:
         return None
-    return insight.input_hash, Author.behind(insight), insight.generated_at, insight.failed_at
+    return insight.input_hash, ProviderVersion.of_insight(insight), insight.generated_at, insight.failed_at
 
 
-def most(places: Sequence[UUID], *, provider: RemoteProvider) -> Decimal:
-    """What it costs in USD at most to ask about these restaurants; of many by the first SAMPLE. Three queries."""
-    sample = [provider.most(material.context) for material in inputs.gather(places[:SAMPLE])]
-    if not sample:
+def estimate_max_cost(restaurants: Sequence[UUID], *, provider: RemoteProvider) -> Decimal:
+    """The maximum cost in USD of calls for these restaurants, extrapolated from the first SAMPLE. Three queries."""
+    sources = inputs.load_inputs(restaurants[:SAMPLE])
+    costs = [cost_budget.cost_usd(provider.max_usage(source.context)) for source in sources]
+    if not costs:
         return Decimal(0)
-    of_sample = sum((cost_budget.cost(tokens) for tokens in sample), Decimal(0))
-    return (of_sample * len(places) / len(sample)).quantize(cost_budget.LEAST)
+    return (sum(costs, Decimal(0)) * len(restaurants) / len(costs)).quantize(cost_budget.USD_STEP)

@@ -1,4 +1,4 @@
-"""Insights that somebody wants to buy, and that are missing or stale: written at once, or before all others."""
+"""Insights on demand: a missing or stale one is written during the request, or queued before all others."""
 
 import logging
 from datetime import datetime, timedelta
@@ -8,20 +8,20 @@ from uuid import UUID
 from django.db import DatabaseError, connection
 
 from catalogue.insights.pipeline import batch_job
-from catalogue.insights.pipeline.refresh import due
+from catalogue.insights.pipeline.refresh import due_restaurants
 from catalogue.insights.providers.base import RemoteProvider
-from catalogue.insights.providers.registry import chosen
+from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Restaurant
 
 logger = logging.getLogger("catalogue.insights")
 
-# A caller waits for a tenth of a second at most.
-MOST_AT_ONCE = 300
-# However often it is asked for, so long nothing more is written.
-NOTED_FOR = timedelta(minutes=1)
+# More reviews would take more than a tenth of a second.
+MAX_SYNC_REVIEWS = 300
+# Requests for one restaurant within this time are recorded once.
+REQUEST_INTERVAL = timedelta(minutes=1)
 
-# What was noted a moment ago is not even locked, and who merges or erases the restaurant is not waited for.
-NOTE = """
+# A request that was recorded a moment ago takes no lock, and a locked restaurant is skipped.
+RECORD_REQUEST = """
 INSERT INTO catalogue_insightdemand AS demand (restaurant_id, asked, first_asked_at, last_asked_at)
 SELECT id, 1, %(now)s, %(now)s FROM (
     SELECT id FROM catalogue_restaurant WHERE id = %(restaurant)s AND NOT EXISTS (
@@ -34,35 +34,36 @@ WHERE demand.last_asked_at <= %(since)s
 """
 
 
-class Met(StrEnum):
-    """What was done for somebody who wants an insight: it is WRITTEN, NOTED for a worker, or NOTHING."""
+class OnDemandResult(StrEnum):
+    """The insight was WRITTEN, QUEUED for a worker, or there was NOTHING to do."""
 
     WRITTEN = "written"
-    NOTED = "noted"
+    QUEUED = "queued"
     NOTHING = "nothing"
 
 
-def meet(restaurant: Restaurant, *, now: datetime) -> Met:
-    """Write this insight now, where our own program does that and soon; else note that it is wanted.
+def write_or_queue(restaurant: Restaurant, *, now: datetime) -> OnDemandResult:
+    """Write this insight if it is due and a local provider is fast enough; otherwise queue it.
 
-    Never fails: who asks for an insight is answered, with or without one. One query where it is not due, as after a
-    failure of today; one more, which writes at most once a minute, where it is noted.
+    Never raises DatabaseError: the request is answered with or without an insight. One query if it is not due (also
+    after a failure of today); one more, which writes at most once a minute, if it is queued.
     """
-    provider = chosen()
+    provider = get_provider()
     try:
-        if not due(now=now, provider=provider).filter(pk=restaurant.pk).exists():
-            return Met.NOTHING
-        quick = None if isinstance(provider, RemoteProvider) or restaurant.review_count > MOST_AT_ONCE else provider
-        if quick and batch_job.write_one(restaurant.pk, now=now, provider=quick):
-            return Met.WRITTEN
-        return Met.NOTED if note(restaurant.pk, now=now) else Met.NOTHING
+        if not due_restaurants(now=now, provider=provider).filter(pk=restaurant.pk).exists():
+            return OnDemandResult.NOTHING
+        is_large = restaurant.review_count > MAX_SYNC_REVIEWS
+        fast = None if isinstance(provider, RemoteProvider) or is_large else provider
+        if fast and batch_job.write_now(restaurant.pk, now=now, provider=fast):
+            return OnDemandResult.WRITTEN
+        return OnDemandResult.QUEUED if queue_request(restaurant.pk, now=now) else OnDemandResult.NOTHING
     except DatabaseError:
-        logger.warning("Nobody writes or notes the insight of %s now", restaurant.slug, exc_info=True)
-        return Met.NOTHING
+        logger.warning("The insight of %s can be neither written nor queued", restaurant.slug, exc_info=True)
+        return OnDemandResult.NOTHING
 
 
-def note(restaurant: UUID, *, now: datetime) -> bool:
-    """Note that it is wanted; whether that was not noted within the minute. One statement."""
+def queue_request(restaurant: UUID, *, now: datetime) -> bool:
+    """Record a request for this insight. Returns False if one was recorded within the minute. One statement."""
     with connection.cursor() as cursor:
-        cursor.execute(NOTE, {"restaurant": restaurant, "now": now, "since": now - NOTED_FOR})
+        cursor.execute(RECORD_REQUEST, {"restaurant": restaurant, "now": now, "since": now - REQUEST_INTERVAL})
         return bool(cursor.rowcount)

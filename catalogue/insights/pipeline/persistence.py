@@ -1,4 +1,4 @@
-"""Insights as rows: what is stored of a draft, and of one that is confirmed."""
+"""Insights as rows: from a draft, confirmed for a new input, or failed."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -10,22 +10,22 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from catalogue.insights.pipeline.inputs import Material
+from catalogue.insights.pipeline.inputs import InsightInput
 from catalogue.insights.providers.base import Claim, InsightDraft
-from catalogue.insights.providers.registry import Author
+from catalogue.insights.providers.registry import ProviderVersion
 from catalogue.models import Insight
 
-# Who writes insights holds their restaurants first, as mergers and erasures do, and as the triggers will: in the order
-# of their keys, so that nobody waits for one of ours while we wait for one of his.
+# Mergers, erasures and the triggers lock restaurants first too, in the order of their keys, so there is no deadlock.
 LOCK_RESTAURANTS = """
 SELECT id FROM catalogue_restaurant
 WHERE id = ANY (%s) AND erased_at IS NULL AND merged_into_id IS NULL
 ORDER BY id FOR NO KEY UPDATE
 """
 
-UNTOLD = InsightDraft(text="", disclosure="")
+EMPTY_DRAFT = InsightDraft(text="", disclosure="")
 
-WRITTEN = (
+# All columns but `hidden`, which is the decision of staff.
+UPDATED_FIELDS = (
     "text",
     "detail",
     "provider",
@@ -45,40 +45,37 @@ WRITTEN = (
 )
 
 
-def held(places: Iterable[UUID], *, unless_busy: bool = False) -> list[UUID]:
-    """Lock these restaurants until the transaction ends; those that are not merged or erased, maybe a moment ago.
-
-    `unless_busy` leaves out those that somebody else holds, where others are waited for.
-    """
+def lock_restaurants(restaurants: Iterable[UUID], *, skip_locked: bool = False) -> list[UUID]:
+    """Lock these restaurants until the end of the transaction. Returns those that are not merged or erased."""
     with connection.cursor() as cursor:
-        cursor.execute(LOCK_RESTAURANTS + (" SKIP LOCKED" if unless_busy else ""), [list(places)])
+        cursor.execute(LOCK_RESTAURANTS + (" SKIP LOCKED" if skip_locked else ""), [list(restaurants)])
         return [pk for (pk,) in cursor.fetchall()]
 
 
-def drafted(
-    material: Material,
+def build_row(
+    source: InsightInput,
     draft: InsightDraft,
     *,
-    author: Author,
-    kept: Insight | None,
+    version: ProviderVersion,
+    previous: Insight | None,
     now: datetime,
     cost_usd: Decimal = Decimal(0),
 ) -> Insight:
-    """The row of a draft. What staff have approved stays approved only where every word of it is the same."""
-    insight = counted(Insight(restaurant=material.restaurant), material, now=now)
-    insight.provider, insight.provider_version, insight.model = author.name, author.version, author.model
+    """The row of a draft. It stays approved only if text and detail equal those of the previous row."""
+    insight = confirm_row(Insight(restaurant=source.restaurant), source, now=now)
+    insight.provider, insight.provider_version, insight.model = version.name, version.version, version.model
     insight.text, insight.cost_usd = draft.text, cost_usd
-    # As the column gives it back, or the same would differ from itself.
-    insight.detail = orjson.loads(orjson.dumps({**to_json(draft), "languages": material.context.languages}))
-    if kept and (kept.text, kept.detail) == (insight.text, insight.detail):
-        insight.approved_at, insight.approved_by = kept.approved_at, kept.approved_by
+    # Through JSON and back, so that it compares equal to the detail of a row from the database.
+    insight.detail = orjson.loads(orjson.dumps({**to_json(draft), "languages": source.context.languages}))
+    if previous and (previous.text, previous.detail) == (insight.text, insight.detail):
+        insight.approved_at, insight.approved_by = previous.approved_at, previous.approved_by
     return insight
 
 
-def counted(insight: Insight, material: Material, *, now: datetime) -> Insight:
-    """The same insight, of this material and moment."""
-    restaurant, context = material.restaurant, material.context
-    insight.input_hash = material.digest
+def confirm_row(insight: Insight, source: InsightInput, *, now: datetime) -> Insight:
+    """The same insight for this input and moment."""
+    restaurant, context = source.restaurant, source.context
+    insight.input_hash = source.digest
     insight.review_count = len(context.reviews)
     insight.restaurant_review_count = restaurant.review_count
     insight.reviews_through = context.reviews[0].created_at if context.reviews else now
@@ -88,35 +85,38 @@ def counted(insight: Insight, material: Material, *, now: datetime) -> Insight:
     return insight
 
 
-def failed(material: Material, *, author: Author, kept: Insight | None, now: datetime) -> Insight:
-    """The row of before, which is served on; without one the next attempt has nothing to compare its input with."""
-    insight = kept or drafted(material, UNTOLD, author=author, kept=None, now=now)
-    if kept is None:
+def build_failed_row(
+    source: InsightInput, *, version: ProviderVersion, previous: Insight | None, now: datetime
+) -> Insight:
+    """The previous row, which is still served, or an empty one; `failed_at` delays the next attempt."""
+    insight = previous or build_row(source, EMPTY_DRAFT, version=version, previous=None, now=now)
+    if previous is None:
         insight.input_hash = ""
     insight.failed_at = now
     return insight
 
 
-def save(insights: Iterable[Insight]) -> None:
-    """Write these rows; what staff have decided about hiding stays. One statement."""
-    Insight.objects.bulk_create(insights, update_conflicts=True, unique_fields=["restaurant"], update_fields=WRITTEN)
+def upsert_rows(insights: Iterable[Insight]) -> None:
+    """Write these rows, without the column `hidden`. One statement."""
+    Insight.objects.bulk_create(
+        insights, update_conflicts=True, unique_fields=["restaurant"], update_fields=UPDATED_FIELDS
+    )
 
 
 def to_json(draft: InsightDraft) -> dict[str, Any]:
-    """The detail of an insight, as it is kept and served."""
-    best = draft.best_time
+    """The column `detail` of an insight."""
     sentences = [asdict(sentence) for sentence in draft.sentences]
     return {
-        "best_time": None if best is None else asdict(best),
-        "dishes": [_claim(claim) for claim in draft.dishes],
-        "aspects": [_claim(claim) for claim in draft.aspects],
+        "best_time": asdict(draft.best_time) if draft.best_time else None,
+        "dishes": [_claim_json(claim) for claim in draft.dishes],
+        "aspects": [_claim_json(claim) for claim in draft.aspects],
         "watch_outs": [asdict(watch_out) for watch_out in draft.watch_outs],
         "disclosure": draft.disclosure,
         **({"sentences": sentences} if sentences else {}),
     }
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
+def _claim_json(claim: Claim) -> dict[str, Any]:
     return {
         "name": claim.name,
         "mentions": claim.mentions,

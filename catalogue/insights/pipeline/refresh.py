@@ -1,4 +1,4 @@
-"""Writing insights down: which restaurants are due, and by whom theirs are written."""
+"""The refresh of insights: which restaurants are due, and which provider writes them."""
 
 import logging
 from collections.abc import Iterator
@@ -11,148 +11,147 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from catalogue.insights.pipeline import batch_job, cost_budget, llm_job, persistence
-from catalogue.insights.pipeline.llm_job import Step
-from catalogue.insights.pipeline.staleness import FEWEST_REVIEWS, is_stale
+from catalogue.insights.pipeline.llm_job import JobResult
+from catalogue.insights.pipeline.staleness import MIN_REVIEWS, stale_condition
 from catalogue.insights.providers.base import RemoteProvider
-from catalogue.insights.providers.registry import FALLBACK, Author, Provider, chosen
+from catalogue.insights.providers.registry import FALLBACK, Provider, ProviderVersion, get_provider
 from catalogue.models import Insight, InsightCall, InsightDemand, Restaurant
 
 logger = logging.getLogger("catalogue.insights")
 
-# Restaurants that are looked up at once; their reviews are what takes time.
-MOST_DUE = 2_000
-# Of those for which a model is asked, as many as one task comes to.
-MOST_ASKED = 40
-# A task asks no more once this has passed: with the longest call that the settings allow (60 s) it ends before the
+# Restaurants that are loaded at once.
+MAX_DUE = 2_000
+# Model calls of one refresh.
+MAX_LLM_CALLS = 40
+# No further call starts after this time: with the longest call that the settings allow (60 s) the task ends before its
 # soft limit of 90 s.
-ASKING_S = 20
-# A restaurant on which the provider fails waits so long, lest it come first again and again.
+LLM_PHASE_S = 20
+# A restaurant on which the provider failed waits, so that it does not come first each time.
 RETRY_AFTER = timedelta(days=1)
-# Whoever asked so long ago has not come back.
-DEMAND_KEPT = timedelta(days=30)
+REQUEST_RETENTION = timedelta(days=30)
 
 
 def refresh(
     *,
     now: datetime,
-    at_most: int,
+    max_reviews: int,
     provider: Provider | None = None,
-    demanded: bool = False,
+    requested_only: bool = False,
     only: UUID | None = None,
 ) -> int:
-    """Write the insights that are missing or stale, those that somebody asked for first; how many that were.
+    """Write the insights that are missing or stale, requested ones first, and return how many.
 
-    `demanded`, or `only` one restaurant, leaves all others alone. Stops after about `at_most` reviews, or after
-    ASKING_S of asking a model, so 0 says that nothing is due or that others are at it. See batches.write; a model is
-    asked outside of any transaction, and where it may not be asked (budget, no answers) what is missing or stale is
-    counted by our own program.
+    `requested_only`, or `only` for one restaurant, limits them. Stops after about `max_reviews` reviews, or after
+    LLM_PHASE_S of model calls; 0 means that nothing is due or that other workers are busy with it. See
+    batch_job.write_batches. The model is called outside of transactions; when the budget is spent or the model is
+    down, the fallback writes what is due.
     """
-    provider = provider or chosen()
+    provider = provider or get_provider()
     if not isinstance(provider, RemoteProvider):
-        found = _keys(due(now=now, provider=provider, demanded=demanded, only=only))
-        return batch_job.write(found, now=now, at_most=at_most, provider=provider)
-    began = monotonic()
-    step, done = _ask(provider, now=now, demanded=demanded, only=only)
-    if step not in (Step.SPENT, Step.AWAY):
-        return done
-    later = now + timedelta(seconds=monotonic() - began)
-    _tell(step, later)
-    return done + batch_job.write(
-        _keys(due(now=later, provider=provider, demanded=demanded, only=only, without_asking=True)),
+        rows = _keys(due_restaurants(now=now, provider=provider, requested_only=requested_only, only=only))
+        return batch_job.write_batches(rows, now=now, max_reviews=max_reviews, provider=provider)
+    started = monotonic()
+    result, written = _call_model(provider, now=now, requested_only=requested_only, only=only)
+    if result not in (JobResult.BUDGET_SPENT, JobResult.MODEL_DOWN):
+        return written
+    later = now + timedelta(seconds=monotonic() - started)
+    if result is JobResult.BUDGET_SPENT:
+        _warn_budget_spent(f"{later:%Y-%m-%d}")
+    else:
+        logger.warning("The model does not answer and rests; insights are counted by our own program.")
+    due = due_restaurants(now=later, provider=provider, requested_only=requested_only, only=only, is_fallback=True)
+    return written + batch_job.write_batches(
+        _keys(due),
         now=later,
-        at_most=at_most,
+        max_reviews=max_reviews,
         provider=FALLBACK,
-        accepted=[Author.of(provider)],
-        # The model writes these first when it may be asked again.
-        keeps_demand=True,
+        also_accepted=[ProviderVersion.of(provider)],
+        # The model writes these first when it is available again.
+        keep_requests=True,
     )
 
 
-def due(
+def due_restaurants(
     *,
     now: datetime,
     provider: Provider | None = None,
-    demanded: bool = False,
+    requested_only: bool = False,
     only: UUID | None = None,
-    without_asking: bool = False,
+    is_fallback: bool = False,
 ) -> QuerySet[Restaurant]:
-    """Restaurants with enough reviews and no insight, a stale one, or one that failed a while ago.
+    """Restaurants with enough reviews whose insight is missing, stale, or failed more than RETRY_AFTER ago.
 
-    What a model has declined is not tried again before it is stale. Those that somebody asked for first, by how often,
-    then the most reviewed. `without_asking` a model: what it has written is as good as what our own program has. A
-    quarter of a second over 356,000 restaurants.
+    Input that the model declined is not due before it changes. Ordered by the number of requests, then by reviews.
+    With `is_fallback`, the insights of `provider` and of the fallback both count as current. A quarter of a second
+    over 356,000 restaurants.
     """
-    provider = provider or chosen()
-    writer, other = (FALLBACK, provider) if without_asking else (provider, None)
-    is_to_be_tried = Q(insight__failed_at__isnull=False)
+    provider = provider or get_provider()
+    writer, also_accepted = (FALLBACK, provider) if is_fallback else (provider, None)
+    is_retryable = Q(insight__failed_at__isnull=False)
     if isinstance(provider, RemoteProvider):
-        calls = cost_budget.declined(Author.of(provider)).filter(restaurant=OuterRef("pk"))
-        is_to_be_tried &= Q(~Exists(calls.filter(input_hash=OuterRef("insight__input_hash"))))
-    found = Restaurant.objects.filter(
-        Q(insight=None) | is_stale(writer, now=now, insight="insight__", or_by=other) | is_to_be_tried,
+        declined = cost_budget.declined_calls(ProviderVersion.of(provider)).filter(restaurant=OuterRef("pk"))
+        is_retryable &= Q(~Exists(declined.filter(input_hash=OuterRef("insight__input_hash"))))
+    is_stale = stale_condition(writer, now=now, insight="insight__", also_accepted=also_accepted)
+    due = Restaurant.objects.filter(
+        Q(insight=None) | is_stale | is_retryable,
         ~Q(insight__failed_at__gt=now - RETRY_AFTER),
-        review_count__gte=FEWEST_REVIEWS,
+        review_count__gte=MIN_REVIEWS,
     )
-    if demanded:
-        found = found.filter(insight_demand__isnull=False)
+    if requested_only:
+        due = due.filter(insight_demand__isnull=False)
     if only:
-        found = found.filter(pk=only)
-    return found.order_by(
+        due = due.filter(pk=only)
+    return due.order_by(
         F("insight_demand__asked").desc(nulls_last=True), "insight_demand__first_asked_at", "-review_count", "pk"
     )
 
 
-def forget(insights: QuerySet[Insight]) -> int:
-    """Make these insights stale, and their input one that never was, so that they are written anew; how many."""
+def invalidate(insights: QuerySet[Insight]) -> int:
+    """Mark these insights as stale, so that they are written again, by the model too. Returns how many."""
     with transaction.atomic():
-        places = persistence.held(insights.order_by().values_list("pk", flat=True))
-        # What a model has declined it is asked again.
-        InsightCall.objects.filter(restaurant__in=places).exclude(input_hash="").update(input_hash="")
-        return Insight.objects.filter(pk__in=places).update(provider_version="", input_hash="", failed_at=None)
+        restaurants = persistence.lock_restaurants(insights.order_by().values_list("pk", flat=True))
+        # Without the hash a declined call no longer prevents a new one.
+        InsightCall.objects.filter(restaurant__in=restaurants).exclude(input_hash="").update(input_hash="")
+        return Insight.objects.filter(pk__in=restaurants).update(provider_version="", input_hash="", failed_at=None)
 
 
-def hide(insights: QuerySet[Insight], *, hidden: bool) -> int:
-    """Take these insights off the service, or serve them again; how many."""
+def set_hidden(insights: QuerySet[Insight], *, hidden: bool) -> int:
+    """Hide these insights, or serve them again. Returns how many."""
     with transaction.atomic():
-        places = persistence.held(insights.order_by().values_list("pk", flat=True))
-        return Insight.objects.filter(pk__in=places).update(hidden=hidden)
+        restaurants = persistence.lock_restaurants(insights.order_by().values_list("pk", flat=True))
+        return Insight.objects.filter(pk__in=restaurants).update(hidden=hidden)
 
 
-def forget_demand(*, now: datetime) -> int:
-    """Remove what was asked for long ago and could not be written; how many. One statement."""
-    return InsightDemand.objects.filter(last_asked_at__lt=now - DEMAND_KEPT).delete()[0]
+def delete_old_requests(*, now: datetime) -> int:
+    """Delete requests older than REQUEST_RETENTION whose insight could not be written. One statement."""
+    return InsightDemand.objects.filter(last_asked_at__lt=now - REQUEST_RETENTION).delete()[0]
 
 
-def _keys(found: QuerySet[Restaurant]) -> Iterator[tuple[UUID, int]]:
-    return iter(found[:MOST_DUE].values_list("pk", "review_count"))
+def _keys(restaurants: QuerySet[Restaurant]) -> Iterator[tuple[UUID, int]]:
+    return iter(restaurants[:MAX_DUE].values_list("pk", "review_count"))
 
 
-def _ask(provider: RemoteProvider, *, now: datetime, demanded: bool, only: UUID | None) -> tuple[Step, int]:
-    """Ask the model for one insight after another; why that ended, and how many were written or confirmed."""
-    began = monotonic()
-    done = 0
-    cost_budget.end_lost(now=now)
-    found = due(now=now, provider=provider, demanded=demanded, only=only)
-    free = found.exclude(insight_calls__outcome=InsightCall.Outcome.ASKED)
-    for pk in free.values_list("pk", flat=True)[:MOST_ASKED]:
-        passed = monotonic() - began
-        if passed > ASKING_S:
+def _call_model(
+    provider: RemoteProvider, *, now: datetime, requested_only: bool, only: UUID | None
+) -> tuple[JobResult, int]:
+    """Write one insight after another by the model. Returns why that ended, and how many were written or confirmed."""
+    started = monotonic()
+    written = 0
+    cost_budget.close_abandoned_calls(now=now)
+    due = due_restaurants(now=now, provider=provider, requested_only=requested_only, only=only)
+    free = due.exclude(insight_calls__outcome=InsightCall.Outcome.ASKED)
+    for pk in free.values_list("pk", flat=True)[:MAX_LLM_CALLS]:
+        elapsed_s = monotonic() - started
+        if elapsed_s > LLM_PHASE_S:
             break
-        step = llm_job.write(pk, provider=provider, now=now + timedelta(seconds=passed))
-        if step in (Step.SPENT, Step.AWAY, Step.BUSY):
-            return step, done
-        done += step is Step.DONE
-    return Step.DONE, done
-
-
-def _tell(step: Step, now: datetime) -> None:
-    if step is Step.SPENT:
-        _tell_spent(f"{now:%Y-%m-%d}")
-    else:
-        logger.warning("The model gave no answers, so it rests; insights are counted by our own program meanwhile.")
+        result = llm_job.write_insight(pk, provider=provider, now=now + timedelta(seconds=elapsed_s))
+        if result in (JobResult.BUDGET_SPENT, JobResult.MODEL_DOWN, JobResult.BUSY):
+            return result, written
+        written += result is JobResult.DONE
+    return JobResult.DONE, written
 
 
 @lru_cache(maxsize=1)
-def _tell_spent(day: str) -> None:
-    """Say it once a day in each process."""
-    logger.warning("The insight budget of %s does not suffice; insights are counted by our own program.", day)
+def _warn_budget_spent(day: str) -> None:
+    """Log it once a day in each process."""
+    logger.warning("The insight budget of %s is spent; insights are counted by our own program.", day)

@@ -1,4 +1,4 @@
-"""When an insight is old: one rule for who writes it anew and for who serves it meanwhile."""
+"""Staleness of insights: one rule for the refresh and for the API."""
 
 from datetime import datetime, timedelta
 from functools import reduce
@@ -10,73 +10,90 @@ from django.db.models.functions import Abs, Cast
 from django.db.models.lookups import GreaterThan, GreaterThanOrEqual
 
 from catalogue.insights.providers.base import RemoteProvider
-from catalogue.insights.providers.registry import FALLBACK, Author, Provider
+from catalogue.insights.providers.registry import FALLBACK, Provider, ProviderVersion
 from catalogue.models import Insight
 
-# Fewer reviews say too little (seed 001 is silent; the insight's own constraint holds it too).
-FEWEST_REVIEWS = 5
+# A constraint of the insight table holds it too (seed 001 sets no number).
+MIN_REVIEWS = 5
 NEW_REVIEWS = 10
 NEW_SHARE = 0.1
-# Ratings are tenths, and a difference of floats is not quite two of them.
-RATING_MOVED = 0.15
-OLD = timedelta(days=90)
+# Ratings are tenths; 0.15 means a difference of two of them in floating point.
+RATING_CHANGE = 0.15
+MAX_AGE = timedelta(days=90)
 
 
-def is_stale(
-    provider: Provider, *, now: datetime, insight: str = "", restaurant: str = "", or_by: Provider | None = None
+def stale_condition(
+    provider: Provider,
+    *,
+    now: datetime,
+    insight: str = "",
+    restaurant: str = "",
+    also_accepted: Provider | None = None,
 ) -> Q:
-    """The condition, for rows from which `insight` and `restaurant` lead to the two ("insight__", or "" for itself).
+    """The condition for rows with the lookups `insight` and `restaurant` ("insight__", or "" for the row itself).
 
-    Ten reviews or a tenth more or less, a rating that moved by 0.2, a review, hours or a discount that is another now,
-    90 days, or neither this provider nor `or_by`.
+    An insight is stale if reviews changed by ten or by a tenth, the rating by 0.2, the text of a review, the hours or
+    a discount changed, it is older than 90 days, or another provider than these wrote it.
     """
-    return reduce(or_, why_stale(provider, now=now, insight=insight, restaurant=restaurant, or_by=or_by).values())
+    conditions = stale_conditions(
+        provider, now=now, insight=insight, restaurant=restaurant, also_accepted=also_accepted
+    )
+    return reduce(or_, conditions.values())
 
 
-def why_stale(
-    provider: Provider, *, now: datetime, insight: str = "", restaurant: str = "", or_by: Provider | None = None
+def stale_conditions(
+    provider: Provider,
+    *,
+    now: datetime,
+    insight: str = "",
+    restaurant: str = "",
+    also_accepted: Provider | None = None,
 ) -> dict[str, Q]:
-    """The conditions any of which makes an insight stale, by name. See is_stale.
+    """The conditions of `stale_condition` by reason.
 
-    What was counted instead, as a model has given nothing, is as good as we have: it is not stale by its provider.
+    An insight of the fallback is not stale by its provider if the model failed: there is nothing better.
     """
-    reviews = Abs(F(f"{restaurant}review_count") - F(f"{insight}restaurant_review_count"))
-    before = ExpressionWrapper(F(f"{insight}restaurant_review_count") * NEW_SHARE, output_field=FloatField())
+    change = Abs(F(f"{restaurant}review_count") - F(f"{insight}restaurant_review_count"))
+    min_change = ExpressionWrapper(F(f"{insight}restaurant_review_count") * NEW_SHARE, output_field=FloatField())
     rating = Cast(F(f"{restaurant}rating"), FloatField())
-    good = Author.of(provider).wrote(insight)
-    if or_by:
-        good |= Author.of(or_by).wrote(insight)
+    is_accepted = ProviderVersion.of(provider).as_condition(insight)
+    if also_accepted:
+        is_accepted |= ProviderVersion.of(also_accepted).as_condition(insight)
     if isinstance(provider, RemoteProvider):
-        good |= Author.of(FALLBACK).wrote(insight) & Q(**{f"{insight}failed_at__isnull": False})
+        has_failed = Q(**{f"{insight}failed_at__isnull": False})
+        is_accepted |= ProviderVersion.of(FALLBACK).as_condition(insight) & has_failed
     return {
-        "reviews": Q(GreaterThanOrEqual(reviews, NEW_REVIEWS))
-        | Q(GreaterThanOrEqual(Cast(reviews, FloatField()), before)),
-        "rating": Q(GreaterThan(Abs(rating - F(f"{insight}rating")), RATING_MOVED)),
+        "reviews": Q(GreaterThanOrEqual(change, NEW_REVIEWS))
+        | Q(GreaterThanOrEqual(Cast(change, FloatField()), min_change)),
+        "rating": Q(GreaterThan(Abs(rating - F(f"{insight}rating")), RATING_CHANGE)),
         "input": Q(**{f"{insight}is_outdated": True}),
-        "age": Q(**{f"{insight}generated_at__lte": now - OLD}),
-        "provider": ~good,
+        "age": Q(**{f"{insight}generated_at__lte": now - MAX_AGE}),
+        "provider": ~is_accepted,
     }
 
 
-def reasons(insight: Insight, *, provider: Provider, now: datetime) -> list[str]:
-    """Why this insight, whose restaurant is loaded, is stale, in words for staff; none where it is not. One query."""
-    conditions = why_stale(provider, now=now, restaurant="restaurant__")
-    # Names of their own, for some are those of columns.
-    asked = {f"by_{why}": ExpressionWrapper(each, output_field=BooleanField()) for why, each in conditions.items()}
-    found = Insight.objects.filter(pk=insight.pk).values(**asked).first() or {}
-    return [_words(why, insight, now) for why in conditions if found.get(f"by_{why}")]
+def describe_staleness(insight: Insight, *, provider: Provider, now: datetime) -> list[str]:
+    """Why this insight is stale, for staff; empty if it is not. Its restaurant must be loaded. One query."""
+    conditions = stale_conditions(provider, now=now, restaurant="restaurant__")
+    # Prefixed, because some reasons are names of columns.
+    columns = {
+        f"by_{reason}": ExpressionWrapper(condition, output_field=BooleanField())
+        for reason, condition in conditions.items()
+    }
+    row = Insight.objects.filter(pk=insight.pk).values(**columns).first() or {}
+    return [_describe(reason, insight, now) for reason in conditions if row.get(f"by_{reason}")]
 
 
-def _words(why: str, insight: Insight, now: datetime) -> str:
+def _describe(reason: str, insight: Insight, now: datetime) -> str:
     restaurant = insight.restaurant
-    match why:
+    match reason:
         case "reviews":
-            more = restaurant.review_count - insight.restaurant_review_count
-            return f"{abs(more)} reviews {'more' if more > 0 else 'fewer'} since"
+            change = restaurant.review_count - insight.restaurant_review_count
+            return f"{abs(change)} reviews {'more' if change > 0 else 'fewer'} since"
         case "rating":
             return f"the rating moved from {insight.rating:.1f} to {restaurant.rating:.1f}"
         case "input":
             return "reviews, hours or discounts changed since"
         case "age":
             return f"{(now - insight.generated_at).days} days old"
-    return "written by another provider or version" if insight.provider_version else "to be written anew"
+    return "written by another provider or version" if insight.provider_version else "to be written again"

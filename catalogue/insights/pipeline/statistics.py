@@ -1,4 +1,4 @@
-"""Insights in figures: how many are due and why, and what there is by who wrote it."""
+"""Statistics of insights: how many are due and why, and how many there are by provider and language."""
 
 from collections import Counter
 from datetime import datetime
@@ -7,58 +7,58 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Case, Count, Q, Sum, Value, When
 
-from catalogue.insights.pipeline.refresh import due
-from catalogue.insights.pipeline.staleness import why_stale
-from catalogue.insights.providers.registry import chosen
+from catalogue.insights.pipeline.refresh import due_restaurants
+from catalogue.insights.pipeline.staleness import stale_conditions
+from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Insight
 
 LANGUAGES = """
-SELECT said.key, sum(said.value::integer) AS reviews
-FROM catalogue_insight, jsonb_each_text(detail -> 'languages') AS said
-WHERE text <> '' GROUP BY said.key ORDER BY reviews DESC, said.key
+SELECT entry.key, sum(entry.value::integer) AS reviews
+FROM catalogue_insight, jsonb_each_text(detail -> 'languages') AS entry
+WHERE text <> '' GROUP BY entry.key ORDER BY reviews DESC, entry.key
 """
 
 
-class Written(NamedTuple):
-    """What one provider has written: how many insights, how many of them without a text, and what became of them."""
+class ProviderStatistics(NamedTuple):
+    """Counts of the insights of one provider."""
 
     provider: str
     version: str
     model: str
     insights: int
-    untold: int
+    without_text: int
     hidden: int
     approved: int
     failed: int
     cost_usd: Any
 
 
-def why_due(*, now: datetime) -> Counter[str]:
-    """How many insights are due, by the first reason of each: missing, failed, or one of staleness. One query."""
+def count_due_by_reason(*, now: datetime) -> Counter[str]:
+    """Count the due insights by their first reason: missing, failed, or one of staleness. One query."""
     conditions = {
         "missing": Q(insight=None),
         "failed": Q(insight__failed_at__isnull=False),
-        **why_stale(chosen(), now=now, insight="insight__"),
+        **stale_conditions(get_provider(), now=now, insight="insight__"),
     }
-    why = Case(*(When(condition, then=Value(reason)) for reason, condition in conditions.items()))
-    return Counter(dict(due(now=now).order_by().values_list(why).annotate(Count("pk"))))
+    reason = Case(*(When(condition, then=Value(name)) for name, condition in conditions.items()))
+    return Counter(dict(due_restaurants(now=now).order_by().values_list(reason).annotate(Count("pk"))))
 
 
-def by_provider() -> list[Written]:
-    """What each provider has written. One query."""
+def count_by_provider() -> list[ProviderStatistics]:
+    """Count the insights of each provider. One query."""
     rows = Insight.objects.values_list("provider", "provider_version", "model").annotate(
         insights=Count("pk"),
-        untold=Count("pk", filter=Q(text="")),
-        hidden_ones=Count("pk", filter=Q(hidden=True)),
+        without_text=Count("pk", filter=Q(text="")),
+        hidden_insights=Count("pk", filter=Q(hidden=True)),
         approved=Count("pk", filter=Q(approved_at__isnull=False)),
         failed=Count("pk", filter=Q(failed_at__isnull=False)),
         cost=Sum("cost_usd"),
     )
-    return [Written(*row) for row in rows.order_by("provider", "provider_version", "model")]
+    return [ProviderStatistics(*row) for row in rows.order_by("provider", "provider_version", "model")]
 
 
-def languages() -> dict[str, int]:
-    """How many reviews behind the insights have words in a language, the commonest first. One query."""
+def count_reviews_by_language() -> dict[str, int]:
+    """Count the reviews behind the insights by language, the most frequent first. One query."""
     with connection.cursor() as cursor:
         cursor.execute(LANGUAGES)
         return dict(cursor.fetchall())

@@ -1,4 +1,4 @@
-"""What writes insights, what it is given, and what it gives back."""
+"""The protocols of insight providers, and the values that they take and return."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from typing import Protocol, runtime_checkable
 from catalogue.hours import Hours
 from catalogue.models import InsightCall
 
-# A text that is served is at most so long; the column of Insight is.
-LONGEST = 600
-# Of the reviews behind a claim so many are cited, the newest.
-MOST_CITED = 10
+# As in the column of Insight.
+MAX_TEXT_LENGTH = 600
+# A claim cites the newest reviews behind it.
+MAX_CITATIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
-    """A review as a provider reads it; `id` is public, `lang` empty where nobody said it."""
+class ReviewInput:
+    """A review as a provider reads it. `id` is the public id, `lang` is empty if unknown."""
 
     id: str
     stars: int
@@ -29,7 +29,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class Discount:
-    """A flow rule: so many percent at a time of these weekdays (0 is Monday)."""
+    """An active offer rule. Weekday 0 is Monday."""
 
     weekdays: tuple[int, ...]
     time: time
@@ -38,39 +38,39 @@ class Discount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """All that an insight is written from; reviews newest first, `hours` None where nobody knows them."""
+    """The input of one insight. Reviews are newest first; `hours` is None if unknown."""
 
     name: str
     rating: Decimal | None
-    reviews: Sequence[Opinion]
+    reviews: Sequence[ReviewInput]
     hours: Hours | None
     discounts: Sequence[Discount]
 
     @property
     def languages(self) -> dict[str, int]:
-        """How many of the reviews have words in a language, the commonest first; "unknown" where nobody said it."""
-        said = Counter(review.lang or "unknown" for review in self.reviews if review.text)
-        return dict(sorted(said.items(), key=lambda found: (-found[1], found[0])))
+        """Count the reviews with a text by language, the most frequent first; "unknown" if the language is empty."""
+        counts = Counter(review.lang or "unknown" for review in self.reviews if review.text)
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Something that reviews mention: how many do, how many of these are pleased, and the newest of them."""
+    """Something that reviews mention, with the number of reviews, how many are positive, and the newest of them."""
 
     name: str
     mentions: int
-    pleased: int
+    positive: int
     citations: tuple[str, ...]
 
     @property
     def positive_share(self) -> float:
         """From 0 to 1."""
-        return round(self.pleased / self.mentions, 2)
+        return round(self.positive / self.mentions, 2)
 
 
 @dataclass(frozen=True, slots=True)
 class WatchOut:
-    """A complaint in our words, and who makes it."""
+    """A complaint that several reviews make."""
 
     text: str
     mentions: int
@@ -79,9 +79,9 @@ class WatchOut:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A good time to go: days (0 is Monday) and wall clock, `until` None where only the beginning is known.
+    """A good time to visit, in local time. Day 0 is Monday; `until` is None if only the start is known.
 
-    `basis` says what it rests on: "reviews", "hours", "offers".
+    `basis` names the evidence: "reviews", "hours", "offers".
     """
 
     days: tuple[int, ...]
@@ -93,7 +93,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class BestTime:
-    """When to go, in words and in windows."""
+    """The best time to visit, as text and as windows."""
 
     text: str
     windows: tuple[Window, ...]
@@ -103,7 +103,7 @@ class BestTime:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of the text, and the reviews that it rests on."""
+    """A sentence of the text, and the reviews that support it."""
 
     text: str
     citations: tuple[str, ...]
@@ -111,10 +111,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsightDraft:
-    """What a provider makes of a context. Without a `text` it had nothing to say.
+    """The output of a provider. An empty `text` means that the reviews support no claim.
 
-    `disclosure` tells the reader how it was made and what was not read. `sentences` are those of the text where a
-    model wrote it; a text of our own is made of the claims, which have their citations.
+    `disclosure` says how the text was made and which reviews were not read. `sentences` are those of a text by a
+    language model; the local text is built from the claims, which have citations.
     """
 
     text: str
@@ -127,8 +127,8 @@ class InsightDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
-    """What a model reads and writes, in its own units."""
+class TokenUsage:
+    """Tokens of one model call."""
 
     input: int
     output: int
@@ -136,20 +136,20 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What came of asking a model: a draft that stood up to the reviews, or why there is none.
+    """The result of one model call: a validated draft, or the reason why there is none.
 
-    `used` is None where nobody knows what was used.
+    `usage` is None if it is unknown.
     """
 
     outcome: InsightCall.Outcome
     draft: InsightDraft | None = None
     reason: str = ""
-    used: Tokens | None = None
+    usage: TokenUsage | None = None
 
 
 @runtime_checkable
 class RemoteProvider(Protocol):
-    """A model behind a network: it costs money and time, and is never asked inside a transaction."""
+    """A language model behind a network: calls cost money and time, and are never made inside a transaction."""
 
     @property
     def name(self) -> str: ...
@@ -160,17 +160,17 @@ class RemoteProvider(Protocol):
     @property
     def model(self) -> str: ...
 
-    def most(self, context: Context) -> Tokens:
-        """The most that asking for this can use."""
+    def max_usage(self, context: Context) -> TokenUsage:
+        """The upper bound of what `request_draft` can use for this context."""
         ...
 
-    def ask(self, context: Context) -> Reply:
-        """Ask for an insight; whatever the other side does, there is a reply, within INSIGHT_TIMEOUT_S."""
+    def request_draft(self, context: Context) -> Reply:
+        """Call the model. Returns a Reply within INSIGHT_TIMEOUT_S, also after errors of the provider."""
         ...
 
 
 class InsightProvider(Protocol):
-    """Writes insights; another `version` writes them differently, so that those of the last are stale."""
+    """Writes insights locally. A new `version` makes the insights of the previous one stale."""
 
     @property
     def name(self) -> str: ...

@@ -1,4 +1,4 @@
-"""Whether the settings have what a model needs, before anybody asks one."""
+"""System checks of the settings of language model providers."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -8,39 +8,39 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
-MODELS = ("anthropic", "openai")
-# As long as the columns of Insight and InsightCall.
-LONGEST_MODEL = 80
+LLM_PROVIDERS = ("anthropic", "openai")
+# As in the columns of Insight and InsightCall.
+MAX_MODEL_LENGTH = 80
 
 
-def check(app_configs: Any, **options: Any) -> Sequence[CheckMessage]:
-    """A system check of Django: what is missing is told when the product starts."""
+def check_provider(app_configs: Any, **options: Any) -> Sequence[CheckMessage]:
+    """The Django system check."""
     name = settings.INSIGHT_PROVIDER
-    return [Error(wrong, id="insights.E001") for wrong in faults(name)] if name in MODELS else []
+    return [Error(error, id="insights.E001") for error in find_config_errors(name)] if name in LLM_PROVIDERS else []
 
 
-def faults(name: str) -> list[str]:
-    """What the settings lack for this provider, in words for who runs the product."""
-    wrong = []
+def find_config_errors(name: str) -> list[str]:
+    """What is wrong with the settings for this provider."""
+    errors = []
     if find_spec(name) is None:
-        wrong.append(f'INSIGHT_PROVIDER={name} needs the extra "{name}": install it with "uv sync --extra {name}".')
+        errors.append(f'INSIGHT_PROVIDER={name} needs the extra "{name}": install it with "uv sync --extra {name}".')
     if not settings.INSIGHT_MODEL:
-        wrong.append(f"INSIGHT_PROVIDER={name} needs INSIGHT_MODEL, the model that is asked.")
-    if len(settings.INSIGHT_MODEL) > LONGEST_MODEL or not settings.INSIGHT_MODEL.isprintable():
-        wrong.append(f"INSIGHT_MODEL must be a name of at most {LONGEST_MODEL} characters.")
+        errors.append(f"INSIGHT_PROVIDER={name} needs INSIGHT_MODEL, the name of the model.")
+    if len(settings.INSIGHT_MODEL) > MAX_MODEL_LENGTH or not settings.INSIGHT_MODEL.isprintable():
+        errors.append(f"INSIGHT_MODEL must be a name of at most {MAX_MODEL_LENGTH} characters.")
     if not settings.INSIGHT_BASE_URL and not settings.INSIGHT_API_KEY:
-        wrong.append(f"INSIGHT_PROVIDER={name} needs INSIGHT_API_KEY, or INSIGHT_BASE_URL of a server without keys.")
+        errors.append(f"INSIGHT_PROVIDER={name} needs INSIGHT_API_KEY, or INSIGHT_BASE_URL of a server without keys.")
     if not (settings.INSIGHT_API_KEY.isascii() and settings.INSIGHT_API_KEY.isprintable()):
-        wrong.append("INSIGHT_API_KEY has characters that no key has.")
-    if settings.INSIGHT_BASE_URL and not is_address(settings.INSIGHT_BASE_URL):
-        wrong.append("INSIGHT_BASE_URL must be an address of https or http, without user and password.")
+        errors.append("INSIGHT_API_KEY must hold printable ASCII characters only.")
+    if settings.INSIGHT_BASE_URL and not is_http_url(settings.INSIGHT_BASE_URL):
+        errors.append("INSIGHT_BASE_URL must be an address of https or http, without user and password.")
     if settings.INSIGHT_TIMEOUT_S <= 0:
-        wrong.append("INSIGHT_TIMEOUT_S must be more than 0.")
-    return wrong
+        errors.append("INSIGHT_TIMEOUT_S must be more than 0.")
+    return errors
 
 
-def is_address(url: str) -> bool:
-    """Whether it is one of HTTP, with a host, and can be written to a log."""
+def is_http_url(url: str) -> bool:
+    """Whether the URL has a host and no credentials, so that it can be logged."""
     try:
         parts = urlsplit(url)
         return (

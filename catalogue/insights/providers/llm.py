@@ -1,4 +1,4 @@
-"""A model behind a network, whatever its protocol: asked with patience, its answer read, held against the reviews."""
+"""The base class of language model providers: request, retry, parse, validate."""
 
 import hashlib
 import time
@@ -12,206 +12,221 @@ import orjson
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from catalogue.insights.guardrails.output_validation import verify
+from catalogue.insights.guardrails.output_validation import validate_output
 from catalogue.insights.providers import prompt
-from catalogue.insights.providers.base import Context, Reply, Tokens
-from catalogue.insights.providers.checks import faults
-from catalogue.insights.providers.prompt import Question, Unreadable
+from catalogue.insights.providers.base import Context, Reply, TokenUsage
+from catalogue.insights.providers.checks import find_config_errors
+from catalogue.insights.providers.prompt import InvalidOutput, Prompt
 from catalogue.models import InsightCall
 from framework.resilience.deadline import Deadline
 
 Outcome = InsightCall.Outcome
 
-# Raised by hand where the verifier judges otherwise; the instructions and the schema tell of themselves.
-EDITION = "1"
-# Refused before any work was done: asked once more, if no longer pause is wanted than this and there is time for it.
-BUSY = frozenset({429, 503, 529})
-LONGEST_PAUSE_S = 5.0
-PAUSE_S = 1.0
-# What servers say of a form that they do not know.
-UNKNOWN_FORM = frozenset({400, 422})
-# Once in each form of a request, and once more.
-MOST_TRIES = 3
-NOTHING = Tokens(0, 0)
-# More than that is no number of tokens, and no column holds it.
-MOST_TOKENS = 1_000_000_000
+# Increase it when the validation changes; changes of instructions and schema change the version by themselves.
+VALIDATION_VERSION = "1"
+# The provider refused before it did any work: retry once if the requested delay is short enough.
+RETRYABLE_STATUSES = frozenset({429, 503, 529})
+MAX_RETRY_DELAY_S = 5.0
+RETRY_DELAY_S = 1.0
+# Statuses that servers return for a response format that they do not support.
+UNSUPPORTED_FORMAT_STATUSES = frozenset({400, 422})
+# One for each response format, and one retry.
+MAX_ATTEMPTS = 3
+NO_USAGE = TokenUsage(0, 0)
+# Larger counts are errors of the server, and exceed the column.
+MAX_TOKENS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What the other side said: the text of the model, or why there is none."""
+class Completion:
+    """The text of the model, or the reason why there is none."""
 
     text: str
     outcome: InsightCall.Outcome = Outcome.WRITTEN
     reason: str = ""
-    used: Tokens | None = None
+    usage: TokenUsage | None = None
 
 
 @dataclass(eq=False)
-class Failure(Exception):
-    """No answer: why, with which status, after which pause one may ask again, and what it used (None: who knows)."""
+class ProviderError(Exception):
+    """The provider returned no completion. `usage` and `retry_after_s` are None if they are unknown."""
 
     reason: str
     status: int | None = None
-    pause_s: float | None = None
-    used: Tokens | None = None
+    retry_after_s: float | None = None
+    usage: TokenUsage | None = None
 
 
-class Model(ABC):
-    """A RemoteProvider by the settings INSIGHT_*. `forms` are those of a request: where one is refused, the next."""
+class LLMProvider(ABC):
+    """A RemoteProvider that is configured by the settings INSIGHT_*.
+
+    `name` is also the module of the SDK and `sdk_client` its client class. `formats` are the response formats: if the
+    server does not support one, the next is used.
+    """
 
     name: ClassVar[str]
-    own_url: ClassVar[str]
-    forms: ClassVar[tuple[str, ...]]
+    sdk_client: ClassVar[str]
+    error_code_field: ClassVar[str]
+    default_url: ClassVar[str]
+    formats: ClassVar[tuple[str, ...]]
 
     def __init__(self) -> None:
-        """Raises ImproperlyConfigured, which names what is missing."""
-        if wrong := faults(self.name):
-            raise ImproperlyConfigured(" ".join(wrong))
-        self._model = settings.INSIGHT_MODEL
-        self._url = settings.INSIGHT_BASE_URL or self.own_url
-        # Their libraries look for keys elsewhere when there is none; servers of one's own need none.
+        """Raises ImproperlyConfigured, which lists what is wrong with the settings."""
+        if errors := find_config_errors(self.name):
+            raise ImproperlyConfigured(" ".join(errors))
+        self.model: str = settings.INSIGHT_MODEL
+        self._url = settings.INSIGHT_BASE_URL or self.default_url
+        # Without a key the SDKs read other environment variables; self-hosted servers need none.
         self._key = settings.INSIGHT_API_KEY or "none"
         self._timeout_s = float(settings.INSIGHT_TIMEOUT_S)
-        self._form = 0
+        self._format = 0
 
     @property
     def version(self) -> str:
-        """Another one for other instructions, another schema or another judge."""
-        asked = hashlib.sha256(prompt.SCHEMA_IN_WORDS.encode()).hexdigest()
-        return f"{EDITION}.{asked[:10]}"
+        """Changes with the instructions, the schema and the validation."""
+        digest = hashlib.sha256(prompt.INSTRUCTIONS_WITH_SCHEMA.encode()).hexdigest()
+        return f"{VALIDATION_VERSION}.{digest[:10]}"
 
-    @property
-    def model(self) -> str:
-        """The one that INSIGHT_MODEL names."""
-        return str(self._model)
+    def max_usage(self, context: Context) -> TokenUsage:
+        """The upper bound for one completion. Requests that are refused (format, rate limit) cost nothing."""
+        return prompt.build_prompt(context).max_usage
 
-    def most(self, context: Context) -> Tokens:
-        """The most tokens that one answer can use: each byte of the request as one, which is about four times as many.
-
-        Requests that are refused for their form or for being too many cost nothing.
-        """
-        return prompt.question(context).most
-
-    def ask(self, context: Context) -> Reply:
-        """Ask, for INSIGHT_TIMEOUT_S at most, and verify. Whatever the other side does, there is a reply."""
-        question = prompt.question(context)
-        if not question.reviews:
-            return Reply(outcome=Outcome.REJECTED, reason="No review can be given to a model.", used=NOTHING)
-        # The first time that takes a second or two, which are not the other side's.
+    def request_draft(self, context: Context) -> Reply:
+        """Call the model and validate its output, within INSIGHT_TIMEOUT_S. Errors become a Reply without a draft."""
+        built = prompt.build_prompt(context)
+        if not built.reviews:
+            return Reply(outcome=Outcome.REJECTED, reason="No review can be given to a model.", usage=NO_USAGE)
+        # The first import takes one or two seconds, which do not count against the deadline.
         import_module(self.name)
         try:
-            heard = self._tried(question, deadline=Deadline.after(self._timeout_s))
-        except Failure as failure:
-            return Reply(outcome=Outcome.FAILED, reason=failure.reason, used=failure.used)
-        if heard.outcome != Outcome.WRITTEN:
-            return Reply(outcome=heard.outcome, reason=heard.reason, used=heard.used)
+            completion = self._complete(built, deadline=Deadline.after(self._timeout_s))
+        except ProviderError as error:
+            return Reply(outcome=Outcome.FAILED, reason=error.reason, usage=error.usage)
+        if completion.outcome != Outcome.WRITTEN:
+            return Reply(outcome=completion.outcome, reason=completion.reason, usage=completion.usage)
         try:
-            answer = prompt.read(heard.text)
-        except Unreadable as error:
-            return Reply(outcome=Outcome.FAILED, reason=str(error), used=heard.used)
-        verdict = verify(answer, question=question, context=context, model=self.model)
-        outcome = Outcome.WRITTEN if verdict.draft else Outcome.REJECTED
-        return Reply(outcome=outcome, draft=verdict.draft, reason=verdict.reason, used=heard.used)
+            output = prompt.parse_output(completion.text)
+        except InvalidOutput as error:
+            return Reply(outcome=Outcome.FAILED, reason=str(error), usage=completion.usage)
+        result = validate_output(output, prompt=built, context=context, model=self.model)
+        outcome = Outcome.WRITTEN if result.draft else Outcome.REJECTED
+        return Reply(outcome=outcome, draft=result.draft, reason=result.reason, usage=completion.usage)
 
     @abstractmethod
-    def _request(self, question: Question, *, form: str, deadline: Deadline) -> bytes:
-        """The body of the answer. Raises Failure."""
+    def _endpoint(self, client: Any) -> Any:
+        """The resource of the SDK client that creates completions, with raw responses."""
 
     @abstractmethod
-    def _hear(self, answer: dict[str, Any]) -> Heard:
-        """What an answer says; raises KeyError, IndexError, TypeError or AttributeError where it has another shape."""
+    def build_request(self, built: Prompt, *, response_format: str) -> dict[str, Any]:
+        """The arguments of the SDK call for this response format."""
 
-    def _tried(self, question: Question, *, deadline: Deadline) -> Heard:
-        """The first answer of a few tries. The form that was taken once is the first one from then on."""
-        form, paused = self._form, False
-        for _ in range(MOST_TRIES):
+    @abstractmethod
+    def _parse_response(self, response: dict[str, Any]) -> Completion:
+        """Parse a response. Raises KeyError, IndexError, TypeError or AttributeError if its structure is wrong."""
+
+    def _complete(self, built: Prompt, *, deadline: Deadline) -> Completion:
+        """Return the completion after at most MAX_ATTEMPTS requests. A supported format is used first next time."""
+        index, has_waited = self._format, False
+        for _ in range(MAX_ATTEMPTS):
             try:
-                body = self._request(question, form=self.forms[form], deadline=deadline)
-            except Failure as failure:
-                if failure.status in UNKNOWN_FORM and form + 1 < len(self.forms):
-                    form += 1
+                body = self._send(built, response_format=self.formats[index], deadline=deadline)
+            except ProviderError as error:
+                if error.status in UNSUPPORTED_FORMAT_STATUSES and index + 1 < len(self.formats):
+                    index += 1
                     continue
-                if paused or not _pause(failure, deadline=deadline):
+                delay_s = RETRY_DELAY_S if error.retry_after_s is None else error.retry_after_s
+                is_retryable = error.status in RETRYABLE_STATUSES and delay_s <= MAX_RETRY_DELAY_S
+                if has_waited or not is_retryable or deadline.remaining_s <= delay_s:
                     raise
-                paused = True
+                time.sleep(delay_s)
+                has_waited = True
                 continue
-            self._form = form
-            return self._heard(body)
-        raise Failure("No form of a request is taken.", used=NOTHING)
+            self._format = index
+            try:
+                return self._parse_response(orjson.loads(body))
+            except orjson.JSONDecodeError:
+                raise ProviderError("The provider returned something else than JSON.") from None
+            except (KeyError, IndexError, TypeError, AttributeError):
+                raise ProviderError("The response of the provider does not follow its protocol.") from None
+        raise ProviderError("The provider supports no response format.", usage=NO_USAGE)
 
-    def _heard(self, body: bytes) -> Heard:
+    def _send(self, built: Prompt, *, response_format: str, deadline: Deadline) -> bytes:
+        """Send one request and return the body of the response. Raises ProviderError."""
+        # The SDKs are large and optional; web processes never load them.
+        import httpx2
+
+        from catalogue.insights.providers import bounded_http
+
+        sdk = import_module(self.name)
         try:
-            answer = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            raise Failure("The other side answers with something else than JSON.") from None
-        try:
-            return self._hear(answer)
-        except (KeyError, IndexError, TypeError, AttributeError):
-            raise Failure("The other side answers in another form than that of its protocol.") from None
+            with (
+                bounded_http.client(deadline) as http,
+                getattr(sdk, self.sdk_client)(
+                    api_key=self._key,
+                    base_url=self._url,
+                    http_client=http,
+                    max_retries=0,
+                    timeout=deadline.remaining_s,
+                ) as client,
+            ):
+                request = self.build_request(built, response_format=response_format)
+                body: bytes = self._endpoint(client).create(**request).http_response.content
+                return body
+        except sdk.APIStatusError as error:
+            code = getattr(error, self.error_code_field)
+            raise status_error(error.status_code, error.response.headers, code) from None
+        except (getattr(sdk, f"{self.sdk_client}Error"), httpx2.HTTPError, TimeoutError, ValueError) as error:
+            raise transport_error(error) from None
 
 
-def tokens(usage: object, *, read: Callable[[dict[str, Any]], tuple[object, object]]) -> Tokens | None:
-    """What a reply says was used; None where it says nothing that can be believed."""
+def read_usage(usage: object, read: Callable[[dict[str, Any]], tuple[object, object]]) -> TokenUsage | None:
+    """The usage of a response; None if it is missing or implausible."""
     if not isinstance(usage, dict):
         return None
     try:
-        came, went = read(usage)
+        input_tokens, output_tokens = read(usage)
     except TypeError:
         return None
-    if type(came) is not int or type(went) is not int or not (0 <= came <= MOST_TOKENS and 0 <= went <= MOST_TOKENS):
+    if type(input_tokens) is not int or type(output_tokens) is not int:
         return None
-    return Tokens(came, went)
+    if not (0 <= input_tokens <= MAX_TOKENS and 0 <= output_tokens <= MAX_TOKENS):
+        return None
+    return TokenUsage(input_tokens, output_tokens)
 
 
-def failed(*, status: int, headers: Any, code: object) -> Failure:
-    """An answer with another status than 200, of whose words only a code is told: others may hold the key."""
-    told = str(code) if isinstance(code, str) and code.isidentifier() and len(code) <= 60 else ""
+def status_error(status: int, headers: Any, code: object) -> ProviderError:
+    """The error of a status other than 200. Of the body only the code is shown, because texts may quote the key."""
     if status == 429:
-        reason = "The other side has had enough requests for now"
+        reason = "The provider limits our requests"
     elif status in {401, 403}:
-        reason = "The other side does not take INSIGHT_API_KEY"
+        reason = "The provider refuses INSIGHT_API_KEY"
     else:
-        reason = "The other side gives no answer"
-    # What was refused costs nothing; what broke may have been done.
-    used = NOTHING if 300 <= status < 500 else None
-    words = f" {told}" if told and told != settings.INSIGHT_API_KEY else ""
-    return Failure(f"{reason} ({status}{words}).", status=status, pause_s=_pause_of(headers), used=used)
-
-
-def broken(error: BaseException) -> Failure:
-    """No whole answer: the network or the time. By what it came of, for libraries pack it up."""
-    causes = {type(each).__name__ for each in _causes(error)}
-    if "ConnectError" in causes:
-        return Failure("Nobody answers at that address.", used=NOTHING)
-    if causes & {"ReadTimeout", "ConnectTimeout", "WriteTimeout", "TimeoutError"}:
-        return Failure("The other side did not answer in time.")
-    return Failure("The answer broke off, or is too large or compressed.")
-
-
-def _causes(error: BaseException | None) -> list[BaseException]:
-    found: list[BaseException] = []
-    while error is not None and error not in found:
-        found.append(error)
-        error = error.__cause__
-    return found
-
-
-def _pause_of(headers: Any) -> float | None:
-    """Seconds by the header Retry-After; more than anybody waits where it cannot be read."""
-    told = headers.get("Retry-After")
-    if told is None:
-        return None
+        reason = "The provider returned an error"
+    is_shown = isinstance(code, str) and code.isidentifier() and len(code) <= 60 and code != settings.INSIGHT_API_KEY
+    retry_after = headers.get("Retry-After")
     try:
-        return max(0.0, float(told))
+        retry_after_s = None if retry_after is None else max(0.0, float(retry_after))
     except ValueError:
-        return float("inf")
+        # A date: treated as too long to wait.
+        retry_after_s = float("inf")
+    return ProviderError(
+        f"{reason} ({status}{f' {code}' if is_shown else ''}).",
+        status=status,
+        retry_after_s=retry_after_s,
+        # A refused request costs nothing; a server error may come after the work.
+        usage=NO_USAGE if 300 <= status < 500 else None,
+    )
 
 
-def _pause(failure: Failure, *, deadline: Deadline) -> bool:
-    """Wait as long as is wanted, if that makes sense; whether it did."""
-    pause_s = PAUSE_S if failure.pause_s is None else failure.pause_s
-    if failure.status not in BUSY or not pause_s <= LONGEST_PAUSE_S or deadline.remaining_s <= pause_s:
-        return False
-    time.sleep(pause_s)
-    return True
+def transport_error(error: BaseException) -> ProviderError:
+    """The error of a response that did not arrive completely. Looks at the causes, because the SDKs wrap them."""
+    names: set[str] = set()
+    cause: BaseException | None = error
+    while cause is not None and len(names) < 20:
+        names.add(type(cause).__name__)
+        cause = cause.__cause__
+    if "ConnectError" in names:
+        return ProviderError("The provider cannot be reached.", usage=NO_USAGE)
+    if names & {"ReadTimeout", "ConnectTimeout", "WriteTimeout", "TimeoutError"}:
+        return ProviderError("The provider did not answer in time.")
+    return ProviderError("The response is incomplete, too large or compressed.")

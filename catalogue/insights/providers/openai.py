@@ -1,76 +1,55 @@
-"""Models that speak the protocol of OpenAI's chat completions: theirs, and any server that does so too."""
+"""Models with the protocol of OpenAI's chat completions: OpenAI's, and those of compatible servers."""
 
 from typing import Any, ClassVar
 
 from django.conf import settings
 
 from catalogue.insights.providers import prompt
-from catalogue.insights.providers.llm import Heard, Model, Outcome, broken, failed, tokens
-from catalogue.insights.providers.prompt import Question
-from framework.resilience.deadline import Deadline
+from catalogue.insights.providers.llm import Completion, LLMProvider, Outcome, read_usage
+from catalogue.insights.providers.prompt import Prompt
 
-STRICT, LOOSE = "json_schema", "json_object"
+JSON_SCHEMA, JSON_OBJECT = "json_schema", "json_object"
 
 
-class OpenAI(Model):
-    """Asks for an answer by a JSON schema, and of servers that know no schemas for one in JSON."""
+class OpenAI(LLMProvider):
+    """Requests output by a JSON schema, or JSON from servers that do not support schemas."""
 
     name: ClassVar[str] = "openai"
-    own_url: ClassVar[str] = "https://api.openai.com/v1"
-    forms: ClassVar[tuple[str, ...]] = (STRICT, LOOSE)
+    sdk_client: ClassVar[str] = "OpenAI"
+    error_code_field: ClassVar[str] = "code"
+    default_url: ClassVar[str] = "https://api.openai.com/v1"
+    formats: ClassVar[tuple[str, ...]] = (JSON_SCHEMA, JSON_OBJECT)
 
-    def _request(self, question: Question, *, form: str, deadline: Deadline) -> bytes:
-        # Large, and only workers and commands ask; where the extra is missing, that is said in words of our own.
-        import httpx2
-        import openai
+    def _endpoint(self, client: Any) -> Any:
+        return client.chat.completions.with_raw_response
 
-        from catalogue.insights.providers import bounded_http
-
-        try:
-            with (
-                bounded_http.client(deadline) as http,
-                openai.OpenAI(
-                    api_key=self._key,
-                    base_url=self._url,
-                    http_client=http,
-                    max_retries=0,
-                    timeout=deadline.remaining_s,
-                ) as client,
-            ):
-                answer = client.chat.completions.with_raw_response.create(**self.body(question, form=form))
-                return answer.http_response.content
-        except openai.APIStatusError as error:
-            raise failed(status=error.status_code, headers=error.response.headers, code=error.code) from None
-        except (openai.OpenAIError, httpx2.HTTPError, TimeoutError, ValueError) as error:
-            raise broken(error) from None
-
-    def body(self, question: Question, *, form: str) -> dict[str, Any]:
-        """What is sent in this form."""
-        loose = form == LOOSE
+    def build_request(self, built: Prompt, *, response_format: str) -> dict[str, Any]:
+        has_schema = response_format == JSON_SCHEMA
         schema = {"name": "insight", "strict": True, "schema": prompt.SCHEMA}
-        # Theirs takes the new name alone; other servers know the old one.
+        # OpenAI accepts only the new name; other servers know the old one.
         limit = "max_tokens" if settings.INSIGHT_BASE_URL else "max_completion_tokens"
         return {
-            "model": self._model,
+            "model": self.model,
             "messages": [
-                {"role": "system", "content": prompt.SCHEMA_IN_WORDS if loose else prompt.INSTRUCTIONS},
-                {"role": "user", "content": question.document},
+                {"role": "system", "content": prompt.INSTRUCTIONS if has_schema else prompt.INSTRUCTIONS_WITH_SCHEMA},
+                {"role": "user", "content": built.document},
             ],
-            "response_format": {"type": LOOSE} if loose else {"type": STRICT, "json_schema": schema},
-            limit: prompt.MOST_WRITTEN,
+            "response_format": {"type": response_format, **({"json_schema": schema} if has_schema else {})},
+            limit: prompt.MAX_OUTPUT_TOKENS,
         }
 
-    def _hear(self, answer: dict[str, Any]) -> Heard:
-        used = tokens(
-            answer.get("usage"), read=lambda told: (told.get("prompt_tokens"), told.get("completion_tokens"))
+    def _parse_response(self, response: dict[str, Any]) -> Completion:
+        usage = read_usage(
+            response.get("usage"), lambda counts: (counts.get("prompt_tokens"), counts.get("completion_tokens"))
         )
-        choice = answer["choices"][0]
-        message, ended = choice["message"], choice.get("finish_reason")
-        if message.get("refusal") or ended == "content_filter":
-            return Heard("", Outcome.REFUSED, "The model declined to write about these reviews.", used)
-        if ended == "length":
-            return Heard("", Outcome.FAILED, f"The answer has more than {prompt.MOST_WRITTEN} tokens.", used)
+        choice = response["choices"][0]
+        message, finish_reason = choice["message"], choice.get("finish_reason")
+        if message.get("refusal") or finish_reason == "content_filter":
+            return Completion("", Outcome.REFUSED, "The model declined to write about these reviews.", usage)
+        if finish_reason == "length":
+            reason = f"The answer has more than {prompt.MAX_OUTPUT_TOKENS} tokens."
+            return Completion("", Outcome.FAILED, reason, usage)
         text = message.get("content")
         if not isinstance(text, str) or not text.strip():
-            return Heard("", Outcome.FAILED, "The answer is empty.", used)
-        return Heard(text, used=used)
+            return Completion("", Outcome.FAILED, "The answer is empty.", usage)
+        return Completion(text, usage=usage)

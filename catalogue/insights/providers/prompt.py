@@ -1,29 +1,29 @@
-"""What a model is asked: the instructions, the reviews as a document beside them, the shape of its answer."""
+"""The prompt of a language model: instructions, the reviews as a JSON document, and the schema of the output."""
 
 import re
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
-from catalogue.insights.guardrails.prompt_injection import is_strange, plain
-from catalogue.insights.providers.base import Context, Opinion, Tokens
+from catalogue.insights.guardrails.prompt_injection import is_suspicious, normalize_text
+from catalogue.insights.providers.base import Context, ReviewInput, TokenUsage
 
-# Of the reviews so many characters are given, and so many of one; 24,000 are about 6,000 tokens of English.
-MOST_GIVEN = 24_000
-MOST_OF_ONE = 1_500
-MOST_REVIEWS = 150
-# So much of both is for the newest reviews, the rest for those of each number of stars by turns.
-NEWEST = 0.5
-# What it may write; a model that thinks before it writes needs most of it for that.
-MOST_WRITTEN = 4_000
-# What the providers put around a request: roles, tools, their own words for a schema.
-AROUND = 1_000
-# Of an answer no more is looked at.
-MOST_PARTS = 20
-MOST_LABELS = 40
+# Characters of all reviews in the prompt, and of one; 24,000 are about 6,000 tokens of English.
+MAX_INPUT_CHARS = 24_000
+MAX_REVIEW_CHARS = 1_500
+MAX_REVIEWS = 150
+# This share of both limits goes to the newest reviews, the rest to each number of stars in turn.
+NEWEST_SHARE = 0.5
+# Reasoning models spend the larger part of it before they write.
+MAX_OUTPUT_TOKENS = 4_000
+# What providers add to a request: roles, tools, their own text for a schema.
+OVERHEAD_TOKENS = 1_000
+# Items and citations of the output after these are ignored.
+MAX_ITEMS = 20
+MAX_LABELS = 40
 
 INSTRUCTIONS = """\
 You write a short, sober insight about one restaurant for people who choose where to eat. You are given a JSON document
@@ -51,8 +51,8 @@ accusations, and nothing of diets, allergies, health, faith, law or payment, wha
 is, not what is not; where reviews differ, say so, and leave out neither praise nor complaints."""
 
 
-def _parts(name: str) -> dict[str, Any]:
-    """The schema of a list of texts with citations, in the subset of JSON Schema that all providers know."""
+def _list_schema(name: str) -> dict[str, Any]:
+    """The schema of a list of texts with citations, in the subset of JSON Schema that all providers support."""
     return {
         "type": "array",
         "items": {
@@ -69,115 +69,117 @@ def _parts(name: str) -> dict[str, Any]:
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"sentences": _parts("text"), "dishes": _parts("name")},
+    "properties": {"sentences": _list_schema("text"), "dishes": _list_schema("name")},
     "required": ["sentences", "dishes"],
     "additionalProperties": False,
 }
-SCHEMA_IN_WORDS = f"{INSTRUCTIONS}\n\nThe answer is one JSON object of this schema, and nothing around it:\n" + (
-    orjson.dumps(SCHEMA).decode()
+INSTRUCTIONS_WITH_SCHEMA = (
+    f"{INSTRUCTIONS}\n\nThe answer is one JSON object of this schema, and nothing around it:\n"
+    + orjson.dumps(SCHEMA).decode()
 )
-FENCED = re.compile(r"\s*```\w*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
+CODE_FENCE = re.compile(r"\s*```\w*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """The document that a model is given, and the reviews in it by their ids there; as the model reads them."""
+class Prompt:
+    """The document for the model, and the reviews in it by their labels ("r1"), normalized as in the document."""
 
     document: str
-    reviews: Mapping[str, Opinion]
+    reviews: Mapping[str, ReviewInput]
 
     @property
-    def most(self) -> Tokens:
-        """The most tokens that it can use: a token is at least a byte, and about four in English."""
-        read = len(self.document.encode()) + len(SCHEMA_IN_WORDS.encode()) + len(orjson.dumps(SCHEMA))
-        return Tokens(input=read + AROUND, output=MOST_WRITTEN)
+    def max_usage(self) -> TokenUsage:
+        """The upper bound: each byte of the request counts as a token (English has about four bytes a token)."""
+        size = len(self.document.encode()) + len(INSTRUCTIONS_WITH_SCHEMA.encode()) + len(orjson.dumps(SCHEMA))
+        return TokenUsage(input=size + OVERHEAD_TOKENS, output=MAX_OUTPUT_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A sentence or the name of a dish, and the ids that it cites, in the words of the model."""
+class CitedText:
+    """A sentence or a dish name as the model wrote it, and the labels of the reviews that it cites."""
 
     text: str
     citations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a model answered, in the right form and else unproven."""
+class ModelOutput:
+    """The parsed output of the model, not validated yet."""
 
-    sentences: tuple[Part, ...]
-    dishes: tuple[Part, ...]
-
-
-class Unreadable(ValueError):
-    """An answer that has not the form which was asked for; the message is for staff and has no words of the model."""
+    sentences: tuple[CitedText, ...]
+    dishes: tuple[CitedText, ...]
 
 
-def question(context: Context) -> Question:
-    """The reviews that are no stranger than reviews, newest first, as many as are given. 50 µs a review of all."""
-    reviews = {f"r{number}": review for number, review in enumerate(_given(context.reviews), 1)}
+class InvalidOutput(ValueError):
+    """The output does not follow the schema. The message is for staff and quotes nothing of the output."""
+
+
+def build_prompt(context: Context) -> Prompt:
+    """Build the prompt from the reviews that are not suspicious, within the size limits. 50 µs for each review."""
+    reviews = {f"r{number}": review for number, review in enumerate(_select_reviews(context.reviews), 1)}
     document = {
-        # Names come from anywhere too.
-        "restaurant": "" if is_strange(context.name) else plain(context.name),
+        # Restaurant names come from third parties too.
+        "restaurant": "" if is_suspicious(context.name) else normalize_text(context.name),
         "reviews": [
             {"id": label, "stars": review.stars, "written": f"{review.created_at:%Y-%m}", "text": review.text}
             for label, review in reviews.items()
         ],
     }
-    return Question(orjson.dumps(document).decode(), reviews)
+    return Prompt(orjson.dumps(document).decode(), reviews)
 
 
-def _given(reviews: Sequence[Opinion]) -> list[Opinion]:
-    """The newest, and of the others the newest of each number of stars by turns; in the order of the reviews."""
-    texts = {place: plain(each.text)[:MOST_OF_ONE] for place, each in enumerate(reviews) if not is_strange(each.text)}
-    left = deque(place for place, text in texts.items() if text)
-    chosen: list[int] = []
-    room = MOST_GIVEN
-    while left and room > NEWEST * MOST_GIVEN and len(chosen) < NEWEST * MOST_REVIEWS:
-        room -= len(texts[left[0]])
-        chosen.append(left.popleft())
+def _select_reviews(reviews: Sequence[ReviewInput]) -> list[ReviewInput]:
+    """Select the newest reviews, then in turn the newest of each number of stars. Keeps the order of the input."""
+    texts = {
+        index: normalize_text(review.text)[:MAX_REVIEW_CHARS]
+        for index, review in enumerate(reviews)
+        if not is_suspicious(review.text)
+    }
+    remaining = deque(index for index, text in texts.items() if text)
+    selected: list[int] = []
+    chars_left = MAX_INPUT_CHARS
+    while remaining and chars_left > NEWEST_SHARE * MAX_INPUT_CHARS and len(selected) < NEWEST_SHARE * MAX_REVIEWS:
+        chars_left -= len(texts[remaining[0]])
+        selected.append(remaining.popleft())
     by_stars: dict[int, deque[int]] = defaultdict(deque)
-    for place in left:
-        by_stars[reviews[place].stars].append(place)
-    turns = deque(by_stars[stars] for stars in sorted(by_stars))
-    while turns and len(chosen) < MOST_REVIEWS:
-        turn = turns.popleft()
-        place = turn.popleft()
-        if len(texts[place]) > room:
+    for index in remaining:
+        by_stars[reviews[index].stars].append(index)
+    queues = deque(by_stars[stars] for stars in sorted(by_stars))
+    while queues and len(selected) < MAX_REVIEWS:
+        queue = queues.popleft()
+        index = queue.popleft()
+        if len(texts[index]) > chars_left:
             continue
-        room -= len(texts[place])
-        chosen.append(place)
-        if turn:
-            turns.append(turn)
-    return [
-        Opinion(each.id, each.stars, texts[place], each.lang, each.created_at)
-        for place in sorted(chosen)
-        for each in [reviews[place]]
-    ]
+        chars_left -= len(texts[index])
+        selected.append(index)
+        if queue:
+            queues.append(queue)
+    return [replace(reviews[index], text=texts[index]) for index in sorted(selected)]
 
 
-def read(text: str) -> Answer:
-    """Read an answer, also one in a fence of markup. Raises Unreadable."""
-    fenced = FENCED.fullmatch(text)
+def parse_output(text: str) -> ModelOutput:
+    """Parse the output of the model, with or without a Markdown code fence. Raises InvalidOutput."""
+    fenced = CODE_FENCE.fullmatch(text)
     try:
-        read = orjson.loads(fenced[1] if fenced else text)
+        parsed = orjson.loads(fenced[1] if fenced else text)
     except orjson.JSONDecodeError:
-        raise Unreadable("The answer is no JSON.") from None
-    if not isinstance(read, dict):
-        raise Unreadable("The answer is no JSON object.")
-    return Answer(_read_parts(read, "sentences", "text"), _read_parts(read, "dishes", "name"))
+        raise InvalidOutput("The answer is no JSON.") from None
+    if not isinstance(parsed, dict):
+        raise InvalidOutput("The answer is no JSON object.")
+    return ModelOutput(_parse_list(parsed, "sentences", "text"), _parse_list(parsed, "dishes", "name"))
 
 
-def _read_parts(read: dict[str, Any], name: str, text: str) -> tuple[Part, ...]:
-    parts = read.get(name)
-    if not isinstance(parts, list):
-        raise Unreadable(f"The answer has no list of {name}.")
-    return tuple(_read_part(part, name, text) for part in parts[:MOST_PARTS])
-
-
-def _read_part(part: object, name: str, text: str) -> Part:
-    told = part if isinstance(part, dict) else {}
-    words, labels = told.get(text), told.get("citations")
-    if not isinstance(words, str) or not isinstance(labels, list) or not all(isinstance(at, str) for at in labels):
-        raise Unreadable(f"Among the {name} of the answer is one of another form.")
-    return Part(words, tuple(dict.fromkeys(labels[:MOST_LABELS])))
+def _parse_list(parsed: dict[str, Any], name: str, text_field: str) -> tuple[CitedText, ...]:
+    items = parsed.get(name)
+    if not isinstance(items, list):
+        raise InvalidOutput(f"The answer has no list of {name}.")
+    result = []
+    for item in items[:MAX_ITEMS]:
+        match item:
+            case {"citations": list() as labels} if isinstance(text := item.get(text_field), str) and all(
+                isinstance(label, str) for label in labels
+            ):
+                result.append(CitedText(text, tuple(dict.fromkeys(labels[:MAX_LABELS]))))
+            case _:
+                raise InvalidOutput(f"An item in {name} of the answer does not follow the schema.")
+    return tuple(result)

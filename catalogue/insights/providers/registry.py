@@ -1,4 +1,4 @@
-"""Who writes insights: the provider that the settings name, and the one that does where that gives nothing."""
+"""The configured insight provider, and the local one that replaces it when it fails."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -12,56 +12,56 @@ from catalogue.models import Insight
 Provider = InsightProvider | RemoteProvider
 
 
-class OwnProgram:
-    """Extractive. Its words and rules are loaded when it writes first: who only serves insights needs none of them."""
+class LocalProvider:
+    """The extractive provider, imported on first use: processes that only serve insights never load its lexicons."""
 
     name = "extractive"
-    # Raised by hand where it writes something else from the same reviews.
+    # Increase it when the same reviews give another output.
     version = "3"
 
     def generate(self, context: Context) -> InsightDraft:
-        """What it counts; 0.2 s more the first time."""
+        """See Extractive.generate; the first call takes 0.2 s more."""
         from catalogue.insights.providers.extractive import Extractive
 
         return Extractive().generate(context)
 
 
-# Costs nothing, needs no network, and claims only what it has counted.
-FALLBACK: InsightProvider = OwnProgram()
+# Free, without network, and all its claims are counted.
+FALLBACK: InsightProvider = LocalProvider()
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
-    """Who wrote an insight, or is to: another one would write it differently. `model` is empty for a local one."""
+class ProviderVersion:
+    """Provider, version and model of an insight. `model` is empty for a local provider."""
 
     name: str
     version: str
     model: str = ""
 
     @classmethod
-    def of(cls, provider: Provider) -> "Author":
-        """The one that writes by this provider."""
+    def of(cls, provider: Provider) -> "ProviderVersion":
+        """The version of a provider."""
         return cls(provider.name, provider.version, provider.model if isinstance(provider, RemoteProvider) else "")
 
     @classmethod
-    def behind(cls, insight: Insight) -> "Author":
-        """The one that wrote this insight."""
+    def of_insight(cls, insight: Insight) -> "ProviderVersion":
+        """The version that wrote an insight."""
         return cls(insight.provider, insight.provider_version, insight.model)
 
-    def wrote(self, insight: str = "") -> Q:
-        """The condition that it wrote the insight to which `insight` leads ("insight__", or "" for itself)."""
-        told = {"provider": self.name, "provider_version": self.version, "model": self.model}
-        return Q(**{f"{insight}{name}": value for name, value in told.items()})
+    def as_condition(self, prefix: str = "") -> Q:
+        """The condition that this version wrote the insight at `prefix` ("insight__", or "" for the row itself)."""
+        values = {"provider": self.name, "provider_version": self.version, "model": self.model}
+        return Q(**{f"{prefix}{name}": value for name, value in values.items()})
 
 
-def chosen() -> Provider:
-    """The provider that the settings name; made once in a process."""
-    return _made(settings.INSIGHT_PROVIDER)
+def get_provider() -> Provider:
+    """The provider of INSIGHT_PROVIDER, one instance for each process."""
+    return _create(settings.INSIGHT_PROVIDER)
 
 
 @cache
-def _made(name: str) -> Provider:
-    # Their libraries are large, and only workers and commands ask a model.
+def _create(name: str) -> Provider:
+    # The SDKs are large; only workers and commands call a model.
     match name:
         case "anthropic":
             from catalogue.insights.providers.anthropic import Anthropic

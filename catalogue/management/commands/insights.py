@@ -63,12 +63,12 @@ class Command(BaseCommand):
         self.stdout.write(f"insights: {said}, {time.monotonic() - started:.1f} s")
 
     def _write(self, limit: int | None) -> str:
-        total = insights.due(now=timezone.now()).count()
+        total = insights.due_restaurants(now=timezone.now()).count()
         wanted = total if limit is None else min(limit, total)
         done = 0
         with show_progress("insights", self.stderr) as on_step:
             while done < wanted:
-                written = insights.refresh(now=timezone.now(), at_most=SLICE)
+                written = insights.refresh(now=timezone.now(), max_reviews=SLICE)
                 if not written:
                     break
                 done += written
@@ -77,18 +77,18 @@ class Command(BaseCommand):
             return "nothing is due, nothing written"
         if not done:
             return f"{total} are due, and another worker is at it: nothing written"
-        left = insights.due(now=timezone.now()).count()
+        left = insights.due_restaurants(now=timezone.now()).count()
         return f"{done} written, {left} still due" if left else f"{done} written, none is due"
 
     def _write_one(self, restaurant: Restaurant) -> str:
-        due = insights.due(now=timezone.now(), only=restaurant.pk)
+        due = insights.due_restaurants(now=timezone.now(), only=restaurant.pk)
         if not due.exists():
             return f"that of {restaurant.slug} is not due, nothing written"
-        insights.refresh(now=timezone.now(), at_most=1, only=restaurant.pk)
+        insights.refresh(now=timezone.now(), max_reviews=1, only=restaurant.pk)
         return f"that of {restaurant.slug} {'could not be written' if due.exists() else 'is written'}"
 
     def _tell_due(self) -> str:
-        why = statistics.why_due(now=timezone.now())
+        why = statistics.count_due_by_reason(now=timezone.now())
         if why:
             table = Table("why", "due")
             for reason, count in why.most_common():
@@ -97,30 +97,32 @@ class Command(BaseCommand):
         return f"{why.total()} are due" if why else "nothing is due"
 
     def _tell_stats(self) -> str:
-        table = Table("provider", "version", "model", "insights", "untold", "hidden", "approved", "failed", "USD")
-        written = statistics.by_provider()
+        table = Table(
+            "provider", "version", "model", "insights", "without text", "hidden", "approved", "failed", "USD"
+        )
+        written = statistics.count_by_provider()
         for row in written:
             table.add_row(*map(str, row))
         self._print(table)
-        said = ", ".join(f"{lang} {count}" for lang, count in statistics.languages().items())
+        said = ", ".join(f"{lang} {count}" for lang, count in statistics.count_reviews_by_language().items())
         self.stdout.write(f"Reviews behind them by language: {said or 'none'}")
         return f"{sum(row.insights for row in written)} there are"
 
     def _tell_languages(self) -> str:
         with show_progress("insights", self.stderr) as on_step:
-            filled = language_detection.fill(now=timezone.now(), on_step=on_step)
-        return f"{filled.told} reviews have a language now, {filled.unsure} are too short or unsure"
+            filled = language_detection.fill_missing(now=timezone.now(), on_step=on_step)
+        return f"{filled.detected} reviews have a language now, {filled.unknown} are too short or unsure"
 
     def _check(self, only: Restaurant | None) -> str:
         with show_progress("insights", self.stderr) as on_step:
-            faults = citation_audit.faults(restaurant=only.pk if only else None, on_step=on_step)
+            faults = citation_audit.audit_citations(restaurant=only.pk if only else None, on_step=on_step)
             first = list(islice(faults, SHOWN))
             found = len(first) + sum(1 for _ in faults)
         if not found:
             return "each citation holds"
         table = Table("restaurant", "claim", "review", "what")
         for fault in first:
-            table.add_row(fault.slug, fault.claim, fault.review, fault.what)
+            table.add_row(fault.slug, fault.claim, fault.review, fault.message)
         self._print(table)
         raise CommandError(f"{found} citations do not hold. What is stale is written anew by `manage.py insights`.")
 

@@ -13,74 +13,65 @@ from framework.api.fields import StrictSerializer
 from framework.api.renderers import JSONRenderer
 from framework.errors import InvalidRequest
 from framework.mcp import schemas
-from framework.mcp.responses import Result
+from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
-from framework.mcp.tools import Call, Tool, Values
+from framework.mcp.tools import Tool, ToolCall, Values
 from payments import x402
 from payments.identity.caller import caller_of
 from payments.x402.purchase import Purchase
 
-WANTED = ("dataset", "format", "filter", "fields", "since_export")
+SPEC_FIELDS = ("dataset", "format", "filter", "fields", "since_export")
 
 
-class Wanted(StrictSerializer):
-    """What start_export is told: the conditions of the filter stand beside the rest, as a model writes them."""
+class ExportArguments(StrictSerializer):
+    """The arguments of start_export: NewExport with the conditions of its filter as arguments of their own."""
 
     def get_fields(self) -> dict[str, Any]:
-        """The fields of NewExport; those of its filter are named, and read, as being in it."""
         fields: dict[str, Any] = NewExport().get_fields()
         conditions = fields.pop("filter").get_fields()
         return {**fields, **{f"filter.{name}": field for name, field in conditions.items()}}
 
 
-def start_export(call: Call, asked: Values) -> Result:
-    """An export that is under way."""
+def start_export(call: ToolCall, values: Values) -> ToolResult:
+    """Start an export."""
     try:
         ordered = checkout.order(
             caller_of(call.request),
-            {name: asked[name] for name in WANTED if name in asked},
-            purchase=Purchase.for_tool_call(call.tool, call.told),
+            {name: values[name] for name in SPEC_FIELDS if name in values},
+            purchase=Purchase.for_tool_call(call.tool, call.arguments),
             proof=x402.parse_mcp_proof(call.meta),
-            receipt_token=paywall.token_of(call),
+            receipt_token=paywall.receipt_token(call),
             now=call.now,
         )
     except InvalidRequest as refusal:
-        # Here the condition is an argument of its own.
-        refusal.param = unfiltered(refusal.param)
-        refusal.details = [replace(problem, param=unfiltered(problem.param)) for problem in refusal.details]
+        # Conditions of the filter are arguments of their own.
+        refusal.param = _argument_name(refusal.param)
+        refusal.details = [replace(problem, param=_argument_name(problem.param)) for problem in refusal.details]
         raise
     enqueue_export_step(ordered.export)
-    result = shown(call, ordered.export)
-    return result if ordered.receipt is None else paywall.paid(result.body or b"", ordered.receipt)
+    result = _render(call, ordered.export)
+    return result if ordered.receipt is None else paywall.paid_result(result.body or b"", ordered.receipt)
 
 
-def unfiltered(param: str | None) -> str | None:
-    """The argument that a parameter of REST is."""
+def _argument_name(param: str | None) -> str | None:
     return param.removeprefix("filter.") if param else None
 
 
-def get_export(call: Call, asked: Values) -> Result:
-    """How far an export is."""
+def get_export(call: ToolCall, values: Values) -> ToolResult:
+    """Show the progress of an export."""
     wallet = commands.owner(caller_of(call.request))
-    return shown(call, representation.find(wallet, asked["export_id"]))
+    return _render(call, representation.find(wallet, values["export_id"]))
 
 
-def shown(call: Call, export: Export) -> Result:
-    """The record of an export."""
-    return Result(JSONRenderer().render(ExportRecord(representation.show(export, now=call.now)).data))
+def _render(call: ToolCall, export: Export) -> ToolResult:
+    return ToolResult(JSONRenderer().render(ExportRecord(representation.show(export, now=call.now)).data))
 
 
-def its_record() -> Schema:
-    """The schema of the record of an export."""
+def _export_schema() -> Schema:
     members = ("id", "status", "progress", "rows", "files", "manifest_url", "expires_at", "error")
-    return schemas.result(
+    return schemas.result_schema(
         "ExportRecord", only={"ExportRecord": members, "ExportFileRecord": ("name", "kind", "sha256", "url")}
     )
-
-
-def its_beginning() -> Schema:
-    """The schema of the record of an export that has no files yet."""
-    return schemas.result("ExportRecord", only={"ExportRecord": ("id", "status")})
 
 
 START_EXPORT = Tool(
@@ -92,7 +83,7 @@ START_EXPORT = Tool(
         " way."
     ),
     operation="create_export",
-    takes={
+    arguments={
         "dataset": "What is exported.",
         "format": "jsonl.gz has all that the other tools say; the others are flat tables.",
         "fields": "Of restaurants, beside core.",
@@ -101,16 +92,16 @@ START_EXPORT = Tool(
         "status": "Of this status alone.",
         "since_export": "ex_... of one like this that has succeeded: only what changed since, and which ids are gone.",
     },
-    # The words say the form in fewer letters.
-    beside={
+    # The descriptions say the format in fewer tokens than the schemas of the operation.
+    own_schemas={
         "fields": {"type": "array", "minItems": 1, "items": {"type": "string", "enum": list(GROUPS)}},
         "since_export": {"type": "string"},
     },
-    needs=["dataset"],
-    known_as={"market": "filter.market", "since": "filter.updated_since", "status": "filter.status"},
-    reads=Wanted,
-    gives=its_beginning,
-    or_gives=paywall.PRICE,
+    required=["dataset"],
+    aliases={"market": "filter.market", "since": "filter.updated_since", "status": "filter.status"},
+    serializer=ExportArguments,
+    output=lambda: schemas.result_schema("ExportRecord", only={"ExportRecord": ("id", "status")}),
+    alternative_output=paywall.PRICE,
     run=start_export,
     is_read_only=False,
     is_idempotent=False,
@@ -124,10 +115,10 @@ GET_EXPORT = Tool(
         " that are good for an hour. Free."
     ),
     operation="get_export",
-    takes={"export_id": "`id` of start_export: ex_..."},
-    needs=["export_id"],
-    known_as={"export_id": "id"},
-    reads=None,
-    gives=its_record,
+    arguments={"export_id": "`id` of start_export: ex_..."},
+    required=["export_id"],
+    aliases={"export_id": "id"},
+    serializer=None,
+    output=_export_schema,
     run=get_export,
 )

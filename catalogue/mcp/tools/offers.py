@@ -1,4 +1,4 @@
-"""Tools for offers, and for the tables that are booked at them."""
+"""Tools for offers and their bookings."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,59 +18,61 @@ from framework.api.fields import DateField, StrictIntegerField, TextField, TimeF
 from framework.api.renderers import JSONRenderer
 from framework.errors import InvalidRequest
 from framework.mcp import schemas
-from framework.mcp.responses import Result
+from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
-from framework.mcp.tools import Call, Tool, Values, is_blank
-from payments.identity.caller import caller_name, caller_of
+from framework.mcp.tools import Tool, ToolCall, Values, is_blank
+from payments.identity.caller import caller_of, name_of
 
-# What goes with a restaurant; the others are of a search.
-OF_RESTAURANT = ("slug", "date", "party_size", "limit", "cursor")
-# Of the restaurant of an offer the schema tells what one chooses by.
-CHOSEN_BY = ("slug", "name", "cuisine", "rating", "distance_m", "walking_minutes")
+# Arguments that can be combined with `slug`; the others belong to a search.
+SLUG_ARGUMENTS = ("slug", "date", "party_size", "limit", "cursor")
+# The members of the restaurant of an offer in the schema.
+PLACE_MEMBERS = ("slug", "name", "cuisine", "rating", "distance_m", "walking_minutes")
 SLUG_SCHEMA: Schema = {"type": "string", "pattern": SLUG, "maxLength": 120}
 
 
-class Sought(OfferParams):
-    """What list_offers is told: the parameters of a search, or a restaurant and what goes with it."""
+class OfferSearch(Offers):
+    """The arguments of list_offers: those of a search, or a restaurant with SLUG_ARGUMENTS."""
 
     slug = TextField(required=False, max_length=120, pattern=SLUG)
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """The values. What does not go with `slug` is not judged by itself."""
-        strangers = [name for name in data if name not in OF_RESTAURANT] if "slug" in data else []
-        words = "does not go with `slug`: leave it out, or leave `slug` out and search around a place."
-        wrong = {name: [f"`{name}` {words}"] for name in strangers}
-        return along(wrong, super().to_internal_value, {name: data[name] for name in data if name not in wrong})
+        excluded = [name for name in data if name not in SLUG_ARGUMENTS] if "slug" in data else []
+        text = "does not go with `slug`: leave it out, or leave `slug` out and search around a place."
+        errors = {name: [f"`{name}` {text}"] for name in excluded}
+        rest = {name: data[name] for name in data if name not in errors}
+        return _validate_with(errors, super().to_internal_value, rest)
 
 
-def along(wrong: Mapping[str, Any], read: Callable[[Any], dict[str, Any]], told: Mapping[str, Any]) -> dict[str, Any]:
-    """What is read of `told`. Raises ValidationError with what is wrong with that, and with what was so before."""
+def _validate_with(
+    errors: Mapping[str, Any], validate: Callable[[Any], dict[str, Any]], data: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Validate the data. Raises ValidationError with its errors and those that were found before."""
     try:
-        values = read(told)
+        values = validate(data)
     except serializers.ValidationError as error:
-        raise serializers.ValidationError({**dict(error.detail), **wrong}) from error  # type: ignore[arg-type]
-    if wrong:
-        raise serializers.ValidationError(dict(wrong))
+        raise serializers.ValidationError({**dict(error.detail), **errors}) from error  # type: ignore[arg-type]
+    if errors:
+        raise serializers.ValidationError(dict(errors))
     return values
 
 
-def list_offers(call: Call, asked: Values) -> Result:
-    """A page of offers, of one restaurant or of all."""
-    slug = asked.pop("slug", None)
+def list_offers(call: ToolCall, values: Values) -> ToolResult:
+    """Return a page of offers, of one restaurant or of a search."""
+    slug = values.pop("slug", None)
     if slug is None:
-        return Result(responses.offers(asked, now=call.now).body)
-    return Result(responses.restaurant_offers(slug, asked, now=call.now).body)
+        return ToolResult(responses.offers(values, now=call.now).body)
+    return ToolResult(responses.offers_of(slug, values, now=call.now).body)
 
 
-def offered() -> Schema:
-    """The schema of a page of offers. In that of one restaurant each has its slug, and there was no place to find."""
+def _offers_schema() -> Schema:
+    """The schema of a page of offers. `restaurant` is a slug in a page of one restaurant, else an object."""
     only = {
         **SHORT,
         "FlowOfferAnswer": ("data", "pagination", "attribution"),
         "FlowOfferRecord": ("id", "restaurant", "date", "time", "percent", "party_size", "seats_left", "status"),
-        "FlowPlaceRecord": CHOSEN_BY,
+        "FlowPlaceRecord": PLACE_MEMBERS,
     }
-    page = schemas.result("FlowOfferAnswer", only=only)
+    page = schemas.result_schema("FlowOfferAnswer", only=only)
     page["properties"]["data"]["items"]["properties"]["restaurant"]["type"] = ["string", "object"]
     return page
 
@@ -84,7 +86,7 @@ LIST_OFFERS = Tool(
         " `seats_left` how many guests it still has room for."
     ),
     operation="search_offers",
-    takes={
+    arguments={
         "slug": "Of this restaurant alone, also those that are sold out; goes with date, party_size, limit, cursor.",
         "near": "Around a place by name, as in search_restaurants.",
         "ll": "Or around a point: latitude,longitude.",
@@ -97,17 +99,17 @@ LIST_OFFERS = Tool(
         "limit": "Offers on a page.",
         "cursor": "`next_cursor` of the page before, with the same arguments.",
     },
-    presets={"limit": 10},
-    beside={"slug": SLUG_SCHEMA, "market": MARKET},
-    reads=Sought,
-    gives=offered,
+    defaults={"limit": 10},
+    own_schemas={"slug": SLUG_SCHEMA, "market": MARKET},
+    serializer=OfferSearch,
+    output=_offers_schema,
     run=list_offers,
 )
 
 
-MOMENT = ("slug", "date", "time")
-# Of a booking the schema tells what a guest has to know.
-BOOKED = (
+TIME_SLOT = ("slug", "date", "time")
+# The members of a booking in the schema.
+BOOKING_MEMBERS = (
     "id",
     "status",
     "restaurant",
@@ -122,13 +124,13 @@ BOOKED = (
 )
 
 
-# As all other tools word it.
+# The same texts as in framework.mcp.tools.
 EMPTY = "This is empty; leave it out or give it a value."
-WHOLE = "This must be a whole number from 1 to 500."
+PARTY_SIZE_RANGE = "This must be a whole number from 1 to 500."
 
 
-class Wished(NewFlowBooking):
-    """What book_table is told: an offer or a moment, and of the guest what is known. The person may add the rest."""
+class BookingArguments(NewFlowBooking):
+    """The arguments of book_table: an offer or a time slot, and the known data of the guest (the user may add it)."""
 
     id = TextField(required=False, max_length=40)
     slug = TextField(required=False, max_length=120, pattern=SLUG)
@@ -137,7 +139,7 @@ class Wished(NewFlowBooking):
     party_size = StrictIntegerField(
         min_value=1,
         max_value=500,
-        error_messages=dict.fromkeys(("type", "min_value", "max_value"), WHOLE),
+        error_messages=dict.fromkeys(("type", "min_value", "max_value"), PARTY_SIZE_RANGE),
     )
     customer_name = TextField(min_length=1, max_length=200, required=False)
     idempotency_key = TextField(
@@ -147,33 +149,32 @@ class Wished(NewFlowBooking):
     )
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """The values. All that is wrong is told at once."""
         texts = [name for name, field in self.fields.items() if isinstance(field, TextField) and not field.allow_blank]
         empty = {name: [EMPTY] for name in texts if is_blank(data.get(name))}
-        told = {name: value for name, value in data.items() if name not in empty}
-        return along({**empty, **unclear(told)}, super().to_internal_value, told)
+        rest = {name: value for name, value in data.items() if name not in empty}
+        return _validate_with({**empty, **_check_slot(rest)}, super().to_internal_value, rest)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """The person may add how the guest is reached."""
+        # Unlike at REST, the contact may be missing: it is asked for.
         return attrs
 
 
-def unclear(told: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What is wrong with how the table is named: by an offer, or by a restaurant, a day and a time."""
-    given = [name for name in MOMENT if name in told]
-    if "id" in told and given:
+def _check_slot(data: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Check that there is either an offer, or a restaurant, a day and a time."""
+    given = [name for name in TIME_SLOT if name in data]
+    if "id" in data and given:
         return {given[0]: ["This does not go with `offer_id`: leave one of them out."]}
-    if "id" not in told and len(given) < len(MOMENT):
-        missing = "id" if not given else next(name for name in MOMENT if name not in told)
+    if "id" not in data and len(given) < len(TIME_SLOT):
+        missing = "id" if not given else next(name for name in TIME_SLOT if name not in data)
         return {missing: ["Give `offer_id`, as list_offers has it, or `slug`, `date` and `time`."]}
     return {}
 
 
-GUEST = tuple(NewFlowBooking().fields)
+GUEST_FIELDS = tuple(NewFlowBooking().fields)
 NAME, EMAIL, PHONE = "customer_name", "customer_email", "customer_phone"
-# The question to the person, and its form; that an address or a number is enough a form cannot say.
-ASKED = "guest"
-WHO = "Who is coming? The restaurant needs a name, and an email address or a phone number."
+# The elicitation. A form cannot say that either an address or a number is enough.
+QUESTION_KEY = "guest"
+QUESTION = "Who is coming? The restaurant needs a name, and an email address or a phone number."
 FORM: Mapping[str, Schema] = {
     NAME: {"type": "string", "title": "Name", "minLength": 1, "maxLength": 200},
     EMAIL: {"type": "string", "title": "E-mail address", "format": "email"},
@@ -181,71 +182,66 @@ FORM: Mapping[str, Schema] = {
 }
 
 
-def book_table(call: Call, asked: Values) -> Result:
-    """The booking."""
-    at = asked["id"] if "id" in asked else RestaurantTime(*(asked[name] for name in MOMENT))
-    told = {name: asked[name] for name in GUEST if asked.get(name) is not None}
-    if lacking := lacks(told):
-        # With a state the table may be booked already, and its last seats be this guest's.
-        if call.asker.state is None:
-            idempotent_booking.check_request(at, party_size=asked["party_size"], now=call.now)
-        told = answered(call, told, lacking=lacking)
-    wish = idempotent_booking.BookingRequest(at=at, guest=judged(told))
-    # What comes to here counts as a try (catalogue.mcp.middleware).
+def book_table(call: ToolCall, values: Values) -> ToolResult:
+    """Book a table, after asking the user for missing data of the guest."""
+    slot = values["id"] if "id" in values else Minute(*(values[name] for name in TIME_SLOT))
+    guest = {name: values[name] for name in GUEST_FIELDS if values.get(name) is not None}
+    missing = {} if NAME in guest else {NAME: f"`{NAME}`"}
+    if EMAIL not in guest and PHONE not in guest:
+        missing[EMAIL] = f"`{EMAIL}` or `{PHONE}`"
+    if missing:
+        # A call with a state may be the repetition of one that booked the last seats.
+        if call.elicitation.state is None:
+            idempotent_booking.check(slot, party_size=values["party_size"], now=call.now)
+        guest = _ask_for_guest(call, guest, missing=missing)
+    wish = idempotent_booking.Wish(at=slot, guest=_validate_guest(guest))
+    # From here on the call counts against the limit of bookings (catalogue.mcp.middleware).
     call.request.has_tried = True  # type: ignore[attr-defined]
     booked = idempotent_booking.book_once(
         wish,
-        key=asked.get("idempotency_key"),
-        caller=caller_name(call.request),
+        key=values.get("idempotency_key"),
+        caller=name_of(call.request),
         address=caller_of(call.request).bucket,
         operation=f"tools/call {call.tool}",
         now=call.now,
     )
-    return Result(JSONRenderer().render(FlowBookingRecord(booked).data))
+    return ToolResult(JSONRenderer().render(FlowBookingRecord(booked).data))
 
 
-def lacks(told: Values) -> dict[str, str]:
-    """What is not known of the guest yet, with how it is asked for."""
-    lacking = {} if NAME in told else {NAME: f"`{NAME}`"}
-    return lacking if EMAIL in told or PHONE in told else {**lacking, EMAIL: f"`{EMAIL}` or `{PHONE}`"}
+def _ask_for_guest(call: ToolCall, guest: Values, *, missing: Mapping[str, str]) -> Values:
+    """The guest with the answers of the user.
 
-
-def answered(call: Call, told: Values, *, lacking: Mapping[str, str]) -> Values:
-    """The guest with what the person behind the call has answered.
-
-    Raises Asked and Declined, and InvalidRequest where the client shows no forms.
+    Raises InputRequired and ElicitationDeclined, and InvalidRequest if the client does not support forms.
     """
-    if not call.asker.can_ask:
-        wanted = " and ".join(lacking.values())
+    if not call.elicitation.is_supported:
+        arguments = " and ".join(missing.values())
         raise InvalidRequest(
-            f"Nothing was booked: ask the guest, and call again with {wanted}.", param=next(iter(lacking))
+            f"Nothing was booked: ask the guest, and call again with {arguments}.", param=next(iter(missing))
         )
-    content = call.asker.ask(ASKED, WHO, form_with(told))
-    # What is left empty in a form may come as an empty text.
-    guest = {**told, **{name: content[name] for name in FORM if content.get(name) not in (None, "")}}
+    content = call.elicitation.ask(QUESTION_KEY, QUESTION, _guest_form(guest))
+    # Clients may send empty strings for empty fields.
+    completed = {**guest, **{name: content[name] for name in FORM if content.get(name) not in (None, "")}}
     try:
-        judged(guest)
+        _validate_guest(completed)
     except serializers.ValidationError as error:
-        wrong = invalid_request(list(flatten_detail(error.detail)))
-        raise call.asker.again(ASKED, f"{wrong.message} {WHO}", form_with({**told, **texts(content)})) from error
-    return guest
+        refusal = invalid_request(list(flatten_detail(error.detail)))
+        typed = {name: value for name, value in content.items() if isinstance(value, str) and value}
+        raise call.elicitation.input_required(
+            QUESTION_KEY, f"{refusal.message} {QUESTION}", _guest_form({**guest, **typed})
+        ) from error
+    return completed
 
 
-def texts(content: Mapping[str, Any]) -> Values:
-    """What was typed."""
-    return {name: value for name, value in content.items() if isinstance(value, str) and value}
-
-
-def form_with(known: Values) -> Schema:
-    """The form, in which stands what is known."""
-    preset = {name: {"default": known[name]} if name in known else {} for name in FORM}
-    properties = {name: {**schema, **preset[name]} for name, schema in FORM.items()}
+def _guest_form(defaults: Values) -> Schema:
+    properties = {
+        name: {**schema, "default": defaults[name]} if name in defaults else schema for name, schema in FORM.items()
+    }
     return {"type": "object", "properties": properties, "required": [NAME]}
 
 
-def judged(told: Values) -> Values:
-    """The guest as REST reads it. Raises ValidationError."""
-    form = NewFlowBooking(data=told)
+def _validate_guest(guest: Values) -> Values:
+    """Validate the guest as REST does. Raises ValidationError."""
+    form = NewFlowBooking(data=guest)
     form.is_valid(raise_exception=True)
     return dict(form.validated_data)
 
@@ -259,7 +255,7 @@ BOOK_TABLE = Tool(
         " The same call again is the same booking; its `manage_token` is the guest's secret, by which it is cancelled."
     ),
     operation="book_offer",
-    takes={
+    arguments={
         "offer_id": "`id` of an offer, as list_offers gives it.",
         "slug": "Or the restaurant, with `date` and `time`: books the highest discount that takes the party.",
         "date": "On the restaurant's calendar: 2026-11-21.",
@@ -274,16 +270,16 @@ BOOK_TABLE = Tool(
             " nothing more. A new one books one more table, also at the same time."
         ),
     },
-    needs=["party_size"],
-    known_as={"offer_id": "id"},
-    beside={
+    required=["party_size"],
+    aliases={"offer_id": "id"},
+    own_schemas={
         "slug": SLUG_SCHEMA,
         "date": {"type": "string", "format": "date"},
         "time": {"type": "string", "pattern": TimeField().pattern},
         "idempotency_key": idempotency.SCHEMA,
     },
-    reads=Wished,
-    gives=lambda: schemas.result("FlowBookingRecord", only={"FlowBookingRecord": BOOKED}),
+    serializer=BookingArguments,
+    output=lambda: schemas.result_schema("FlowBookingRecord", only={"FlowBookingRecord": BOOKING_MEMBERS}),
     run=book_table,
     is_read_only=False,
 )

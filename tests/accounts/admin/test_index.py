@@ -84,7 +84,7 @@ def test_insights_wait_where_staff_approve_them(settings: Any, approval: str, sh
     made = places.restaurant()
     for number in range(5):
         places.review(made, f"The gyoza was good & the staff kind, I am number {number} <3")
-    insights.refresh(now=timezone.now(), at_most=100)
+    insights.refresh(now=timezone.now(), max_reviews=100)
     settings.INSIGHT_APPROVAL = approval
     assert tiles(Insight) == [("insights to approve", shown)]
     Insight.objects.update(provider="openai")

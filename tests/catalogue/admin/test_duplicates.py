@@ -98,10 +98,10 @@ def test_of_two_who_decide_at_once_one_wins() -> None:
         try:
             barrier.wait()
             if same:
-                duplicate_review.same(mine, by=by, now=NOW)
+                duplicate_review.merge_pair(mine, by=by, now=NOW)
             else:
-                duplicate_review.distinct(mine, by=by, now=NOW)
-        except duplicate_review.Decided as refusal:
+                duplicate_review.mark_distinct(mine, by=by, now=NOW)
+        except duplicate_review.PairAlreadyDecided as refusal:
             return refusal.message
         else:
             return "mine"

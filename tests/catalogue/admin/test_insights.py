@@ -17,7 +17,7 @@ from catalogue.models import Insight, InsightCall, InsightDemand, Restaurant, Re
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.catalogue.html import address
-from tests.catalogue.insights.fake_llm import Model, prices, silent
+from tests.catalogue.insights.fake_llm import FakeLLM, reply_without_draft, set_prices
 from tests.support.builders import messages_of
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ def place() -> Restaurant:
     for number in range(5):
         builders.review(made, f"The gyoza was good & the staff kind, I am number {number} <3")
     builders.review(made, "Of no claim.")
-    insights.refresh(now=NOW, at_most=100)
+    insights.refresh(now=NOW, max_reviews=100)
     return made
 
 
@@ -44,7 +44,7 @@ def place() -> Restaurant:
 def by_model(settings: Any) -> None:
     """A model writes insights; nobody asks it here."""
     settings.INSIGHT_PROVIDER, settings.INSIGHT_MODEL, settings.INSIGHT_API_KEY = "openai", "small", "secret"
-    prices(settings)
+    set_prices(settings)
 
 
 def act(staff: Client, name: str, **more: str) -> Any:
@@ -92,10 +92,10 @@ def test_a_review_that_is_gone_is_told_of(staff: Client, place: Restaurant) -> N
 def test_the_page_tells_age_staleness_demand_languages_and_calls(
     staff: Client, place: Restaurant, settings: Any
 ) -> None:
-    prices(settings)
-    reply = silent(InsightCall.Outcome.REJECTED)
-    insights.forget(Insight.objects.all())
-    insights.refresh(now=NOW, at_most=100, provider=Model(reply))
+    set_prices(settings)
+    reply = reply_without_draft(InsightCall.Outcome.REJECTED)
+    insights.invalidate(Insight.objects.all())
+    insights.refresh(now=NOW, max_reviews=100, provider=FakeLLM(reply))
     Insight.objects.update(generated_at=timezone.now() - timedelta(days=100))
     Restaurant.objects.filter(pk=place.pk).update(review_count=20)
     InsightDemand.objects.create(restaurant=place, asked=3, first_asked_at=NOW, last_asked_at=NOW)
@@ -185,8 +185,8 @@ def test_from_the_list_only_the_texts_that_were_shown_are_approved(
     settings.INSIGHT_APPROVAL = "all"
     shown = act(staff, "approve").content.decode()
     (read,) = re.findall(r'name="read" value="([^"]+)"', shown)
-    insights.forget(Insight.objects.all())
-    insights.refresh(now=NOW + timedelta(hours=1), at_most=100)
+    insights.invalidate(Insight.objects.all())
+    insights.refresh(now=NOW + timedelta(hours=1), max_reviews=100)
     answer = act(staff, "approve", confirmed="1", read=html.unescape(read))
     assert messages_of(answer) == ["0 insights approved."]
     assert served(place) == (None, "awaiting_approval", ())
@@ -207,7 +207,7 @@ def test_an_insight_can_be_hidden_and_approved_at_once(staff: Client, place: Res
         ("hidden", {"hidden": True}),
         ("stale", {"provider_version": "0"}),
         ("failed", {"failed_at": NOW}),
-        ("silent", {"text": ""}),
+        ("reply_without_draft", {"text": ""}),
     ],
 )
 def test_the_list_finds_what_staff_have_to_look_at(
@@ -232,7 +232,7 @@ def test_writing_anew_marks_and_rings_after_the_commit(
     with django_capture_on_commit_callbacks() as enqueued:
         act(staff, "regenerate")
     assert len(enqueued) == 1
-    assert insights.refresh(now=NOW, at_most=100) == 1
+    assert insights.refresh(now=NOW, max_reviews=100) == 1
     assert Insight.objects.get().text.startswith("Guests talk most about the gyoza")
 
 
@@ -256,9 +256,9 @@ def test_the_calls_of_models_are_read_below_what_the_day_has_cost(
 ) -> None:
     empty = staff.get(address(InsightCall, "changelist")).content.decode()
     assert "only free models are used" in empty
-    prices(settings, budget="0.002")
-    insights.forget(Insight.objects.all())
-    insights.refresh(now=timezone.now(), at_most=100, provider=Model())
+    set_prices(settings, budget="0.002")
+    insights.invalidate(Insight.objects.all())
+    insights.refresh(now=timezone.now(), max_reviews=100, provider=FakeLLM())
     page = staff.get(address(InsightCall, "changelist")).content.decode()
     assert "0.000600 USD spent, of 0.002 USD;" in page
     assert "1 call." in page

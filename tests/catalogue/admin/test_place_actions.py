@@ -68,7 +68,7 @@ def test_who_may_not_delete_may_not_erase() -> None:
     assert "is deleted" in act(staff, "erase", place).content.decode()
     assert messages_of(act(staff, "erase", place, confirmed="Yes"))[-1] == "noma was erased."
     with pytest.raises(catalogue_places.Gone):
-        catalogue_places.find("noma")
+        catalogue_places.find_restaurant("noma")
 
 
 def test_what_a_restaurant_was_is_read_on_its_page_and_in_a_list(staff: Client) -> None:

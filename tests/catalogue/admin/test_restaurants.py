@@ -65,7 +65,7 @@ def place() -> Restaurant:
     builders.insight(made)
     made.insight_calls.create(provider="openai", model="small", cost_usd="0.01", started_at=NOW)
     builders.photo(made)
-    reports.file(made.slug, kind="closed", reporter="f" * 64, now=NOW)
+    reports.file_report(made.slug, kind="closed", reporter="f" * 64, now=NOW)
     ImportRun.objects.create(source=record.source, file="cph.geojson", started_at=NOW)
     export_builders.begun()
     builders.attribute()

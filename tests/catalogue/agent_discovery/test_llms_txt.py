@@ -35,8 +35,8 @@ LINK = re.compile(r"^- \[([^\]]+)\]\(([^)]+)\)(: .+)?$")
 @pytest.fixture(autouse=True)
 def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Iterator[None]:
     """No test knows what another has read."""
-    monkeypatch.setattr(x402_manifest, "REMEMBERED_S", 0.0)
-    monkeypatch.setattr(llms_txt, "COUNTED_S", 0.0)
+    monkeypatch.setattr(x402_manifest, "MAX_AGE_S", 0.0)
+    monkeypatch.setattr(llms_txt, "COUNTS_MAX_AGE_S", 0.0)
     settings.PUBLIC_BASE_URL = BASE
     yield
     llms_txt.cached_counts.clear()
@@ -119,9 +119,9 @@ def test_each_page_is_linked_once_under_its_own_title(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_it_costs_no_query_while_it_is_remembered(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(x402_manifest, "REMEMBERED_S", 60.0)
-    monkeypatch.setattr(llms_txt, "COUNTED_S", 600.0)
-    default_products.create_missing()
+    monkeypatch.setattr(x402_manifest, "MAX_AGE_S", 60.0)
+    monkeypatch.setattr(llms_txt, "COUNTS_MAX_AGE_S", 600.0)
+    default_products.load()
     with CaptureQueriesContext(connection) as queries:
         first = text_of(client)
     assert len(queries) <= 4
@@ -257,7 +257,7 @@ def test_the_card_does_not_contradict_the_server(client: Client) -> None:
     told = client.get(CARDS[0]).json()
     discovered = rpc(client, "server/discover", era="2026-07-28")["result"]
     assert told["remotes"][0]["supportedProtocolVersions"] == discovered["supportedVersions"]
-    info = discovered["_meta"][protocol_versions.SERVER_INFO]
+    info = discovered["_meta"][protocol_versions.SERVER_INFO_META]
     for name in ("version", "title", "description", "websiteUrl"):
         assert told[name] == info[name]
     assert told["name"].endswith(f"/{info['name']}")

@@ -34,8 +34,8 @@ DOCUMENT = openapi_schema.generate("Data", "As the code says it.", urls.data)
 @pytest.fixture(autouse=True)
 def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Iterator[None]:
     """No test knows what another has read."""
-    monkeypatch.setattr(x402_manifest, "REMEMBERED_S", 0.0)
-    monkeypatch.setattr(x402_manifest, "LOOKED_FOR_S", 0.0)
+    monkeypatch.setattr(x402_manifest, "MAX_AGE_S", 0.0)
+    monkeypatch.setattr(x402_manifest, "EXAMPLES_MAX_AGE_S", 0.0)
     settings.PUBLIC_BASE_URL = BASE
     yield
     x402_manifest.cached_document.clear()
@@ -151,12 +151,12 @@ def test_it_says_where_mcp_is_and_which_tools_sell_each_product(client: Client) 
 
 
 def test_a_tool_is_listed_beside_the_operation_that_it_shares_if_and_only_if_it_sells() -> None:
-    ways = {(way.tool, way.operation) for each in x402_manifest.WAYS.values() for way in each if way.tool}
-    assert ways == {(tool.name, tool.operation) for tool in SERVER.tools if tool.or_gives}
-    for way in (way for each in x402_manifest.WAYS.values() for way in each if way.tool):
-        tool = SERVER.by_name[way.tool or ""]
-        beside = {"slug": "noma"} if "slug" in tool.needs else {}
-        assert tool.read({**beside, **way.arguments}).items() >= beside.items()
+    ways = {(way.tool, way.operation) for each in x402_manifest.ENDPOINTS.values() for way in each if way.tool}
+    assert ways == {(tool.name, tool.operation) for tool in SERVER.tools if tool.alternative_output}
+    for way in (way for each in x402_manifest.ENDPOINTS.values() for way in each if way.tool):
+        tool = SERVER.tools_by_name[way.tool or ""]
+        beside = {"slug": "noma"} if "slug" in tool.required else {}
+        assert tool.validate_arguments({**beside, **way.arguments}).items() >= beside.items()
 
 
 @pytest.mark.django_db
@@ -197,8 +197,8 @@ def test_caches_may_keep_it_and_pages_of_others_read_it(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_it_counts_on_no_limit_and_is_made_once_a_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(x402_manifest, "REMEMBERED_S", 60.0)
-    default_products.create_missing()
+    monkeypatch.setattr(x402_manifest, "MAX_AGE_S", 60.0)
+    default_products.load()
     first = client.get(PATH)
     with CaptureQueriesContext(connection) as queries:
         for _ in range(50):
@@ -237,7 +237,7 @@ def test_what_is_not_there_beside_the_documents_is_404_in_json(path: str, method
 @pytest.mark.usefixtures("place")
 def test_the_best_known_restaurants_are_found_by_an_index() -> None:
     with CaptureQueriesContext(connection) as queries:
-        assert x402_manifest.with_content(now=timezone.now())["reviews"] == "noma"
+        assert x402_manifest.find_examples(now=timezone.now())["reviews"] == "noma"
     (asked,) = [query["sql"] for query in queries if 'ORDER BY "catalogue_searchrow"' in query["sql"]]
     with connection.cursor() as cursor:
         # Of a handful of rows all are read and sorted, whatever there is to find them by.
@@ -295,7 +295,7 @@ def test_an_operation_names_its_products_if_and_only_if_it_answers_402() -> None
     said = {name: one.get("x-products") for name, one in operations().items()}
     selling = {name for name, one in operations().items() if "402" in one["responses"]}
     assert {name for name, products in said.items() if products} == selling
-    ways = {(product, way.operation) for product, ways in x402_manifest.WAYS.items() for way in ways}
+    ways = {(product, way.operation) for product, ways in x402_manifest.ENDPOINTS.items() for way in ways}
     assert {(product, name) for name, products in said.items() for product in products or ()} == ways
 
 

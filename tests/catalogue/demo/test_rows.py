@@ -27,7 +27,7 @@ def test_offers_are_on_sale_in_every_market_and_optional() -> None:
 @pytest.mark.django_db
 def test_stored_counts_equal_recounted_ones() -> None:
     demo_data(restaurants=300, reviews=9_000)
-    assert aggregates.mend() == 0
+    assert aggregates.repair_all() == 0
     assert Review.objects.filter(photo_count__gt=1).exists()
 
 

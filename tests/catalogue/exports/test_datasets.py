@@ -24,7 +24,7 @@ from catalogue.exports.storage import files
 from catalogue.models import Export, Insight, Landmark, Restaurant, Version
 from catalogue.reviews import aggregates
 from catalogue.reviews import listing as reviews_listing
-from catalogue.reviews.listing import Order, Question
+from catalogue.reviews.listing import Order, ReviewQuery
 from catalogue.search.geocoding import landmarks
 from catalogue.serializers import LandmarkRecord
 from catalogue.serializers.history import EntryRecord
@@ -113,7 +113,7 @@ def odd() -> list[Restaurant]:
         builders.review(gone, "Gone")
         builders.photo(gone)
     with transaction.atomic():
-        aggregates.restaurants([place.pk for place in (plain, odd, empty, erased, lost)], now=builders.NOW)
+        aggregates.update_restaurants([place.pk for place in (plain, odd, empty, erased, lost)], now=builders.NOW)
     places.erase(erased, actor="staff:1", now=builders.NOW)
     Restaurant.objects.filter(pk=lost.pk).update(merged_into=plain)
     Restaurant.objects.filter(pk=odd.pk).update(
@@ -126,7 +126,9 @@ def odd() -> list[Restaurant]:
 def test_reviews_are_exported_as_the_api_shows_them() -> None:
     expected = {}
     for place in odd():
-        page = reviews_listing.page(place, Question(sort=Order.NEWEST), now=timezone.now() + timedelta(days=400))
+        page = reviews_listing.list_reviews(
+            place, ReviewQuery(sort=Order.NEWEST), now=timezone.now() + timedelta(days=400)
+        )
         for row in page.values:
             expected[row["id"]] = {**row, "restaurant": place.slug}
     rows = export_builders.rows(exported("reviews"))
@@ -187,7 +189,7 @@ def make_id(pk: Any) -> str:
 
 def test_groups_of_fields_are_exported_as_the_api_shows_them() -> None:
     call_command("demo_data", restaurants=60, reviews=900, seed=5, today=date(2026, 11, 21), stdout=StringIO())
-    insights.refresh(now=timezone.now(), at_most=100)
+    insights.refresh(now=timezone.now(), max_reviews=100)
     told = list(Insight.objects.exclude(text="").order_by("pk"))
     assert len(told) > 5
     Insight.objects.filter(pk=told[0].pk).update(hidden=True)

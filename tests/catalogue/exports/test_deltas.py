@@ -145,7 +145,7 @@ class World:
                 source=builders.source("demo"),
                 created_at=LONG_AGO,
             )
-            aggregates.restaurants([place.pk], now=LONG_AGO)
+            aggregates.update_restaurants([place.pk], now=LONG_AGO)
 
     def picture(self) -> None:
         review = self.one(Review)
@@ -153,7 +153,7 @@ class World:
             return
         with transaction.atomic():
             builders.photo(review.restaurant, review=review if self.dice.random() < 0.5 else None)
-            aggregates.restaurants([review.restaurant_id], now=LONG_AGO)
+            aggregates.update_restaurants([review.restaurant_id], now=LONG_AGO)
 
     def change(self) -> None:
         field, value = self.dice.choice(
@@ -176,28 +176,28 @@ class World:
         if review is not None:
             with transaction.atomic():
                 Review.objects.filter(pk=review.pk).update(stars=self.dice.randint(1, 5), lang="de")
-                aggregates.restaurants([review.restaurant_id], now=LONG_AGO)
+                aggregates.update_restaurants([review.restaurant_id], now=LONG_AGO)
 
     def unwrite(self) -> None:
         review = self.one(Review)
         if review is not None:
             with transaction.atomic():
                 review.delete()
-                aggregates.restaurants([review.restaurant_id], now=LONG_AGO)
+                aggregates.update_restaurants([review.restaurant_id], now=LONG_AGO)
 
     def hide(self) -> None:
         photo = self.one(Photo)
         if photo is not None:
             with transaction.atomic():
                 Photo.objects.filter(pk=photo.pk).update(is_hidden=not photo.is_hidden)
-                aggregates.restaurants([photo.restaurant_id], now=LONG_AGO)
+                aggregates.update_restaurants([photo.restaurant_id], now=LONG_AGO)
 
     def unpicture(self) -> None:
         photo = self.one(Photo)
         if photo is not None:
             with transaction.atomic():
                 photo.delete()
-                aggregates.restaurants([photo.restaurant_id], now=LONG_AGO)
+                aggregates.update_restaurants([photo.restaurant_id], now=LONG_AGO)
 
     def merge(self) -> None:
         loser, into = self.place(), self.place()

@@ -118,7 +118,7 @@ def test_reviews_are_summed_up_and_the_newest_three_shown() -> None:
         owner_replied_at=NOW,
     )
     with transaction.atomic():
-        aggregates.restaurants([place.pk])
+        aggregates.update_restaurants([place.pk])
 
     record = read(place, "reviews")
 
@@ -336,7 +336,7 @@ def test_each_group_costs_its_own_queries_however_much_it_holds(
         builders.listed(place)
         builders.rule(place)
     builders.insight(place)
-    aggregates.restaurants([place.pk])
+    aggregates.update_restaurants([place.pk])
     with django_assert_num_queries(queries):
         read(place, *names)
 

@@ -4,24 +4,24 @@ import json
 from typing import Any
 
 from catalogue.insights.providers.anthropic import Anthropic
-from catalogue.insights.providers.base import Reply, Tokens
-from catalogue.insights.providers.llm import Model, Outcome
+from catalogue.insights.providers.base import Reply, TokenUsage
+from catalogue.insights.providers.llm import LLMProvider, Outcome
 from catalogue.insights.providers.openai import OpenAI
 from tests.catalogue.insights.model_server import KEY, MODEL, InsightServer, Protocol, Response
 from tests.catalogue.insights.test_output_validation import DINNER, HONEST, context
 
 PLACE = context(DINNER)
 TIMEOUT_S = 10
-MADE: dict[str, type[Model]] = {"openai": OpenAI, "anthropic": Anthropic}
+PROVIDERS: dict[str, type[LLMProvider]] = {"openai": OpenAI, "anthropic": Anthropic}
 
 
-def configured(protocol: Protocol, server: InsightServer, settings: Any) -> Model:
+def configured(protocol: Protocol, server: InsightServer, settings: Any) -> LLMProvider:
     """The provider of a protocol, set to this server."""
     settings.INSIGHT_MODEL = MODEL
     settings.INSIGHT_API_KEY = KEY
     settings.INSIGHT_BASE_URL = f"{server.url}{protocol.base}"
     settings.INSIGHT_TIMEOUT_S = TIMEOUT_S
-    return MADE[protocol.name]()
+    return PROVIDERS[protocol.name]()
 
 
 def answer(*more: dict[str, Any], dishes: Any = ()) -> str:
@@ -30,16 +30,16 @@ def answer(*more: dict[str, Any], dishes: Any = ()) -> str:
     return json.dumps({"sentences": [*honest, *more], "dishes": list(dishes)})
 
 
-def ask(model: Model, server: InsightServer, *responses: Response) -> Reply:
+def ask(model: LLMProvider, server: InsightServer, *responses: Response) -> Reply:
     """What comes of these responses, the last of which comes again and again."""
     server.responses.clear()
     server.responses.extend(responses)
-    return model.ask(PLACE)
+    return model.request_draft(PLACE)
 
 
-def failed(reason: str, used: Tokens | None = None) -> Reply:
+def failed(reason: str, used: TokenUsage | None = None) -> Reply:
     """No answer, for this reason."""
-    return Reply(outcome=Outcome.FAILED, reason=reason, used=used)
+    return Reply(outcome=Outcome.FAILED, reason=reason, usage=used)
 
 
 def error(status: int, code: str, **headers: str) -> Response:

@@ -13,7 +13,7 @@ from catalogue.management.commands import insights as command
 from catalogue.models import Insight, InsightDemand, Restaurant, Review
 from framework.public_ids import decode, encode
 from tests.catalogue import builders
-from tests.catalogue.insights.fake_llm import Model
+from tests.catalogue.insights.fake_llm import FakeLLM
 
 WORDS = "The tonkotsu ramen was delicious and the staff were kind."
 
@@ -48,7 +48,7 @@ def test_it_writes_what_is_due_and_a_second_run_writes_nothing_and_says_so() -> 
 
 @pytest.mark.django_db
 def test_a_limit_leaves_the_others_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catalogue.insights.pipeline.batch_job.BATCH", 5)
+    monkeypatch.setattr("catalogue.insights.pipeline.batch_job.BATCH_REVIEWS", 5)
     monkeypatch.setattr(command, "SLICE", 5)
     for _ in range(4):
         reviewed()
@@ -62,12 +62,12 @@ def test_one_restaurant_is_written_alone_and_only_when_it_is_due() -> None:
     assert run("--restaurant", place.slug) == f"insights: that of {place.slug} is written"
     assert list(Insight.objects.values_list("pk", flat=True)) == [place.pk]
     assert run("--restaurant", place.slug) == f"insights: that of {place.slug} is not due, nothing written"
-    assert insights.due(now=timezone.now()).get() == other
+    assert insights.due_restaurants(now=timezone.now()).get() == other
 
 
 @pytest.mark.django_db
 def test_a_restaurant_with_many_reviews_is_written_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catalogue.insights.pipeline.on_demand.MOST_AT_ONCE", 4)
+    monkeypatch.setattr("catalogue.insights.pipeline.on_demand.MAX_SYNC_REVIEWS", 4)
     place, _ = reviewed(), reviewed(9)
     assert run("--restaurant", place.slug) == f"insights: that of {place.slug} is written"
     assert list(Insight.objects.values_list("pk", flat=True)) == [place.pk]
@@ -75,7 +75,7 @@ def test_a_restaurant_with_many_reviews_is_written_too(monkeypatch: pytest.Monke
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("words", [["--restaurant", "nowhere"], ["--limit", "0"], ["--limit", "x"]])
-def test_what_it_cannot_understand_is_refused(words: list[str]) -> None:
+def test_invalid_options_are_rejected(words: list[str]) -> None:
     with pytest.raises(CommandError):
         run(*words)
 
@@ -93,15 +93,15 @@ def test_options_that_do_not_go_together_are_refused(mode: str) -> None:
 
 
 @pytest.mark.django_db
-def test_a_model_is_asked_about_the_one_restaurant_and_about_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_option_restaurant_calls_the_model_for_that_restaurant_only(monkeypatch: pytest.MonkeyPatch) -> None:
     others = [reviewed() for _ in range(5)]
     for other in others:
-        insights.note(other.pk, now=timezone.now())
-    place, model = reviewed(), Model()
-    for module in ("writing", "demand"):
-        monkeypatch.setattr(f"catalogue.insights.{module}.chosen", lambda: model)
+        insights.queue_request(other.pk, now=timezone.now())
+    place, model = reviewed(), FakeLLM()
+    for module in ("refresh", "on_demand"):
+        monkeypatch.setattr(f"catalogue.insights.pipeline.{module}.get_provider", lambda: model)
     assert run("--restaurant", place.slug) == f"insights: that of {place.slug} is written"
-    assert model.asked == [place.name]
+    assert model.requests == [place.name]
     assert list(Insight.objects.values_list("pk", "provider")) == [(place.pk, "anthropic")]
     assert InsightDemand.objects.count() == 5
 
@@ -119,10 +119,10 @@ def test_a_dry_run_says_why_each_is_due_and_writes_nothing() -> None:
     builders.rule(places[5])
     reviewed()
     before = rows()
-    said = run("--dry-run")
-    told = dict(re.findall(r"│ ([a-z ]+?) +│ (\d+) +│", said))
+    output = run("--dry-run")
+    told = dict(re.findall(r"│ ([a-z ]+?) +│ (\d+) +│", output))
     assert told == dict.fromkeys(("missing", "failed", "reviews", "rating", "input", "age", "provider"), "1")
-    assert said.endswith("insights: 7 are due")
+    assert output.endswith("insights: 7 are due")
     assert rows() == before
     run()
     assert run("--dry-run") == "insights: nothing is due"
@@ -137,7 +137,7 @@ def test_every_citation_of_what_it_wrote_holds() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("what", ["gone", "elsewhere", "silent", "unreadable", "too many"])
+@pytest.mark.parametrize("what", ["gone", "elsewhere", "reply_without_draft", "unreadable", "too many"])
 def test_a_citation_that_does_not_hold_is_shown_and_ends_with_1(what: str) -> None:
     place, other = reviewed(), reviewed()
     run()
@@ -150,7 +150,7 @@ def test_a_citation_that_does_not_hold_is_shown_and_ends_with_1(what: str) -> No
     elif what == "elsewhere":
         dish["citations"][0] = encode("rev", Review.objects.filter(restaurant=other)[0].pk)
         wrong = "is a review of another restaurant"
-    elif what == "silent":
+    elif what == "reply_without_draft":
         Review.objects.filter(pk=cited.pk).update(text="The staff were kind.")
         wrong = "does not name it"
     elif what == "unreadable":
@@ -182,7 +182,7 @@ def test_a_name_in_another_script_or_form_is_a_name_still() -> None:
 
 
 @pytest.mark.django_db
-def test_the_check_looks_at_few_at_a_time(
+def test_check_works_in_batches(
     monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr("catalogue.insights.guardrails.citation_audit.BATCH", 2)
@@ -195,15 +195,15 @@ def test_the_check_looks_at_few_at_a_time(
 
 
 @pytest.mark.django_db
-def test_figures_are_told_by_provider_and_language() -> None:
+def test_statistics_by_provider_and_language() -> None:
     place = reviewed()
     builders.review(place, "Die Bedienung war sehr freundlich.", stars=5, lang="de")
     reviewed(5)
     run()
-    insights.hide(Insight.objects.filter(pk=place.pk), hidden=True)
-    said = run("--stats")
-    assert re.search(r"extractive +│ 3 +│ +│ 2 +│ 0 +│ 1 +│ 0 +│ 0 ", said)
-    assert "Reviews behind them by language: en 10, de 1" in said
+    insights.set_hidden(Insight.objects.filter(pk=place.pk), hidden=True)
+    output = run("--stats")
+    assert re.search(r"extractive +│ 3 +│ +│ 2 +│ 0 +│ 1 +│ 0 +│ 0 ", output)
+    assert "Reviews behind them by language: en 10, de 1" in output
 
 
 @pytest.mark.django_db

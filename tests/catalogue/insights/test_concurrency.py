@@ -15,13 +15,13 @@ from tests.catalogue.insights.test_refresh import HOUR, Counting, refresh, revie
 
 
 @pytest.mark.django_db
-def test_no_insight_is_written_of_who_was_erased_or_merged_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_job, "BATCH", 5)
+def test_restaurant_erased_or_merged_during_the_run_gets_no_insight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_job, "BATCH_REVIEWS", 5)
     first, erased, merged, kept = reviewed(8), reviewed(7), reviewed(6), reviewed(0)
 
     class Slow(Counting):
         def generate(self, context: Context) -> InsightDraft:
-            if not self.asked:
+            if not self.requests:
                 places.erase(erased, actor="staff:7", now=NOW)
                 places.merge(merged, kept, actor="staff:7", now=NOW)
             return super().generate(context)
@@ -37,16 +37,16 @@ def test_no_insight_is_written_of_who_was_erased_or_merged_meanwhile(monkeypatch
 def test_writers_of_insights_and_those_of_their_restaurants_wait_for_each_other_once(other: str) -> None:
     place = reviewed()
     refresh()
-    insights.forget(Insight.objects.all())
+    insights.invalidate(Insight.objects.all())
     ends: list[BaseException | None] = []
 
     def act() -> None:
         if other == "erase":
             places.erase(place, actor="staff:7", now=NOW)
         elif other == "forget":
-            insights.forget(Insight.objects.all())
+            insights.invalidate(Insight.objects.all())
         else:
-            insights.hide(Insight.objects.all(), hidden=True)
+            insights.set_hidden(Insight.objects.all(), hidden=True)
 
     def elsewhere() -> None:
         try:

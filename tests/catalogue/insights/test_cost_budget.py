@@ -12,50 +12,50 @@ from django.db import IntegrityError, connection, transaction
 from catalogue import insights
 from catalogue.insights.pipeline import cost_budget
 from catalogue.insights.pipeline import refresh as pipeline_refresh
-from catalogue.insights.pipeline.cost_budget import Refused
-from catalogue.insights.providers.base import Tokens
-from catalogue.insights.providers.registry import Author
+from catalogue.insights.pipeline.cost_budget import ApiError
+from catalogue.insights.providers.base import TokenUsage
+from catalogue.insights.providers.registry import ProviderVersion
 from catalogue.models import Insight, InsightCall, InsightDemand, Restaurant
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
-from tests.catalogue.insights.fake_llm import COST, RESERVED, Model, prices
+from tests.catalogue.insights.fake_llm import COST, RESERVED, FakeLLM, set_prices
 from tests.catalogue.insights.test_refresh import HOUR, of, reviewed
 
-AUTHOR = Author("anthropic", "1", "small")
+AUTHOR = ProviderVersion("anthropic", "1", "small")
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
 def _prices(settings: Any) -> None:
-    prices(settings)
-    pipeline_refresh._tell_spent.cache_clear()  # noqa: SLF001  # said once a day in each process
+    set_prices(settings)
+    pipeline_refresh._warn_budget_spent.cache_clear()  # noqa: SLF001  # said once a day in each process
 
 
-def reserve(place: Restaurant, *, most: Decimal = RESERVED, now: datetime = NOW) -> InsightCall | Refused:
-    return cost_budget.reserve(place.pk, author=AUTHOR, digest="0" * 64, most=most, now=now)
+def reserve(place: Restaurant, *, most: Decimal = RESERVED, now: datetime = NOW) -> InsightCall | ApiError:
+    return cost_budget.reserve(place.pk, version=AUTHOR, digest="0" * 64, max_cost_usd=most, now=now)
 
 
-def refresh(model: Model, *, after: timedelta = timedelta(0), **asked: Any) -> int:
-    return insights.refresh(now=NOW + after, at_most=100, provider=model, **asked)
+def refresh(model: FakeLLM, *, after: timedelta = timedelta(0), **asked: Any) -> int:
+    return insights.refresh(now=NOW + after, max_reviews=100, provider=model, **asked)
 
 
 def test_a_cost_is_rounded_up(settings: Any) -> None:
     settings.INSIGHT_INPUT_USD = settings.INSIGHT_OUTPUT_USD = Decimal("0.25")
-    assert cost_budget.cost(Tokens(input=1, output=0)) == Decimal("0.000001")
-    assert cost_budget.cost(Tokens(input=4_000_000, output=400_000)) == Decimal("1.100000")
-    assert cost_budget.cost(Tokens(input=0, output=0)) == 0
+    assert cost_budget.cost_usd(TokenUsage(input=1, output=0)) == Decimal("0.000001")
+    assert cost_budget.cost_usd(TokenUsage(input=4_000_000, output=400_000)) == Decimal("1.100000")
+    assert cost_budget.cost_usd(TokenUsage(input=0, output=0)) == 0
 
 
 @pytest.mark.django_db(transaction=True)
 def test_eight_workers_at_once_never_exceed_the_budget_of_a_day(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cost_budget, "MOST_ABREAST", 100)
+    monkeypatch.setattr(cost_budget, "MAX_OPEN_CALLS", 100)
     settings.INSIGHT_DAILY_BUDGET_USD = 11 * RESERVED
     places = [builders.restaurant() for _ in range(40)]
     start = Barrier(8)
 
-    def work(number: int) -> list[InsightCall | Refused]:
+    def work(number: int) -> list[InsightCall | ApiError]:
         try:
             start.wait()
             return [reserve(place) for place in places[number::8]]
@@ -65,8 +65,8 @@ def test_eight_workers_at_once_never_exceed_the_budget_of_a_day(
     with ThreadPoolExecutor(8) as threads:
         made = [call for each in threads.map(work, range(8)) for call in each]
     assert sum(isinstance(call, InsightCall) for call in made) == InsightCall.objects.count() == 11
-    assert {call for call in made if not isinstance(call, InsightCall)} == {Refused.BUSY}
-    assert cost_budget.day(NOW).total == settings.INSIGHT_DAILY_BUDGET_USD
+    assert {call for call in made if not isinstance(call, InsightCall)} == {ApiError.BUSY}
+    assert cost_budget.daily_spending(NOW).total == settings.INSIGHT_DAILY_BUDGET_USD
 
 
 @pytest.mark.django_db(transaction=True)
@@ -74,7 +74,7 @@ def test_eight_workers_spend_a_budget_to_the_last_call_that_fits(settings: Any) 
     settings.INSIGHT_DAILY_BUDGET_USD = 5 * COST + RESERVED
     for _ in range(20):
         reviewed()
-    model = Model()
+    model = FakeLLM()
 
     def work(_: int) -> None:
         try:
@@ -87,9 +87,9 @@ def test_eight_workers_spend_a_budget_to_the_last_call_that_fits(settings: Any) 
         list(threads.map(work, range(8)))
     while refresh(model):
         pass
-    today = cost_budget.day(NOW)
+    today = cost_budget.daily_spending(NOW)
     # Whoever reserves leaves no room for one more, although half of it comes back.
-    assert len(model.asked) == today.calls == 6
+    assert len(model.requests) == today.calls == 6
     assert (today.spent, today.reserved) == (6 * COST, Decimal(0))
     assert Insight.objects.count() == 20
 
@@ -99,9 +99,9 @@ def test_what_others_have_reserved_may_come_back_so_they_are_waited_for(settings
     first, second = builders.restaurant(), builders.restaurant()
     call = reserve(first)
     assert isinstance(call, InsightCall)
-    assert reserve(second) is Refused.BUSY
-    assert cost_budget.settle(call, outcome="written", reason="", used=Tokens(500, 50), now=NOW)
-    assert reserve(second) is Refused.SPENT
+    assert reserve(second) is ApiError.BUSY
+    assert cost_budget.settle(call, outcome="written", reason="", usage=TokenUsage(500, 50), now=NOW)
+    assert reserve(second) is ApiError.BUDGET_SPENT
     assert InsightCall.objects.count() == 1
 
 
@@ -109,24 +109,24 @@ def test_a_call_is_settled_once_and_one_of_a_dead_worker_keeps_its_reserve() -> 
     call, lost = reserve(builders.restaurant()), reserve(builders.restaurant())
     assert isinstance(call, InsightCall)
     assert isinstance(lost, InsightCall)
-    assert cost_budget.settle(call, outcome="failed", reason="x" * 900, used=None, now=NOW)
-    assert not cost_budget.settle(call, outcome="written", reason="", used=Tokens(1, 1), now=NOW)
+    assert cost_budget.settle(call, outcome="failed", reason="x" * 900, usage=None, now=NOW)
+    assert not cost_budget.settle(call, outcome="written", reason="", usage=TokenUsage(1, 1), now=NOW)
     call.refresh_from_db()
     assert (call.outcome, len(call.reason), call.cost_usd) == ("failed", 500, RESERVED)
-    assert cost_budget.end_lost(now=NOW + cost_budget.LOST_AFTER) == 0
-    assert cost_budget.end_lost(now=NOW + cost_budget.LOST_AFTER + timedelta(seconds=1)) == 1
-    assert cost_budget.day(NOW).spent == 2 * RESERVED
+    assert cost_budget.close_abandoned_calls(now=NOW + cost_budget.CALL_TIMEOUT) == 0
+    assert cost_budget.close_abandoned_calls(now=NOW + cost_budget.CALL_TIMEOUT + timedelta(seconds=1)) == 1
+    assert cost_budget.daily_spending(NOW).spent == 2 * RESERVED
 
 
 def test_of_a_restaurant_one_call_is_open_and_of_all_a_few() -> None:
     place = builders.restaurant()
     reserve(place)
-    assert reserve(place) is Refused.TAKEN
+    assert reserve(place) is ApiError.DUPLICATE
     with pytest.raises(IntegrityError, match="one_open_insight_call_of_a_restaurant"), transaction.atomic():
         InsightCall.objects.create(restaurant=place, provider="x", model="y", cost_usd=0, started_at=NOW)
-    for _ in range(cost_budget.MOST_ABREAST - 1):
+    for _ in range(cost_budget.MAX_OPEN_CALLS - 1):
         assert isinstance(reserve(builders.restaurant()), InsightCall)
-    assert reserve(builders.restaurant()) is Refused.BUSY
+    assert reserve(builders.restaurant()) is ApiError.BUSY
 
 
 def test_a_day_is_one_of_utc(settings: Any) -> None:
@@ -134,21 +134,19 @@ def test_a_day_is_one_of_utc(settings: Any) -> None:
     late = datetime(2026, 11, 21, 23, 59, 59, tzinfo=UTC)
     call = reserve(builders.restaurant(), now=late)
     assert isinstance(call, InsightCall)
-    cost_budget.settle(call, outcome="failed", reason="", used=None, now=late)
-    assert reserve(builders.restaurant(), now=late) is Refused.SPENT
+    cost_budget.settle(call, outcome="failed", reason="", usage=None, now=late)
+    assert reserve(builders.restaurant(), now=late) is ApiError.BUDGET_SPENT
     assert isinstance(reserve(builders.restaurant(), now=late + timedelta(seconds=1)), InsightCall)
 
 
 @pytest.mark.parametrize(("price", "is_asked"), [("0", True), ("1", False)])
-def test_without_a_budget_a_model_that_costs_nothing_is_asked_and_no_other(
-    settings: Any, price: str, is_asked: bool
-) -> None:
+def test_without_a_budget_only_a_free_model_is_called(settings: Any, price: str, is_asked: bool) -> None:
     settings.INSIGHT_INPUT_USD = settings.INSIGHT_OUTPUT_USD = Decimal(price)
     settings.INSIGHT_DAILY_BUDGET_USD = Decimal(0)
     place = reviewed()
-    model = Model()
+    model = FakeLLM()
     assert [refresh(model), refresh(model, after=HOUR)] == [1, 0]
-    assert bool(model.asked) is is_asked
+    assert bool(model.requests) is is_asked
     assert of(place).provider == ("anthropic" if is_asked else "extractive")
     assert InsightCall.objects.count() == is_asked
 
@@ -159,20 +157,20 @@ def test_when_the_budget_is_spent_our_own_program_writes_and_the_next_day_the_mo
     settings.INSIGHT_DAILY_BUDGET_USD = RESERVED
     first, second = reviewed(6), reviewed(5)
     InsightDemand.objects.create(restaurant=second, first_asked_at=NOW, last_asked_at=NOW)
-    model = Model()
+    model = FakeLLM()
     # Midday of a day, so that an hour later is the same one.
     noon = NOW.replace(hour=12) - NOW
     assert [refresh(model, after=noon), refresh(model, after=noon + HOUR)] == [2, 0]
     assert (of(second).provider, of(first).provider) == ("anthropic", "extractive")
-    said = [record.getMessage() for record in caplog.records]
-    assert said == [f"The insight budget of {NOW:%Y-%m-%d} does not suffice; insights are counted by our own program."]
+    rows = [record.getMessage() for record in caplog.records]
+    assert rows == [f"The insight budget of {NOW:%Y-%m-%d} is spent; insights are counted by our own program."]
     assert refresh(model, after=noon + timedelta(days=1)) == 1
-    assert (of(first).provider, len(model.asked)) == ("anthropic", 2)
+    assert (of(first).provider, len(model.requests)) == ("anthropic", 2)
 
 
-def test_without_budget_the_text_of_a_model_is_kept_until_it_is_stale(settings: Any) -> None:
+def test_without_budget_the_text_of_a_model_is_served_until_it_is_stale(settings: Any) -> None:
     place = reviewed(6)
-    model = Model()
+    model = FakeLLM()
     refresh(model)
     settings.INSIGHT_DAILY_BUDGET_USD = Decimal(0)
     reviewed(5)
@@ -180,13 +178,13 @@ def test_without_budget_the_text_of_a_model_is_kept_until_it_is_stale(settings: 
     assert of(place).text == "A model has read 6 reviews."
 
 
-def test_what_somebody_wants_is_still_wanted_when_it_was_only_counted(settings: Any) -> None:
+def test_request_remains_after_the_fallback_wrote_the_insight(settings: Any) -> None:
     settings.INSIGHT_DAILY_BUDGET_USD = Decimal(0)
     place = reviewed()
     InsightDemand.objects.create(restaurant=place, first_asked_at=NOW, last_asked_at=NOW)
-    model = Model()
-    assert [refresh(model, demanded=True), refresh(model, demanded=True)] == [1, 0]
+    model = FakeLLM()
+    assert [refresh(model, requested_only=True), refresh(model, requested_only=True)] == [1, 0]
     assert InsightDemand.objects.get().restaurant_id == place.pk
     settings.INSIGHT_DAILY_BUDGET_USD = Decimal(1)
-    assert refresh(model, demanded=True) == 1
+    assert refresh(model, requested_only=True) == 1
     assert not InsightDemand.objects.exists()

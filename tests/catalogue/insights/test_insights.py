@@ -11,22 +11,22 @@ import pytest
 from catalogue.hours import Hours
 from catalogue.insights.analysis import dish_names, sentiment
 from catalogue.insights.providers.base import (
-    LONGEST,
-    MOST_CITED,
+    MAX_CITATIONS,
+    MAX_TEXT_LENGTH,
     Claim,
     Context,
     Discount,
     InsightDraft,
-    Opinion,
+    ReviewInput,
     Window,
 )
 from catalogue.insights.providers.extractive import Extractive
 from tests.catalogue import builders
 
-Said = tuple[int, str] | tuple[int, str, str]
+Row = tuple[int, str] | tuple[int, str, str]
 
 # Stars and words, the newest first.
-DINNER: list[Said] = [
+DINNER: list[Row] = [
     (5, "The tonkotsu ramen alone is worth the trip. The staff were warm."),
     (5, "Best tonkotsu ramen I have had in years! We waited forty minutes, though."),
     (2, "Our Tonkotsu Ramen arrived cold. The waiter was rude."),
@@ -37,31 +37,33 @@ DINNER: list[Said] = [
 ]
 
 
-def opinions(said: Sequence[Said]) -> list[Opinion]:
+def opinions(rows: Sequence[Row]) -> list[ReviewInput]:
     newest = datetime(2026, 11, 1, tzinfo=UTC)
     return [
-        Opinion(f"rev_{number}", row[0], row[1], row[2] if len(row) == 3 else "en", newest - timedelta(days=number))
-        for number, row in enumerate(said)
+        ReviewInput(
+            f"rev_{number}", row[0], row[1], row[2] if len(row) == 3 else "en", newest - timedelta(days=number)
+        )
+        for number, row in enumerate(rows)
     ]
 
 
-def generate(said: Sequence[Said], **context: Any) -> InsightDraft:
+def generate(rows: Sequence[Row], **context: Any) -> InsightDraft:
     given: dict[str, Any] = {"name": "Kikuchi", "rating": Decimal("4.0"), "hours": None, "discounts": (), **context}
-    return Extractive().generate(Context(reviews=opinions(said), **given))
+    return Extractive().generate(Context(reviews=opinions(rows), **given))
 
 
 # Claims
-def test_dishes_are_counted_by_review_with_who_is_pleased() -> None:
+def test_dishes_are_counted_by_review_with_positive_mentions() -> None:
     assert generate(DINNER).dishes == (
-        Claim("tonkotsu ramen", mentions=4, pleased=3, citations=("rev_0", "rev_1", "rev_2", "rev_5")),
-        Claim("gyoza", mentions=2, pleased=1, citations=("rev_3", "rev_4")),
+        Claim("tonkotsu ramen", mentions=4, positive=3, citations=("rev_0", "rev_1", "rev_2", "rev_5")),
+        Claim("gyoza", mentions=2, positive=1, citations=("rev_3", "rev_4")),
     )
 
 
 def test_aspects_are_counted_in_the_languages_that_are_read() -> None:
     assert generate(DINNER).aspects == (
-        Claim("food", mentions=6, pleased=4, citations=tuple(f"rev_{number}" for number in range(6))),
-        Claim("service", mentions=3, pleased=2, citations=("rev_0", "rev_2", "rev_3")),
+        Claim("food", mentions=6, positive=4, citations=tuple(f"rev_{number}" for number in range(6))),
+        Claim("service", mentions=3, positive=2, citations=("rev_0", "rev_2", "rev_3")),
     )
 
 
@@ -90,8 +92,8 @@ def test_what_one_guest_says_is_no_claim() -> None:
     assert (draft.text, draft.dishes, draft.aspects, draft.watch_outs, draft.best_time) == ("", (), (), (), None)
 
 
-def test_two_who_mention_a_side_of_the_place_make_no_claim_and_no_insight() -> None:
-    two: list[Said] = [(5, "The food was great."), (1, "The food was awful.")]
+def test_two_mentions_of_an_aspect_make_no_claim_and_no_insight() -> None:
+    two: list[Row] = [(5, "The food was great."), (1, "The food was awful.")]
     draft = generate([*two, *[(4, "Nice.")] * 3])
     assert (draft.text, draft.aspects) == ("", ())
     draft = generate([*two, (5, "Lovely food."), *[(4, "Nice.")] * 2])
@@ -99,44 +101,44 @@ def test_two_who_mention_a_side_of_the_place_make_no_claim_and_no_insight() -> N
 
 
 def test_a_side_of_the_place_needs_a_twentieth_of_what_was_read() -> None:
-    kind: list[Said] = [(5, "The staff were kind.")] * 4
+    kind: list[Row] = [(5, "The staff were kind.")] * 4
     assert [each.name for each in generate([*kind, *[(4, "Nice.")] * 76]).aspects] == ["service"]
     draft = generate([*kind, *[(4, "Nice.")] * 77])
     assert (draft.text, draft.aspects) == ("", ())
 
 
 def test_an_advice_or_a_complaint_alone_is_no_insight() -> None:
-    said: list[Said] = [(5, "Go early."), (2, "It was loud.")] * 5
-    draft = generate(said)
+    rows: list[Row] = [(5, "Go early."), (2, "It was loud.")] * 5
+    draft = generate(rows)
     assert draft.text == ""
     assert draft.best_time is not None
     assert draft.watch_outs
 
 
-def test_few_who_advise_among_many_are_none() -> None:
-    early: list[Said] = [(5, "Go early.")] * 2
+def test_advice_of_a_small_share_is_no_claim() -> None:
+    early: list[Row] = [(5, "Go early.")] * 2
     assert generate([*early, *[(4, "Nice.")] * 38]).best_time is not None
     assert generate([*early, *[(4, "Nice.")] * 39]).best_time is None
 
 
-def test_a_guest_who_repeats_himself_counts_once() -> None:
+def test_repeated_mention_in_one_review_counts_once() -> None:
     (claim,) = generate([(5, "Gyoza! Gyoza. The gyoza."), (5, "Good gyoza."), *[(4, "Nice.")] * 3]).dishes
     assert (claim.name, claim.mentions) == ("gyoza", 2)
 
 
 def test_few_complaints_among_many_reviews_are_none() -> None:
-    loud: list[Said] = [(3, "It gets very loud.")] * 2
+    loud: list[Row] = [(3, "It gets very loud.")] * 2
     assert [each.text for each in generate([*loud, *[(4, "Nice.")] * 38]).watch_outs] == ["noise"]
     assert generate([*loud, *[(4, "Nice.")] * 39]).watch_outs == ()
 
 
 def test_only_so_many_reviews_are_cited_the_newest() -> None:
     (claim,) = generate([(5, "Great gyoza.")] * 30).dishes
-    assert (claim.mentions, claim.citations) == (30, tuple(f"rev_{number}" for number in range(MOST_CITED)))
+    assert (claim.mentions, claim.citations) == (30, tuple(f"rev_{number}" for number in range(MAX_CITATIONS)))
 
 
 def test_of_what_cannot_be_read_stars_and_names_of_dishes_count() -> None:
-    said: list[Said] = [
+    rows: list[Row] = [
         (5, "Wij namen stjerneskud, en de bediening was vriendelijk.", "nl"),
         (1, "Stjerneskud: zimne i drogie.", "pl"),
         (4, "O Stjerneskud estava bom, o atendimento lento.", "pt"),
@@ -144,8 +146,8 @@ def test_of_what_cannot_be_read_stars_and_names_of_dishes_count() -> None:
         (5, "", ""),
         (5, "Best stjerneskud, see www.evil.example", "en"),
     ]
-    draft = generate(said)
-    assert draft.dishes == (Claim("Stjerneskud", mentions=3, pleased=2, citations=("rev_0", "rev_1", "rev_2")),)
+    draft = generate(rows)
+    assert draft.dishes == (Claim("Stjerneskud", mentions=3, positive=2, citations=("rev_0", "rev_1", "rev_2")),)
     assert (draft.aspects, draft.watch_outs) == ((), ())
     assert draft.disclosure == (
         "Counted by a program in 6 reviews. It read the words of none. Beside these: 4 in other languages, of which"
@@ -155,43 +157,43 @@ def test_of_what_cannot_be_read_stars_and_names_of_dishes_count() -> None:
 
 
 def test_a_review_without_a_language_is_read_where_its_words_are_english() -> None:
-    said: list[Said] = [(5, "The staff were very kind.", ""), (5, "De bediening was vriendelijk.", "")]
-    assert "It read the words of 1 in English. Beside these: 1 in other languages, of" in generate(said).disclosure
+    rows: list[Row] = [(5, "The staff were very kind.", ""), (5, "De bediening was vriendelijk.", "")]
+    assert "It read the words of 1 in English. Beside these: 1 in other languages, of" in generate(rows).disclosure
 
 
-def test_the_longer_name_of_a_dish_stands_for_its_parts() -> None:
-    said: list[Said] = [
+def test_longer_dish_name_replaces_its_parts() -> None:
+    rows: list[Row] = [
         (5, "The spicy miso ramen."),
         (5, "Spicy miso ramen again."),
         (4, "Ramen!"),
         (4, "More ramen."),
     ]
-    assert [(claim.name, claim.mentions) for claim in generate(said).dishes] == [("spicy miso ramen", 2)]
+    assert [(claim.name, claim.mentions) for claim in generate(rows).dishes] == [("spicy miso ramen", 2)]
 
 
 def test_the_name_of_the_restaurant_is_no_dish() -> None:
-    said: list[Said] = [(5, "Ramen Kikuchi has lovely gyoza."), (4, "Ramen Kikuchi and its gyoza!")]
-    assert [claim.name for claim in generate(said, name="Ramen Kikuchi").dishes] == ["gyoza"]
+    rows: list[Row] = [(5, "Ramen Kikuchi has lovely gyoza."), (4, "Ramen Kikuchi and its gyoza!")]
+    assert [claim.name for claim in generate(rows, name="Ramen Kikuchi").dishes] == ["gyoza"]
 
 
 def test_the_text_ends_with_a_whole_sentence_within_its_length() -> None:
     names = ("pork and chive dumplings", "sticky toffee pudding", "salt and pepper squid", "bread and butter pudding")
     words = " ".join(f"The {name} is good." for name in names)
-    said: list[Said] = [
+    rows: list[Row] = [
         (
             3,
             f"{words} Loud. Overpriced. Slow service. Tables are close. Go early. Better at lunch. Kind staff.",
         )
     ] * 9
     rules = [Discount(tuple(range(7)), time(17, 30), 30)]
-    draft = generate(said, hours=Hours.from_json(builders.week("11:00", "23:00")), discounts=rules)
-    assert 300 < len(draft.text) <= LONGEST
+    draft = generate(rows, hours=Hours.from_json(builders.week("11:00", "23:00")), discounts=rules)
+    assert 300 < len(draft.text) <= MAX_TEXT_LENGTH
     assert draft.text.endswith(".")
 
 
 # What guests do not say
 @pytest.mark.parametrize(
-    "said",
+    "rows",
     [
         ["Do not go early, the kitchen is still cold and rude."],
         ["Don\u2019t come early, nobody is there and the food is great anyway."],
@@ -206,8 +208,8 @@ def test_the_text_ends_with_a_whole_sentence_within_its_length() -> None:
         ["Never book ahead for weekends, it is lovely and empty."],
     ],
 )
-def test_nobody_is_said_to_advise_what_no_guest_advises(said: list[str]) -> None:
-    assert generate([(stars, text) for text in said * 3 for stars in (5, 3, 1)]).best_time is None
+def test_advice_without_reviews_is_not_written(rows: list[str]) -> None:
+    assert generate([(stars, text) for text in rows * 3 for stars in (5, 3, 1)]).best_time is None
 
 
 def test_words_that_only_end_like_a_denial_deny_nothing() -> None:
@@ -291,7 +293,7 @@ def test_a_complaint_has_our_words(sentence: str, complaint: str) -> None:
     ],
 )
 def test_a_dish_is_a_run_of_words_for_food(text: str, names: list[str]) -> None:
-    assert [text[spot.start : spot.end] for spot in dish_names.find(text)] == names
+    assert [text[spot.start : spot.end] for spot in dish_names.find_dishes(text)] == names
 
 
 # Moods
@@ -310,11 +312,12 @@ def test_a_dish_is_a_run_of_words_for_food(text: str, names: list[str]) -> None:
     ],
 )
 def test_the_mood_of_a_sentence_is_that_of_its_words_and_stars(sentence: str, stars: int, pleased: bool) -> None:
-    assert (sentiment.mood(sentence, stars=stars) > sentiment.MOOD) is pleased
+    polarity = sentiment.text_polarity(sentence) + sentiment.star_polarity(stars)
+    assert (polarity > sentiment.POLARITY_THRESHOLD) is pleased
 
 
 # When to go
-ADVICE: list[Said] = [(5, "Great gyoza. Go early, it fills up fast."), (4, "Go early for the gyoza.")] * 2
+ADVICE: list[Row] = [(5, "Great gyoza. Go early, it fills up fast."), (4, "Go early for the gyoza.")] * 2
 
 
 def test_advice_is_put_on_the_clock_of_the_opening_hours() -> None:
@@ -338,9 +341,9 @@ def test_advice_without_known_hours_has_no_window() -> None:
 
 
 def test_lunch_and_the_hours_before_eight_are_windows_too() -> None:
-    said: list[Said] = [(4, "Better at lunch than at dinner. It is quieter before eight. Book ahead at weekends.")] * 2
+    rows: list[Row] = [(4, "Better at lunch than at dinner. It is quieter before eight. Book ahead at weekends.")] * 2
     best = generate(
-        [*said, *[(5, "Lovely gyoza.")] * 2], hours=Hours.from_json(builders.week("12:00", "23:30"))
+        [*rows, *[(5, "Lovely gyoza.")] * 2], hours=Hours.from_json(builders.week("12:00", "23:30"))
     ).best_time
     assert best is not None
     assert best.text == (
@@ -350,7 +353,7 @@ def test_lunch_and_the_hours_before_eight_are_windows_too() -> None:
     )
 
 
-def test_discounts_are_told_with_the_highest_first() -> None:
+def test_highest_discount_comes_first() -> None:
     rules = [Discount((0, 4), time(17, 0), 20), Discount((5,), time(21, 30), 50)]
     best = generate(DINNER, discounts=rules).best_time
     assert best is not None

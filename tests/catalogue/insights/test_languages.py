@@ -12,10 +12,10 @@ from django.conf import settings
 
 from catalogue import field_groups, insights
 from catalogue.demo import vocabulary
-from catalogue.insights.analysis.aspect_lexicon import READ, cues
-from catalogue.insights.analysis.dish_names import find
-from catalogue.insights.analysis.review_analysis import names
-from catalogue.insights.providers.base import Claim, Context, InsightDraft, Opinion, WatchOut
+from catalogue.insights.analysis.aspect_lexicon import LANGUAGES, load_lexicon
+from catalogue.insights.analysis.dish_names import find_dishes
+from catalogue.insights.analysis.review_analysis import find_dish_keys
+from catalogue.insights.providers.base import Claim, Context, InsightDraft, ReviewInput, WatchOut
 from catalogue.insights.providers.extractive import Extractive
 from catalogue.models import Review
 from catalogue.reviews import language_detection
@@ -82,11 +82,11 @@ BY_HAND = {
 }
 
 
-def read(*said: tuple[int, str], lang: str) -> InsightDraft:
+def read(*rows: tuple[int, str], lang: str) -> InsightDraft:
     newest = datetime(2026, 11, 1, tzinfo=UTC)
     reviews = [
-        Opinion(f"rev_{number}", stars, text, lang, newest - timedelta(days=number))
-        for number, (stars, text) in enumerate(said)
+        ReviewInput(f"rev_{number}", stars, text, lang, newest - timedelta(days=number))
+        for number, (stars, text) in enumerate(rows)
     ]
     return Extractive().generate(
         Context(name="Kikuchi", rating=Decimal("4.0"), reviews=reviews, hours=None, discounts=())
@@ -114,8 +114,8 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("lang", sorted(SENTENCES))
-def test_the_language_of_a_sentence_is_told(lang: str) -> None:
-    assert language_detection.guess(SENTENCES[lang]) == lang
+def test_language_of_a_sentence_is_detected(lang: str) -> None:
+    assert language_detection.detect_language(SENTENCES[lang]) == lang
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_the_language_of_a_sentence_is_told(lang: str) -> None:
         "https://a.example/the-best-of",
     ],
 )
-def test_of_a_short_text_nobody_is_sure(text: str) -> None:
-    assert language_detection.guess(text) == ""
+def test_language_of_a_short_text_is_unknown(text: str) -> None:
+    assert language_detection.detect_language(text) == ""
 
 
 def test_of_generated_sentences_nearly_none_is_taken_for_another_language() -> None:
@@ -140,7 +140,7 @@ def test_of_generated_sentences_nearly_none_is_taken_for_another_language() -> N
     for code, language in vocabulary.languages().items():
         for opening in (one for mood in language.opening for one in mood):
             for service in (one for mood in language.service for one in mood):
-                told = language_detection.guess(f"{opening}{language.space}{service}")
+                told = language_detection.detect_language(f"{opening}{language.space}{service}")
                 right += told == code
                 wrong += told not in {code, ""}
     assert right + wrong > 1_000
@@ -149,7 +149,8 @@ def test_of_generated_sentences_nearly_none_is_taken_for_another_language() -> N
 
 def test_no_web_process_loads_the_model() -> None:
     program = (
-        "import sys; import config.wsgi; from catalogue.importers import native; from catalogue import languages;"
+        "import sys; import config.wsgi; from catalogue.importers.sources import native_jsonl;"
+        " from catalogue.reviews import language_detection;"
         " print({'numpy', 'py3langid'} & set(sys.modules))"
     )
     done = subprocess.run(
@@ -159,7 +160,7 @@ def test_no_web_process_loads_the_model() -> None:
 
 
 @pytest.mark.django_db
-def test_unsaid_languages_are_filled_in_batches_and_a_second_run_changes_nothing() -> None:
+def test_missing_languages_are_filled_in_batches_and_a_second_run_changes_nothing() -> None:
     places = [builders.restaurant(), builders.restaurant()]
     for place in places:
         builders.review(place, SENTENCES["de"], lang="")
@@ -167,16 +168,16 @@ def test_unsaid_languages_are_filled_in_batches_and_a_second_run_changes_nothing
         builders.review(place, "Ok.", lang="")
         builders.review(place, SENTENCES["en"], lang="da")
         builders.review(place, "", lang="")
-    assert language_detection.fill(now=NOW, on_step=no_progress, batch=2) == language_detection.Filled(
-        told=4, unsure=2
+    assert language_detection.fill_missing(now=NOW, on_step=no_progress, batch=2) == language_detection.FillResult(
+        detected=4, unknown=2
     )
     for place in places:
         place.refresh_from_db()
         assert sorted(place.reviews.values_list("lang", flat=True)) == ["", "", "da", "de", "fr"]
         assert place.review_facets["by_lang"] == {"da": 1, "de": 1, "fr": 1}
     before = list(Review.objects.order_by("pk").values_list("pk", "lang", "updated_at"))
-    assert language_detection.fill(now=NOW, on_step=no_progress, batch=2) == language_detection.Filled(
-        told=0, unsure=2
+    assert language_detection.fill_missing(now=NOW, on_step=no_progress, batch=2) == language_detection.FillResult(
+        detected=0, unknown=2
     )
     assert list(Review.objects.order_by("pk").values_list("pk", "lang", "updated_at")) == before
 
@@ -186,15 +187,15 @@ def test_what_staff_say_while_languages_are_filled_stays(monkeypatch: pytest.Mon
     place = builders.restaurant()
     mended = builders.review(place, SENTENCES["de"], lang="")
     told = builders.review(place, SENTENCES["de"], lang="")
-    guess = language_detection.guess
+    guess = language_detection.detect_language
 
     def slowly(text: str) -> str:
         Review.objects.filter(pk=mended.pk).update(text=SENTENCES["it"])
         Review.objects.filter(pk=told.pk).update(lang="nl")
         return guess(text)
 
-    monkeypatch.setattr(language_detection, "guess", slowly)
-    assert language_detection.fill(now=NOW, on_step=no_progress).told == 0
+    monkeypatch.setattr(language_detection, "detect_language", slowly)
+    assert language_detection.fill_missing(now=NOW, on_step=no_progress).detected == 0
     assert dict(Review.objects.values_list("pk", "lang")) == {mended.pk: "", told.pk: "nl"}
 
 
@@ -203,8 +204,8 @@ def test_the_record_says_in_which_languages_guests_wrote() -> None:
     place = builders.restaurant()
     for lang in ("en", "en", "en", "de", "de"):
         builders.review(place, "The gyoza was great.", lang=lang)
-    insights.refresh(now=NOW, at_most=10)
-    detail = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight_detail"]
+    insights.refresh(now=NOW, max_reviews=10)
+    detail = field_groups.record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight_detail"]
     assert detail["languages"] == {"en": 3, "de": 2}
 
 
@@ -220,16 +221,16 @@ def test_an_insight_of_before_languages_were_counted_has_none() -> None:
 
 def test_languages_are_counted_where_there_are_words() -> None:
     when = datetime(2026, 11, 1, tzinfo=UTC)
-    said = [("en", "Good."), ("en", "Bad."), ("de", "Gut."), ("", "Hm."), ("", "")]
-    reviews = [Opinion(str(number), 5, text, lang, when) for number, (lang, text) in enumerate(said)]
+    rows = [("en", "Good."), ("en", "Bad."), ("de", "Gut."), ("", "Hm."), ("", "")]
+    reviews = [ReviewInput(str(number), 5, text, lang, when) for number, (lang, text) in enumerate(rows)]
     context = Context(name="", rating=None, reviews=reviews, hours=None, discounts=())
     assert context.languages == {"en": 2, "de": 1, "unknown": 1}
 
 
 # Reading
-@pytest.mark.parametrize("lang", sorted(READ))
+@pytest.mark.parametrize("lang", sorted(LANGUAGES))
 def test_each_language_has_words_for_the_same_things(lang: str) -> None:
-    known, english = cues(lang), cues()
+    known, english = load_lexicon(lang), load_lexicon()
     assert set(known.aspects) == set(english.aspects)
     assert set(known.watch_outs) == set(english.watch_outs)
     assert set(known.times) == set(english.times)
@@ -299,15 +300,15 @@ def test_a_complaint_that_is_denied_in_another_language_is_none(lang: str, sente
 )
 def test_words_tell_the_mood_beside_the_stars_in_each_language(lang: str, sentence: str, pleased: bool) -> None:
     (food,) = read(*[(3, sentence)] * 3, lang=lang).aspects
-    assert (food.name, food.pleased) == ("food", 3 if pleased else 0)
+    assert (food.name, food.positive) == ("food", 3 if pleased else 0)
 
 
 def test_one_sentence_may_praise_one_thing_and_complain_of_another() -> None:
     draft = read(*[(3, "Great croquetas, slow service, but the terrace is lovely.")] * 3, lang="en")
-    assert {each.name: each.pleased for each in draft.aspects} == {"food": 3, "service": 0, "atmosphere": 3}
+    assert {each.name: each.positive for each in draft.aspects} == {"food": 3, "service": 0, "atmosphere": 3}
     assert [each.text for each in draft.watch_outs] == ["slow service"]
     draft = read(*[(3, "Bonne carbonara mais les tables sont très serrées.")] * 3, lang="fr")
-    assert [(each.name, each.pleased) for each in draft.dishes] == [("carbonara", 3)]
+    assert [(each.name, each.positive) for each in draft.dishes] == [("carbonara", 3)]
     assert [each.text for each in draft.watch_outs] == ["tables close together"]
 
 
@@ -322,21 +323,21 @@ def test_one_sentence_may_praise_one_thing_and_complain_of_another() -> None:
     ],
 )
 def test_a_dish_has_one_name_in_all_scripts_and_forms(text: str, found: set[str]) -> None:
-    assert names(text) == found
+    assert find_dish_keys(text) == found
 
 
 def test_plurals_accents_and_capitals_make_no_other_dish() -> None:
-    keys = {spot.key for text in ("Crêpe Suzette", "crepes suzette", "CRÊPES SUZETTE") for spot in find(text)}
+    keys = {spot.key for text in ("Crêpe Suzette", "crepes suzette", "CRÊPES SUZETTE") for spot in find_dishes(text)}
     assert keys == {"crepe suzette"}
 
 
 def test_guests_of_two_scripts_speak_of_the_same_dish() -> None:
     reviews = [
-        Opinion("rev_1", 5, "豚骨ラーメンが絶品でした。", "ja", NOW),
-        Opinion("rev_2", 5, "The tonkotsu ramen is superb.", "en", NOW),
+        ReviewInput("rev_1", 5, "豚骨ラーメンが絶品でした。", "ja", NOW),
+        ReviewInput("rev_2", 5, "The tonkotsu ramen is superb.", "en", NOW),
     ]
     draft = Extractive().generate(Context(name="", rating=None, reviews=reviews, hours=None, discounts=()))
-    assert [(each.name, each.mentions, each.pleased) for each in draft.dishes] == [("tonkotsu ramen", 2, 2)]
+    assert [(each.name, each.mentions, each.positive) for each in draft.dishes] == [("tonkotsu ramen", 2, 2)]
 
 
 # Reviews by hand
@@ -348,7 +349,7 @@ def by_hand(name: str) -> InsightDraft:
     for number, line in enumerate(lines):
         stars, lang, text = f"{line} ".split(" ", 2)
         when = newest - timedelta(days=number)
-        reviews.append(Opinion(f"rev_{number}", int(stars), text.strip(), lang if text else "", when))
+        reviews.append(ReviewInput(f"rev_{number}", int(stars), text.strip(), lang if text else "", when))
     return Extractive().generate(Context(name=name, rating=None, reviews=reviews, hours=None, discounts=()))
 
 

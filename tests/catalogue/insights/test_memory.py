@@ -13,5 +13,5 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"rapidfuzz", "v
 
 
 def test_a_web_process_starts_without_the_dictionaries_of_insights() -> None:
-    said = subprocess.run([sys.executable, "-c", STARTED], capture_output=True, text=True, check=True, timeout=60)
-    assert said.stdout.splitlines()[-1] == "[]"
+    rows = subprocess.run([sys.executable, "-c", STARTED], capture_output=True, text=True, check=True, timeout=60)
+    assert rows.stdout.splitlines()[-1] == "[]"

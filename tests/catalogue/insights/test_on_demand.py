@@ -20,7 +20,7 @@ from payments.devchain.wallets import Wallet
 from payments.models import Product
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
-from tests.catalogue.insights.fake_llm import Model, prices
+from tests.catalogue.insights.fake_llm import FakeLLM, set_prices
 from tests.catalogue.insights.test_refresh import HOUR, of, reviewed
 from tests.mcp.client import call
 from tests.payments.buyer import signed_by
@@ -45,7 +45,7 @@ def wanted(place: Restaurant, **rest: Any) -> Any:
 def by_model(settings: Any) -> None:
     """Insights are by a model, which nobody asks here."""
     settings.INSIGHT_PROVIDER, settings.INSIGHT_MODEL, settings.INSIGHT_API_KEY = "anthropic", "small", "secret"
-    prices(settings)
+    set_prices(settings)
 
 
 @pytest.fixture
@@ -56,9 +56,7 @@ def place(prices: None) -> Restaurant:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/v1/restaurants/{}?fields=ai_insight", "/v1/restaurants/{}/insight"])
-def test_who_could_buy_an_insight_has_it_written_before_the_price_is_said(
-    place: Restaurant, wallets: Wallets, path: str
-) -> None:
+def test_insight_is_written_for_a_buyer_before_the_quote(place: Restaurant, wallets: Wallets, path: str) -> None:
     assert client_of(wallets["premium"]).get(path.format(place.slug)).status_code == 402
     assert of(place).text.startswith("Guests talk most about the tonkotsu ramen")
 
@@ -82,7 +80,9 @@ def test_a_payment_in_hand_makes_a_buyer(place: Restaurant, wallets: Wallets) ->
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("who", ["nobody", "pro", "not sold"])
-def test_for_who_could_not_buy_it_nothing_is_written_or_noted(place: Restaurant, wallets: Wallets, who: str) -> None:
+def test_nothing_is_written_or_queued_for_a_caller_who_cannot_buy(
+    place: Restaurant, wallets: Wallets, who: str
+) -> None:
     client = Client() if who == "nobody" else client_of(wallets["pro" if who == "pro" else "premium"])
     if who == "not sold":
         Product.objects.filter(pk="ai_insight").update(from_tier="enterprise")
@@ -95,7 +95,7 @@ def test_for_who_could_not_buy_it_nothing_is_written_or_noted(place: Restaurant,
 
 
 @pytest.mark.django_db
-def test_a_stale_insight_is_written_anew_for_a_buyer() -> None:
+def test_stale_insight_is_rewritten_for_a_buyer() -> None:
     place = reviewed(6)
     builders.insight(place, "Of the year before.", generated_at=NOW - timedelta(days=365))
     assert b"Of the year before." not in wanted(place).body
@@ -103,8 +103,8 @@ def test_a_stale_insight_is_written_anew_for_a_buyer() -> None:
 
 
 @pytest.mark.django_db
-def test_a_large_restaurant_is_left_to_a_worker_who_is_rung_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_demand, "MOST_AT_ONCE", 5)
+def test_large_restaurant_is_queued_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_demand, "MAX_SYNC_REVIEWS", 5)
     place = reviewed(6)
     enqueued = enqueued_tasks()
     for after in (timedelta(0), timedelta(seconds=59), MINUTE, timedelta(seconds=90)):
@@ -112,13 +112,13 @@ def test_a_large_restaurant_is_left_to_a_worker_who_is_rung_once_a_minute(monkey
     row = InsightDemand.objects.get()
     assert (row.asked, row.first_asked_at, row.last_asked_at) == (2, NOW, NOW + MINUTE)
     assert enqueued_tasks() == enqueued + 2
-    assert insights.refresh(now=NOW, at_most=100, demanded=True) == 1
+    assert insights.refresh(now=NOW, max_reviews=100, requested_only=True) == 1
     assert not InsightDemand.objects.exists()
 
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("by_model")
-def test_a_model_is_never_asked_in_a_call_but_noted() -> None:
+def test_remote_provider_is_queued_and_never_called_in_a_request() -> None:
     place = reviewed(6)
     assert wanted(place).sold == ()
     assert InsightDemand.objects.get().restaurant_id == place.pk
@@ -126,8 +126,10 @@ def test_a_model_is_never_asked_in_a_call_but_noted() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("who", "met"), [("a batch", insights.Met.NOTED), ("an erasure", insights.Met.NOTHING)])
-def test_while_somebody_else_holds_the_restaurant_nobody_waits(who: str, met: insights.Met) -> None:
+@pytest.mark.parametrize(
+    ("who", "met"), [("a batch", insights.OnDemandResult.QUEUED), ("an erasure", insights.OnDemandResult.NOTHING)]
+)
+def test_locked_restaurant_is_not_waited_for(who: str, met: insights.OnDemandResult) -> None:
     place = reviewed(6)
     is_held, may_go = threading.Event(), threading.Event()
 
@@ -145,12 +147,12 @@ def test_while_somebody_else_holds_the_restaurant_nobody_waits(who: str, met: in
     try:
         assert is_held.wait(20)
         began = time.monotonic()
-        assert insights.meet(place, now=NOW) is met
+        assert insights.write_or_queue(place, now=NOW) is met
         assert time.monotonic() - began < 2
     finally:
         may_go.set()
         thread.join()
-    assert insights.meet(place, now=NOW) is insights.Met.WRITTEN
+    assert insights.write_or_queue(place, now=NOW) is insights.OnDemandResult.WRITTEN
 
 
 @pytest.mark.django_db(transaction=True)
@@ -171,14 +173,14 @@ def test_what_cannot_be_noted_is_no_error() -> None:
 def test_what_failed_today_is_neither_tried_nor_noted() -> None:
     place = reviewed(6)
     builders.insight(place, "", failed_at=NOW, input_hash="")
-    assert insights.meet(place, now=NOW + HOUR) is insights.Met.NOTHING
+    assert insights.write_or_queue(place, now=NOW + HOUR) is insights.OnDemandResult.NOTHING
     assert not InsightDemand.objects.exists()
 
 
 @pytest.mark.django_db
 def test_an_insight_that_is_there_costs_a_buyer_no_query_more(django_assert_num_queries: Any) -> None:
     place = reviewed(6)
-    batch_job.write_one(place.pk, now=NOW, provider=insights.FALLBACK)
+    batch_job.write_now(place.pk, now=NOW, provider=insights.FALLBACK)
     with django_assert_num_queries(2):
         wanted(place)
 
@@ -205,26 +207,26 @@ def test_what_waits_for_staff_is_null_free_and_says_so(
     record = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW)
     told = (record.values["ai_insight"], record.values["ai_insight_reason"], record.sold)
     assert told == (("Fine.", None, ("ai_insight",)) if is_served else (None, "awaiting_approval", ()))
-    assert Insight.objects.filter(insights.waiting()).exists() is not is_served
+    assert Insight.objects.filter(insights.pending_approval()).exists() is not is_served
     assert insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW) == 1
-    assert field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight"] == "Fine."
-    assert not Insight.objects.filter(insights.waiting()).exists()
+    assert field_groups.record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight"] == "Fine."
+    assert not Insight.objects.filter(insights.pending_approval()).exists()
 
 
 @pytest.mark.django_db
 def test_another_text_has_to_be_approved_again_and_the_same_one_has_not(settings: Any) -> None:
     settings.INSIGHT_APPROVAL = "all"
-    prices(settings)
+    set_prices(settings)
     place = reviewed(6)
-    insights.refresh(now=NOW, at_most=100, provider=Model())
+    insights.refresh(now=NOW, max_reviews=100, provider=FakeLLM())
     insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW)
-    insights.forget(Insight.objects.all())
-    insights.refresh(now=NOW + HOUR, at_most=100, provider=Model())
+    insights.invalidate(Insight.objects.all())
+    insights.refresh(now=NOW + HOUR, max_reviews=100, provider=FakeLLM())
     assert (of(place).approved_at, of(place).approved_by) == (NOW, "ann@example.com")
     for _ in range(6):
         builders.review(place, "And the gyoza.")
     Restaurant.objects.filter(pk=place.pk).update(review_count=12)
-    insights.refresh(now=NOW + 2 * HOUR, at_most=100, provider=Model())
+    insights.refresh(now=NOW + 2 * HOUR, max_reviews=100, provider=FakeLLM())
     assert (of(place).text, of(place).approved_at) == ("A model has read 12 reviews.", None)
     assert of(place).approved_by == ""
 
@@ -233,11 +235,11 @@ def test_another_text_has_to_be_approved_again_and_the_same_one_has_not(settings
 def test_the_same_words_and_claims_stay_approved() -> None:
     place = reviewed(6)
     builders.rule(place)
-    insights.refresh(now=NOW, at_most=100)
+    insights.refresh(now=NOW, max_reviews=100)
     assert of(place).detail["dishes"]
     insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW)
-    insights.forget(Insight.objects.all())
-    insights.refresh(now=NOW + HOUR, at_most=100)
+    insights.invalidate(Insight.objects.all())
+    insights.refresh(now=NOW + HOUR, max_reviews=100)
     assert (of(place).generated_at, of(place).approved_at) == (NOW + HOUR, NOW)
 
 
@@ -251,7 +253,7 @@ def test_staff_approve_only_what_they_have_read() -> None:
 
 
 @pytest.mark.django_db
-def test_an_insight_without_a_text_waits_for_nobody(settings: Any) -> None:
+def test_insight_without_text_needs_no_approval(settings: Any) -> None:
     settings.INSIGHT_APPROVAL = "all"
     place = builders.restaurant(review_count=6)
     builders.insight(place, "")

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from catalogue import field_groups, insights
-from catalogue.insights.analysis.dish_names import find
+from catalogue.insights.analysis.dish_names import find_dishes
 from catalogue.insights.pipeline import batch_job, inputs
 from catalogue.insights.providers.base import Context, InsightDraft
 from catalogue.models import Insight, Restaurant, Review
@@ -36,10 +36,10 @@ class Counting:
 
     def __init__(self, version: str = "1") -> None:
         self.version = version
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def generate(self, context: Context) -> InsightDraft:
-        self.asked.append(context.name)
+        self.requests.append(context.name)
         return InsightDraft(text=f"{len(context.reviews)} reviews.", disclosure="Counted.")
 
 
@@ -56,7 +56,7 @@ def of(place: Restaurant) -> Insight:
 
 
 def refresh(provider: Any = insights.FALLBACK, *, after: timedelta = timedelta(0)) -> int:
-    return insights.refresh(now=NOW + after, at_most=100, provider=provider)
+    return insights.refresh(now=NOW + after, max_reviews=100, provider=provider)
 
 
 @pytest.mark.django_db
@@ -84,7 +84,7 @@ def test_every_cited_review_is_of_the_restaurant_and_names_the_dish() -> None:
         assert dish["mentions"] == len(dish["citations"]) == 6
         cited = Review.objects.filter(pk__in=[decode("rev", citation) for citation in dish["citations"]])
         assert [review.restaurant_id for review in cited] == [restaurant.pk] * 6
-        assert {spot.key for review in cited for spot in find(review.text)} == {dish["name"]}
+        assert {spot.key for review in cited for spot in find_dishes(review.text)} == {dish["name"]}
 
 
 @pytest.mark.django_db
@@ -92,11 +92,11 @@ def test_a_second_run_finds_nothing_to_do() -> None:
     reviewed()
     provider = Counting()
     assert [refresh(provider), refresh(provider, after=HOUR)] == [1, 0]
-    assert len(provider.asked) == 1
+    assert len(provider.requests) == 1
 
 
 @pytest.mark.django_db
-def test_where_nothing_can_be_told_that_is_noted_once_and_served_as_null() -> None:
+def test_insight_without_claims_is_stored_once_and_served_as_null() -> None:
     place = reviewed(5, text="Nice.")
     assert [refresh(), refresh(after=HOUR)] == [1, 0]
     assert of(place).text == ""
@@ -130,12 +130,12 @@ def test_an_insight_is_stale_after_a_tenth_more_reviews_a_moved_rating_or_90_day
     again = Counting()
     again.name, again.version = insights.FALLBACK.name, insights.FALLBACK.version
     assert refresh(again, after=after) == asked
-    assert len(again.asked) == asked
+    assert len(again.requests) == asked
 
 
 @pytest.mark.django_db
 def test_of_the_largest_places_the_insight_counts_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "MOST_REVIEWS", 6)
+    monkeypatch.setattr(inputs, "MAX_REVIEWS", 6)
     place = reviewed(8)
     refresh()
     insight = of(place)
@@ -174,7 +174,7 @@ def test_a_restaurant_on_which_the_provider_fails_is_logged_and_waits_for_a_day(
     poison, sound = reviewed(7, name=name), reviewed(5, name="Sound")
     provider = Poisoned()
     assert [refresh(provider), refresh(provider, after=HOUR)] == [2, 0]
-    assert sorted(provider.asked) == sorted([name, "Sound"])
+    assert sorted(provider.requests) == sorted([name, "Sound"])
     assert of(sound).text == "5 reviews."
     assert [record.getMessage() for record in caplog.records] == [
         f"No insight of restaurant {poison.slug} ({poison.pk})"
@@ -197,10 +197,10 @@ def test_where_the_provider_fails_the_text_of_before_is_served_on() -> None:
 
 
 @pytest.mark.django_db
-def test_what_staff_want_written_anew_waits_for_no_failure() -> None:
+def test_invalidated_insight_does_not_wait_after_a_failure() -> None:
     reviewed(name="Poison")
     refresh(Poisoned())
-    insights.forget(Insight.objects.all())
+    insights.invalidate(Insight.objects.all())
     assert refresh(Counting(), after=HOUR) == 1
 
 
@@ -210,12 +210,12 @@ def test_the_same_input_is_not_written_again_but_confirmed() -> None:
     provider = Counting()
     refresh(provider)
     assert refresh(provider, after=timedelta(days=90)) == 1
-    assert len(provider.asked) == 1
+    assert len(provider.requests) == 1
     assert of(place).generated_at == NOW + timedelta(days=90)
 
 
 @pytest.mark.django_db
-def test_another_version_of_the_provider_writes_all_anew() -> None:
+def test_new_provider_version_rewrites_all_insights() -> None:
     place = reviewed()
     refresh(Counting("1"))
     assert refresh(Counting("2")) == 1
@@ -223,32 +223,32 @@ def test_another_version_of_the_provider_writes_all_anew() -> None:
 
 
 @pytest.mark.django_db
-def test_what_staff_want_written_anew_is_written_from_the_same_input() -> None:
+def test_invalidated_insight_is_rewritten_from_the_same_input() -> None:
     place = reviewed()
     builders.insight(place, "Outdated.", hidden=True)
-    assert insights.forget(Insight.objects.all()) == 1
+    assert insights.invalidate(Insight.objects.all()) == 1
     assert refresh(after=HOUR) == 1
     assert of(place).text.startswith("Guests talk most about the tonkotsu ramen")
     assert of(place).hidden is True
 
 
 @pytest.mark.django_db
-def test_the_most_reviewed_places_come_first_and_a_slice_ends_after_its_reviews() -> None:
+def test_restaurants_with_more_reviews_come_first_and_a_refresh_stops_at_max_reviews() -> None:
     for number in (5, 7, 6):
         reviewed(number, name=f"With {number}")
     provider = Counting()
-    assert [insights.refresh(now=NOW, at_most=1, provider=provider) for _ in range(2)] == [3, 0]
-    assert sorted(provider.asked) == ["With 5", "With 6", "With 7"]
-    assert [place.name for place in insights.due(now=NOW)] == ["With 7", "With 6", "With 5"]
+    assert [insights.refresh(now=NOW, max_reviews=1, provider=provider) for _ in range(2)] == [3, 0]
+    assert sorted(provider.requests) == ["With 5", "With 6", "With 7"]
+    assert [place.name for place in insights.due_restaurants(now=NOW)] == ["With 7", "With 6", "With 5"]
 
 
 @pytest.mark.django_db
 def test_batches_hold_about_a_thousand_reviews_and_stop_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_job, "BATCH", 10)
+    monkeypatch.setattr(batch_job, "BATCH_REVIEWS", 10)
     for number in range(6):
         reviewed(5, name=f"Place {number}")
     provider = Counting()
-    assert [insights.refresh(now=NOW, at_most=15, provider=provider) for _ in range(3)] == [4, 2, 0]
+    assert [insights.refresh(now=NOW, max_reviews=15, provider=provider) for _ in range(3)] == [4, 2, 0]
 
 
 @pytest.mark.django_db
@@ -277,7 +277,7 @@ def test_reviews_without_words_and_rules_that_rest_are_left_alone() -> None:
 
 
 @pytest.mark.django_db
-def test_the_task_writes_what_is_due_and_rings_until_nothing_is() -> None:
+def test_task_enqueues_itself_until_nothing_is_due() -> None:
     place = reviewed()
     with redis.Redis.from_url(settings.CELERY_BROKER_URL) as broker:
         before = broker.llen(settings.CELERY_TASK_DEFAULT_QUEUE)
@@ -288,7 +288,7 @@ def test_the_task_writes_what_is_due_and_rings_until_nothing_is() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_slice_is_written_although_nobody_hears_the_bell_for_the_next() -> None:
+def test_insights_are_written_although_the_next_task_cannot_be_enqueued() -> None:
     place = reviewed()
     done = subprocess.run(
         [
@@ -329,7 +329,7 @@ def test_while_one_worker_writes_another_leaves_it_alone() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_write_each_insight_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_job, "BATCH", 5)
+    monkeypatch.setattr(batch_job, "BATCH_REVIEWS", 5)
     for _ in range(12):
         reviewed()
     provider = Counting()
@@ -338,7 +338,7 @@ def test_two_workers_at_once_write_each_insight_once(monkeypatch: pytest.MonkeyP
     def work() -> None:
         try:
             start.wait()
-            while insights.refresh(now=NOW, at_most=1_000, provider=provider):
+            while insights.refresh(now=NOW, max_reviews=1_000, provider=provider):
                 pass
         finally:
             connection.close()
@@ -346,5 +346,5 @@ def test_two_workers_at_once_write_each_insight_once(monkeypatch: pytest.MonkeyP
     with ThreadPoolExecutor(2) as threads:
         for each in [threads.submit(work), threads.submit(work)]:
             each.result()
-    assert len(provider.asked) == len(set(provider.asked)) == 12
+    assert len(provider.requests) == len(set(provider.requests)) == 12
     assert Insight.objects.count() == 12

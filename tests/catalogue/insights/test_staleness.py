@@ -54,7 +54,7 @@ def detail(place: Restaurant, *, after: timedelta = HOUR) -> dict[str, Any]:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_whatever_an_insight_was_written_from_changes_makes_it_stale_until_it_is_written_anew(change: Change) -> None:
+def test_change_of_any_input_makes_an_insight_stale_until_it_is_rewritten(change: Change) -> None:
     place, other = reviewed(40), reviewed(40)
     weekly(place)
     assert refresh() == 2
@@ -62,21 +62,21 @@ def test_whatever_an_insight_was_written_from_changes_makes_it_stale_until_it_is
     before = of(place).input_hash
     change(place)
     assert [detail(each)["stale"] for each in (place, other)] == [True, False]
-    assert list(insights.due(now=NOW + HOUR)) == [place]
+    assert list(insights.due_restaurants(now=NOW + HOUR)) == [place]
     assert [refresh(after=HOUR), refresh(after=2 * HOUR)] == [1, 0]
     assert of(place).input_hash != before
     assert detail(place)["stale"] is False
-    assert list(citation_audit.faults()) == []
+    assert list(citation_audit.audit_citations()) == []
 
 
 @pytest.mark.django_db
-def test_a_discount_that_was_withdrawn_is_not_told_to_who_can_buy() -> None:
+def test_withdrawn_discount_is_not_served_to_a_buyer() -> None:
     place = reviewed(6)
     rule = weekly(place)
     refresh()
     assert "Discounts of up to 15 %" in of(place).text
     FlowRule.objects.filter(pk=rule.pk).update(active=False)
-    assert insights.meet(place, now=NOW + HOUR) is insights.Met.WRITTEN
+    assert insights.write_or_queue(place, now=NOW + HOUR) is insights.OnDemandResult.WRITTEN
     assert "Discount" not in of(place).text
 
 
@@ -106,11 +106,11 @@ def test_what_changed_and_changed_back_is_confirmed_and_not_written_again() -> N
     rule.delete()
     assert of(place).is_outdated
     assert [refresh(provider, after=HOUR), refresh(provider, after=2 * HOUR)] == [1, 0]
-    assert len(provider.asked) == 1
+    assert len(provider.requests) == 1
 
 
 @pytest.mark.django_db
-def test_staff_are_told_why_it_is_stale() -> None:
+def test_staleness_is_described_to_staff() -> None:
     place = reviewed(40)
     refresh()
     weekly(place)
@@ -123,7 +123,7 @@ def test_a_review_that_goes_while_its_insight_is_written_makes_it_stale(is_first
     place = reviewed(40)
     if not is_first:
         refresh()
-        insights.forget(Insight.objects.all())
+        insights.invalidate(Insight.objects.all())
     review = Review.objects.filter(restaurant=place).order_by("pk")[0]
 
     def remove() -> None:

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from catalogue.matching.match_endpoint import Match, match
+from catalogue.matching.match_endpoint import Match, find_matches
 from catalogue.models import Restaurant
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
@@ -49,31 +49,31 @@ def test_a_place_is_found_by_its_name_and_one_thing_more(known: dict[str, Any]) 
     fiskebar()
     builders.restaurant(name="Mother", line1="Høkerboderne 9", latitude=55.6685, longitude=12.5594)
 
-    assert verdicts(match("Kodbyens Fiskebar", **known)) == [("kodbyens-fiskebar", "same")]
+    assert verdicts(find_matches("Kodbyens Fiskebar", **known)) == [("kodbyens-fiskebar", "same")]
 
 
 def test_a_name_in_a_market_is_likely_and_may_be_misspelt() -> None:
     fiskebar()
     fiskebar(slug="berlin", market="berlin", phone=None)
 
-    assert verdicts(match("Kødbyens Fiskbar", market="copenhagen")) == [("kodbyens-fiskebar", "likely")]
+    assert verdicts(find_matches("Kødbyens Fiskbar", market="copenhagen")) == [("kodbyens-fiskebar", "likely")]
 
 
 def test_the_best_comes_first_and_no_more_than_asked() -> None:
     fiskebar(slug="branch", line1="Nørrebrogade 4", phone=None)
     fiskebar()
 
-    found = match("Kødbyens Fiskebar", address="Flæsketorvet 100, Copenhagen")
+    found = find_matches("Kødbyens Fiskebar", address="Flæsketorvet 100, Copenhagen")
     assert verdicts(found) == [("kodbyens-fiskebar", "same"), ("branch", "likely")]
-    assert verdicts(match("Kødbyens Fiskebar", market="copenhagen", limit=1)) != []
-    assert len(match("Kødbyens Fiskebar", market="copenhagen", limit=1)) == 1
+    assert verdicts(find_matches("Kødbyens Fiskebar", market="copenhagen", limit=1)) != []
+    assert len(find_matches("Kødbyens Fiskebar", market="copenhagen", limit=1)) == 1
 
 
 def test_a_town_behind_a_comma_says_in_which_market() -> None:
     fiskebar()
     fiskebar(slug="berlin", market=builders.market("berlin", name="Berlin"), phone=None)
 
-    found = match("Kødbyens Fiskebar", address="Flæsketorvet 100, Berlin")
+    found = find_matches("Kødbyens Fiskebar", address="Flæsketorvet 100, Berlin")
     assert verdicts(found) == [("berlin", "same")]
 
 
@@ -81,22 +81,22 @@ def test_a_closed_restaurant_is_told_as_closed_and_a_merged_one_not_at_all() -> 
     kept = fiskebar(status="permanently_closed")
     fiskebar(slug="merged", merged_into=kept)
 
-    (found,) = match("Kødbyens Fiskebar", ll=(55.6681, 12.5594))
+    (found,) = find_matches("Kødbyens Fiskebar", ll=(55.6681, 12.5594))
     assert (found.slug, found.status) == ("kodbyens-fiskebar", "permanently_closed")
 
 
 def test_what_nobody_is_like_finds_nothing() -> None:
     fiskebar()
 
-    assert match("Zanzibar", ll=(55.6681, 12.5594)) == []
-    assert match("Kødbyens Fiskebar", ll=(10.0, 10.0)) == []
-    assert match("'%_", market="copenhagen") == []
+    assert find_matches("Zanzibar", ll=(55.6681, 12.5594)) == []
+    assert find_matches("Kødbyens Fiskebar", ll=(10.0, 10.0)) == []
+    assert find_matches("'%_", market="copenhagen") == []
 
 
 def test_a_name_alone_is_refused() -> None:
     fiskebar()
     with pytest.raises(InvalidRequest) as refused:
-        match("Kødbyens Fiskebar")
+        find_matches("Kødbyens Fiskebar")
 
     assert str(refused.value) == "A name alone is too little to go by: add `address`, `phone`, `ll` or `market`."
     assert refused.value.param == "name"
@@ -106,7 +106,7 @@ def test_a_name_alone_is_refused() -> None:
 def test_a_match_is_at_most_five_queries(known: dict[str, Any]) -> None:
     fiskebar()
     with CaptureQueriesContext(connection) as queries:
-        match("Kødbyens Fiskebar", **known)
+        find_matches("Kødbyens Fiskebar", **known)
 
     assert len([each for each in queries if "SAVEPOINT" not in each["sql"]]) <= 5
 

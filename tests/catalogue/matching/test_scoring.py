@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from catalogue.matching.scoring import Known, Verdict, candidates, likeness
+from catalogue.matching.scoring import PlaceRecord, Verdict, find_candidates, score_pair
 from catalogue.places.phones import read_phone
 from tests.catalogue import builders
 from tests.catalogue.importers.import_runs import SHARED_DATA
@@ -17,7 +17,7 @@ from tests.catalogue.query_plans import planned, unseen
 
 PAIRS = SHARED_DATA / "overture_places" / "match_pairs_3k.parquet"
 
-FISKEBAR = Known(
+FISKEBAR = PlaceRecord(
     name="Kødbyens Fiskebar",
     line1="Flæsketorvet 100",
     postal_code="1711",
@@ -27,21 +27,21 @@ FISKEBAR = Known(
 )
 
 
-def known(**fields: Any) -> Known:
+def known(**fields: Any) -> PlaceRecord:
     """Kødbyens Fiskebar, of which only this is known."""
-    return Known(**{"name": "Kødbyens Fiskebar", **fields})
+    return PlaceRecord(**{"name": "Kødbyens Fiskebar", **fields})
 
 
 def test_a_place_is_the_same_as_itself_spelt_otherwise() -> None:
-    other = Known(
+    other = PlaceRecord(
         name="KODBYENS FISKEBAR RESTAURANT", line1="Flaesketorvet 100", phone="+4532155656", lat=55.6683, lng=12.5594
     )
 
-    found = likeness(FISKEBAR, other)
+    found = score_pair(FISKEBAR, other)
 
     assert found.verdict == Verdict.SAME
     assert found.phone_equal is True
-    assert found.metres == 22
+    assert found.distance_m == 22
     assert found.name == 0.929
 
 
@@ -54,70 +54,70 @@ def test_a_place_is_the_same_as_itself_spelt_otherwise() -> None:
         known(alt_names=("Fiskebaren",), line1="Flæsketorvet 100, st."),
     ],
 )
-def test_a_name_and_one_thing_more_make_two_places_the_same(other: Known) -> None:
-    assert likeness(FISKEBAR, other).verdict == Verdict.SAME
+def test_a_name_and_one_thing_more_make_two_places_the_same(other: PlaceRecord) -> None:
+    assert score_pair(FISKEBAR, other).verdict == Verdict.SAME
 
 
 def test_a_name_alone_is_for_staff_to_decide() -> None:
-    found = likeness(FISKEBAR, known())
+    found = score_pair(FISKEBAR, known())
 
     assert found.verdict == Verdict.LIKELY
-    assert (found.address, found.phone_equal, found.metres) == (None, None, None)
+    assert (found.address, found.phone_equal, found.distance_m) == (None, None, None)
 
 
 def test_a_branch_in_another_street_is_not_merged_unseen() -> None:
     branch = known(line1="Nørrebrogade 4", phone="+4533333333", lat=55.6881, lng=12.5594)
 
-    assert likeness(FISKEBAR, branch).verdict == Verdict.DIFFERENT
+    assert score_pair(FISKEBAR, branch).verdict == Verdict.DIFFERENT
 
 
 def test_the_same_phone_half_a_kilometre_away_is_for_staff_to_decide() -> None:
-    assert likeness(FISKEBAR, known(phone="+4532155656", lat=55.6726, lng=12.5594)).verdict == Verdict.LIKELY
+    assert score_pair(FISKEBAR, known(phone="+4532155656", lat=55.6726, lng=12.5594)).verdict == Verdict.LIKELY
 
 
 def test_neighbours_of_other_names_are_different() -> None:
-    neighbour = Known(name="Mother", line1="Flæsketorvet 100", lat=55.6681, lng=12.5594)
+    neighbour = PlaceRecord(name="Mother", line1="Flæsketorvet 100", lat=55.6681, lng=12.5594)
 
-    assert likeness(FISKEBAR, neighbour).verdict == Verdict.DIFFERENT
+    assert score_pair(FISKEBAR, neighbour).verdict == Verdict.DIFFERENT
 
 
 def test_gates_with_different_numbers_are_different_places() -> None:
-    left = Known(name="Kiosk Gate 12", lat=55.6, lng=12.6)
+    left = PlaceRecord(name="Kiosk Gate 12", lat=55.6, lng=12.6)
 
-    assert likeness(left, Known(name="Kiosk Gate 14", lat=55.6, lng=12.6)).verdict == Verdict.DIFFERENT
+    assert score_pair(left, PlaceRecord(name="Kiosk Gate 14", lat=55.6, lng=12.6)).verdict == Verdict.DIFFERENT
 
 
 def test_a_word_for_the_kind_of_place_is_nothing_in_common() -> None:
-    assert likeness(known(name="Café"), known(name="Café Norden")).name < 0.7
+    assert score_pair(known(name="Café"), known(name="Café Norden")).name < 0.7
 
 
 def test_likeness_does_not_depend_on_the_order() -> None:
-    other = Known(name="Fiskebar", line1="Flæsketorvet 10", phone="+4532155656")
+    other = PlaceRecord(name="Fiskebar", line1="Flæsketorvet 10", phone="+4532155656")
 
-    assert likeness(FISKEBAR, other) == likeness(other, FISKEBAR)
+    assert score_pair(FISKEBAR, other) == score_pair(other, FISKEBAR)
 
 
 @pytest.mark.parametrize("name", ["!!!", "🍣", "寿司"])
 def test_names_without_latin_letters_are_compared_too(name: str) -> None:
-    here = Known(name=name, lat=55.6, lng=12.6)
+    here = PlaceRecord(name=name, lat=55.6, lng=12.6)
 
-    assert likeness(here, here).verdict == Verdict.SAME
-    assert likeness(here, Known(name="Mother", lat=55.6, lng=12.6)).verdict == Verdict.DIFFERENT
+    assert score_pair(here, here).verdict == Verdict.SAME
+    assert score_pair(here, PlaceRecord(name="Mother", lat=55.6, lng=12.6)).verdict == Verdict.DIFFERENT
 
 
 def test_no_name_is_like_nothing() -> None:
-    assert likeness(known(name=""), known(name="")).name == 0.0
+    assert score_pair(known(name=""), known(name="")).name == 0.0
 
 
 def test_a_website_that_is_none_breaks_nothing() -> None:
     odd = known(website="http://[", line1="Flæsketorvet 100")
 
-    assert likeness(odd, FISKEBAR).verdict == Verdict.SAME
+    assert score_pair(odd, FISKEBAR).verdict == Verdict.SAME
 
 
 @pytest.mark.skipif(not PAIRS.exists(), reason="needs the real data beside the repository")
 def test_merging_unseen_is_right_in_95_of_100_real_pairs() -> None:
-    judged = [(is_same, likeness(one, other).verdict) for is_same, one, other in read_pairs()]
+    judged = [(is_same, score_pair(one, other).verdict) for is_same, one, other in read_pairs()]
 
     assert len(judged) == 3000
     merged = [is_same for is_same, verdict in judged if verdict == Verdict.SAME]
@@ -129,17 +129,17 @@ def test_merging_unseen_is_right_in_95_of_100_real_pairs() -> None:
     assert sum(shown) / same >= 0.92
 
 
-def read_pairs() -> Sequence[tuple[bool, Known, Known]]:
+def read_pairs() -> Sequence[tuple[bool, PlaceRecord, PlaceRecord]]:
     """The labelled pairs of Overture places."""
     return [(row["label"] == 1, known_of(row, ""), known_of(row, "base_")) for row in pq.read_table(PAIRS).to_pylist()]
 
 
-def known_of(row: dict[str, Any], prefix: str) -> Known:
+def known_of(row: dict[str, Any], prefix: str) -> PlaceRecord:
     """One side of a pair."""
     told = {key: json.loads(row[prefix + key] or "null") for key in ("names", "addresses", "phones", "websites")}
     address = (told["addresses"] or [{}])[0]
     phone = (told["phones"] or [None])[0]
-    return Known(
+    return PlaceRecord(
         name=told["names"].get("primary") or "",
         line1=address.get("freeform"),
         postal_code=address.get("postcode"),
@@ -158,7 +158,7 @@ def test_candidates_are_the_near_with_a_like_name_and_those_of_the_phone() -> No
     builders.restaurant(name="Kødbyens Fiskebar", latitude=55.6701, longitude=12.5594)
     builders.restaurant(name="Fiskebaren", latitude=55.6681, longitude=12.5594, merged_into=near)
 
-    found, none = candidates([FISKEBAR, Known(name="Nobody", lat=1, lng=1)])
+    found, none = find_candidates([FISKEBAR, PlaceRecord(name="Nobody", lat=1, lng=1)])
 
     assert {pk for pk, _ in found} == {near.pk, closed.pk, called.pk, phoned.pk}
     assert none == []
@@ -171,8 +171,8 @@ def test_a_place_without_a_location_is_found_by_its_name_in_the_market() -> None
     here = builders.restaurant(name="Höst", latitude=None, longitude=None)
     builders.restaurant(name="Höst", market=builders.market("berlin"))
 
-    assert [pk for pk, _ in candidates([Known(name="HOST")], market="copenhagen")[0]] == [here.pk]
-    assert candidates([Known(name="HOST")]) == [[]]
+    assert [pk for pk, _ in find_candidates([PlaceRecord(name="HOST")], market="copenhagen")[0]] == [here.pk]
+    assert find_candidates([PlaceRecord(name="HOST")]) == [[]]
 
 
 @pytest.mark.django_db
@@ -182,7 +182,7 @@ def test_candidates_of_many_places_are_one_query() -> None:
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        found = candidates([FISKEBAR] * 30)
+        found = find_candidates([FISKEBAR] * 30)
 
     assert [len(each) for each in found] == [1] * 30
     assert len(queries) == 1
@@ -196,7 +196,7 @@ def test_each_place_is_looked_for_once_while_the_database_does_not_know_yet_that
             builders.restaurant(name=name, slug=f"cafe-{number}", latitude=55.6, longitude=12.56)
 
     with planned("AS given") as parts:
-        found = candidates([Known(name=name, lat=55.6, lng=12.56) for name in names])
+        found = find_candidates([PlaceRecord(name=name, lat=55.6, lng=12.56) for name in names])
 
     assert [len(each) for each in found] == [20] * 40
     assert {one["Actual Loops"] for one in parts if one.get("Alias") == "near"} == {40}
@@ -205,6 +205,6 @@ def test_each_place_is_looked_for_once_while_the_database_does_not_know_yet_that
 @pytest.mark.django_db
 def test_no_places_are_no_query() -> None:
     with CaptureQueriesContext(connection) as queries:
-        assert candidates([]) == []
+        assert find_candidates([]) == []
 
     assert len(queries) == 0

@@ -57,7 +57,7 @@ def test_the_same_report_is_one_while_it_is_open(client: Client) -> None:
     assert send(client, kind="moved").status_code == 201
     assert send(client, address="192.0.2.2").status_code == 201
     assert Report.objects.count() == 3
-    reports.dismiss(Report.objects.get(kind="moved"), staff=staff(), now=NOW)
+    reports.dismiss_report(Report.objects.get(kind="moved"), staff=staff(), now=NOW)
     assert send(client, kind="moved").status_code == 201
 
 
@@ -83,10 +83,10 @@ def test_what_says_something_else_is_another_report(client: Client) -> None:
 def test_one_reader_cannot_fill_the_queue_of_a_restaurant() -> None:
     builders.restaurant(slug="noma")
     for number in range(5):
-        reports.file("noma", kind="other", text=f"{number}", reporter="a", now=NOW)
+        reports.file_report("noma", kind="other", text=f"{number}", reporter="a", now=NOW)
     with pytest.raises(reports.TooManyReports):
-        reports.file("noma", kind="other", text="5", reporter="a", now=NOW)
-    assert reports.file("noma", kind="other", text="4", reporter="a", now=NOW).is_new is False
+        reports.file_report("noma", kind="other", text="5", reporter="a", now=NOW)
+    assert reports.file_report("noma", kind="other", text="4", reporter="a", now=NOW).is_new is False
     assert Report.objects.count() == 5
 
 
@@ -138,7 +138,7 @@ def test_a_minute_has_five_reports_of_an_address(client: Client) -> None:
 
 
 def test_a_day_has_thirty_reports_of_an_address_whatever_became_of_them(client: Client) -> None:
-    reporter = reports.reporter_of("192.0.2.1")
+    reporter = reports.hash_reporter("192.0.2.1")
     now = timezone.now()
     for number in range(30):
         at = now - timedelta(hours=23, minutes=59 if number == 0 else number)
@@ -160,7 +160,7 @@ def test_a_restaurant_has_twenty_open_reports_at_most(client: Client) -> None:
     response = send(client)
     assert (response.status_code, response["Retry-After"]) == (429, "3600")
     assert "wait for our staff" in response.json()["error"]["message"]
-    reports.dismiss(place.reports.all()[0], staff=staff(), now=NOW)
+    reports.dismiss_report(place.reports.all()[0], staff=staff(), now=NOW)
     assert send(client).status_code == 201
 
 
@@ -173,7 +173,7 @@ def test_of_many_equal_reports_at_once_one_is_kept_and_bounds_hold() -> None:
 
     def report(reporter: str) -> None:
         try:
-            found = reports.file("noma", kind="closed", reporter=reporter, now=NOW)
+            found = reports.file_report("noma", kind="closed", reporter=reporter, now=NOW)
             outcomes.append("new" if found.is_new else "known")
         except reports.TooManyReports:
             outcomes.append("refused")
@@ -192,7 +192,7 @@ def test_of_many_equal_reports_at_once_one_is_kept_and_bounds_hold() -> None:
 def test_closed_that_is_right_closes_for_good_in_the_name_of_who_decided() -> None:
     place, ada = builders.restaurant(), staff()
     report = filed(place)
-    assert reports.accept(report, staff=ada, now=NOW)
+    assert reports.accept_report(report, staff=ada, now=NOW)
     place.refresh_from_db()
     report.refresh_from_db()
     assert (place.status, place.locked_fields) == ("permanently_closed", ["status"])
@@ -203,7 +203,7 @@ def test_closed_that_is_right_closes_for_good_in_the_name_of_who_decided() -> No
 def test_a_duplicate_that_is_right_goes_to_the_queue_of_pairs() -> None:
     place, other, ada = builders.restaurant(), builders.restaurant(), staff()
     for twin, same_as in ((place, other), (other, place)):
-        assert reports.accept(filed(twin, "duplicate", same_as=same_as), staff=ada, now=NOW)
+        assert reports.accept_report(filed(twin, "duplicate", same_as=same_as), staff=ada, now=NOW)
     pair = MatchCandidate.objects.get()
     assert {pair.first_id, pair.second_id} == {place.pk, other.pk}
     assert (pair.state, pair.score) == ("open", 1.0)
@@ -212,7 +212,7 @@ def test_a_duplicate_that_is_right_goes_to_the_queue_of_pairs() -> None:
 def test_a_dismissed_report_changes_nothing_but_itself() -> None:
     place, ada = builders.restaurant(), staff()
     report = filed(place)
-    assert reports.dismiss(report, staff=ada, now=NOW)
+    assert reports.dismiss_report(report, staff=ada, now=NOW)
     report.refresh_from_db()
     place.refresh_from_db()
     assert (report.state, report.decided_by, place.status, place.version) == ("dismissed", ada, "open", 1)
@@ -231,7 +231,9 @@ def test_of_two_who_decide_at_once_one_wins() -> None:
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=decide, args=[verb]) for verb in (reports.accept, reports.dismiss)]
+    threads = [
+        threading.Thread(target=decide, args=[verb]) for verb in (reports.accept_report, reports.dismiss_report)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

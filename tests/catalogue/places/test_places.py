@@ -56,7 +56,7 @@ def report(place: Restaurant, **fields: object) -> Report:
 def test_a_slug_that_is_in_use_costs_one_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     place = builders.restaurant(slug="noma")
     with django_assert_num_queries(1):
-        found = places.find("noma")
+        found = places.find_restaurant("noma")
         assert (found, found.market.slug, found.cuisine.label if found.cuisine else None) == (
             place,
             "copenhagen",
@@ -77,11 +77,11 @@ def test_a_chain_of_names_and_mergers_is_followed_to_its_end_in_one_go() -> None
     rename(three, "tre")
     for slug in ("one", "uno", "two", "three"):
         with pytest.raises(places.Renamed) as caught:
-            places.find(slug)
+            places.find_restaurant(slug)
         assert (caught.value.former, caught.value.name) == (slug, "tre")
-    assert places.find("tre") == three
+    assert places.find_restaurant("tre") == three
     with pytest.raises(NotFound):
-        places.find("four")
+        places.find_restaurant("four")
 
 
 @pytest.mark.django_db
@@ -121,7 +121,7 @@ def test_a_restaurant_gets_its_own_old_name_back_and_nobody_elses() -> None:
     place, other = builders.restaurant(slug="noma"), builders.restaurant(slug="geranium")
     rename(place, "nomad")
     rename(place, "noma")
-    assert places.find("noma") == place
+    assert places.find_restaurant("noma") == place
     rename(other, "geranium-2")
     for slug in ("geranium", "geranium-2"):
         with pytest.raises(places.SlugTaken):
@@ -308,7 +308,7 @@ def test_of_an_erased_restaurant_nothing_stays_but_that_it_was_there(
         (merged.pk, STAFF),
     }
     with pytest.raises(places.Gone):
-        places.find(merged.slug)
+        places.find_restaurant(merged.slug)
     with pytest.raises(places.Gone):
         places.erase(place, actor=STAFF, now=LATER)
     with pytest.raises(places.Gone):

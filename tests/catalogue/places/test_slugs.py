@@ -38,27 +38,27 @@ def has(market: Market, *names: str) -> None:
 
 
 def test_the_name_comes_first_then_the_neighborhood_then_a_number(copenhagen: Market) -> None:
-    assert slugs.free([("Noma", "Refshaleøen")]) == ["noma"]
+    assert slugs.allocate_slugs([("Noma", "Refshaleøen")]) == ["noma"]
     has(copenhagen, "noma")
-    assert slugs.free([("Noma", "Refshaleøen")]) == ["noma-refshaleoen"]
+    assert slugs.allocate_slugs([("Noma", "Refshaleøen")]) == ["noma-refshaleoen"]
     has(copenhagen, "noma-refshaleoen")
-    assert slugs.free([("Noma", "Refshaleøen")]) == ["noma-refshaleoen-2"]
-    assert slugs.free([("Noma", None)]) == ["noma-2"]
+    assert slugs.allocate_slugs([("Noma", "Refshaleøen")]) == ["noma-refshaleoen-2"]
+    assert slugs.allocate_slugs([("Noma", None)]) == ["noma-2"]
 
 
 def test_places_of_one_batch_do_not_get_the_same_slug(copenhagen: Market) -> None:
     wanted = [("Noma", None), ("Noma", None), ("Nomá", "Vesterbro"), ("noma", "Vesterbro")]
-    assert slugs.free(wanted) == ["noma", "noma-2", "noma-vesterbro", "noma-vesterbro-2"]
+    assert slugs.allocate_slugs(wanted) == ["noma", "noma-2", "noma-vesterbro", "noma-vesterbro-2"]
 
 
 def test_a_crowded_name_gets_the_first_number_that_is_free(copenhagen: Market) -> None:
     has(copenhagen, "noma", *(f"noma-{number}" for number in range(2, 45)))
-    assert slugs.free([("Noma", None), ("Noma", None)]) == ["noma-45", "noma-46"]
+    assert slugs.allocate_slugs([("Noma", None), ("Noma", None)]) == ["noma-45", "noma-46"]
 
 
 def test_the_longest_slug_with_a_number_fits_the_column(copenhagen: Market) -> None:
     name = "x" * 200
     has(copenhagen, "x" * 100)
-    [slug] = slugs.free([(name, "Vesterbro")])
+    [slug] = slugs.allocate_slugs([(name, "Vesterbro")])
     has(copenhagen, slug)
     assert slug == "x" * 100 + "-2"

@@ -17,7 +17,7 @@ from tests.catalogue.builders import NOW
 
 def count(*places: Restaurant) -> int:
     with transaction.atomic():
-        return aggregates.restaurants([place.pk for place in places], now=NOW)
+        return aggregates.update_restaurants([place.pk for place in places], now=NOW)
 
 
 def figures(place: Restaurant) -> tuple[Any, ...]:
@@ -56,7 +56,7 @@ def test_counting_what_is_right_changes_nothing() -> None:
     builders.review(place, "Good.")
     assert (count(place), count(place)) == (1, 0)
     version = Restaurant.objects.get(pk=place.pk).version
-    assert aggregates.mend() == 0
+    assert aggregates.repair_all() == 0
     assert Restaurant.objects.get(pk=place.pk).version == version
     assert Version.objects.filter(restaurant=place, version__gt=version).count() == 0
 
@@ -64,7 +64,7 @@ def test_counting_what_is_right_changes_nothing() -> None:
 @pytest.mark.django_db
 def test_a_rating_without_reviews_is_the_word_of_its_source_and_stays() -> None:
     place = builders.restaurant(rating="4.5", review_count=812)
-    assert (count(place), aggregates.mend()) == (0, 0)
+    assert (count(place), aggregates.repair_all()) == (0, 0)
     assert figures(place) == (Decimal("4.5"), 812, [], {})
 
 
@@ -88,11 +88,11 @@ def test_the_night_mends_every_restaurant_that_differs_and_says_how_many(caplog:
     Restaurant.objects.filter(pk=wrong.pk).update(review_count=7)
     unseen = builders.review(places[1], "Look!", stars=4)
     builders.photo(places[1], review=unseen)
-    assert aggregates.mend(batch=2) == 2
-    assert caplog.messages == ["2 restaurants did not say what their reviews say"]
+    assert aggregates.repair_all(batch=2) == 2
+    assert caplog.messages == ["the aggregates of 2 restaurants were wrong"]
     assert figures(wrong)[1] == 1
     assert figures(places[1])[3]["with_photos"] == 1
-    assert aggregates.mend(batch=2) == 0
+    assert aggregates.repair_all(batch=2) == 0
 
 
 @pytest.mark.django_db
@@ -103,14 +103,14 @@ def test_the_night_forgets_what_reviews_were_two_hours_ago() -> None:
     Review.objects.filter(pk=review.pk).update(author="Ada")
     old = ReviewChange.objects.get(helpful_count=0)
     ReviewChange.objects.filter(pk=old.pk).update(at=old.at - timedelta(hours=2))
-    aggregates.mend()
+    aggregates.repair_all()
     assert list(ReviewChange.objects.values_list("review", "helpful_count")) == [(review.pk, 1)]
 
 
 @pytest.mark.django_db
 def test_a_count_outside_of_the_transaction_that_writes_is_a_mistake(transactional_db: None) -> None:
     with pytest.raises(RuntimeError):
-        aggregates.restaurants([])
+        aggregates.update_restaurants([])
 
 
 @pytest.mark.django_db(transaction=True)
@@ -124,7 +124,7 @@ def test_of_two_that_write_reviews_at_once_the_second_counts_both() -> None:
             with transaction.atomic():
                 Review.objects.create(restaurant=place, stars=stars, author="Ada", source=source, created_at=NOW)
                 both_have_written.wait(10)
-                aggregates.restaurants([place.pk], now=NOW)
+                aggregates.update_restaurants([place.pk], now=NOW)
         finally:
             connection.close()
 
@@ -144,7 +144,7 @@ def test_two_nights_at_once_mend_each_restaurant_once() -> None:
 
     def mend() -> None:
         try:
-            mended.append(aggregates.mend(batch=3))
+            mended.append(aggregates.repair_all(batch=3))
         finally:
             connection.close()
 
@@ -162,6 +162,6 @@ def test_a_summary_that_was_never_counted_is_counted_when_it_is_asked_for() -> N
     place = builders.restaurant(review_count=2, rating="4.0", star_counts=[0, 0, 0, 2, 0])
     builders.review(place, "Très bon.", stars=4, lang="fr")
     builders.review(place, "Good.", stars=4, owner_reply="Thank you!", owner_replied_at=NOW)
-    summary = listing.summary(place)
+    summary = listing.summarize(place)
     assert (summary["by_lang"], summary["with_photos"], summary["with_reply"]) == ({"en": 1, "fr": 1}, 0, 1)
     assert figures(place)[3] == {}

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from catalogue import field_groups
 from catalogue.models import Restaurant, Review
 from catalogue.reviews import aggregates, listing
-from catalogue.reviews.listing import Order, Question
+from catalogue.reviews.listing import Order, ReviewQuery
 from catalogue.serializers.paid_groups import ReviewAnswer, ReviewRecord, ReviewsRecord, ReviewSummaryRecord
 from framework.public_ids import encode
 from tests.catalogue import builders
@@ -53,7 +53,7 @@ def walk(place: Restaurant, *, now: datetime = NOW, **asked: Any) -> list[str]:
     """The ids of all pages."""
     found, cursor = [], None
     while True:
-        page = listing.page(place, Question(**asked, cursor=cursor), now=now)
+        page = listing.list_reviews(place, ReviewQuery(**asked, cursor=cursor), now=now)
         found += [row["id"] for row in page.values]
         assert len(page.rows) == page.limit or not page.has_more
         if (cursor := page.next_cursor) is None:
@@ -81,7 +81,7 @@ def test_relevance_is_the_same_on_every_page_however_long_the_walk_takes(place: 
     assert len(set(whole)) == 60
     found, cursor, now = [], None, NOW
     while True:
-        page = listing.page(place, Question(limit=7, cursor=cursor), now=now)
+        page = listing.list_reviews(place, ReviewQuery(limit=7, cursor=cursor), now=now)
         found += [row["id"] for row in page.values]
         now += timedelta(minutes=6)
         if (cursor := page.next_cursor) is None:
@@ -114,7 +114,7 @@ def test_a_walk_over_changing_reviews_misses_and_repeats_nothing_that_was_there_
     there, chance = set(place.reviews.values_list("pk", flat=True)), random.Random(9)
     found, cursor = [], None
     while True:
-        page = listing.page(place, Question(sort=sort, limit=6, cursor=cursor), now=NOW)
+        page = listing.list_reviews(place, ReviewQuery(sort=sort, limit=6, cursor=cursor), now=NOW)
         found += [row["id"] for row in page.values]
         if (cursor := page.next_cursor) is None:
             break
@@ -173,8 +173,8 @@ def test_a_review_is_shown_with_its_photos_and_the_reply() -> None:
     photo = builders.photo(place, review=review)
     builders.photo(place, review=review, is_hidden=True)
     with transaction.atomic():
-        aggregates.restaurants([place.pk])
-    (row,) = listing.page(place, Question(), now=NOW).values
+        aggregates.update_restaurants([place.pk])
+    (row,) = listing.list_reviews(place, ReviewQuery(), now=NOW).values
     address = row["photos"][0]["url"].removesuffix("large.webp")
     assert f"/photos/{encode('ph', photo.pk)}/" in address
     assert row == {
@@ -200,7 +200,7 @@ def test_what_guests_and_owners_wrote_is_told_letter_by_letter(text: str) -> Non
     place = builders.restaurant(slug="told")
     moment = datetime(2026, 2, 3, 23, 59, 59, 999_999, tzinfo=UTC)
     builders.review(place, text, author=text, created_at=moment, owner_reply=text, owner_replied_at=moment, lang="")
-    (row,) = listing.page(place, Question(), now=NOW).values
+    (row,) = listing.list_reviews(place, ReviewQuery(), now=NOW).values
     told = {"text": text, "created_at": "2026-02-03T23:59:59Z"}
     assert {name: row[name] for name in ("text", "author", "created_at")} == {**told, "author": text}
     assert (row["owner_reply"], row["lang"], row["visited_on"], row["photos"]) == (told, None, None, [])
@@ -212,51 +212,53 @@ def test_a_page_costs_one_query_and_the_lines_of_its_sources_however_many_it_sho
     for review in place.reviews.filter(photo_count__gt=0):
         builders.photo(place, review=review)
     with django_assert_num_queries(2):
-        page = listing.page(place, Question(limit=50), now=NOW)
+        page = listing.list_reviews(place, ReviewQuery(limit=50), now=NOW)
     assert len(page.rows) == 50
     with django_assert_num_queries(2):
-        assert listing.page_of("noma", Question(limit=50), now=NOW) == page
+        assert listing.list_reviews_by_slug("noma", ReviewQuery(limit=50), now=NOW) == page
     with django_assert_num_queries(3):
-        listing.page_of("noma", Question(limit=50, cursor=page.next_cursor), now=NOW)
+        listing.list_reviews_by_slug("noma", ReviewQuery(limit=50, cursor=page.next_cursor), now=NOW)
 
 
 @pytest.mark.parametrize("sort", list(Order))
 def test_a_slug_and_its_restaurant_lead_to_the_same_pages(place: Restaurant, sort: Order) -> None:
     for asked in ({}, {"stars": (2, 4), "lang": ("en",)}, {"words": ("ramen",), "has_reply": True}, {"stars": (9,)}):
-        question = Question(sort=sort, limit=4, **asked)
-        page = listing.page(Restaurant.objects.get(pk=place.pk), question, now=NOW)
-        assert listing.page_of("noma", question, now=NOW) == page
+        question = ReviewQuery(sort=sort, limit=4, **asked)
+        page = listing.list_reviews(Restaurant.objects.get(pk=place.pk), question, now=NOW)
+        assert listing.list_reviews_by_slug("noma", question, now=NOW) == page
 
 
 def test_a_review_shows_its_photos_in_the_order_of_their_making(place: Restaurant) -> None:
     review = builders.review(place, "Look!", photo_count=3)
     made = [builders.photo(place, review=review, created_at=NOW + timedelta(minutes=each)) for each in (2, 0, 1)]
     builders.photo(place, review=review, is_hidden=True)
-    shown = next(row for row in listing.page(place, Question(limit=50), now=NOW).values if row["text"] == "Look!")
+    shown = next(
+        row for row in listing.list_reviews(place, ReviewQuery(limit=50), now=NOW).values if row["text"] == "Look!"
+    )
     assert [photo["id"] for photo in shown["photos"]] == [encode("ph", made[each].pk) for each in (1, 2, 0)]
 
 
 def test_the_newest_are_read_from_their_index_at_any_depth(place: Restaurant) -> None:
-    page = listing.page(place, Question(sort=Order.NEWEST, limit=5), now=NOW)
+    page = listing.list_reviews(place, ReviewQuery(sort=Order.NEWEST, limit=5), now=NOW)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute("SET LOCAL enable_bitmapscan = off")
         parts = {
             "place": "",
-            "told": "NULL",
+            "place_json": "NULL",
             "snapshot": "''",
             "restaurant": "%(restaurant)s",
-            "first": "0",
-            "before": "",
+            "rank": "0",
+            "former": "",
             "conditions": "true",
             "after": "(created_at, id) < (now(), %(restaurant)s)",
             "order": "created_at DESC, id DESC",
         }
-        cursor.execute(f"EXPLAIN {listing.ROWS.format(**parts)}", {"restaurant": place.pk, "most": 6})
+        cursor.execute(f"EXPLAIN {listing.ROWS.format(**parts)}", {"restaurant": place.pk, "limit": 6})
         plan = "\n".join(line for (line,) in cursor.fetchall())
         cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
         statement = listing._statement(Order.NEWEST, (), is_next=False, is_by_slug=True)  # noqa: SLF001  # the route's
-        cursor.execute(f"EXPLAIN {statement}", {"slug": "noma", "most": 6})
+        cursor.execute(f"EXPLAIN {statement}", {"slug": "noma", "limit": 6})
         plan_by_slug = "\n".join(line for (line,) in cursor.fetchall())
     assert page.has_more
     for each in (plan, plan_by_slug):
@@ -271,8 +273,8 @@ def test_the_group_sums_up_shows_the_newest_three_and_leads_to_the_second_part(c
     for number in range(5):
         builders.review(place, "Good." if number else "", stars=number + 1)
     with transaction.atomic():
-        aggregates.restaurants([place.pk])
-    group = field_groups.read_record("noma", groups=["reviews"], now=NOW).values["reviews"]
+        aggregates.update_restaurants([place.pk])
+    group = field_groups.record("noma", groups=["reviews"], now=NOW).values["reviews"]
     assert set(group) == set(ReviewsRecord().fields)
     assert set(group["summary"]) == set(ReviewSummaryRecord().fields)
     assert group["summary"] == {
@@ -287,7 +289,7 @@ def test_the_group_sums_up_shows_the_newest_three_and_leads_to_the_second_part(c
     path, _, query = group["next"].partition("/reviews?")[0], "", group["next"].partition("?")[2]
     assert path.endswith("/v1/restaurants/noma")
     cursor = query.partition("cursor=")[2]
-    second = listing.page(place, Question(sort=Order.NEWEST, limit=3, cursor=cursor), now=NOW)
+    second = listing.list_reviews(place, ReviewQuery(sort=Order.NEWEST, limit=3, cursor=cursor), now=NOW)
     assert [row["stars"] for row in second.values] == [2, 1]
     # What was paid for is the same a minute later.
     assert (
@@ -318,7 +320,7 @@ def test_reviews_are_sold_from_pro_on(client: Client, prices: None) -> None:
 def test_the_summary_is_not_given_away_with_a_page_on_which_there_is_nothing(client: Client) -> None:
     place = builders.restaurant(slug="noma")
     builders.review(place, "Good.")
-    aggregates.restaurants([place.pk])
+    aggregates.update_restaurants([place.pk])
     assert Restaurant.objects.get(pk=place.pk).review_count == 1
     response = client.get("/v1/restaurants/noma/reviews?q=zzzzz")
     assert response.status_code == 200
@@ -357,6 +359,6 @@ def test_reviews_refuse_what_they_do_not_know(client: Client, query: str, param:
 
 
 def test_a_cursor_belongs_to_its_question(place: Restaurant, client: Client) -> None:
-    cursor = listing.page(place, Question(limit=5), now=datetime.now(UTC)).next_cursor
+    cursor = listing.list_reviews(place, ReviewQuery(limit=5), now=datetime.now(UTC)).next_cursor
     response = client.get(f"/v1/restaurants/noma/reviews?limit=5&stars=5&cursor={cursor}")
     assert (response.status_code, response.json()["error"]["param"]) == (400, "cursor")
