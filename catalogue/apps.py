@@ -10,7 +10,6 @@ class CatalogueConfig(AppConfig):
     name = "catalogue"
 
     def ready(self) -> None:
-        """Register system checks, consistency checks and an eraser of guests."""
         from catalogue import consistency_checks
         from catalogue.insights.providers.checks import check
         from catalogue.offers.booking import forget_contacts

@@ -22,17 +22,17 @@ SEATS = """
 
 
 def exports(*, now: datetime) -> Iterator[Finding]:
-    """Exports that are said to be whole and are not: parts, rows, files. A listing of its folder for each."""
+    """Yield succeeded exports with missing parts, rows or files. One listing of its folder each."""
     for export in Export.objects.filter(status=Export.Status.SUCCEEDED, expires_at__gt=now).order_by("pk").iterator():
-        wrong = what_is_wrong(export)
-        # Its time may be over by now, and its files be gone.
-        still = Export.objects.filter(pk=export.pk, status=Export.Status.SUCCEEDED)
-        if wrong is not None and still.exists():
-            yield Finding("export_parts", export.public_id, wrong)
+        defect = find_defect(export)
+        # It may have expired since, and its files be deleted.
+        succeeded = Export.objects.filter(pk=export.pk, status=Export.Status.SUCCEEDED)
+        if defect is not None and succeeded.exists():
+            yield Finding("export_parts", export.public_id, defect)
 
 
-def what_is_wrong(export: Export) -> str | None:
-    """Why a finished export is not whole; None where it is."""
+def find_defect(export: Export) -> str | None:
+    """Return what is wrong with a finished export; None if it is complete."""
     parts = list(export.parts.order_by("seq"))
     numbers = [part.seq for part in parts]
     if numbers != list(range(1, len(parts) + 1)) or not parts:
@@ -42,8 +42,8 @@ def what_is_wrong(export: Export) -> str | None:
         return f"part {unwritten[0]} is not done"
     rows = sum(part.rows or 0 for part in parts if part.kind == ExportPart.Kind.ROWS)
     if rows != export.rows:
-        return f"its parts have {rows} rows, it says {export.rows}"
-    found = files.sizes(export.public_id)
+        return f"its parts have {rows} rows, its row says {export.rows}"
+    found = files.list_sizes(export.public_id)
     for part in parts:
         if found.get(part.file) != part.bytes:
             there = f"has {found[part.file]} bytes" if part.file in found else "is not there"
@@ -53,7 +53,7 @@ def what_is_wrong(export: Export) -> str | None:
 
 
 def checks(now: datetime) -> Checks:
-    """Seats of offers and files of exports agree with what their rows say."""
+    """Return the checks of offers and exports."""
     return {
         "offer_seats": query("offer_seats", SEATS, subject=partial(encode, "fo")),
         "export_parts": exports(now=now),

@@ -62,7 +62,7 @@ SHOWING = {
 SLICE = 2_000
 
 
-def render_again(*, source: str | None = None, cuisine: str | None = None, market: str | None = None) -> int:
+def render_restaurants(*, source: str | None = None, cuisine: str | None = None, market: str | None = None) -> int:
     """Render the restaurants anew that show one of these; how many.
 
     A transaction for each 2,000, by their ids: whoever dies half-way leaves whole rows, and the next begins again.

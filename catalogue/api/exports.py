@@ -56,7 +56,7 @@ ELSEWHERE = OpenApiParameter(
 TYPES = dict.fromkeys(formats.CONTENT_TYPES.values())
 CONTENT: dict[Any, Any] = {
     **{(200, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The whole file.") for kind in TYPES},
-    (200, signed_urls.MANIFEST): OpenApiResponse(OpenApiTypes.OBJECT, description="The manifest."),
+    (200, signed_urls.MANIFEST_TYPE): OpenApiResponse(OpenApiTypes.OBJECT, description="The manifest."),
     **{(206, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The range asked for.") for kind in TYPES},
     302: OpenApiResponse(description="The files are kept in a bucket: fetch this one there, where Range works too."),
 }
@@ -78,7 +78,7 @@ class ExportViewSet(DataViewSet[Export]):
         """Ask who it is before anything is judged; a signed link needs nobody."""
         # An action is None, or `metadata` for OPTIONS, where the address does not have the method.
         if self.action not in (None, "metadata", "file"):
-            self.wallet = commands.owner(caller_of(request))
+            self.wallet = commands.require_wallet(caller_of(request))
         super().initial(request, *args, **kwargs)
 
     @extend_schema(
@@ -98,7 +98,7 @@ class ExportViewSet(DataViewSet[Export]):
         """
         form = serializers.NewExport(data=json_body(request))
         form.is_valid(raise_exception=True)
-        bought = checkout.order(
+        bought = checkout.order_export(
             caller_of(request),
             form.validated_data,
             purchase=Purchase.for_request(request),
@@ -122,7 +122,9 @@ class ExportViewSet(DataViewSet[Export]):
     def list(self, request: Request) -> Response:
         """Those of the wallet of the session, finished or not."""
         pages = filters.PageParams.read(request)
-        found = representation.page(self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now())
+        found = representation.list_page(
+            self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now()
+        )
         return Response(serializers.ExportAnswer(found).data)
 
     @extend_schema(
@@ -133,7 +135,7 @@ class ExportViewSet(DataViewSet[Export]):
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Its progress; once it has succeeded, its files with their checksums and fresh links."""
-        return self.answer(representation.find(self.wallet, id))
+        return self.answer(representation.find_export(self.wallet, id))
 
     @extend_schema(
         operation_id="cancel_export",
@@ -149,7 +151,9 @@ class ExportViewSet(DataViewSet[Export]):
 
         What was paid is owed back where it has not succeeded.
         """
-        commands.cancel(representation.find(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now())
+        commands.cancel_export(
+            representation.find_export(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now()
+        )
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -176,24 +180,24 @@ class ExportViewSet(DataViewSet[Export]):
         now = timezone.now()
         link = filters.Link.read(request)
         if link:
-            until = signed_urls.check(
+            until = signed_urls.verify_link(
                 id, name, until=link.get("until", 0), signature=link.get("signature", ""), now=now
             )
             export = get_object_or_404(Export.objects.known_as(id))
         else:
             # The doorway lets files pass without asking who it is (payments.rate_limits).
-            self.wallet = commands.owner(identify(request, now=now))
-            export = representation.find(self.wallet, id)
-            until = signed_urls.good_until(export, now=now)
-        return sent(request, signed_urls.kept(export, name, now=now), until=until, now=now)
+            self.wallet = commands.require_wallet(identify(request, now=now))
+            export = representation.find_export(self.wallet, id)
+            until = signed_urls.link_expiry(export, now=now)
+        return sent(request, signed_urls.find_file(export, name, now=now), until=until, now=now)
 
     def answer(self, export: Export, code: int = status.HTTP_200_OK) -> Response:
         """The record of an export, which changes from one look to the next."""
-        shown = representation.show(export, now=timezone.now())
+        shown = representation.represent_export(export, now=timezone.now())
         return Response(serializers.ExportRecord(shown).data, status=code, headers={"Cache-Control": "no-store"})
 
 
-def sent(request: Request, kept: signed_urls.Kept, *, until: datetime, now: datetime) -> HttpResponse:
+def sent(request: Request, kept: signed_urls.StoredFile, *, until: datetime, now: datetime) -> HttpResponse:
     """A file, the range of it that was asked for, its headers alone, or the word that the caller has it already.
 
     In one piece (write.ROWS_A_PART bounds it): of a body that is made bit by bit, the next bit waits on a thread for a
@@ -201,25 +205,27 @@ def sent(request: Request, kept: signed_urls.Kept, *, until: datetime, now: date
     """
     tag = f'"{kept.sha256}"'
     # A part of the manifest would be no JSON; it is small, and told whole.
-    has_ranges = kept.content_type != signed_urls.MANIFEST
+    has_ranges = kept.content_type != signed_urls.MANIFEST_TYPE
     headers = {
         "ETag": tag,
         "Accept-Ranges": "bytes" if has_ranges else "none",
-        "Cache-Control": signed_urls.CACHING,
+        "Cache-Control": signed_urls.CACHE_CONTROL,
     }
     if conditional_requests.matches_if_none_match(request, kept.sha256):
         return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
-    elsewhere = kept.elsewhere(str(request.method), until=until, now=now)
-    if elsewhere is not None:
+    redirect_url = kept.redirect_url(str(request.method), until=until, now=now)
+    if redirect_url is not None:
         # Not to be kept by anybody: it lets everybody in who has it.
-        return HttpResponse(status=status.HTTP_302_FOUND, headers={"Location": elsewhere, "Cache-Control": "no-store"})
+        return HttpResponse(
+            status=status.HTTP_302_FOUND, headers={"Location": redirect_url, "Cache-Control": "no-store"}
+        )
     headers["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=kept.name))
     if request.method == "HEAD":
         headers["Content-Length"] = str(kept.size)
         return HttpResponse(content_type=kept.content_type, headers=headers)
     asked = request.headers.get("Range", "") if has_ranges and request.headers.get("If-Range", tag) == tag else ""
-    span = byte_ranges.read(asked, size=kept.size)
-    content = kept.read(span or byte_ranges.Span(0, kept.size - 1, kept.size))
+    span = byte_ranges.parse_range(asked, size=kept.size)
+    content = kept.read(span or byte_ranges.ByteRange(0, kept.size - 1, kept.size))
     headers |= {"Content-Range": span.content_range} if span else {}
     return HttpResponse(
         content,

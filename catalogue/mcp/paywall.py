@@ -10,7 +10,7 @@ from accounts.api_keys.authentication import MissingCredentials
 from accounts.idempotency import Reused
 from catalogue import paywall
 from catalogue.exports.requests.commands import TooManyExports
-from catalogue.exports.requests.representation import NoSuchExport
+from catalogue.exports.requests.representation import ExportNotFound
 from catalogue.offers.best_offer import NoOfferThen
 from catalogue.offers.booking import NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
 from catalogue.places import NoSuchRestaurant
@@ -42,7 +42,7 @@ NEXT: Mapping[type[ApiError], str] = {
     OfferExpired: "Find another one with list_offers.",
     NoOfferThen: "Find others with list_offers.",
     TooManyBookings: "The guest can cancel one of them by its `manage_url`.",
-    NoSuchExport: "start_export gives the `id` of one, to the wallet that orders it.",
+    ExportNotFound: "start_export gives the `id` of one, to the wallet that orders it.",
     TooManyExports: "See how far they are with get_export.",
     checkout.TierRequired: "How a tier is reached stands in restaurants://prices.",
     x402.InvalidPayment: "Nothing was charged. Call without it to be told the price, and send what the wallet signs.",

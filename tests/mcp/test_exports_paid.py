@@ -69,7 +69,7 @@ def test_the_official_client_buys_one_and_a_repeat_of_its_call_shows_it(buyer: C
     assert (row.channel, row.state, export.payment, export.status) == ("mcp", "delivered", row, "queued")
     assert before - usdc_balance(key.address) == PRICE
     # Over REST the same order shows what is under way, and charges nothing.
-    assert export_builders.ask(buyer).json()["id"] == export.public_id
+    assert export_builders.post(buyer).json()["id"] == export.public_id
     assert RECEIPT not in call(buyer, TOOL, **WANTED).get("_meta", {})
     assert Payment.objects.count() == 1
 
@@ -98,14 +98,14 @@ def test_without_a_wallet_or_the_tier_nothing_is_charged(buyer: Client, key: Key
 
 
 def test_what_a_plan_gives_has_no_price_and_no_receipt(buyer: Client, key: Key) -> None:
-    export_builders.given(key)
+    export_builders.grant_free_plan(key)
     result = call(buyer, TOOL, **WANTED)
     assert (result["structuredContent"]["status"], RECEIPT in result.get("_meta", {})) == ("queued", False)
     assert not Payment.objects.exists()
 
 
 def test_an_export_is_followed_also_by_a_wallet_whose_payment_another_door_took(buyer: Client, key: Key) -> None:
-    asked = export_builders.ask(buyer)
+    asked = export_builders.post(buyer)
     headers = payments_buyer.signed_by(key, value=500_000)
     assert asked.status_code == 402
     ordered = buyer.post(EXPORTS, WANTED, content_type="application/json", headers=headers)

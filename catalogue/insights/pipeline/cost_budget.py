@@ -64,7 +64,7 @@ def day(now: datetime) -> Day:
     """What the day of this moment has cost so far. One query."""
     begins = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     calls = InsightCall.objects.filter(started_at__gte=begins, started_at__lt=begins + timedelta(days=1))
-    is_open = Q(outcome=Outcome.ASKED)
+    is_open = Q(outcome=Outcome.PENDING)
     sums = calls.aggregate(
         spent=Sum("cost_usd", filter=~is_open, default=Decimal(0)),
         reserved=Sum("cost_usd", filter=is_open, default=Decimal(0)),
@@ -90,7 +90,7 @@ def reserve(
     """
     with transaction.atomic():
         BUDGET_LOCK.acquire()
-        open_ones = set(InsightCall.objects.filter(outcome=Outcome.ASKED).values_list("restaurant", flat=True))
+        open_ones = set(InsightCall.objects.filter(outcome=Outcome.PENDING).values_list("restaurant", flat=True))
         if restaurant in open_ones or not is_needed():
             return Refused.TAKEN
         if len(open_ones) >= MOST_ABREAST:
@@ -120,7 +120,7 @@ def settle(call: InsightCall, *, outcome: str, reason: str, used: Tokens | None,
     """
     known = {"cost_usd": cost(used), "input_tokens": used.input, "output_tokens": used.output} if used else {}
     return bool(
-        InsightCall.objects.filter(pk=call.pk, outcome=Outcome.ASKED).update(
+        InsightCall.objects.filter(pk=call.pk, outcome=Outcome.PENDING).update(
             outcome=outcome, reason=reason[:LONGEST_REASON], ended_at=now, **known
         )
     )
@@ -128,7 +128,7 @@ def settle(call: InsightCall, *, outcome: str, reason: str, used: Tokens | None,
 
 def end_lost(*, now: datetime) -> int:
     """End the calls whose worker died, which keep what they have reserved; how many. One statement."""
-    lost = InsightCall.objects.filter(outcome=Outcome.ASKED, started_at__lt=now - LOST_AFTER)
+    lost = InsightCall.objects.filter(outcome=Outcome.PENDING, started_at__lt=now - LOST_AFTER)
     return lost.update(outcome=Outcome.FAILED, reason="Its worker died; it may have been charged.", ended_at=now)
 
 
@@ -143,7 +143,7 @@ def _is_away(author: Author, *, now: datetime) -> bool:
     calls = InsightCall.objects.filter(
         provider=author.name, model=author.model, started_at__gte=now - REST - LOST_AFTER
     )
-    ended = calls.exclude(outcome=Outcome.ASKED).order_by("-ended_at", "-pk").values_list("outcome", "ended_at")
+    ended = calls.exclude(outcome=Outcome.PENDING).order_by("-ended_at", "-pk").values_list("outcome", "ended_at")
     last = list(ended[:MOST_FAILURES])
     if len(last) < MOST_FAILURES or any(outcome != Outcome.FAILED for outcome, _ in last):
         return False

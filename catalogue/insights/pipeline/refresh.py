@@ -98,7 +98,10 @@ def due(
     if only:
         found = found.filter(pk=only)
     return found.order_by(
-        F("insight_demand__asked").desc(nulls_last=True), "insight_demand__first_asked_at", "-review_count", "pk"
+        F("insight_demand__request_count").desc(nulls_last=True),
+        "insight_demand__first_requested_at",
+        "-review_count",
+        "pk",
     )
 
 
@@ -120,7 +123,7 @@ def hide(insights: QuerySet[Insight], *, hidden: bool) -> int:
 
 def forget_demand(*, now: datetime) -> int:
     """Remove what was asked for long ago and could not be written; how many. One statement."""
-    return InsightDemand.objects.filter(last_asked_at__lt=now - DEMAND_KEPT).delete()[0]
+    return InsightDemand.objects.filter(last_requested_at__lt=now - DEMAND_KEPT).delete()[0]
 
 
 def _keys(found: QuerySet[Restaurant]) -> Iterator[tuple[UUID, int]]:
@@ -133,7 +136,7 @@ def _ask(provider: RemoteProvider, *, now: datetime, demanded: bool, only: UUID 
     done = 0
     cost_budget.end_lost(now=now)
     found = due(now=now, provider=provider, demanded=demanded, only=only)
-    free = found.exclude(insight_calls__outcome=InsightCall.Outcome.ASKED)
+    free = found.exclude(insight_calls__outcome=InsightCall.Outcome.PENDING)
     for pk in free.values_list("pk", flat=True)[:MOST_ASKED]:
         passed = monotonic() - began
         if passed > ASKING_S:

@@ -36,7 +36,7 @@ class Wanted(StrictSerializer):
 def start_export(call: Call, asked: Values) -> Result:
     """An export that is under way."""
     try:
-        ordered = checkout.order(
+        ordered = checkout.order_export(
             caller_of(call.request),
             {name: asked[name] for name in WANTED if name in asked},
             purchase=Purchase.for_tool_call(call.tool, call.told),
@@ -61,13 +61,13 @@ def unfiltered(param: str | None) -> str | None:
 
 def get_export(call: Call, asked: Values) -> Result:
     """How far an export is."""
-    wallet = commands.owner(caller_of(call.request))
-    return shown(call, representation.find(wallet, asked["export_id"]))
+    wallet = commands.require_wallet(caller_of(call.request))
+    return shown(call, representation.find_export(wallet, asked["export_id"]))
 
 
 def shown(call: Call, export: Export) -> Result:
     """The record of an export."""
-    return Result(JSONRenderer().render(ExportRecord(representation.show(export, now=call.now)).data))
+    return Result(JSONRenderer().render(ExportRecord(representation.represent_export(export, now=call.now)).data))
 
 
 def its_record() -> Schema:

@@ -122,7 +122,7 @@ def test_of_a_restaurant_one_call_is_open_and_of_all_a_few() -> None:
     place = builders.restaurant()
     reserve(place)
     assert reserve(place) is Refused.TAKEN
-    with pytest.raises(IntegrityError, match="one_open_insight_call_of_a_restaurant"), transaction.atomic():
+    with pytest.raises(IntegrityError, match="unique_open_insight_call"), transaction.atomic():
         InsightCall.objects.create(restaurant=place, provider="x", model="y", cost_usd=0, started_at=NOW)
     for _ in range(cost_budget.MOST_ABREAST - 1):
         assert isinstance(reserve(builders.restaurant()), InsightCall)
@@ -158,7 +158,7 @@ def test_when_the_budget_is_spent_our_own_program_writes_and_the_next_day_the_mo
 ) -> None:
     settings.INSIGHT_DAILY_BUDGET_USD = RESERVED
     first, second = reviewed(6), reviewed(5)
-    InsightDemand.objects.create(restaurant=second, first_asked_at=NOW, last_asked_at=NOW)
+    InsightDemand.objects.create(restaurant=second, first_requested_at=NOW, last_requested_at=NOW)
     model = Model()
     # Midday of a day, so that an hour later is the same one.
     noon = NOW.replace(hour=12) - NOW
@@ -183,7 +183,7 @@ def test_without_budget_the_text_of_a_model_is_kept_until_it_is_stale(settings: 
 def test_what_somebody_wants_is_still_wanted_when_it_was_only_counted(settings: Any) -> None:
     settings.INSIGHT_DAILY_BUDGET_USD = Decimal(0)
     place = reviewed()
-    InsightDemand.objects.create(restaurant=place, first_asked_at=NOW, last_asked_at=NOW)
+    InsightDemand.objects.create(restaurant=place, first_requested_at=NOW, last_requested_at=NOW)
     model = Model()
     assert [refresh(model, demanded=True), refresh(model, demanded=True)] == [1, 0]
     assert InsightDemand.objects.get().restaurant_id == place.pk

@@ -79,7 +79,7 @@ def test_a_model_is_asked_outside_of_any_transaction_and_after_its_reserve_is_co
             seen.append((connection.in_atomic_block, thread.submit(elsewhere).result()))
 
     refresh(Model(then=look))
-    assert seen == [(False, ("asked", RESERVED))]
+    assert seen == [(False, ("pending", RESERVED))]
 
 
 @pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.REJECTED, Outcome.FAILED])
@@ -227,7 +227,9 @@ def test_a_restaurant_that_has_fewer_reviews_than_it_counts_costs_nothing() -> N
 def test_what_is_asked_for_is_written_first_and_its_demand_is_gone() -> None:
     places = {number: reviewed(number, name=f"With {number}") for number in (5, 6, 7)}
     for place, asked in ((places[5], 3), (places[6], 9)):
-        InsightDemand.objects.create(restaurant=place, asked=asked, first_asked_at=NOW, last_asked_at=NOW)
+        InsightDemand.objects.create(
+            restaurant=place, request_count=asked, first_requested_at=NOW, last_requested_at=NOW
+        )
     model = Model()
     assert refresh(model, demanded=True) == 2
     assert model.asked == ["With 6", "With 5"]
@@ -238,7 +240,7 @@ def test_what_is_asked_for_is_written_first_and_its_demand_is_gone() -> None:
 def test_our_own_program_too_writes_first_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_job, "BATCH", 5)
     places = [reviewed(number, name=f"With {number}") for number in (5, 6, 7)]
-    InsightDemand.objects.create(restaurant=places[0], first_asked_at=NOW, last_asked_at=NOW)
+    InsightDemand.objects.create(restaurant=places[0], first_requested_at=NOW, last_requested_at=NOW)
     provider = Counting()
     assert insights.refresh(now=NOW, at_most=1, provider=provider) == 1
     assert provider.asked == ["With 5"]
@@ -248,7 +250,7 @@ def test_our_own_program_too_writes_first_what_is_asked_for(monkeypatch: pytest.
 
 def test_demand_that_could_not_be_met_is_forgotten_after_a_month() -> None:
     place = reviewed(2)
-    InsightDemand.objects.create(restaurant=place, first_asked_at=NOW, last_asked_at=NOW)
+    InsightDemand.objects.create(restaurant=place, first_requested_at=NOW, last_requested_at=NOW)
     assert insights.forget_demand(now=NOW + timedelta(days=30)) == 0
     assert insights.forget_demand(now=NOW + timedelta(days=31)) == 1
 
@@ -293,7 +295,7 @@ def test_a_worker_that_is_killed_loses_nothing_and_costs_one_call_more_at_most(w
     assert ledger.read_text() == "charged\n"
     assert not Insight.objects.exists()
     call = InsightCall.objects.get()
-    assert (call.outcome, call.cost_usd) == ("asked", RESERVED)
+    assert (call.outcome, call.cost_usd) == ("pending", RESERVED)
     # While its worker could still be alive nobody asks again.
     assert refresh(Model(then=lambda _: pytest.fail("asked twice")), after=timedelta(seconds=60)) == 0
     model = Model()
