@@ -95,7 +95,7 @@ class Turns:
         from catalogue.exports.requests import commands
 
         if self.last is not None:
-            commands.cancel(self.last, actor="system", now=timezone.now())
+            commands.cancel_export(self.last, actor="system", now=timezone.now())
             self.last = None
 
 

@@ -93,22 +93,22 @@ def time_copy(export: "Export") -> float:
     from django.db import connection
 
     from catalogue.exports import datasets
-    from catalogue.exports.datasets.base import parameters
-    from catalogue.exports.formats.part_reader import Reading
+    from catalogue.exports.datasets.base import query_parameters
+    from catalogue.exports.formats.part_reader import PartReader
     from catalogue.exports.formats.text import CSV, RAW
 
     asked: dict[str, Any] = {
-        "dataset": datasets.of(export),
-        "parameters": parameters(export),
+        "dataset": datasets.get_dataset(export),
+        "parameters": query_parameters(export),
         "connection": connection.connection,
         "snapshot": "",
-        "beat": lambda: None,
+        "heartbeat": lambda: None,
     }
-    reading = Reading(**asked)
+    reading = PartReader(**asked)
     ways: dict[str, tuple[Callable[[], str], str]] = {
-        "parquet": (lambda: reading.typed, "(FORMAT binary)"),
-        "jsonl.gz": (lambda: reading.records, RAW),
-        "csv.gz": (lambda: reading.texts, CSV),
+        "parquet": (lambda: reading.typed_select, "(FORMAT binary)"),
+        "jsonl.gz": (lambda: reading.json_select, RAW),
+        "csv.gz": (lambda: reading.csv_select, CSV),
     }
     select, how = ways[export.format]
     plain = select().rpartition(" ORDER BY ")[0]
@@ -160,7 +160,7 @@ def main() -> None:
             with Memory(worker=up["pids"]["worker"]) as memory:
                 export, seconds = run_export(dataset, format_, max_s=words.timeout)
             table.add_row(*format_row(export, seconds, time_copy(export), memory))
-            commands.cancel(export, actor="system", now=timezone.now())
+            commands.cancel_export(export, actor="system", now=timezone.now())
     Console(width=140).print(table)
 
 

@@ -42,8 +42,8 @@ def find_export_problem(export: Export) -> str | None:
         return f"part {unwritten[0]} is not done"
     rows = sum(part.rows or 0 for part in parts if part.kind == ExportPart.Kind.ROWS)
     if rows != export.rows:
-        return f"its parts have {rows} rows, it says {export.rows}"
-    found = files.sizes(export.public_id)
+        return f"its parts have {rows} rows, its row says {export.rows}"
+    found = files.list_sizes(export.public_id)
     for part in parts:
         if found.get(part.file) != part.bytes:
             there = f"has {found[part.file]} bytes" if part.file in found else "is not there"

@@ -50,63 +50,63 @@ QUEUES = ("webhooks", "dedicated", "priority", "elevated", "standard")
 
 app.conf.task_create_missing_queues = True
 app.conf.beat_schedule = {
-    "open spans of the next days": {
+    "refresh-open-spans": {
         "task": "catalogue.tasks.refresh_open_spans",
-        # The nights of twelve markets do not fall together: by the hour, each place whose spans have grown short.
+        # Markets are in different time zones: each hour the restaurants whose spans end soon.
         "schedule": crontab(minute="7"),
     },
-    "slots of offers, two weeks ahead": {
-        "task": "catalogue.tasks.lay_out_slots",
+    "generate-offer-slots": {
+        "task": "catalogue.tasks.generate_slots",
         "schedule": crontab(minute="17"),
     },
-    "seats of bookings that were cancelled": {
+    "release-cancelled-offer-seats": {
         "task": "catalogue.tasks.release_seats",
         "schedule": 60.0,
         "options": {"expires": 60},
     },
-    "reviews, counted anew": {
+    "recount-reviews": {
         "task": "catalogue.tasks.recount_reviews",
         "schedule": crontab(hour="2", minute="11"),
     },
-    "holidays of the coming years": {
+    "add-holidays": {
         "task": "catalogue.tasks.add_holidays",
         "schedule": crontab(hour="1", minute="41"),
     },
-    "places in lists that ratings have changed": {
-        "task": "catalogue.tasks.rank_lists",
+    "refresh-ranks": {
+        "task": "catalogue.tasks.refresh_ranks",
         "schedule": crontab(minute="*/10"),
     },
-    "the read model, compared with the restaurants": {
-        "task": "catalogue.tasks.check_reading",
+    "repair-read-model": {
+        "task": "catalogue.tasks.repair_read_model",
         "schedule": crontab(hour="4", minute="31"),
     },
-    "places of changes in their feed": {
+    "publish-changes": {
         "task": "catalogue.tasks.publish_changes",
         "schedule": 30.0,
         "options": {"expires": 30},
     },
-    "insights that somebody wants": {
+    "refresh-requested-insights": {
         "task": "catalogue.tasks.refresh_insights",
         "schedule": crontab(minute="37"),
         "kwargs": {"demanded": True},
     },
-    # Each goes on until nothing is due, and finds that at once where another has; so a lost message costs an hour.
-    "insights that are missing or stale": {
+    # Each run continues until nothing is due, so a lost message costs an hour.
+    "refresh-insights": {
         "task": "catalogue.tasks.refresh_insights",
         "schedule": crontab(hour="1-5", minute="47"),
     },
-    "exports that wait for a worker": {
-        "task": "catalogue.tasks.wake_exports",
+    "enqueue-stalled-exports": {
+        "task": "catalogue.tasks.enqueue_stalled_exports",
         "schedule": 10.0,
         "options": {"expires": 10},
     },
-    "exports that are over, and their files": {
-        "task": "catalogue.tasks.sweep_exports",
+    "clean-up-exports": {
+        "task": "catalogue.tasks.clean_up_exports",
         "schedule": 30.0,
         "options": {"expires": 30},
     },
-    "what is gone for longer than deltas of exports reach back": {
-        "task": "catalogue.tasks.forget_removals",
+    "delete-expired-removals": {
+        "task": "catalogue.tasks.delete_expired_removals",
         "schedule": crontab(hour="3", minute="21"),
     },
     "reconcile open payments": {

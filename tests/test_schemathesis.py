@@ -34,14 +34,14 @@ def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
 
 
 def test_every_answer_about_exports_is_as_the_document_says_to_a_wallet_that_may_order_them(up: Up) -> None:
-    done = st(up, "data", "--include-path-regex", "^/v1/exports", bearer=export_builders.token(up))
+    done = st(up, "data", "--include-path-regex", "^/v1/exports", bearer=export_builders.create_session(up))
     assert done.returncode == 0, done.stdout[-6000:]
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("who", ["a stranger", "a wallet that has signed in"])
 def test_every_answer_of_the_data_api_is_as_the_document_says(up: Up, who: str) -> None:
-    bearer = "" if who == "a stranger" else export_builders.token(up)
+    bearer = "" if who == "a stranger" else export_builders.create_session(up)
     # Who signs out has no session for what is asked next.
     done = st(up, "data", "--exclude-operation-id", "close_session", bearer=bearer, examples=DATA)
     assert done.returncode == 0, done.stdout[-6000:]

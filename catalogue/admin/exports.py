@@ -96,25 +96,25 @@ class OrderedBy(admin.SimpleListFilter):
     parameter_name = "by"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The choices."""
         return [("staff", "Staff"), ("wallets", "Wallets")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Export]) -> QuerySet[Export]:
-        """Filter by owner."""
         return queryset if self.value() is None else queryset.filter(wallet__isnull=self.value() == "staff")
+
+
+PART_COLUMNS: Any = ["seq", "kind", "state", "attempts", "lease_until", "rows", "bytes", "checksum", "sources"]
 
 
 class ExportPartInline(ReadOnlyInline):
     """The parts, in their order."""
 
     model = ExportPart
-    fields = ["seq", "kind", "state", "tries", "lease_until", "rows", "bytes", "checksum", "sources"]
-    readonly_fields = ["seq", "kind", "state", "tries", "lease_until", "rows", "bytes", "checksum", "sources"]
+    fields = PART_COLUMNS
+    readonly_fields = PART_COLUMNS
     ordering = ["seq"]
 
     @admin.display(description="SHA-256", empty_value="-")
     def checksum(self, part: ExportPart) -> SafeString | None:
-        """The beginning of the checksum, with the full checksum as a tooltip."""
         return format_html('<span title="{}">{}…</span>', part.sha256, part.sha256[:12]) if part.sha256 else None
 
 
@@ -144,7 +144,6 @@ class ExportAdmin(ReadOnlyAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Export]:
-        """Prefetch the parts for the progress."""
         parts = ExportPart.objects.only("export", "kind", "state", "rows")
         return super().get_queryset(request).prefetch_related(Prefetch("parts", parts))
 
@@ -159,7 +158,6 @@ class ExportAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Export], search_term: str
     ) -> tuple[QuerySet[Export], bool]:
-        """Search by id first."""
         if key := decode(ID, search_term.strip()):
             return queryset.filter(pk=key), False
         return super().get_search_results(request, queryset, search_term)
@@ -173,7 +171,7 @@ class ExportAdmin(ReadOnlyAdmin):
         form = OrderForm(request.POST or None)
         if form.is_valid():
             try:
-                export = commands.start(None, tier=FREE, now=timezone.now(), **form.arguments)
+                export = commands.create_export(None, tier=FREE, now=timezone.now(), **form.arguments)
             except ApiError as refusal:
                 form.blame(refusal)
             else:
@@ -189,27 +187,22 @@ class ExportAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "catalogue/order_export.html", context)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Staff add exports with the form of `add_view`."""
         return super(ReadOnlyAdmin, self).has_add_permission(request)
 
     @admin.display(description="Error")
     def failure(self, export: Export) -> str:
-        """The beginning of the error."""
         return Truncator(export.error).chars(60)
 
     @admin.display(description="Wallet", ordering="wallet")
     def owner(self, export: Export) -> str:
-        """The shortened wallet address, or staff."""
-        return shorten_address(export.wallet_id) if export.wallet_id else "staff"
+        return shortened(export.wallet_id) if export.wallet_id else "staff"
 
     @admin.display(description="Content")
     def content(self, export: Export) -> str:
-        """Dataset, format, and whether it is a delta."""
         return f"{export.dataset}, {export.format}{', delta' if export.since_export_id else ''}"
 
     @admin.display(description="Paid")
     def paid(self, export: Export) -> SafeString | str:
-        """Amount and state of the payment, with a link."""
         if export.payment is None:
             return "nothing"
         address = reverse("admin:payments_payment_change", args=[export.payment.pk])
@@ -219,29 +212,27 @@ class ExportAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Progress")
     def bar(self, export: Export) -> SafeString:
-        """A progress bar with the percentage as text; while running also speed and remaining time."""
         parts = list(export.parts.all())
         shown = format_html(
             '<progress max="100" value="{0}" aria-label="Progress of {1}"{2}>{0} %</progress> {0} %',
-            int(representation.progress(export, parts) * 100),
+            int(representation.calculate_progress(export, parts) * 100),
             export.public_id,
             mark_safe(" data-runs") if export.status in UNDER_WAY else "",
         )
-        pace = representation.pace(export, parts, now=timezone.now())
+        pace = representation.calculate_pace(export, parts, now=timezone.now())
         if pace is None:
             return shown
-        seconds = round(pace.left.total_seconds())
+        seconds = round(pace.remaining.total_seconds())
         return format_html(
             '{}<div class="quiet">{} rows/s, {} left</div>',
             shown,
-            f"{pace.rows_a_second:,.0f}",
+            f"{pace.rows_per_second:,.0f}",
             f"{seconds // 60} min" if seconds >= 120 else f"{seconds} s",
         )
 
     @admin.display(description="Files", empty_value="none")
     def downloads(self, export: Export) -> SafeString | None:
-        """The files with signed links, which work for an hour."""
-        shown = representation.show(export, now=timezone.now())
+        shown = representation.represent_export(export, now=timezone.now())
         if shown.manifest_url is None:
             return None
         files = ((file.url, file.name, f"{file.rows:,} rows, {file.bytes / 1e6:.1f} MB") for file in shown.files)
@@ -257,7 +248,7 @@ class ExportAdmin(ReadOnlyAdmin):
         """Queue failed exports, and report the others."""
         for export in queryset:
             try:
-                is_queued = commands.restart(export, actor=get_staff_actor(request), now=timezone.now())
+                is_queued = commands.restart_export(export, actor=staff(request), now=timezone.now())
             except ApiError as refusal:
                 self.message_user(request, f"Export {export.public_id}: {refusal.message}", messages.ERROR)
                 continue
@@ -273,7 +264,7 @@ class ExportAdmin(ReadOnlyAdmin):
         if "confirmed" not in request.POST:
             return self.ask(request, queryset.filter(status__in=[*UNFINISHED, Export.Status.SUCCEEDED]))
         for export in queryset:
-            if commands.cancel(export, actor=get_staff_actor(request), now=timezone.now()):
+            if commands.cancel_export(export, actor=staff(request), now=timezone.now()):
                 self.message_user(
                     request, f"Export {export.public_id} was cancelled and its files deleted.", messages.SUCCESS
                 )
@@ -293,7 +284,7 @@ class ExportAdmin(ReadOnlyAdmin):
 class ExportPartAdmin(ReadOnlyAdmin):
     """Parts of all exports, to find those that keep failing."""
 
-    list_display = ["id", "export", "seq", "state", "tries", "lease_until", "rows", "bytes"]
+    list_display = ["id", "export", "seq", "state", "attempts", "lease_until", "rows", "bytes"]
     list_select_related = ["export"]
     list_filter = ["state"]
     search_fields = ["sha256__exact"]

@@ -7,7 +7,7 @@ from catalogue.models import (
 )
 from framework.admin.read_only import ReadOnlyAdmin
 
-COUNTERS = ("created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
+COUNTERS = ("created", "merged", "changed", "unchanged", "skipped", "rejected", "queued", "closed")
 
 
 @admin.register(ImportRun)
@@ -22,6 +22,5 @@ class ImportRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Rows")
     def rows(self, run: ImportRun) -> str:
-        """The number of rows read, and the non-zero counters."""
         counts = [f"{getattr(run, name):,} {name}" for name in COUNTERS if getattr(run, name)]
         return f"{run.read:,} read" + (f": {', '.join(counts)}" if counts else "")

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from catalogue.admin.search import fold
+from catalogue.admin.restaurants.filters import fold
 from catalogue.models import (
     Landmark,
     LandmarkName,
@@ -42,7 +42,6 @@ class LandmarkAdmin(LargeTableAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Landmark], search_term: str
     ) -> tuple[QuerySet[Landmark], bool]:
-        """Search by the trigram index over the folded names."""
         term = search_term.strip()
         if not term:
             return queryset, False

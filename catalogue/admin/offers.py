@@ -13,12 +13,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from catalogue.admin.forms import WEEKDAYS
-from catalogue.admin.review_queue import ComingFilter
+from catalogue.admin.queues.base import TimeFilter
+from catalogue.admin.restaurants.forms import WEEKDAYS
 from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
 from catalogue.offers import slot_materialization
-from catalogue.offers.slot_rules import list_times
-from catalogue.tasks import enqueue_slot_layout
+from catalogue.offers.slot_rules import times
+from catalogue.tasks import enqueue_slot_generation
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
 from reservations.models.reservations import printable_name
@@ -34,7 +34,6 @@ class ListingForm(forms.ModelForm[Listing]):
     """A catalogue restaurant and the venue that takes its reservations."""
 
     def clean(self) -> dict[str, Any]:
-        """Reject a venue in another time zone: an offer at 18:00 would be a different time in its reservations."""
         wanted: dict[str, Any] = super().clean() or {}
         restaurant, venue = wanted.get("restaurant"), wanted.get("venue")
         if restaurant and venue and venue.timezone != restaurant.market.timezone:
@@ -46,19 +45,19 @@ class ListingForm(forms.ModelForm[Listing]):
         return wanted
 
 
-class LaysOutSlots(admin.ModelAdmin[Any]):
+class GeneratesSlots(admin.ModelAdmin[Any]):
     """Generates the offer slots of a restaurant in the background after its page was saved."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Save the rules, then enqueue the task."""
         super().save_related(request, form, formsets, change)
         restaurant = form.instance.pk if isinstance(form.instance, Restaurant) else form.instance.restaurant_id
-        transaction.on_commit(partial(enqueue_slot_layout, restaurant))
+        transaction.on_commit(partial(enqueue_slot_generation, restaurant))
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         """Delete the row, then enqueue the task, which withdraws its slots."""
         super().delete_model(request, obj)
-        transaction.on_commit(partial(enqueue_slot_layout, obj.restaurant_id))
+        transaction.on_commit(partial(enqueue_slot_generation, obj.restaurant_id))
 
 
 class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):
@@ -79,7 +78,7 @@ class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):
 
 
 @admin.register(FlowRule)
-class FlowRuleAdmin(LaysOutSlots, LargeTableAdmin):
+class FlowRuleAdmin(GeneratesSlots, LargeTableAdmin):
     """Weekly discounts."""
 
     form = FlowRuleForm
@@ -92,18 +91,15 @@ class FlowRuleAdmin(LaysOutSlots, LargeTableAdmin):
     fields = ["restaurant", *FlowRuleInline.fields]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """The restaurant is fixed: slots and bookings reference it."""
         return ["restaurant"] if obj else []
 
     @admin.display(description="Days")
     def days(self, rule: FlowRule) -> str:
-        """The weekdays."""
         return " ".join(dict(WEEKDAYS)[day] for day in sorted(rule.weekdays))
 
     @admin.display(description="Times", ordering="time")
     def window(self, rule: FlowRule) -> str:
-        """From the first slot to the last: 17:30-18:30."""
-        its = list_times(rule)
+        its = times(rule)
         return f"{its[0]:%H:%M}" if len(its) == 1 else f"{its[0]:%H:%M}-{its[-1]:%H:%M}"
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -118,7 +114,7 @@ class FlowRuleAdmin(LaysOutSlots, LargeTableAdmin):
 
 
 @admin.register(Listing)
-class ListingAdmin(LaysOutSlots, LargeTableAdmin):
+class ListingAdmin(GeneratesSlots, LargeTableAdmin):
     """Links between catalogue restaurants and venues."""
 
     form = ListingForm
@@ -144,7 +140,7 @@ class FlowSlotAdmin(ReadOnlyAdmin):
     list_display = ["when", "restaurant", "percent", "seats_booked", "status_shown"]
     list_display_links = ["when"]
     list_select_related = ["restaurant"]
-    list_filter = [ComingFilter]
+    list_filter = [TimeFilter]
     search_fields = ["restaurant__slug__exact"]
     search_help_text = "Complete slug of the restaurant"
     ordering = ["starts_at", "pk"]
@@ -152,12 +148,10 @@ class FlowSlotAdmin(ReadOnlyAdmin):
 
     @admin.display(description="When", ordering="starts_at")
     def when(self, slot: FlowSlot) -> str:
-        """Date and time in the restaurant's time zone."""
         return f"{slot.date} {slot.time:%H:%M}"
 
     @admin.display(description="Seats booked")
     def seats_booked(self, slot: FlowSlot) -> SafeString:
-        """A progress bar with the number."""
         booked = slot.seats - slot.seats_left
         return format_html(
             '<progress value="{}" max="{}"></progress> {} of {}', booked, slot.seats, booked, slot.seats
@@ -165,7 +159,6 @@ class FlowSlotAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Status")
     def status_shown(self, slot: FlowSlot) -> str:
-        """The status as in the API, without the effects of the restaurant and its listing."""
         if slot.is_barred:
             return "withdrawn by staff"
         return slot.status_at(timezone.now()).replace("_", " ")
@@ -192,26 +185,21 @@ class FlowBookingAdmin(ReadOnlyAdmin):
 
     @admin.display(description="When")
     def when(self, booking: FlowBooking) -> str:
-        """The slot, in the restaurant's time zone."""
         return f"{booking.slot.restaurant}: {booking.slot.date} {booking.slot.time:%H:%M}"
 
     @admin.display(description="Guest")
     def guest(self, booking: FlowBooking) -> str:
-        """The guest's name."""
-        return printable_name(booking.reservation.customer_name)
+        return legible(booking.reservation.customer_name)
 
     @admin.display(description="Percent")
     def percent(self, booking: FlowBooking) -> int:
-        """The discount."""
         return booking.slot.percent
 
     @admin.display(description="Status")
     def status_shown(self, booking: FlowBooking) -> str:
-        """The status of the reservation."""
         return booking.reservation.get_status_display()
 
     @admin.display(description="Reservation")
     def reservation_link(self, booking: FlowBooking) -> SafeString:
-        """A link to the reservation."""
         address = reverse("admin:reservations_reservation_change", args=[booking.reservation_id])
         return format_html('<a href="{}">{}</a>', address, booking.reservation.code)

@@ -67,7 +67,6 @@ class PhotoAdmin(LargeTableAdmin):
         return ["large", "restaurant", *texts, ("width", "height", "created_at"), "is_hidden", "review"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Photo | None = None) -> list[str]:
-        """Image and restaurant are fixed; hiding is a list action, because it updates review counts."""
         if obj is None:
             return []
         return ["large", "restaurant", "source", "width", "height", "created_at", "is_hidden", "review"]

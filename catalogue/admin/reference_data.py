@@ -64,12 +64,10 @@ class YearFilter(admin.SimpleListFilter):
     parameter_name = "year"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The years, newest first."""
         years = Holiday.objects.dates("date", "year", order="DESC")
         return [(str(day.year), str(day.year)) for day in years]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        """The holidays of the year; all of them without one."""
         year = self.value() or ""
         return queryset.filter(date__year=int(year)) if re.fullmatch("[1-9][0-9]{3}", year) else queryset
 

@@ -21,7 +21,6 @@ class ReviewForm(forms.ModelForm[Review]):
         return self.cleaned_data["owner_reply"] or None
 
     def clean(self) -> dict[str, Any]:
-        """Reply and reply time must be set together."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if (cleaned.get("owner_reply") is None) != (cleaned.get("owner_replied_at") is None):
             raise forms.ValidationError("Enter both the reply and its time, or neither.")
@@ -54,7 +53,6 @@ class ReviewAdmin(LargeTableAdmin):
             aggregates.update_restaurants([obj.restaurant_id], now=timezone.now())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Imports create reviews."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:

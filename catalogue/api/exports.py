@@ -78,7 +78,7 @@ class ExportViewSet(DataViewSet[Export]):
         # Before other errors, except for files, which a signed link authorizes. The action is None for an unsupported
         # method, and `metadata` for OPTIONS.
         if self.action not in (None, "metadata", "file"):
-            self.wallet = commands.owner(caller_of(request))
+            self.wallet = commands.require_wallet(caller_of(request))
         super().initial(request, *args, **kwargs)
 
     @extend_schema(
@@ -98,7 +98,7 @@ class ExportViewSet(DataViewSet[Export]):
         """
         form = serializers.NewExport(data=json_body(request))
         form.is_valid(raise_exception=True)
-        bought = checkout.order(
+        bought = checkout.order_export(
             caller_of(request),
             form.validated_data,
             purchase=Purchase.for_request(request),
@@ -122,7 +122,9 @@ class ExportViewSet(DataViewSet[Export]):
     def list(self, request: Request) -> Response:
         """The exports of the wallet of the session, finished or not."""
         pages = filters.PageParams.read(request)
-        found = representation.page(self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now())
+        found = representation.list_page(
+            self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now()
+        )
         return Response(serializers.ExportAnswer(found).data)
 
     @extend_schema(
@@ -149,7 +151,9 @@ class ExportViewSet(DataViewSet[Export]):
 
         The payment is refunded unless the export has succeeded.
         """
-        commands.cancel(representation.find(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now())
+        commands.cancel_export(
+            representation.find_export(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now()
+        )
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -176,7 +180,7 @@ class ExportViewSet(DataViewSet[Export]):
         now = timezone.now()
         link = filters.DownloadParams.read(request)
         if link:
-            until = signed_urls.check(
+            until = signed_urls.verify_link(
                 id, name, until=link.get("until", 0), signature=link.get("signature", ""), now=now
             )
             export = get_object_or_404(Export.objects.known_as(id))
@@ -205,7 +209,7 @@ def file_response(request: Request, kept: signed_urls.Kept, *, until: datetime, 
     headers = {
         "ETag": tag,
         "Accept-Ranges": "bytes" if has_ranges else "none",
-        "Cache-Control": signed_urls.CACHING,
+        "Cache-Control": signed_urls.CACHE_CONTROL,
     }
     if conditional_requests.matches_if_none_match(request, kept.sha256):
         return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
@@ -218,8 +222,8 @@ def file_response(request: Request, kept: signed_urls.Kept, *, until: datetime, 
         headers["Content-Length"] = str(kept.size)
         return HttpResponse(content_type=kept.content_type, headers=headers)
     asked = request.headers.get("Range", "") if has_ranges and request.headers.get("If-Range", tag) == tag else ""
-    span = byte_ranges.read(asked, size=kept.size)
-    content = kept.read(span or byte_ranges.Span(0, kept.size - 1, kept.size))
+    span = byte_ranges.parse_range(asked, size=kept.size)
+    content = kept.read(span or byte_ranges.ByteRange(0, kept.size - 1, kept.size))
     headers |= {"Content-Range": span.content_range} if span else {}
     return HttpResponse(
         content,

@@ -122,7 +122,7 @@ def exports(request: PageRequest) -> HttpResponse:
     wallets = account_summary.list_addresses(request.access.account)
     text = request.GET.get("before", "")
     before = decode(PREFIX, text) if text else None
-    found = representation.newest(wallets, limit=A_PAGE + 1, before=before) if wallets else []
+    found = representation.list_newest(wallets, limit=A_PAGE + 1, before=before) if wallets else []
     now = timezone.now()
     context = {
         "wallets": wallets,
@@ -138,10 +138,13 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
     """Return an export with its labels, and a digest `seen` that changes with the displayed state."""
     status = Export.Status(export.status)
     label, colour = STATUS_LABELS[status]
-    if status == Export.Status.SUCCEEDED and not signed_urls.is_kept(export, now=now):
+    if status == Export.Status.SUCCEEDED and not signed_urls.is_available(export, now=now):
         label, colour = STATUS_LABELS[Export.Status.EXPIRED]
-    progress, pace = representation.progress(export, parts), representation.pace(export, parts, now=now)
-    left_s = round(pace.left.total_seconds()) if pace else 0
+    progress, pace = (
+        representation.calculate_progress(export, parts),
+        representation.calculate_pace(export, parts, now=now),
+    )
+    left_s = round(pace.remaining.total_seconds()) if pace else 0
     left = f"{-(-left_s // 60)} min" if left_s >= 120 else f"{max(left_s, 1)} s"
     return {
         "export": export,
@@ -150,16 +153,16 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
         "percent": int(progress * 100),
         "is_under_way": status in UNDER_WAY,
         "may_be_cancelled": status in (*UNFINISHED, Export.Status.SUCCEEDED),
-        "pace": f"{pace.rows_a_second:,.0f} rows a second, about {left} left" if pace else "",
+        "pace": f"{pace.rows_per_second:,.0f} rows a second, about {left} left" if pace else "",
         "rows_so_far": sum(part.rows or 0 for part in parts if part.kind == ExportPart.Kind.ROWS),
-        "seen": f"{status}-{int(progress * 1000)}-{representation.written(parts)}-{len(export.error)}",
+        "seen": f"{status}-{int(progress * 1000)}-{representation.count_written(parts)}-{len(export.error)}",
     }
 
 
 def found_one(request: PageRequest, public_id: str) -> Export:
     """Return an export of one of the account's wallets. Raises Http404."""
     try:
-        return representation.find_among(account_summary.list_addresses(request.access.account), public_id)
+        return representation.find_export_of_wallets(account_summary.addresses_of(request.access.account), public_id)
     except ApiError as unknown:
         raise Http404 from unknown
 
@@ -189,7 +192,7 @@ def with_files(export: Export, *, now: datetime) -> dict[str, Any]:
     """Return the context of an export, with its files when it is done. No additional query after `find_among`."""
     parts = list(export.parts.all())
     item = shown(export, parts, now=now)
-    has_files = export.status == Export.Status.SUCCEEDED and signed_urls.is_kept(export, now=now)
+    has_files = export.status == Export.Status.SUCCEEDED and signed_urls.is_available(export, now=now)
     files = [(manifest.file_name(export, part), part) for part in parts] if has_files else []
     return {
         "item": item,
@@ -223,11 +226,11 @@ def file(request: PageRequest, export: str, name: str) -> HttpResponse:
     """Redirect to a file with a new signed link, which works for an hour."""
     found, now = found_one(request, export), timezone.now()
     try:
-        signed_urls.kept(found, name, now=now)
+        signed_urls.find_file(found, name, now=now)
     except ApiError as refusal:
         messages.error(request, refusal.message)
         return redirect("data-export", venue=request.access.venue.public_id, export=found.public_id)
-    return redirect(signed_urls.link(found, name, now=now))
+    return redirect(signed_urls.sign_url(found, name, now=now))
 
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
@@ -236,7 +239,7 @@ def cancel(request: PageRequest, export: str) -> HttpResponse:
     found, now = found_one(request, export), timezone.now()
     if request.method != "POST":
         return render(request, "catalogue/dashboard/cancel.html", {"item": with_files(found, now=now)["item"]})
-    if commands.cancel(found, actor=request.access.actor, now=now):
+    if commands.cancel_export(found, actor=request.access.actor, now=now):
         messages.success(request, "The export was cancelled, and its files were deleted.")
     else:
         messages.info(request, "The export had already finished.")
@@ -261,11 +264,11 @@ def new(request: PageRequest) -> HttpResponse:
             caller = account_summary.build_caller(form.wallets[form.cleaned_data["wallet"]], account)
             try:
                 if request.method == "POST":
-                    ordered = quote.order(caller, form.arguments, now=now)
+                    ordered = quote.order_free_export(caller, form.arguments, now=now)
                     enqueue_export_step(ordered)
                     messages.success(request, "The export was ordered. Its files appear here when they are ready.")
                     return redirect("data-export", venue=request.access.venue.public_id, export=ordered.public_id)
-                context["offer"] = quote.offer(caller, form.arguments, now=now)
+                context["offer"] = quote.quote_export(caller, form.arguments, now=now)
                 status = 200
             except ApiError as refusal:
                 form.blame(refusal)

@@ -1,6 +1,5 @@
-"""Bulk exports: rows in PostgreSQL say what is to be done, workers write files part by part.
+"""Bulk exports: rows in PostgreSQL hold the state of a job, workers write its files part by part.
 
-`start` asks for one, `write` is what a worker does, `sweep` puts right what workers left undone; `datasets` says what
-there is, `snapshots` of which moment, `formats` how it is written; `files` keeps it, `links` hands it out, `manifest`
-describes it.
+`requests` orders, quotes and describes exports; `jobs` runs them; `datasets` is the SQL of what can be exported;
+`formats` writes files, `storage` keeps them, `downloads` hands them out.
 """

@@ -1,1 +1,1 @@
-"""Importers: other people's files into the catalogue, any number of times, a broken row never in silence."""
+"""Importers: extract, stage, compare, upsert, and close what is missing."""

@@ -1,4 +1,4 @@
-"""Whether new records speak of restaurants that the catalogue has, of each other, or of nobody known."""
+"""Deduplication: whether new records are restaurants of the catalogue, or duplicates of each other."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,29 +9,29 @@ from uuid import UUID
 
 from rapidfuzz import fuzz, process
 
-from catalogue.importers.parsing.parsed_place import Place
+from catalogue.importers.parsing.parsed_place import ParsedPlace
 from catalogue.matching import scoring
 from catalogue.matching.scoring import MatchScore, PlaceRecord, Verdict
 from catalogue.models import SourceRecord
 
-# Pairs for staff of one new restaurant: a place that is like everything around it is like nothing.
-MOST_QUEUED = 3
-# Names that have less in common (of 100) are no pair, and of the rest only so many are weighed for each place: most
-# pairs of a street cost a microsecond.
-LEAST_NAME = 45
-MOST_COMPARED = 6
+# Pairs per new restaurant for staff: a name that matches everything nearby is generic.
+MAX_QUEUED = 3
+# Names with a lower score (of 100) are no pair, and only the best few are compared in full: so most pairs of a street
+# cost a microsecond.
+MIN_NAME_SCORE = 45
+MAX_COMPARED = 6
 # Degrees of latitude in 150 m.
 CELL = scoring.NEAR_M / 111_320
-# What the demo made up is no place of this world.
-INVENTED = frozenset({"demo"})
+# Demo restaurants do not exist.
+DEMO_SOURCES = frozenset({"demo"})
 
-# Where on the plane a place stands, as cells; or what it is called, where nobody knows.
+# The grid cell of a place; its folded name if it has no location.
 Cell = tuple[int, int] | str
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """A new place, by its number, and what it may be: a restaurant of ours, or another of the new ones."""
+class CandidatePair:
+    """A new place, by its number, and what it may be: a restaurant, or another new place."""
 
     number: int
     other: UUID | int
@@ -39,49 +39,53 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What became of new places: by number the restaurants that they are, and the pairs that staff have to judge."""
+class Duplicates:
+    """By number the restaurants that new places are, and the pairs for staff to review."""
 
     same: dict[int, UUID] = field(default_factory=dict)
-    pairs: list[Pair] = field(default_factory=list)
+    pairs: list[CandidatePair] = field(default_factory=list)
 
 
-def judge(places: Sequence[Place], *, source: str) -> Judged:
+def find_duplicates(places: Sequence[ParsedPlace], *, source: str) -> Duplicates:
     """Compare new places with the catalogue and with each other. Two queries.
 
-    A restaurant that this source names already under another record is never joined unseen: the source itself says
-    that they are two.
+    A restaurant that has another record of this source is never joined automatically: the source lists them as two.
     """
     if not places:
-        return Judged()
-    known = [_known(place) for place in places]
-    alike = _alike(places, known)
-    named = _sources({pair.other for pair in alike if isinstance(pair.other, UUID)})
-    alike = [pair for pair in alike if not isinstance(pair.other, UUID) or named[pair.other] != INVENTED]
+        return Duplicates()
+    known = [_to_known(place) for place in places]
+    candidates = _find_candidates(places, known)
+    sources = _load_sources({pair.other for pair in candidates if isinstance(pair.other, UUID)})
+    candidates = [
+        pair for pair in candidates if not isinstance(pair.other, UUID) or sources[pair.other] != DEMO_SOURCES
+    ]
     same: dict[int, UUID] = {}
-    taken: set[UUID] = set()
-    for pair in sorted(alike, key=lambda each: -each.likeness.score):
+    joined: set[UUID] = set()
+    for pair in sorted(candidates, key=lambda each: -each.likeness.score):
         if pair.likeness.verdict != Verdict.SAME or not isinstance(pair.other, UUID) or pair.number in same:
             continue
-        if source not in named[pair.other] and pair.other not in taken:
+        if source not in sources[pair.other] and pair.other not in joined:
             same[pair.number] = pair.other
-            taken.add(pair.other)
+            joined.add(pair.other)
     new = [
         pair
-        for pair in (*alike, *_within(known))
-        if pair.number not in same and pair.other not in same and _is_asked(pair, named, source=source)
+        for pair in (*candidates, *_find_pairs_within(known))
+        if pair.number not in same and pair.other not in same and _needs_review(pair, sources, source=source)
     ]
-    return Judged(same=same, pairs=list(_likeliest(new)))
+    return Duplicates(same=same, pairs=list(_limit_pairs(new)))
 
 
-def _is_asked(pair: Pair, named: Mapping[UUID, frozenset[str]], *, source: str) -> bool:
-    """Of two records of one source only what is certainly the same: else each branch of a chain would be asked for."""
-    is_of_others = isinstance(pair.other, UUID) and source not in named[pair.other]
+def _needs_review(pair: CandidatePair, sources: Mapping[UUID, frozenset[str]], *, source: str) -> bool:
+    """Whether staff review a pair.
+
+    Of two records of one source only certain matches: otherwise each branch of a chain would be queued.
+    """
+    is_of_others = isinstance(pair.other, UUID) and source not in sources[pair.other]
     return is_of_others or pair.likeness.verdict == Verdict.SAME
 
 
-def _known(place: Place) -> PlaceRecord:
-    return PlaceRecord(
+def _to_known(place: ParsedPlace) -> Known:
+    return Known(
         name=place.name,
         alt_names=tuple(place.alt_names),
         line1=place.line1,
@@ -93,42 +97,42 @@ def _known(place: Place) -> PlaceRecord:
     )
 
 
-def _alike(places: Sequence[Place], known: Sequence[PlaceRecord]) -> list[Pair]:
-    # Only a place without a location is sought by its market, and all of those are of the one that the run names.
+def _find_candidates(places: Sequence[ParsedPlace], known: Sequence[Known]) -> list[CandidatePair]:
+    # Only places without a location are searched by market, and all of those are in the market of the run.
     market = next((place.market_id for place in places if place.latitude is None), None)
     return [
-        Pair(number, pk, likeness)
-        for number, found in enumerate(scoring.find_candidates(known, market=market))
-        for pk, there in found[:MOST_COMPARED]
-        if (likeness := _likeness(known[number], there)) is not None
+        CandidatePair(number, pk, likeness)
+        for number, found in enumerate(scoring.candidates(known, market=market))
+        for pk, there in found[:MAX_COMPARED]
+        if (likeness := _compare(known[number], there)) is not None
     ]
 
 
-def _likeness(here: PlaceRecord, there: PlaceRecord) -> MatchScore | None:
-    likeness = scoring.score_pair(here, there)
+def _compare(here: Known, there: Known) -> Likeness | None:
+    likeness = scoring.likeness(here, there)
     return None if likeness.verdict == Verdict.DIFFERENT else likeness
 
 
-def _sources(restaurants: set[UUID]) -> dict[UUID, frozenset[str]]:
-    named: dict[UUID, set[str]] = {pk: set() for pk in restaurants}
+def _load_sources(restaurants: set[UUID]) -> dict[UUID, frozenset[str]]:
+    sources: dict[UUID, set[str]] = {pk: set() for pk in restaurants}
     for pk, source in SourceRecord.objects.filter(restaurant__in=restaurants).values_list("restaurant", "source"):
-        named[pk].add(source)
-    return {pk: frozenset(sources) for pk, sources in named.items()}
+        sources[pk].add(source)
+    return {pk: frozenset(keys) for pk, keys in sources.items()}
 
 
-def _within(known: Sequence[PlaceRecord]) -> Iterator[Pair]:
-    """Pairs of the places themselves: what lies within 150 m or has the same phone, and is called alike."""
+def _find_pairs_within(known: Sequence[Known]) -> Iterator[CandidatePair]:
+    """Find pairs among the new places: within 150 m or with the same phone, and with similar names."""
     names = [scoring.fold(each.name) for each in known]
     cells: dict[Cell | str, list[int]] = defaultdict(list)
     for number, each in enumerate(known):
         keys = [_cell(each), *([each.phone] if each.phone else ())]
-        near = {other: names[other] for key in (*_around(each), *keys[1:]) for other in cells[key]}
+        near = {other: names[other] for key in (*_neighbor_cells(each), *keys[1:]) for other in cells[key]}
         likely = process.extract(
-            names[number], near, scorer=fuzz.token_set_ratio, score_cutoff=LEAST_NAME, limit=MOST_COMPARED
+            names[number], near, scorer=fuzz.token_set_ratio, score_cutoff=MIN_NAME_SCORE, limit=MAX_COMPARED
         )
         for *_, other in likely:
-            if (likeness := _likeness(each, known[other])) is not None:
-                yield Pair(number, other, likeness)
+            if (likeness := _compare(each, known[other])) is not None:
+                yield CandidatePair(number, other, likeness)
         for key in keys:
             cells[key].append(number)
 
@@ -139,7 +143,7 @@ def _cell(known: PlaceRecord) -> Cell:
     return floor(known.lat / CELL), floor(known.lng * cos(radians(round(known.lat, 1))) / CELL)
 
 
-def _around(known: PlaceRecord) -> Iterator[Cell]:
+def _neighbor_cells(known: Known) -> Iterator[Cell]:
     cell = _cell(known)
     if isinstance(cell, str):
         yield cell
@@ -147,9 +151,9 @@ def _around(known: PlaceRecord) -> Iterator[Cell]:
         yield from product(range(cell[0] - 1, cell[0] + 2), range(cell[1] - 1, cell[1] + 2))
 
 
-def _likeliest(pairs: Sequence[Pair]) -> Iterator[Pair]:
+def _limit_pairs(pairs: Sequence[CandidatePair]) -> Iterator[CandidatePair]:
     queued: dict[int, int] = defaultdict(int)
     for pair in sorted(pairs, key=lambda each: (each.number, -each.likeness.score)):
-        if queued[pair.number] < MOST_QUEUED:
+        if queued[pair.number] < MAX_QUEUED:
             queued[pair.number] += 1
             yield pair

@@ -1,103 +1,104 @@
-"""Which source says what of a restaurant: a record writes what it said first, and never what others or staff said."""
+"""Field provenance: which source record has set which field of a restaurant.
 
-from collections.abc import Iterable, Sequence
+A record changes the fields that it has set itself, never those of other records or of staff.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from catalogue.importers.parsing.parsed_place import COLUMNS, Place
+from catalogue.importers.parsing.parsed_place import COLUMNS, ParsedPlace
 from catalogue.models import Restaurant, SourceRecord
 
-# The digest of a record that the newest release of its source has no more. What it said binds nobody.
-ABSENT = "absent"
-
-# Somebody has to know that a place is shut; open is what everybody assumes.
-SHUT = frozenset({Restaurant.Status.TEMPORARILY_CLOSED, Restaurant.Status.PERMANENTLY_CLOSED, Restaurant.Status.MOVED})
+# The digest of a record that is missing in the newest release of its source. Its fields may be changed by others.
+MISSING = "missing"
+# A closed status overrides the open status of other sources, which is often only assumed.
+CLOSED_STATUSES = frozenset(
+    {Restaurant.Status.TEMPORARILY_CLOSED, Restaurant.Status.PERMANENTLY_CLOSED, Restaurant.Status.MOVED}
+)
 
 
 @dataclass(slots=True, kw_only=True)
-class Claim:
-    """What a source's record states of a restaurant, beside the `others` that speak of it too."""
+class RecordUpdate:
+    """The new content of a source's record of a restaurant, with the `others` of the same restaurant."""
 
     restaurant: Restaurant
     record: SourceRecord
-    place: Place
+    place: ParsedPlace
     others: Sequence[SourceRecord] = field(default_factory=tuple)
 
-    def settle(self, *, now: datetime) -> bool:
-        """Bring the restaurant and the records to what holds now, in memory; whether the restaurant differs.
+    def apply(self, *, now: datetime) -> bool:
+        """Update the restaurant and the records in memory; return whether the restaurant has changed.
 
-        What the record stated once and states no more is emptied, what others or staff said stays. A closure takes
-        the status from whoever said that the place is open, and gives it back by saying so itself.
+        Fields that the record has set and does not contain any more are emptied. A closure takes over the status from
+        a record that says open, and keeps it until the same record says open.
         """
-        mine = self._claimable()
-        free = mine - {_column(name) for name in self.restaurant.locked_fields}
+        owned = self._list_owned_columns()
+        writable = owned - {_column_name(name) for name in self.restaurant.locked_fields}
         verified_at = self.restaurant.phone_verified_at
-        self._agree_on_phone(now=now, writes="phone" in free)
-        new = {column for column in free if getattr(self.restaurant, column) != getattr(self.place, column)}
-        for column in new:
+        self._update_phone_verification(now=now, is_writable="phone" in writable)
+        changed = {column for column in writable if getattr(self.restaurant, column) != getattr(self.place, column)}
+        for column in changed:
             setattr(self.restaurant, column, getattr(self.place, column))
-        fields = [name for name in stated(self.place) if _column(name) in mine]
+        fields = [name for name in list_fields(self.place) if _column_name(name) in owned]
         if "status" in fields:
             for other in self.others:
                 other.fields = [name for name in other.fields if name != "status"]
         self.record.digest, self.record.fields, self.record.updated_at = self.place.digest, fields, now
-        return bool(new) or self.restaurant.phone_verified_at != verified_at
+        return bool(changed) or self.restaurant.phone_verified_at != verified_at
 
-    def _claimable(self) -> set[str]:
-        own = {_column(name) for name in self.record.fields}
-        wanted = own.union(map(_column, stated(self.place)))
-        present = [each for each in self.others if each.digest != ABSENT]
-        lapsed = _columns(each for each in self.others if each.digest == ABSENT)
-        mine = set()
-        for column in wanted:
-            rivals = [each for each in present if column in map(_column, each.fields)]
-            if column == "status" and self.place.status in SHUT:
-                mine.add(column)
+    def _list_owned_columns(self) -> set[str]:
+        previous = {_column_name(name) for name in self.record.fields}
+        candidates = previous.union(map(_column_name, list_fields(self.place)))
+        current = [each for each in self.others if each.digest != MISSING]
+        released = {_column_name(name) for each in self.others if each.digest == MISSING for name in each.fields}
+        # The restaurant was created by this record, and no other source has ever listed it.
+        is_sole_record = not self.others and self.record.pk is not None
+        owned = set()
+        for column in candidates:
+            rivals = [each for each in current if column in map(_column_name, each.fields)]
+            if column == "status" and self.place.status in CLOSED_STATUSES:
+                owned.add(column)
             elif rivals:
-                # Staff made one restaurant of two, and both records said it: the older one does.
-                if column in own and all(self.record.pk < each.pk for each in rivals):
-                    mine.add(column)
-            elif column in own or column in lapsed or self._is_alone() or _is_empty(self.restaurant, column):
-                mine.add(column)
+                # Staff merged two restaurants, and both records set the field: the older record keeps it.
+                if column in previous and all(self.record.pk < each.pk for each in rivals):
+                    owned.add(column)
+            elif (
+                column in previous
+                or column in released
+                or is_sole_record
+                or getattr(self.restaurant, column) in (None, [], {}, "")
+            ):
+                owned.add(column)
         for pair in Restaurant.PAIRS:
-            halves = {_column(name) for name in pair}
-            if wanted & halves and not wanted & halves <= mine:
-                mine -= halves
-        return mine
+            columns = {_column_name(name) for name in pair}
+            if candidates & columns and not candidates & columns <= owned:
+                owned -= columns
+        return owned
 
-    def _is_alone(self) -> bool:
-        """Whether no other source ever spoke of it, and the restaurant was made by this record."""
-        return not self.others and self.record.pk is not None
-
-    def _agree_on_phone(self, *, now: datetime, writes: bool) -> None:
-        """Two sources with one number verify it, and a number that changes is verified no more."""
+    def _update_phone_verification(self, *, now: datetime, is_writable: bool) -> None:
+        """Verify a phone number that two sources have; a changed number is not verified any more."""
         phone = self.place.phone
         if "phone_verified_at" in self.restaurant.locked_fields:
             return
-        if writes and self.restaurant.phone != phone:
+        if is_writable and self.restaurant.phone != phone:
             self.restaurant.phone_verified_at = None
         elif phone and phone == self.restaurant.phone and self.restaurant.phone_verified_at is None:
-            said = (each for each in self.others if each.digest != ABSENT and each.source_id != self.record.source_id)
-            if any("phone" in each.fields for each in said):
+            other_sources = (
+                each for each in self.others if each.digest != MISSING and each.source_id != self.record.source_id
+            )
+            if any("phone" in each.fields for each in other_sources):
                 self.restaurant.phone_verified_at = now
 
 
-def stated(place: Place) -> list[str]:
-    """The fields that a place states something for."""
-    return [as_field(column) for column in COLUMNS if getattr(place, column) not in (None, [], {})]
+def list_fields(place: ParsedPlace) -> list[str]:
+    """Return the names of the fields that a place has values for."""
+    return [field_name(column) for column in COLUMNS if getattr(place, column) not in (None, [], {})]
 
 
-def as_field(column: str) -> str:
+def field_name(column: str) -> str:
     return column.removesuffix("_id")
 
 
-def _column(name: str) -> str:
+def _column_name(name: str) -> str:
     return f"{name}_id" if f"{name}_id" in COLUMNS else name
-
-
-def _columns(records: Iterable[SourceRecord]) -> set[str]:
-    return {_column(name) for each in records for name in each.fields}
-
-
-def _is_empty(restaurant: Restaurant, column: str) -> bool:
-    return getattr(restaurant, column) in (None, [], {}, "")

@@ -1,4 +1,4 @@
-"""What every importer reads and says: rows, why one is refused, what became of them."""
+"""Rows, rejects, counts and the checks that all importers share."""
 
 import hashlib
 import json
@@ -8,26 +8,26 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-# No source nests half as deep.
-DEEPEST = 64
+# No source nests half as deeply.
+MAX_DEPTH = 64
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class UnreadableFileError(Exception):
-    """The file as a whole is not what the importer reads; the message is for who gave it."""
+    """The file does not have the format of the importer; the message is for the user."""
 
 
-class RejectedError(Exception):
-    """A row that cannot be taken; the message says why, for who made it."""
+class RowRejected(Exception):
+    """A row that cannot be imported; the message gives the reason."""
 
 
-class MovedError(Exception):
-    """Staff merged or erased a restaurant between reading and locking it: write the batch again."""
+class RestaurantMoved(Exception):
+    """Staff merged or erased a restaurant between reading and locking it; the batch has to be written again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row as it stands in the file; `number` counts from 1."""
+    """A row of a file; `number` starts at 1."""
 
     number: int
     content: Any
@@ -35,15 +35,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A refused row, with the reason."""
+    """A rejected row with the reason."""
 
     row: Row
     reason: str
 
 
 @dataclass(slots=True)
-class RecordCount:
-    """What became of rows, each counted once; and beside them the pairs for staff, and what was closed as absent."""
+class RowCounts:
+    """The outcome of rows, each counted once; in addition the pairs queued for review, and the closed restaurants."""
 
     created: int = 0
     merged: int = 0
@@ -55,52 +55,52 @@ class RecordCount:
     rejects: list[Reject] = field(default_factory=list)
 
     @property
-    def refused(self) -> int:
+    def rejected(self) -> int:
         return len(self.rejects)
 
 
-def digest_of(*parts: Any) -> str:
-    """SHA-256 of JSON values, in hexadecimal; the order of keys plays no part."""
+def hash_content(*parts: Any) -> str:
+    """Return the SHA-256 of JSON values in hexadecimal, whatever the order of keys."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def check_storable(content: Any) -> None:
-    """Raises RejectedError for what no database takes, however it is nested.
+    """Raise RowRejected for a value that PostgreSQL cannot store, at any depth.
 
-    That is a NUL, half of a surrogate pair, a number that is none (NaN, Infinity), what JSON has no word for (bytes,
-    days), and nesting beyond 64 levels, as what reads or writes nested values goes down into each level.
+    That is NUL, half of a surrogate pair, NaN, Infinity, types that JSON does not have (bytes, timedeltas), and
+    nesting beyond 64 levels.
     """
     level = [content]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         if not level:
             return
-        level = [value for each in level for value in _inside(each)]
-    raise RejectedError(f"The values are nested deeper than {DEEPEST} levels.")
+        level = [value for each in level for value in _child_values(each)]
+    raise RowRejected(f"The values are nested deeper than {MAX_DEPTH} levels.")
 
 
-def is_line(text: str) -> bool:
-    """Whether a text has neither a line break nor another control character; the API takes none either."""
+def is_single_line(text: str) -> bool:
+    """Whether a text has no line break or other control character; the API rejects them too."""
     return not CONTROL.search(text)
 
 
-def check_line(name: str, text: str) -> None:
-    """Raises RejectedError for a text that is no line; `name` says which."""
-    if not is_line(text):
-        raise RejectedError(f"{name}: {text[:40]!a} holds a line break or another control character.")
+def check_single_line(name: str, text: str) -> None:
+    """Raise RowRejected for a text with control characters; `name` is its field."""
+    if not is_single_line(text):
+        raise RowRejected(f"{name}: {text[:40]!a} holds a line break or another control character.")
 
 
-def _inside(content: Any) -> Iterable[Any]:
-    """The values in an object or a list. Raises RejectedError for a broken text or number."""
+def _child_values(content: Any) -> Iterable[Any]:
+    """Return the values in an object or a list. Raises RowRejected for an invalid text or number."""
     if isinstance(content, str) and ("\0" in content or not _is_unicode(content)):
-        raise RejectedError(f"A text holds a NUL or a broken character: {content[:40]!a}.")
+        raise RowRejected(f"A text holds a NUL or a broken character: {content[:40]!a}.")
     if isinstance(content, float) and not isfinite(content):
-        raise RejectedError("A number is infinite, or none at all.")
+        raise RowRejected("A number is infinite, or none at all.")
     if isinstance(content, dict):
         return [*content, *content.values()]
     if isinstance(content, list | tuple):
         return content
     if content is not None and not isinstance(content, str | int | float):
-        raise RejectedError(f"A value is no text, number, list or object: {type(content).__name__}.")
+        raise RowRejected(f"A value is no text, number, list or object: {type(content).__name__}.")
     return ()
 
 

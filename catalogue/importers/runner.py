@@ -1,4 +1,4 @@
-"""Runs: a file from its first row to its last, in batches that are each whole, whatever happens in between."""
+"""Import runs: a file is read row by row and written in batches, each of which is one transaction."""
 
 import codecs
 import json
@@ -14,21 +14,18 @@ from django.db import DataError, IntegrityError, OperationalError, connection, t
 from django.db.models.functions import Now
 from psycopg.errors import DeadlockDetected
 
-from catalogue.importers.row_errors import MovedError, RecordCount, Reject, Row, UnreadableFileError
+from catalogue.importers.row_errors import Reject, RestaurantMoved, Row, RowCounts, UnreadableFileError
 from catalogue.models import ImportRun, Market
 from framework.db.locks import AdvisoryLock
 
-BATCH = 1000
-
-# A writer of the same slugs may be quicker; asked again, the free ones are others.
-TRIES = 3
-# Staff would have to merge the same restaurant as often within a moment.
-TRIES_OF_A_ROW = 20
-
-COUNTED = ("created", "merged", "changed", "unchanged", "skipped", "queued", "closed")
-
-# A batch waits for the batches of another run, so it needs more patience than a request.
-PATIENCE_MS = 120_000
+BATCH_SIZE = 1000
+# Another writer may take the same slugs first; the next try finds free ones.
+MAX_BATCH_TRIES = 3
+# A row fails this often only if staff merge the same restaurant again and again within seconds.
+MAX_ROW_TRIES = 20
+COUNT_NAMES = ("created", "merged", "changed", "unchanged", "skipped", "queued", "closed")
+# A batch waits for the batches of other runs, so it waits longer than a request.
+TIMEOUT_MS = 120_000
 
 RUN_LOCK = AdvisoryLock("import run")
 # Without a key: all markets.
@@ -37,55 +34,55 @@ RELEASE_LOCK = AdvisoryLock("import release")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """How far a run is: of `total` bytes or rows `done`, and what became of the rows so far."""
+class Progress:
+    """The progress of a run: `done` of `total` bytes or rows in this phase, and the counts so far."""
 
-    doing: str
+    phase: str
     done: int
     total: int
-    totals: "Totals"
+    totals: "RunTotals"
 
 
-OnStep = Callable[[Step], None]
+OnProgress = Callable[[Progress], None]
 
 
-class StoppedError(Exception):
+class ImportStopped(Exception):
     """The guard stopped a run before it wrote anything; the message says what would have changed."""
 
 
-class OfARow(Protocol):
-    """What was read from a row and still knows it."""
+class HasRow(Protocol):
+    """Parsed content with its row."""
 
     @property
     def row(self) -> Row: ...
 
 
-Found = TypeVar("Found", bound=OfARow)
-Written = TypeVar("Written", bound=OfARow, contravariant=True)
+Parsed = TypeVar("Parsed", bound=HasRow)
+Writable = TypeVar("Writable", bound=HasRow, contravariant=True)
 
 
-class Writer(Protocol[Written]):
-    """What stores rows that are read."""
+class Writer(Protocol[Writable]):
+    """Writes parsed rows."""
 
-    def write(self, found: Sequence[Written]) -> RecordCount: ...
+    def upsert(self, parsed: Sequence[Writable]) -> RowCounts: ...
 
 
-class Import(Protocol[Found]):
-    """What a run needs: rows out of a file, and their way into the database in two steps."""
+class Importer(Protocol[Parsed]):
+    """Reads rows from a file, parses them and writes them."""
 
     @property
     def source(self) -> str: ...
 
-    def rows(self, stream: BinaryIO) -> Iterator[Any]: ...
+    def read_rows(self, stream: BinaryIO) -> Iterator[Any]: ...
 
-    def read(self, rows: Sequence[Row]) -> tuple[list[Found], RecordCount]: ...
+    def parse(self, rows: Sequence[Row]) -> tuple[list[Parsed], RowCounts]: ...
 
-    def write(self, found: Sequence[Found]) -> RecordCount: ...
+    def upsert(self, parsed: Sequence[Parsed]) -> RowCounts: ...
 
 
 @dataclass(slots=True)
-class Totals:
-    """How many rows of a file were read, and what became of them; `reasons` counts why rows were refused."""
+class RunTotals:
+    """The counts of a run; `reasons` counts the rejects by reason."""
 
     read: int = 0
     created: int = 0
@@ -95,34 +92,36 @@ class Totals:
     skipped: int = 0
     queued: int = 0
     closed: int = 0
-    refused: int = 0
+    rejected: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def add(self, rows: int, *tallies: RecordCount) -> None:
+    def add(self, rows: int, *counts: RowCounts) -> None:
         self.read += rows
-        for tally in tallies:
-            for name in COUNTED:
-                setattr(self, name, getattr(self, name) + getattr(tally, name))
-            self.refused += tally.refused
-            self.reasons.update(reject.reason for reject in tally.rejects)
+        for each in counts:
+            for name in COUNT_NAMES:
+                setattr(self, name, getattr(self, name) + getattr(each, name))
+            self.rejected += each.rejected
+            self.reasons.update(reject.reason for reject in each.rejects)
 
 
-class Rejects:
-    """The file that refused rows go to, as JSON lines; it comes to be with the first of them."""
+class RejectsFile:
+    """The file of rejected rows as JSON lines; it is created with the first of them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.file: TextIO | None = None
 
     def add(self, rejects: Sequence[Reject], *, source: Path) -> None:
-        """Write them in the order of their rows."""
+        """Write rejects in the order of their rows."""
         if rejects and self.file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.file = self.path.open("w", encoding="utf-8")
         if self.file is not None:
             for reject in sorted(rejects, key=lambda each: each.row.number):
                 line = {"file": source.name, "number": reject.row.number, "reason": reject.reason}
-                self.file.write(_line(line | {"row": reject.row.content}) or _line(line | {"row": None}) or "")
+                self.file.write(
+                    _to_json_line(line | {"row": reject.row.content}) or _to_json_line(line | {"row": None}) or ""
+                )
             self.file.flush()
 
     def close(self) -> None:
@@ -130,33 +129,35 @@ class Rejects:
             self.file.close()
 
 
-def run(
-    importer: Import[Found],
+def import_rows(
+    importer: Importer[Parsed],
     path: Path,
     *,
     market: Market | None,
-    rejects: Rejects,
+    rejects: RejectsFile,
     now: datetime,
     dry_run: bool = False,
-    on_step: OnStep = lambda _: None,
-) -> Totals:
-    """Import a file row by row; after each batch `on_step` hears how many bytes are read.
+    on_progress: OnProgress = lambda _: None,
+) -> RunTotals:
+    """Import a file row by row; `on_progress` is called after each batch with the bytes read.
 
-    Each batch is one transaction, so a run that is killed leaves whole batches and the next one completes it. Two
-    runs of one source take turns by batch. Nothing is left of a dry run, not even its ImportRun.
-    Raises UnreadableFileError when the file is not what the importer reads; what came before it is stored.
+    Each batch is one transaction, so a killed run leaves whole batches and the next one completes it. Two runs of one
+    source alternate by batch. A dry run writes nothing, not even its ImportRun. Raises UnreadableFileError if the file
+    has another format; the rows before the error are stored.
     """
-    totals = Totals()
-    log = Log(source=importer.source, file=str(path), market=market, rejects=rejects, now=now, dry_run=dry_run)
-    with path.open("rb") as stream, recorded(log, totals) as save:
+    totals = RunTotals()
+    details = RunDetails(
+        source=importer.source, file=str(path), market=market, rejects=rejects, now=now, dry_run=dry_run
+    )
+    with path.open("rb") as stream, record_run(details, totals) as save:
         skip_byte_order_mark(stream)
-        for rows in batches(importer.rows(stream)):
-            found, tally = importer.read(rows)
-            stored = store(importer, found, market=market, dry_run=dry_run)
-            totals.add(len(rows), tally, stored)
-            rejects.add((*tally.rejects, *stored.rejects), source=path)
+        for rows in batch_rows(importer.read_rows(stream)):
+            parsed, parse_counts = importer.parse(rows)
+            write_counts = write_batch(importer, parsed, market=market, dry_run=dry_run)
+            totals.add(len(rows), parse_counts, write_counts)
+            rejects.add((*parse_counts.rejects, *write_counts.rejects), source=path)
             save()
-            on_step(Step("read", stream.tell(), path.stat().st_size, totals))
+            on_progress(Progress("read", stream.tell(), path.stat().st_size, totals))
     return totals
 
 
@@ -165,13 +166,13 @@ def skip_byte_order_mark(stream: BinaryIO) -> None:
         stream.seek(0)
 
 
-def batches(contents: Iterator[Any]) -> Iterator[list[Row]]:
-    """The rows by BATCH. What stands before the place where a file becomes unreadable is a batch too."""
+def batch_rows(contents: Iterator[Any]) -> Iterator[list[Row]]:
+    """Yield rows in batches. The rows before an UnreadableFileError are a batch too."""
     rows: list[Row] = []
     try:
         for number, content in enumerate(contents, start=1):
             rows.append(Row(number, content))
-            if len(rows) == BATCH:
+            if len(rows) == BATCH_SIZE:
                 yield rows
                 rows = []
     except UnreadableFileError:
@@ -183,124 +184,128 @@ def batches(contents: Iterator[Any]) -> Iterator[list[Row]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
-    """What an ImportRun says of a run from its beginning."""
+class RunDetails:
+    """The columns of an ImportRun that are known from its start."""
 
     source: str
     file: str
     market: Market | None
-    rejects: Rejects
+    rejects: RejectsFile
     now: datetime
     dry_run: bool
     forced: bool = False
 
 
 @contextmanager
-def recorded(log: Log, totals: Totals) -> Iterator[Callable[[], None]]:
-    """Keep the run's ImportRun: gives what brings its counts up to date, and ends with it done, failed or stopped."""
-    if log.dry_run:
+def record_run(details: RunDetails, totals: RunTotals) -> Iterator[Callable[[], None]]:
+    """Record an ImportRun: yield a function that saves its counts, and set its final state at the end."""
+    if details.dry_run:
         yield lambda: None
         return
-    _bury_the_dead()
+    _fail_killed_runs()
     lock = ExitStack()
     with transaction.atomic():
-        row = ImportRun.objects.create(
-            source_id=log.source, market=log.market, file=log.file[-400:], started_at=log.now, forced=log.forced
+        run = ImportRun.objects.create(
+            source_id=details.source,
+            market=details.market,
+            file=details.file[-400:],
+            started_at=details.now,
+            forced=details.forced,
         )
-        # Held as long as this connection lives, which tells others that the run does. The row is locked before they
-        # can see it.
-        lock.enter_context(RUN_LOCK.session(row.pk))
+        # Held as long as this connection lives: other processes see that the run is alive. It is acquired before the
+        # row is visible.
+        lock.enter_context(RUN_LOCK.session(run.pk))
 
     def save(**columns: Any) -> None:
         counts = {name: count for name, count in asdict(totals).items() if name != "reasons"}
-        file = str(log.rejects.path)[-400:] if totals.refused else ""
-        ImportRun.objects.filter(pk=row.pk).update(**counts, rejects_file=file, **columns)
+        file = str(details.rejects.path)[-400:] if totals.rejected else ""
+        ImportRun.objects.filter(pk=run.pk).update(**counts, rejects_file=file, **columns)
 
     with lock:
         try:
             yield save
             save(state=ImportRun.State.DONE, error="", finished_at=Now())
-        except StoppedError as error:
-            save(state=ImportRun.State.STOPPED, error=str(error), finished_at=Now())
-            raise
         except BaseException as error:
-            words = str(error) or type(error).__name__
-            save(state=ImportRun.State.FAILED, error=words, finished_at=Now())
+            state = ImportRun.State.STOPPED if isinstance(error, ImportStopped) else ImportRun.State.FAILED
+            save(state=state, error=str(error) or type(error).__name__, finished_at=Now())
             raise
 
 
-def _bury_the_dead() -> None:
-    """Say of runs that were killed that they failed."""
-    for row in ImportRun.objects.filter(state=ImportRun.State.RUNNING).order_by("pk"):
-        with RUN_LOCK.session(row.pk) as is_dead:
-            if is_dead:
-                ImportRun.objects.filter(pk=row.pk, state=ImportRun.State.RUNNING).update(
+def _fail_killed_runs() -> None:
+    """Mark running runs as failed whose process does not hold their lock any more."""
+    for run in ImportRun.objects.filter(state=ImportRun.State.RUNNING).order_by("pk"):
+        with RUN_LOCK.session(run.pk) as is_killed:
+            if is_killed:
+                ImportRun.objects.filter(pk=run.pk, state=ImportRun.State.RUNNING).update(
                     state=ImportRun.State.FAILED, error="The run was killed. Import the file again.", finished_at=Now()
                 )
 
 
-def store(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> RecordCount:
-    """Write a batch; when the database refuses it, write its rows one by one, so that only broken ones are left."""
-    for _ in range(TRIES):
+def write_batch(
+    importer: Writer[Parsed], parsed: Sequence[Parsed], *, market: Market | None, dry_run: bool
+) -> RowCounts:
+    """Write a batch; if the database rejects it, write its rows one by one, so that only invalid ones are rejected."""
+    for _ in range(MAX_BATCH_TRIES):
         try:
-            return _write(importer, found, market=market, dry_run=dry_run)
-        except (IntegrityError, MovedError):
+            return _write_once(importer, parsed, market=market, dry_run=dry_run)
+        except (IntegrityError, RestaurantMoved):
             continue
         except OperationalError as error:
-            if not _gave_way(error):
+            if not _is_deadlock(error):
                 raise
         except DataError:
             break
-    tally = RecordCount()
-    for each in found:
+    counts = RowCounts()
+    for each in parsed:
         try:
-            written = _write_one(importer, each, market=market, dry_run=dry_run)
+            written = _write_row(importer, each, market=market, dry_run=dry_run)
         except (DataError, IntegrityError) as error:
-            tally.rejects.append(Reject(each.row, f"The database refuses it: {str(error).splitlines()[0]}"))
+            counts.rejects.append(Reject(each.row, f"The database rejects it: {str(error).splitlines()[0]}"))
         else:
-            for name in COUNTED:
-                setattr(tally, name, getattr(tally, name) + getattr(written, name))
-    return tally
+            for name in COUNT_NAMES:
+                setattr(counts, name, getattr(counts, name) + getattr(written, name))
+    return counts
 
 
-def _write_one(importer: Writer[Found], each: Found, *, market: Market | None, dry_run: bool) -> RecordCount:
-    for _ in range(TRIES_OF_A_ROW):
+def _write_row(importer: Writer[Parsed], each: Parsed, *, market: Market | None, dry_run: bool) -> RowCounts:
+    for _ in range(MAX_ROW_TRIES):
         try:
-            return _write(importer, [each], market=market, dry_run=dry_run)
-        except MovedError:
+            return _write_once(importer, [each], market=market, dry_run=dry_run)
+        except RestaurantMoved:
             continue
         except OperationalError as error:
-            if not _gave_way(error):
+            if not _is_deadlock(error):
                 raise
-    return _write(importer, [each], market=market, dry_run=dry_run)
+    return _write_once(importer, [each], market=market, dry_run=dry_run)
 
 
-def _gave_way(error: OperationalError) -> bool:
-    """Whether somebody wrote the same restaurants in another order, and we were the ones to give way."""
+def _is_deadlock(error: OperationalError) -> bool:
     return isinstance(error.__cause__, DeadlockDetected)
 
 
-def _write(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> RecordCount:
-    if not found:
-        return RecordCount()
-    with turn(market, dry_run=dry_run):
-        return importer.write(found)
+def _write_once(
+    importer: Writer[Parsed], parsed: Sequence[Parsed], *, market: Market | None, dry_run: bool
+) -> RowCounts:
+    if not parsed:
+        return RowCounts()
+    with batch_transaction(market, dry_run=dry_run):
+        return importer.upsert(parsed)
 
 
 @contextmanager
-def turn(market: Market | None, *, dry_run: bool) -> Iterator[None]:
-    """A transaction of an import in which no other import writes into the same market, whatever its source.
+def batch_transaction(market: Market | None, *, dry_run: bool) -> Iterator[None]:
+    """Open a transaction in which no other import writes to the same market; a dry run is rolled back.
 
-    So two sources cannot both make a restaurant of one place at the same time. A dry run is rolled back.
+    So two sources cannot create a restaurant of the same place at the same time.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
             for timeout in ("statement_timeout", "lock_timeout"):
-                cursor.execute("SELECT set_config(%s, %s, true)", [timeout, str(PATIENCE_MS)])
+                cursor.execute("SELECT set_config(%s, %s, true)", [timeout, str(TIMEOUT_MS)])
         if market is None:
             BATCH_LOCK.acquire()
         else:
-            # A run without a market writes into all of them; runs with one only exclude that one.
+            # A run without a market writes to all markets; one with a market excludes only that one.
             BATCH_LOCK.acquire(shared=True)
             BATCH_LOCK.acquire(market.slug)
         yield
@@ -308,23 +313,22 @@ def turn(market: Market | None, *, dry_run: bool) -> Iterator[None]:
 
 
 @contextmanager
-def release_of(source: str, *, is_complete: bool) -> Iterator[None]:
-    """Wait until no complete release of this source is imported; a complete one waits for all runs of the source.
+def release_lock(source: str, *, is_complete: bool) -> Iterator[None]:
+    """Exclude complete releases of a source from all its other runs.
 
-    Otherwise what another run adds would be absent from this release, and closed.
+    Otherwise restaurants that another run adds would be missing in the complete release, and closed.
     """
     with RELEASE_LOCK.session(source, shared=not is_complete, retry_every_s=0.2):
         yield
 
 
-def _line(content: dict[str, Any]) -> str | None:
-    """A line of JSON; None for what no JSON can say, nested deeper than Python goes or with numbers that are none."""
+def _to_json_line(content: dict[str, Any]) -> str | None:
+    """Return a JSON line; None for content that is nested too deep or has NaN or Infinity."""
     try:
-        return json.dumps(content, default=_text, allow_nan=False) + "\n"
+        return json.dumps(content, default=_to_text, allow_nan=False) + "\n"
     except (ValueError, RecursionError):
         return None
 
 
-def _text(content: object) -> str:
-    """A line of bytes as text, for the rejects."""
+def _to_text(content: object) -> str:
     return content.decode(errors="replace").rstrip() if isinstance(content, bytes) else repr(content)

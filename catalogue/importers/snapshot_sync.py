@@ -1,4 +1,4 @@
-"""Releases: files of restaurants that are staged as a whole, compared, guarded and then written batch by batch."""
+"""Releases of restaurants: all rows are staged, compared with the catalogue, guarded, and then written in batches."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,33 +7,32 @@ from pathlib import Path
 from uuid import UUID
 
 from catalogue.history import publish
-from catalogue.importers.field_provenance import ABSENT
-from catalogue.importers.row_errors import RecordCount, UnreadableFileError
+from catalogue.importers.field_provenance import MISSING
+from catalogue.importers.row_errors import RowCounts, UnreadableFileError
 from catalogue.importers.runner import (
-    BATCH,
-    Log,
-    OnStep,
-    Rejects,
-    Step,
-    StoppedError,
-    Totals,
-    batches,
-    recorded,
-    release_of,
+    BATCH_SIZE,
+    ImportStopped,
+    OnProgress,
+    Progress,
+    RejectsFile,
+    RunDetails,
+    RunTotals,
+    batch_rows,
+    batch_transaction,
+    record_run,
+    release_lock,
     skip_byte_order_mark,
-    store,
-    turn,
+    write_batch,
 )
-from catalogue.importers.staging import Figures, Staging
-from catalogue.importers.upsert import ReadPlace, RestaurantImport
+from catalogue.importers.staging import MarketComparison, StagingTable
+from catalogue.importers.upsert import ParsedRow, RestaurantImport
 from catalogue.models import Market, Restaurant, SourceRecord
 
-# A release may change so much of a market without anybody looking, and is not guarded where the source was small.
-MOST_CHANGED = 0.05
-LEAST_RECORDS = 100
-
-# Whoever wants a restaurant waits until its batch is written, staff no longer than two seconds: these take one.
-MOST_REVIEWS = 5_000
+# A release that changes more of a market needs --force; a source with few records is not guarded.
+MAX_CHANGED_SHARE = 0.05
+MIN_GUARDED_RECORDS = 100
+# Staff wait at most two seconds for a restaurant that a batch has locked; these reviews take one second.
+MAX_REVIEWS_PER_WRITE = 5_000
 
 
 @dataclass(slots=True)
@@ -41,118 +40,124 @@ class _Run:
     importer: RestaurantImport
     paths: Sequence[Path]
     market: Market | None
-    rejects: Rejects
+    rejects: RejectsFile
     dry_run: bool
-    totals: Totals
-    staging: Staging
-    on_step: OnStep
+    totals: RunTotals
+    staging: StagingTable
+    on_progress: OnProgress
     save: Callable[[], None] = lambda: None  # until the run is recorded
 
     def stage(self) -> UnreadableFileError | None:
-        """Every row of all files into the staging; the error at which a file ended, if one did."""
+        """Copy every row of all files to the staging table; return the error at which a file ended, if any."""
         sizes = [path.stat().st_size for path in self.paths]
-        self.staging.begin()
+        self.staging.create()
         error = None
         for file, path in enumerate(self.paths):
             with path.open("rb") as stream:
                 skip_byte_order_mark(stream)
                 try:
-                    for rows in batches(self.importer.rows(stream)):
-                        found, tally = self.importer.sketch(rows)
-                        self.staging.add(found, file=file)
-                        self.totals.add(len(rows), tally)
-                        self.rejects.add(tally.rejects, source=path)
-                        self.on_step(Step("read", sum(sizes[:file]) + stream.tell(), sum(sizes), self.totals))
-                except UnreadableFileError as problem:
-                    error = problem
-        self.staging.end()
+                    for rows in batch_rows(self.importer.read_rows(stream)):
+                        extracted, counts = self.importer.extract(rows)
+                        self.staging.add(extracted, file=file)
+                        self.totals.add(len(rows), counts)
+                        self.rejects.add(counts.rejects, source=path)
+                        done = sum(sizes[:file]) + stream.tell()
+                        self.on_progress(Progress("read", done, sum(sizes), self.totals))
+                except UnreadableFileError as unreadable:
+                    error = unreadable
+        self.staging.build_index()
         return error
 
-    def fold(self) -> None:
-        """Leave one row of each record."""
+    def deduplicate(self) -> None:
+        """Leave one staged row per record."""
         if self.importer.reader.IS_GROUPED:
-            self.totals.add(0, RecordCount(unchanged=self.staging.group()))
+            self.totals.add(0, RowCounts(unchanged=self.staging.merge_parts()))
             return
-        same, rejects = self.staging.repeated()
-        self.totals.add(0, RecordCount(unchanged=same))
-        for file, reject in rejects:
-            self.totals.add(0, RecordCount(rejects=[reject]))
+        identical, conflicting = self.staging.drop_duplicates()
+        self.totals.add(0, RowCounts(unchanged=identical))
+        for file, reject in conflicting:
+            self.totals.add(0, RowCounts(rejects=[reject]))
             self.rejects.add([reject], source=self.paths[file])
 
     def guard(self) -> None:
-        """Raise StoppedError when a market would change by more than 5 %."""
-        suspects = [each for each in self.staging.compare() if _is_much(each, each.stated)]
+        """Raise ImportStopped if more than 5 % of a market would change."""
+        suspects = [market for market in self.staging.compare() if _exceeds_limit(market, market.changed)]
         if not suspects:
             return
-        # Not every row that reads otherwise changes its restaurant, and only then is that worth finding out.
-        differing: dict[str, int] = {}
-        for _, page in self.staging.pending(limit=BATCH, new=False):
-            found, _ = self.importer.read([sketched for _, sketched in page])
-            for market, count in self.importer.differing(found).items():
-                differing[market] = differing.get(market, 0) + count
-        words = [
-            _words(each, differing.get(each.market, 0))
+        # A row with another digest does not always change its restaurant; only now is it worth finding out.
+        changes: dict[str, int] = {}
+        for _, page in self.staging.list_pending(limit=BATCH_SIZE, new=False):
+            parsed, _ = self.importer.parse([extracted for _, extracted in page])
+            for market, count in self.importer.count_changes(parsed).items():
+                changes[market] = changes.get(market, 0) + count
+        exceeded = [
+            (each.market, changes.get(each.market, 0), each)
             for each in suspects
-            if _is_much(each, differing.get(each.market, 0))
+            if _exceeds_limit(each, changes.get(each.market, 0))
         ]
-        if words:
-            raise StoppedError(f"{' '.join(words)} Nothing was written. When this is meant, import with --force.")
+        if exceeded:
+            summary = " ".join(
+                f"{market}: {changed} of {each.records} restaurants would change and {each.missing} be closed,"
+                f" {(changed + each.missing) / each.records:.1%} and more than {MAX_CHANGED_SHARE:.0%}."
+                for market, changed, each in exceeded
+            )
+            raise ImportStopped(f"{summary} Nothing was written. When this is meant, import with --force.")
 
-    def write(self) -> None:
-        """What is new or said otherwise, a batch in a transaction."""
-        rest = self.staging.count()
-        total, seen = rest, 0
-        for _, page in self.staging.pending(limit=BATCH):
-            files = {id(sketched.row): file for file, sketched in page}
-            found, tally = self.importer.read([sketched for _, sketched in page])
-            stored = [
-                store(self.importer, portion, market=self.market, dry_run=self.dry_run) for portion in _portions(found)
+    def upsert(self) -> None:
+        """Write new and changed records, one transaction per batch."""
+        total = unchanged = self.staging.count()
+        for _, page in self.staging.list_pending(limit=BATCH_SIZE):
+            files = {id(extracted.row): file for file, extracted in page}
+            parsed, parse_counts = self.importer.parse([extracted for _, extracted in page])
+            counts = [
+                parse_counts,
+                *(
+                    write_batch(self.importer, portion, market=self.market, dry_run=self.dry_run)
+                    for portion in _split_by_reviews(parsed)
+                ),
             ]
-            self.totals.add(0, tally, *stored)
-            rejects = [reject for each in (tally, *stored) for reject in each.rejects]
+            self.totals.add(0, *counts)
+            rejects = [reject for each in counts for reject in each.rejects]
             for file, path in enumerate(self.paths):
-                refused = [each for each in rejects if files[id(each.row)] == file]
-                self.rejects.add(refused, source=path)
-            rest -= len(page)
-            seen += len(page)
+                self.rejects.add([each for each in rejects if files[id(each.row)] == file], source=path)
+            unchanged -= len(page)
             self.save()
-            self.on_step(Step("written", seen, total, self.totals))
-        self.totals.add(0, RecordCount(unchanged=rest))
+            self.on_progress(Progress("written", total - unchanged, total, self.totals))
+        self.totals.add(0, RowCounts(unchanged=unchanged))
 
-    def close(self) -> None:
-        """What the release has no more, a batch in a transaction."""
+    def close_missing(self) -> None:
+        """Close the records that are missing in the release, one transaction per batch."""
         after = 0
-        while page := self.staging.absentees(after=after, limit=BATCH):
+        while page := self.staging.list_missing(after=after, limit=BATCH_SIZE):
             after = page[-1][0]
-            with turn(self.market, dry_run=self.dry_run):
-                closed = close_absent(page, source=self.importer.source, clock=self.importer.clock)
-            self.totals.add(0, RecordCount(closed=closed))
+            with batch_transaction(self.market, dry_run=self.dry_run):
+                closed = close_missing(page, source=self.importer.source, clock=self.importer.clock)
+            self.totals.add(0, RowCounts(closed=closed))
             self.save()
 
 
-def take(
+def import_snapshot(
     importer: RestaurantImport,
     paths: Sequence[Path],
     *,
     market: Market | None,
-    rejects: Rejects,
+    rejects: RejectsFile,
     now: datetime,
     dry_run: bool = False,
     is_complete: bool = False,
     forced: bool = False,
-    on_step: OnStep = lambda _: None,
-) -> Totals:
-    """Import files of restaurants as one release; after each batch `on_step` hears how far it is.
+    on_progress: OnProgress = lambda _: None,
+) -> RunTotals:
+    """Import files of restaurants as one release, with constant memory; `on_progress` is called after each batch.
 
-    Memory stays the same however long they are. Each batch is one transaction, so a run that is killed leaves whole
-    batches and the next one completes it. A complete release closes what it has no more, and is stopped before it
-    writes anything when it would change more than 5 % of a market, unless forced. Nothing is left of a dry run.
-    Raises StoppedError, and UnreadableFileError when a file is not what the importer reads: then of a complete
-    release nothing is stored, of any other what came before.
+    Each batch is one transaction, so a killed run leaves whole batches and the next one completes it. A complete
+    release closes the restaurants that are missing in it; unless forced, it is stopped before it writes anything if it
+    would change more than 5 % of a market. A dry run writes nothing. Raises ImportStopped, and UnreadableFileError if
+    a file has another format: a complete release writes nothing then, any other the rows before the error.
     """
-    totals = Totals()
+    totals = RunTotals()
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    log = Log(
+    details = RunDetails(
         source=importer.source,
         file=f"{str(paths[0])[-380:]}{more}",
         market=market,
@@ -161,69 +166,61 @@ def take(
         dry_run=dry_run,
         forced=forced,
     )
-    staging = Staging(source=importer.source)
-    run = _Run(importer, paths, market, rejects, dry_run, totals, staging, on_step)
-    with recorded(log, totals) as run.save, release_of(importer.source, is_complete=is_complete):
+    staging = StagingTable(source=importer.source)
+    run = _Run(importer, paths, market, rejects, dry_run, totals, staging, on_progress)
+    with record_run(details, totals) as run.save, release_lock(importer.source, is_complete=is_complete):
         error = run.stage()
         if error is not None and is_complete:
             raise error
-        run.fold()
+        run.deduplicate()
         if is_complete and not forced:
             run.guard()
-        run.write()
+        run.upsert()
         if is_complete:
-            run.close()
+            run.close_missing()
         if error is not None:
             raise error
     return totals
 
 
-def close_absent(absentees: Sequence[tuple[int, UUID]], *, source: str, clock: Callable[[], datetime]) -> int:
-    """Mark these records of the source as absent, and close what no source names any more; how many are closed.
+def close_missing(missing: Sequence[tuple[int, UUID]], *, source: str, clock: Callable[[], datetime]) -> int:
+    """Mark these records as missing and close the restaurants that no source has any more; return their number.
 
-    What staff said of the status stays. Call it in a transaction that holds the import's lock.
+    A status that staff have locked stays. Call it in batch_transaction.
     """
     publish.set_actor(f"import:{source}")
-    pks = {pk for _, pk in absentees}
-    ids = {record for record, _ in absentees}
+    pks = {pk for _, pk in missing}
+    ids = {record for record, _ in missing}
     restaurants = list(Restaurant.objects.filter(pk__in=pks).select_for_update().order_by("pk"))
     records = SourceRecord.objects.filter(restaurant__in=pks).select_for_update(of=("self",)).order_by("pk")
-    named = {each.restaurant_id for each in records if each.pk not in ids and each.digest != ABSENT}
-    SourceRecord.objects.filter(pk__in=ids).update(digest=ABSENT)
-    gone = [
+    still_listed = {each.restaurant_id for each in records if each.pk not in ids and each.digest != MISSING}
+    SourceRecord.objects.filter(pk__in=ids).update(digest=MISSING)
+    closed = [
         each.pk
         for each in restaurants
-        if each.pk not in named
+        if each.pk not in still_listed
         and "status" not in each.locked_fields
         and each.status != Restaurant.Status.PERMANENTLY_CLOSED
         and each.merged_into_id is None
         and each.erased_at is None
     ]
-    return Restaurant.objects.filter(pk__in=gone).update(
+    return Restaurant.objects.filter(pk__in=closed).update(
         status=Restaurant.Status.PERMANENTLY_CLOSED, updated_at=clock()
     )
 
 
-def _portions(found: Sequence[ReadPlace]) -> Iterator[Sequence[ReadPlace]]:
-    """Parts of a batch with MOST_REVIEWS at most, or a single restaurant that has more."""
+def _split_by_reviews(parsed: Sequence[ParsedRow]) -> Iterator[Sequence[ParsedRow]]:
+    """Split a batch so that each portion has at most MAX_REVIEWS_PER_WRITE, or is a single restaurant."""
     start, reviews = 0, 0
-    for end, each in enumerate(found):
+    for end, each in enumerate(parsed):
         more = len(each.place.reviews or ())
-        if end > start and reviews + more > MOST_REVIEWS:
-            yield found[start:end]
+        if end > start and reviews + more > MAX_REVIEWS_PER_WRITE:
+            yield parsed[start:end]
             start, reviews = end, 0
         reviews += more
-    if start < len(found):
-        yield found[start:]
+    if start < len(parsed):
+        yield parsed[start:]
 
 
-def _is_much(figures: Figures, differing: int) -> bool:
-    return figures.records >= LEAST_RECORDS and differing + figures.absent > MOST_CHANGED * figures.records
-
-
-def _words(figures: Figures, differing: int) -> str:
-    share = (differing + figures.absent) / figures.records
-    return (
-        f"{figures.market}: {differing} of {figures.records} restaurants would change and {figures.absent} be closed,"
-        f" {share:.1%} and more than {MOST_CHANGED:.0%}."
-    )
+def _exceeds_limit(market: MarketComparison, changed: int) -> bool:
+    return market.records >= MIN_GUARDED_RECORDS and changed + market.missing > MAX_CHANGED_SHARE * market.records

@@ -1,4 +1,4 @@
-"""Rows of a source that states restaurants: read, found again by their record, joined, created or changed."""
+"""The upsert of restaurants: match new records with the catalogue, update known ones, create the rest."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,212 +9,211 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from catalogue.history import publish
-from catalogue.importers import deduplication, reviews_and_offers
-from catalogue.importers.field_provenance import Claim, as_field, stated
-from catalogue.importers.parsing.market_lookup import Atlas, OutsideError, neighborhoods
-from catalogue.importers.parsing.parsed_place import COLUMNS, Place, Sketch
-from catalogue.importers.row_errors import MovedError, RecordCount, Reject, RejectedError, Row
-from catalogue.matching.scoring import Likeness
+from catalogue.importers import deduplication
+from catalogue.importers.field_provenance import RecordUpdate, field_name, list_fields
+from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarkets, find_neighborhoods
+from catalogue.importers.parsing.parsed_place import COLUMNS, ExtractedRecord, ParsedPlace
+from catalogue.importers.reviews_and_offers import RecordContent, write_reviews_and_rules
+from catalogue.importers.row_errors import Reject, RestaurantMoved, Row, RowCounts, RowRejected
 from catalogue.models import Cuisine, Market, MatchCandidate, Restaurant, SourceRecord
 from catalogue.places import slugs
 from catalogue.search.geocoding.distance import Location
 
-WRITTEN = (*map(as_field, COLUMNS), "phone_verified_at", "updated_at")
+UPDATE_COLUMNS = (*map(field_name, COLUMNS), "phone_verified_at", "updated_at")
 
 
-class Reader(Protocol):
-    """What reads one kind of file."""
+class SourceReader(Protocol):
+    """Reads one kind of file."""
 
     @property
     def SOURCE(self) -> str: ...  # noqa: N802  # a constant of modules
 
-    # Whether a file holds all there are in a market: then what is absent from it is gone.
+    # Whether a file lists all restaurants of a market, so that missing ones are closed.
     @property
     def IS_COMPLETE(self) -> bool: ...  # noqa: N802
 
-    # Whether most rows lie outside of all markets, and are skipped instead of refused.
+    # Whether most rows lie outside of all markets; those are skipped, not rejected.
     @property
     def IS_WORLDWIDE(self) -> bool: ...  # noqa: N802
 
-    # Whether a record is told of in several rows, which `read` gets together.
+    # Whether a record consists of several rows, which `parse` gets together.
     @property
     def IS_GROUPED(self) -> bool: ...  # noqa: N802
 
-    def rows(self, stream: BinaryIO) -> Iterator[Any]: ...
+    def read_rows(self, stream: BinaryIO) -> Iterator[Any]: ...
 
-    def sketch(self, content: Any) -> Sketch | None: ...
+    def extract(self, content: Any) -> ExtractedRecord | None: ...
 
-    def read(self, sketch: Sketch, *, market: Market, on: date) -> Place: ...
+    def parse(self, extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlace: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Sketched:
-    """A row that is a place to eat in one of the markets."""
+class ExtractedRow:
+    """A row of an eatery in one of the markets."""
 
     row: Row
-    sketch: Sketch
+    extracted: ExtractedRecord
     market: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPlace:
-    """A place with the row that states it."""
+class ParsedRow:
+    """A parsed place with its row."""
 
     row: Row
-    place: Place
+    place: ParsedPlace
 
 
 @dataclass(slots=True)
 class RestaurantImport:
-    """One run over rows of restaurants. Each batch asks `clock` when it is written: that is when it becomes true."""
+    """A run over rows of restaurants. Each batch calls `clock` when it is written."""
 
-    reader: Reader
-    atlas: Atlas
+    reader: SourceReader
+    markets: MarketIndex
     clock: Callable[[], datetime]
 
     @property
     def source(self) -> str:
         return self.reader.SOURCE
 
-    def rows(self, stream: BinaryIO) -> Iterator[Any]:
-        return self.reader.rows(stream)
+    def read_rows(self, stream: BinaryIO) -> Iterator[Any]:
+        return self.reader.read_rows(stream)
 
-    def sketch(self, rows: Sequence[Row]) -> tuple[list[Sketched], RecordCount]:
-        """Tell which rows are places to eat, and count what is not. No query."""
-        tally = RecordCount()
-        found: list[Sketched] = []
+    def extract(self, rows: Sequence[Row]) -> tuple[list[ExtractedRow], RowCounts]:
+        """Find the rows that are eateries, and count the others. No query."""
+        counts = RowCounts()
+        extracted: list[ExtractedRow] = []
         for row in rows:
             try:
-                sketch = self.reader.sketch(row.content)
-                if sketch is None:
-                    tally.skipped += 1
+                record = self.reader.extract(row.content)
+                if record is None:
+                    counts.skipped += 1
                     continue
-                market = self.atlas.market_of(sketch.location, stated=sketch.market, country=sketch.country)
-                found.append(Sketched(row, sketch, market.slug))
-            except OutsideError as error:
+                market = self.markets.find_market(record.location, declared=record.market, country=record.country)
+                extracted.append(ExtractedRow(row, record, market.slug))
+            except OutsideMarkets as error:
                 if self.reader.IS_WORLDWIDE:
-                    tally.skipped += 1
+                    counts.skipped += 1
                 else:
-                    tally.rejects.append(Reject(row, str(error)))
-            except RejectedError as error:
-                tally.rejects.append(Reject(row, str(error)))
-        return found, tally
+                    counts.rejects.append(Reject(row, str(error)))
+            except RowRejected as error:
+                counts.rejects.append(Reject(row, str(error)))
+        return extracted, counts
 
-    def read(self, sketched: Sequence[Sketched]) -> tuple[list[ReadPlace], RecordCount]:
-        """Read whole what is new or changed. One query; call it outside of a transaction."""
-        tally = RecordCount()
-        found: list[ReadPlace] = []
-        markets = {market.slug: market for market in self.atlas.markets}
-        for each in sketched:
+    def parse(self, extracted: Sequence[ExtractedRow]) -> tuple[list[ParsedRow], RowCounts]:
+        """Parse new and changed rows. One query; call it outside of a transaction."""
+        counts = RowCounts()
+        parsed: list[ParsedRow] = []
+        markets = {market.slug: market for market in self.markets.all}
+        for each in extracted:
             market = markets[each.market]
             on = self.clock().astimezone(ZoneInfo(market.timezone)).date()
             try:
-                found.append(ReadPlace(each.row, self.reader.read(each.sketch, market=market, on=on)))
-            except RejectedError as error:
-                tally.rejects.append(Reject(each.row, str(error)))
-        return _with_neighborhoods(found), tally
+                parsed.append(ParsedRow(each.row, self.reader.parse(each.extracted, market=market, on=on)))
+            except RowRejected as error:
+                counts.rejects.append(Reject(each.row, str(error)))
+        return _add_neighborhoods(parsed), counts
 
-    def write(self, found: Sequence[ReadPlace]) -> RecordCount:
-        """Store what was read. Call it in a transaction that holds the import's lock.
+    def upsert(self, parsed: Sequence[ParsedRow]) -> RowCounts:
+        """Write parsed rows. Call it in batch_transaction.
 
-        A new record of a restaurant that other sources name is joined to it; where that is not certain a restaurant
-        is made, and staff are asked. Raises MovedError when staff merged or erased one of them meanwhile: asked again,
-        it is written to the restaurant that the record speaks of then.
+        A new record that matches a restaurant of other sources is joined to it; an uncertain match creates a
+        restaurant and queues the pair for review. Raises RestaurantMoved if staff merged or erased one of them since
+        it was read; a repetition finds the current restaurant.
         """
         publish.set_actor(f"import:{self.source}")
-        places = [each.place for each in found]
+        places = [each.place for each in parsed]
         _add_cuisines(places)
-        held = self._held(places)
-        fresh = [place for place in places if place.record not in held]
-        judged = deduplication.judge(fresh, source=self.source)
-        restaurants, records = _lock({*held.values(), *judged.same.values()})
-        if self._held(places) != held or not all(_is_there(restaurants[pk]) for pk in judged.same.values()):
-            raise MovedError
-        # Whoever held one of them before has written, and with an earlier clock.
+        known = self._find_known(places)
+        fresh = [place for place in places if place.record not in known]
+        duplicates = deduplication.find_duplicates(fresh, source=self.source)
+        restaurants, records = _lock_restaurants({*known.values(), *duplicates.same.values()})
+        if self._find_known(places) != known or not all(
+            _is_current(restaurants[pk]) for pk in duplicates.same.values()
+        ):
+            raise RestaurantMoved
+        # After the locks are acquired: earlier writers have used an earlier clock.
         now = self.clock()
-        mine = self._mine(records)
-        # The digest may be equal by now: another run of the same file was quicker.
-        known = [
+        mine = self._own_records(records)
+        # Another run of the same file may have written it first.
+        changed_places = [
             place
             for place in places
-            if place.record in held
+            if place.record in known
             and mine[place.record].digest != place.digest
-            and _is_there(restaurants[held[place.record]])
+            and _is_current(restaurants[known[place.record]])
         ]
-        claims = [
-            *(self._claim(mine[place.record], place, restaurants, records) for place in known),
+        updates = [
+            *(self._update(mine[place.record], place, restaurants, records) for place in changed_places),
             *(
-                self._claim(self._record(restaurants[pk], fresh[number]), fresh[number], restaurants, records)
-                for number, pk in judged.same.items()
+                self._update(self._new_record(restaurants[pk], fresh[number]), fresh[number], restaurants, records)
+                for number, pk in duplicates.same.items()
             ),
         ]
         created = self._create(
-            {number: place for number, place in enumerate(fresh) if number not in judged.same}, now=now
+            {number: place for number, place in enumerate(fresh) if number not in duplicates.same}, now=now
         )
-        changed = self._settle(claims, now=now)
-        stated = [
-            *((restaurant, fresh[number]) for number, restaurant in created.items()),
-            *((each.restaurant, each.place) for each in claims),
+        changed = {each.restaurant.pk: each.restaurant for each in updates if each.apply(now=now)}
+        _save_records(updates)
+        contents = [
+            *(RecordContent(created[number].pk, fresh[number].record, fresh[number]) for number in created),
+            *(RecordContent(each.restaurant.pk, each.place.record, each.place) for each in updates),
         ]
-        touched = reviews_and_offers.write(
-            [reviews_and_offers.Statement(restaurant.pk, place.record, place) for restaurant, place in stated],
-            source=self.source,
-            now=now,
-        )
+        touched = write_reviews_and_rules(contents, source=self.source, now=now)
         changed |= {pk: restaurants[pk] for pk in touched if pk in restaurants}
-        _store(changed, now=now)
-        queued = self._queue(judged.pairs, created=created, now=now)
-        differing = sum(mine[place.record].restaurant_id in changed for place in known)
-        return RecordCount(
+        _update_restaurants(changed, now=now)
+        queued = self._queue_pairs(duplicates.pairs, created=created, now=now)
+        changed_count = sum(mine[place.record].restaurant_id in changed for place in changed_places)
+        return RowCounts(
             created=len(created),
-            merged=len(judged.same),
-            changed=differing,
-            unchanged=len(places) - len(fresh) - differing,
+            merged=len(duplicates.same),
+            changed=changed_count,
+            unchanged=len(places) - len(fresh) - changed_count,
             queued=queued,
         )
 
-    def differing(self, found: Sequence[ReadPlace]) -> dict[str, int]:
-        """How many restaurants of each market would differ when this were written. Three queries, and no change."""
-        held = self._held([each.place for each in found])
-        restaurants = Restaurant.objects.in_bulk(set(held.values()))
-        records = _records(held.values())
-        mine = self._mine(records)
+    def count_changes(self, parsed: Sequence[ParsedRow]) -> dict[str, int]:
+        """Return by market how many restaurants these rows would change. Three queries, no writes."""
+        known = self._find_known([each.place for each in parsed])
+        restaurants = Restaurant.objects.in_bulk(set(known.values()))
+        records = _load_records(known.values())
+        mine = self._own_records(records)
         now = self.clock()
-        counts: dict[str, int] = defaultdict(int)
-        for each in found:
-            # Nothing is locked: a record that staff move meanwhile is not counted.
+        changes: dict[str, int] = defaultdict(int)
+        for each in parsed:
+            # Nothing is locked; a record that staff move at the same time is not counted.
             record = mine.get(each.place.record)
-            if record is not None and _is_there(restaurants[record.restaurant_id]):
-                claim = self._claim(record, each.place, restaurants, records)
-                counts[claim.restaurant.market_id] += claim.settle(now=now)
-        return counts
+            if record is not None and _is_current(restaurants[record.restaurant_id]):
+                update = self._update(record, each.place, restaurants, records)
+                changes[update.restaurant.market_id] += update.apply(now=now)
+        return changes
 
-    def _held(self, places: Sequence[Place]) -> dict[str, UUID]:
+    def _find_known(self, places: Sequence[ParsedPlace]) -> dict[str, UUID]:
         records = SourceRecord.objects.filter(source=self.source, record__in=[place.record for place in places])
         return dict(records.values_list("record", "restaurant"))
 
-    def _mine(self, records: Mapping[UUID, Sequence[SourceRecord]]) -> dict[str, SourceRecord]:
+    def _own_records(self, records: Mapping[UUID, Sequence[SourceRecord]]) -> dict[str, SourceRecord]:
         return {
             record.record: record for each in records.values() for record in each if record.source_id == self.source
         }
 
-    def _claim(
+    def _update(
         self,
         record: SourceRecord,
-        place: Place,
+        place: ParsedPlace,
         restaurants: Mapping[UUID, Restaurant],
         records: Mapping[UUID, list[SourceRecord]],
-    ) -> Claim:
+    ) -> RecordUpdate:
         others = [each for each in records[record.restaurant_id] if each is not record]
-        return Claim(restaurant=restaurants[record.restaurant_id], record=record, place=place, others=others)
+        return RecordUpdate(restaurant=restaurants[record.restaurant_id], record=record, place=place, others=others)
 
-    def _record(self, restaurant: Restaurant, place: Place) -> SourceRecord:
+    def _new_record(self, restaurant: Restaurant, place: ParsedPlace) -> SourceRecord:
         return SourceRecord(restaurant=restaurant, source_id=self.source, record=place.record)
 
-    def _create(self, places: Mapping[int, Place], *, now: datetime) -> dict[int, Restaurant]:
-        """The new restaurants, by the numbers of their places."""
-        addresses = slugs.allocate_slugs([(place.name, place.neighborhood) for place in places.values()])
-        made = {
+    def _create(self, places: Mapping[int, ParsedPlace], *, now: datetime) -> dict[int, Restaurant]:
+        """Create the new restaurants; return them by the numbers of their places."""
+        addresses = slugs.free([(place.name, place.neighborhood) for place in places.values()])
+        restaurants = {
             number: Restaurant(
                 slug=slug,
                 created_at=now,
@@ -223,77 +222,78 @@ class RestaurantImport:
             )
             for slug, (number, place) in zip(addresses, places.items(), strict=True)
         }
-        # In one order everywhere, so that two writers of the same slugs wait for each other and cannot deadlock.
-        Restaurant.objects.bulk_create(sorted(made.values(), key=lambda restaurant: restaurant.slug))
+        # In a fixed order, so that two writers of the same slugs cannot deadlock.
+        Restaurant.objects.bulk_create(sorted(restaurants.values(), key=lambda restaurant: restaurant.slug))
         SourceRecord.objects.bulk_create(
             SourceRecord(
                 restaurant=restaurant,
                 source_id=self.source,
                 record=places[number].record,
                 digest=places[number].digest,
-                fields=stated(places[number]),
+                fields=list_fields(places[number]),
                 updated_at=now,
             )
-            for number, restaurant in made.items()
+            for number, restaurant in restaurants.items()
         )
-        return made
+        return restaurants
 
-    def _settle(self, claims: Sequence[Claim], *, now: datetime) -> dict[UUID, Restaurant]:
-        """Bring restaurants and records to what holds now, and store the records; the restaurants that differ."""
-        differing = {each.restaurant.pk: each.restaurant for each in claims if each.settle(now=now)}
-        records = {id(record): record for each in claims for record in (each.record, *each.others)}
-        SourceRecord.objects.bulk_update(
-            [record for record in records.values() if record.pk], ["digest", "fields", "updated_at"], batch_size=200
-        )
-        SourceRecord.objects.bulk_create([record for record in records.values() if not record.pk])
-        return differing
-
-    def _queue(self, pairs: Sequence[deduplication.Pair], *, created: Mapping[int, Restaurant], now: datetime) -> int:
-        """Ask staff whether these are one place; how many pairs there are."""
-        asked = []
+    def _queue_pairs(
+        self, pairs: Sequence[deduplication.CandidatePair], *, created: Mapping[int, Restaurant], now: datetime
+    ) -> int:
+        """Queue uncertain pairs for review by staff; return their number."""
+        candidates = []
         for pair in pairs:
             if pair.number in created:
                 other = created[pair.other].pk if isinstance(pair.other, int) else pair.other
                 first, second = sorted((created[pair.number].pk, other))
-                asked.append(
+                candidates.append(
                     MatchCandidate(
                         first_id=first,
                         second_id=second,
                         score=pair.likeness.score,
-                        reasons=_reasons(pair.likeness),
+                        reasons={
+                            "name": pair.likeness.name,
+                            "address": pair.likeness.address,
+                            "phone": pair.likeness.phone_equal,
+                            "metres": pair.likeness.metres,
+                        },
                         found_at=now,
                     )
                 )
-        MatchCandidate.objects.bulk_create(asked, ignore_conflicts=True)
-        return len(asked)
+        MatchCandidate.objects.bulk_create(candidates, ignore_conflicts=True)
+        return len(candidates)
 
 
-def _reasons(alike: MatchScore) -> dict[str, Any]:
-    return {"name": alike.name, "address": alike.address, "phone": alike.phone_equal, "metres": alike.distance_m}
-
-
-def _is_there(restaurant: Restaurant) -> bool:
-    """Whether it was neither merged nor erased: of those an import says nothing."""
+def _is_current(restaurant: Restaurant) -> bool:
+    """Whether a restaurant is neither merged nor erased; imports do not write to those."""
     return restaurant.merged_into_id is None and restaurant.erased_at is None
 
 
-def _store(differing: Mapping[UUID, Restaurant], *, now: datetime) -> None:
-    ordered = [differing[pk] for pk in sorted(differing)]
+def _save_records(updates: Sequence[RecordUpdate]) -> None:
+    records = {id(record): record for each in updates for record in (each.record, *each.others)}.values()
+    SourceRecord.objects.bulk_update(
+        [record for record in records if record.pk], ["digest", "fields", "updated_at"], batch_size=200
+    )
+    SourceRecord.objects.bulk_create([record for record in records if not record.pk])
+
+
+def _update_restaurants(changed: Mapping[UUID, Restaurant], *, now: datetime) -> None:
+    ordered = [changed[pk] for pk in sorted(changed)]
     for restaurant in ordered:
         restaurant.updated_at = now
-    Restaurant.objects.bulk_update(ordered, WRITTEN, batch_size=200)
+    Restaurant.objects.bulk_update(ordered, UPDATE_COLUMNS, batch_size=200)
 
 
-def _lock(pks: set[UUID]) -> tuple[dict[UUID, Restaurant], dict[UUID, list[SourceRecord]]]:
-    """The restaurants and then their records, locked in the order in which everybody locks them."""
+def _lock_restaurants(pks: set[UUID]) -> tuple[dict[UUID, Restaurant], dict[UUID, list[SourceRecord]]]:
+    """Lock the restaurants and then their records, in the order that all writers use."""
     restaurants = {
         restaurant.pk: restaurant
         for restaurant in Restaurant.objects.filter(pk__in=pks).select_for_update(of=("self",)).order_by("pk")
     }
-    return restaurants, _records(pks, lock=True)
+    return restaurants, _load_records(pks, lock=True)
 
 
-def _records(pks: Any, *, lock: bool = False) -> dict[UUID, list[SourceRecord]]:
+def _load_records(pks: Any, *, lock: bool = False) -> dict[UUID, list[SourceRecord]]:
     found = SourceRecord.objects.filter(restaurant__in=set(pks)).order_by("restaurant_id", "pk")
     records: dict[UUID, list[SourceRecord]] = defaultdict(list)
     for record in found.select_for_update(of=("self",)) if lock else found:
@@ -301,23 +301,23 @@ def _records(pks: Any, *, lock: bool = False) -> dict[UUID, list[SourceRecord]]:
     return records
 
 
-def _with_neighborhoods(found: list[ReadPlace]) -> list[ReadPlace]:
-    unknown = [
+def _add_neighborhoods(found: list[ParsedRow]) -> list[ParsedRow]:
+    missing = [
         (each, Location(each.place.latitude, each.place.longitude))
         for each in found
         if each.place.neighborhood is None and each.place.latitude is not None and each.place.longitude is not None
     ]
-    if not unknown:
+    if not missing:
         return found
-    names = neighborhoods([location for _, location in unknown])
-    known = {id(each): name for (each, _), name in zip(unknown, names, strict=True)}
+    names = find_neighborhoods([location for _, location in missing])
+    named = {id(each): name for (each, _), name in zip(missing, names, strict=True)}
     return [
-        replace(each, place=replace(each.place, neighborhood=known.get(id(each), each.place.neighborhood)))
+        replace(each, place=replace(each.place, neighborhood=named.get(id(each), each.place.neighborhood)))
         for each in found
     ]
 
 
-def _add_cuisines(places: Sequence[Place]) -> None:
+def _add_cuisines(places: Sequence[ParsedPlace]) -> None:
     labels = {slug: label for place in places for slug, label in place.cuisine_labels.items()}
     Cuisine.objects.bulk_create(
         [Cuisine(slug=slug, label=label) for slug, label in sorted(labels.items())], ignore_conflicts=True

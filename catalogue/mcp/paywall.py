@@ -42,7 +42,7 @@ NEXT_STEPS: Mapping[type[ApiError], str] = {
     OfferExpired: "Find another one with list_offers.",
     NoOfferAtTime: "Find others with list_offers.",
     TooManyBookings: "The guest can cancel one of them by its `manage_url`.",
-    NoSuchExport: "start_export gives the `id` of one, to the wallet that orders it.",
+    ExportNotFound: "start_export gives the `id` of one, to the wallet that orders it.",
     TooManyExports: "See how far they are with get_export.",
     checkout.TierRequired: "How a tier is reached stands in restaurants://prices.",
     x402.InvalidPayment: "Nothing was charged. Call without it to be told the price, and send what the wallet signs.",

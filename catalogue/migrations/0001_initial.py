@@ -85,12 +85,12 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(("country__regex", "^[A-Z]{2}$")),
-                        name="market_country_is_two_capitals",
+                        name="market_country_code_valid",
                         violation_error_message="The country is a code of ISO 3166-1: DK.",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("currency__regex", "^[A-Z]{3}$")),
-                        name="market_currency_is_three_capitals",
+                        name="market_currency_code_valid",
                         violation_error_message="The currency is a code of ISO 4217: DKK.",
                     ),
                     models.CheckConstraint(
@@ -100,7 +100,7 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("latitude__range", (-85, 85)), ("longitude__range", (-180, 180))),
-                        name="market_on_earth",
+                        name="market_location_valid",
                         violation_error_message="The centre lies within 85 degrees of latitude and 180 of longitude.",
                     ),
                     models.CheckConstraint(
@@ -161,7 +161,7 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(("key__regex", "^[a-z][a-z0-9_]*$")),
-                        name="attribute_key_is_a_word",
+                        name="attribute_key_valid",
                         violation_error_message="A key has small letters, digits and _, and begins with a letter.",
                     )
                 ],
@@ -189,9 +189,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("market", "date"), name="a_market_has_a_holiday_once")
-                ],
+                "constraints": [models.UniqueConstraint(fields=("market", "date"), name="unique_market_holiday")],
             },
         ),
         migrations.CreateModel(
@@ -354,7 +352,7 @@ class Migration(migrations.Migration):
                             ("hours__contains", {"known": False}), ("hours__has_key", "notes"), _connector="OR"
                         ),
                         fields=["id"],
-                        name="restaurant_with_unread_hours",
+                        name="restaurant_with_unparsed_hours",
                     ),
                 ],
                 "constraints": [
@@ -375,12 +373,12 @@ class Migration(migrations.Migration):
                             ),
                             _connector="OR",
                         ),
-                        name="restaurant_location_whole_and_on_earth",
+                        name="restaurant_location_valid",
                         violation_error_message="A location is a latitude within 85 degrees and a longitude within 180, or neither.",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("country__regex", "^[A-Z]{2}$")),
-                        name="restaurant_country_is_two_capitals",
+                        name="restaurant_country_code_valid",
                         violation_error_message="The country is a code of ISO 3166-1: DK.",
                     ),
                     models.CheckConstraint(
@@ -389,21 +387,21 @@ class Migration(migrations.Migration):
                             models.Q(("merged_into", models.F("id")), _negated=True),
                             _connector="OR",
                         ),
-                        name="restaurant_is_not_merged_into_itself",
+                        name="restaurant_not_merged_into_itself",
                     ),
                     models.CheckConstraint(
                         condition=django.db.models.lookups.Exact(
                             models.Func("attributes", function="jsonb_typeof", output_field=models.TextField()),
                             models.Value("object"),
                         ),
-                        name="restaurant_attributes_are_an_object",
+                        name="restaurant_attributes_is_object",
                     ),
                     models.CheckConstraint(
                         condition=django.db.models.lookups.Exact(
                             models.Func("external_ids", function="jsonb_typeof", output_field=models.TextField()),
                             models.Value("object"),
                         ),
-                        name="restaurant_external_ids_are_an_object",
+                        name="restaurant_external_ids_is_object",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("phone__regex", "^\\+[1-9][0-9]{6,14}$")), name="restaurant_phone_is_e164"
@@ -447,9 +445,7 @@ class Migration(migrations.Migration):
                 ("updated_at", models.DateTimeField()),
             ],
             options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("source", "record"), name="one_restaurant_per_source_record")
-                ],
+                "constraints": [models.UniqueConstraint(fields=("source", "record"), name="unique_source_record")],
             },
         ),
         migrations.CreateModel(
@@ -492,12 +488,12 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "indexes": [models.Index(fields=["state", "-score", "id"], name="match_likeliest_of_state")],
+                "indexes": [models.Index(fields=["state", "-score", "id"], name="match_candidate_by_score")],
                 "constraints": [
                     models.CheckConstraint(
-                        condition=models.Q(("first__lt", models.F("second"))), name="match_in_order_of_ids"
+                        condition=models.Q(("first__lt", models.F("second"))), name="match_candidate_ids_ordered"
                     ),
-                    models.UniqueConstraint(fields=("first", "second"), name="a_pair_is_judged_once"),
+                    models.UniqueConstraint(fields=("first", "second"), name="unique_match_candidate_pair"),
                 ],
             },
         ),
@@ -645,7 +641,7 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(
                         condition=models.Q(("status__in", ("awaiting_payment", "queued", "running"))),
                         fields=("wallet", "fingerprint"),
-                        name="one_unfinished_export_of_a_kind_and_wallet",
+                        name="unique_unfinished_export",
                         nulls_distinct=False,
                     ),
                     models.CheckConstraint(
@@ -663,7 +659,7 @@ class Migration(migrations.Migration):
                                 ],
                             )
                         ),
-                        name="export_status_is_known",
+                        name="export_status_valid",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -671,7 +667,7 @@ class Migration(migrations.Migration):
                             models.Q(("error", ""), _negated=True),
                             _connector="OR",
                         ),
-                        name="a_failed_export_says_why",
+                        name="failed_export_requires_error",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -679,7 +675,7 @@ class Migration(migrations.Migration):
                             models.Q(("expires_at__isnull", False), ("rows__isnull", False)),
                             _connector="OR",
                         ),
-                        name="a_finished_export_is_counted",
+                        name="succeeded_export_requires_rows",
                     ),
                 ],
             },
@@ -719,14 +715,14 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[("waiting", "Waiting"), ("taken", "Taken"), ("done", "Done")],
-                        default="waiting",
+                        choices=[("queued", "Queued"), ("claimed", "Claimed"), ("done", "Done")],
+                        default="queued",
                         max_length=20,
                     ),
                 ),
                 ("lease_until", models.DateTimeField(blank=True, null=True)),
                 ("token", models.PositiveBigIntegerField(default=0, help_text="Of the last claim")),
-                ("tries", models.PositiveIntegerField(default=0, help_text="Failed attempts")),
+                ("attempts", models.PositiveIntegerField(default=0, help_text="Failed attempts")),
                 (
                     "generation",
                     models.PositiveIntegerField(default=0, help_text="Of the snapshot that it is known to be of"),
@@ -757,10 +753,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("export", "seq"), name="a_part_of_an_export_is_there_once"),
+                    models.UniqueConstraint(fields=("export", "seq"), name="unique_export_part_seq"),
                     models.CheckConstraint(
-                        condition=models.Q(("state__in", ["waiting", "taken", "done"])),
-                        name="export_part_state_is_known",
+                        condition=models.Q(("state__in", ["queued", "claimed", "done"])),
+                        name="export_part_state_valid",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -772,7 +768,7 @@ class Migration(migrations.Migration):
                             ),
                             _connector="OR",
                         ),
-                        name="a_written_part_is_counted",
+                        name="done_export_part_requires_rows",
                     ),
                 ],
             },
@@ -858,7 +854,7 @@ class Migration(migrations.Migration):
                     "closed",
                     models.PositiveIntegerField(db_default=0, default=0, help_text="Missing in a newer release"),
                 ),
-                ("refused", models.PositiveIntegerField(default=0)),
+                ("rejected", models.PositiveIntegerField(default=0)),
                 ("rejects_file", models.CharField(blank=True, max_length=400)),
                 ("error", models.TextField(blank=True)),
                 ("started_at", models.DateTimeField()),
@@ -934,7 +930,7 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(("review_count__gte", 5), ("text", ""), _connector="OR"),
-                        name="insight_has_enough_reviews",
+                        name="insight_min_reviews",
                         violation_error_message="Fewer than five reviews say too little.",
                     )
                 ],
@@ -953,12 +949,14 @@ class Migration(migrations.Migration):
                         to="catalogue.restaurant",
                     ),
                 ),
-                ("asked", models.PositiveIntegerField(default=1, help_text="How often")),
-                ("first_asked_at", models.DateTimeField()),
-                ("last_asked_at", models.DateTimeField()),
+                ("request_count", models.PositiveIntegerField(default=1, help_text="How often")),
+                ("first_requested_at", models.DateTimeField()),
+                ("last_requested_at", models.DateTimeField()),
             ],
             options={
-                "indexes": [models.Index(fields=["-asked", "first_asked_at"], name="insight_demand_by_weight")],
+                "indexes": [
+                    models.Index(fields=["-request_count", "first_requested_at"], name="insight_demand_by_weight")
+                ],
             },
         ),
         migrations.CreateModel(
@@ -986,14 +984,14 @@ class Migration(migrations.Migration):
                     "outcome",
                     models.CharField(
                         choices=[
-                            ("asked", "no response yet"),
+                            ("pending", "no response yet"),
                             ("written", "Written"),
                             ("refused", "the model declined"),
                             ("rejected", "text not supported by the reviews"),
                             ("failed", "no response, or an invalid one"),
                             ("dropped", "the reviews or the insight changed in the meantime"),
                         ],
-                        default="asked",
+                        default="pending",
                         max_length=10,
                     ),
                 ),
@@ -1012,25 +1010,25 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(
-                            ("outcome__in", ["asked", "written", "refused", "rejected", "failed", "dropped"])
+                            ("outcome__in", ["pending", "written", "refused", "rejected", "failed", "dropped"])
                         ),
-                        name="insight_call_outcome_is_known",
+                        name="insight_call_outcome_valid",
                     ),
                     models.CheckConstraint(
-                        condition=models.Q(("cost_usd__gte", 0)), name="insight_call_costs_no_less_than_nothing"
+                        condition=models.Q(("cost_usd__gte", 0)), name="insight_call_cost_not_negative"
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            models.Q(("ended_at__isnull", True), ("outcome", "asked")),
-                            models.Q(models.Q(("outcome", "asked"), _negated=True), ("ended_at__isnull", False)),
+                            models.Q(("ended_at__isnull", True), ("outcome", "pending")),
+                            models.Q(models.Q(("outcome", "pending"), _negated=True), ("ended_at__isnull", False)),
                             _connector="OR",
                         ),
-                        name="an_insight_call_that_ended_says_when",
+                        name="ended_insight_call_requires_timestamp",
                     ),
                     models.UniqueConstraint(
-                        condition=models.Q(("outcome", "asked")),
+                        condition=models.Q(("outcome", "pending")),
                         fields=("restaurant",),
-                        name="one_open_insight_call_of_a_restaurant",
+                        name="unique_open_insight_call",
                     ),
                 ],
             },
@@ -1111,7 +1109,7 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(("latitude__range", (-85, 85)), ("longitude__range", (-180, 180))),
-                        name="landmark_on_earth",
+                        name="landmark_location_valid",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("wikidata__regex", "^Q[1-9][0-9]*$")), name="landmark_wikidata_is_a_qid"
@@ -1146,9 +1144,7 @@ class Migration(migrations.Migration):
                         fields=["folded"], name="landmark_name_trigrams", opclasses=["gin_trgm_ops"]
                     ),
                 ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("landmark", "folded"), name="landmark_has_a_name_once")
-                ],
+                "constraints": [models.UniqueConstraint(fields=("landmark", "folded"), name="unique_landmark_name")],
             },
         ),
         migrations.CreateModel(
@@ -1260,7 +1256,7 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("until__isnull", True), ("until__gte", models.F("time")), _connector="OR"),
-                        name="flow_rule_ends_after_it_begins",
+                        name="flow_rule_end_after_start",
                         violation_error_message="The last slot is not before the first.",
                     ),
                     models.CheckConstraint(
@@ -1274,7 +1270,7 @@ class Migration(migrations.Migration):
                             ("party_min__gte", 1),
                             ("seats__gte", models.F("party_max")),
                         ),
-                        name="flow_rule_party_fits_the_seats",
+                        name="flow_rule_party_within_seats",
                         violation_error_message="A party is of 1 to so many guests as the slot has seats.",
                     ),
                 ],
@@ -1342,10 +1338,10 @@ class Migration(migrations.Migration):
                     ),
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("rule", "starts_at"), name="a_slot_of_a_rule_is_there_once"),
+                    models.UniqueConstraint(fields=("rule", "starts_at"), name="unique_slot_start"),
                     models.CheckConstraint(
                         condition=models.Q(("seats_left__gte", 0), ("seats_left__lte", models.F("seats"))),
-                        name="a_slot_sells_no_seat_twice",
+                        name="slot_seats_left_within_seats",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("percent__range", (1, 90))), name="flow_slot_percent_in_1_to_90"
@@ -1467,7 +1463,7 @@ class Migration(migrations.Migration):
                             models.Q(("owner_replied_at__isnull", False), ("owner_reply__isnull", False)),
                             _connector="OR",
                         ),
-                        name="review_reply_has_its_moment",
+                        name="review_reply_requires_timestamp",
                     ),
                 ],
             },
@@ -1586,10 +1582,10 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("file", ""), _negated=True), ("card_seed__isnull", True)),
                             _connector="OR",
                         ),
-                        name="photo_has_either_file_or_card_seed",
+                        name="photo_file_xor_card_seed",
                     ),
                     models.CheckConstraint(
-                        condition=models.Q(("height__gte", 1), ("width__gte", 1)), name="a_photo_has_a_size"
+                        condition=models.Q(("height__gte", 1), ("width__gte", 1)), name="photo_size_positive"
                     ),
                 ],
             },
@@ -1705,11 +1701,11 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [
                     django.contrib.postgres.indexes.GistIndex(fields=["position"], name="search_by_position"),
-                    django.contrib.postgres.indexes.GinIndex(fields=["document"], name="search_by_words"),
+                    django.contrib.postgres.indexes.GinIndex(fields=["document"], name="search_by_document"),
                     django.contrib.postgres.indexes.GinIndex(fields=["cuisines"], name="search_by_cuisine"),
                     django.contrib.postgres.indexes.GinIndex(
                         django.contrib.postgres.indexes.OpClass(models.F("name"), "gin_trgm_ops"),
-                        name="search_by_letters",
+                        name="search_by_name_trigrams",
                     ),
                     models.Index(
                         django.contrib.postgres.indexes.OpClass(models.F("name"), "text_pattern_ops"),
@@ -1756,7 +1752,7 @@ class Migration(migrations.Migration):
                     )
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("restaurant", "cuisine"), name="a_kitchen_is_there_once")
+                    models.UniqueConstraint(fields=("restaurant", "cuisine"), name="unique_restaurant_kitchen")
                 ],
             },
         ),
@@ -1840,7 +1836,7 @@ class Migration(migrations.Migration):
                         django.db.models.functions.text.MD5("text"),
                         models.F("same_as"),
                         condition=models.Q(("state", "open")),
-                        name="the_same_open_report_of_a_reporter_is_one",
+                        name="unique_open_report",
                         nulls_distinct=False,
                     ),
                     models.CheckConstraint(
@@ -1849,7 +1845,7 @@ class Migration(migrations.Migration):
                             models.Q(models.Q(("state", "open"), _negated=True), ("decided_at__isnull", False)),
                             _connector="OR",
                         ),
-                        name="a_decided_report_says_when",
+                        name="decided_report_requires_timestamp",
                     ),
                 ],
             },
@@ -1902,7 +1898,7 @@ class Migration(migrations.Migration):
                     models.Index(fields=["kind", "id"], name="version_by_kind"),
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("restaurant", "version"), name="a_version_is_there_once")
+                    models.UniqueConstraint(fields=("restaurant", "version"), name="unique_restaurant_version")
                 ],
             },
         ),

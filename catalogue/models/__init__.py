@@ -1,5 +1,3 @@
-"""The catalogue's rows, by noun."""
-
 from catalogue.models.duplicates import MatchCandidate
 from catalogue.models.exports import Export, ExportPart, Removal
 from catalogue.models.imports import ImportRun

@@ -1,4 +1,4 @@
-"""Pairs of records that may be the same place."""
+"""Possible duplicate restaurants."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from catalogue.models.restaurants import Restaurant
 
 
 class MatchCandidate(models.Model):
-    """Two restaurants that look alike; staff say whether they are one."""
+    """Two similar restaurants; staff decide whether they are the same."""
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -28,11 +28,11 @@ class MatchCandidate(models.Model):
 
     class Meta:
         constraints = [
-            # One order of the two, so that the pair is there once.
-            models.CheckConstraint(name="match_in_order_of_ids", condition=Q(first__lt=F("second"))),
-            models.UniqueConstraint(fields=["first", "second"], name="a_pair_is_judged_once"),
+            # A fixed order, so that the pair is unique.
+            models.CheckConstraint(name="match_candidate_ids_ordered", condition=Q(first__lt=F("second"))),
+            models.UniqueConstraint(fields=["first", "second"], name="unique_match_candidate_pair"),
         ]
-        indexes = [models.Index(fields=["state", "-score", "id"], name="match_likeliest_of_state")]
+        indexes = [models.Index(fields=["state", "-score", "id"], name="match_candidate_by_score")]
 
     def __str__(self) -> str:
         return f"{self.first_id} / {self.second_id}"

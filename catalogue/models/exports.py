@@ -11,38 +11,35 @@ from framework.public_ids import decode, encode, new_id
 from payments.models import Payment, Wallet, shorten_address
 
 PREFIX = "ex"
-# What workers have to do with, and what may come to that.
 UNDER_WAY = ("queued", "running")
 UNFINISHED = ("awaiting_payment", *UNDER_WAY)
 
 
 class Exports(models.QuerySet["Export"]):
-    """Exports, narrowed and ordered."""
-
     def of(self, wallet: str) -> Self:
-        """Those that a wallet asked for; its address is in small letters."""
+        """Exports of a wallet; the address is lowercase."""
         return self.filter(wallet=wallet)
 
     def known_as(self, public_id: str) -> Self:
-        """Keep the export of this public id; none for an id that is malformed."""
+        """The export with this public id; none for a malformed id."""
         key = decode(PREFIX, public_id)
         return self.filter(pk=key) if key else self.none()
 
     def unfinished(self) -> Self:
-        """Those that are to be paid for, queued or running."""
+        """Exports that await payment, are queued or running."""
         return self.filter(status__in=UNFINISHED)
 
     def under_way(self) -> Self:
-        """Those that workers have to do with."""
+        """Exports that are queued or running."""
         return self.filter(status__in=UNDER_WAY)
 
 
 class Export(models.Model):
-    """Files with all rows of a dataset that a filter leaves, made by workers part by part.
+    """Files with the rows of a dataset that match a filter, written by workers part by part.
 
-    All files are of one snapshot. Workers share it: each holds it open while it writes, and tells its name in
-    `snapshots`, so that it lives as long as one of them does. When none is left the next takes a fresh one, which is
-    another `generation`: a part that an earlier one has written counts again once it was found unchanged.
+    All files are of one snapshot. Each worker holds it open while it writes and lists its name in `snapshots`, so that
+    it lives as long as one of them. When none is left, the next worker takes a fresh one, which is another
+    `generation`: a part that was written in an earlier one counts again once it was found unchanged.
     """
 
     class Dataset(models.TextChoices):
@@ -124,20 +121,20 @@ class Export(models.Model):
             models.UniqueConstraint(
                 fields=["wallet", "fingerprint"],
                 condition=Q(status__in=UNFINISHED),
-                name="one_unfinished_export_of_a_kind_and_wallet",
+                name="unique_unfinished_export",
                 nulls_distinct=False,
             ),
             models.CheckConstraint(
-                name="export_status_is_known",
+                name="export_status_valid",
                 condition=Q(
                     status__in=[
                         *("awaiting_payment", "queued", "running", "succeeded", "failed", "cancelled", "expired"),
                     ]
                 ),
             ),
-            models.CheckConstraint(name="a_failed_export_says_why", condition=~Q(status="failed") | ~Q(error="")),
+            models.CheckConstraint(name="failed_export_requires_error", condition=~Q(status="failed") | ~Q(error="")),
             models.CheckConstraint(
-                name="a_finished_export_is_counted",
+                name="succeeded_export_requires_rows",
                 condition=~Q(status="succeeded") | Q(rows__isnull=False, expires_at__isnull=False),
             ),
         ]
@@ -151,20 +148,19 @@ class Export(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`ex_` and 26 letters."""
         return encode(PREFIX, self.pk)
 
     @property
-    def asked_at(self) -> datetime:
-        """When it was asked for, or begun anew: until then nobody could work on what it is now."""
+    def requested_at(self) -> datetime:
+        """When it was ordered or restarted."""
         return self.restarted_at or self.created_at
 
 
 class ExportPart(models.Model):
-    """A range of keys that one task writes to one file.
+    """A range of keys that one worker writes to one file.
 
-    A worker holds it by a lease; `token` is the fencing token, another one with each claim: who lost the lease finds
-    another number there. A part counts when it is done and of the generation of its export.
+    A worker claims it with a lease; `token` is the fencing token, which each claim changes: a worker that has lost its
+    lease finds another one. A part counts when it is done and of the current generation of its export.
     """
 
     class Kind(models.TextChoices):
@@ -172,8 +168,8 @@ class ExportPart(models.Model):
         REMOVED = "removed"
 
     class State(models.TextChoices):
-        WAITING = "waiting"
-        TAKEN = "taken"
+        QUEUED = "queued"
+        CLAIMED = "claimed"
         DONE = "done"
 
     export = models.ForeignKey(Export, on_delete=models.CASCADE, related_name="parts")
@@ -183,10 +179,10 @@ class ExportPart(models.Model):
     )
     lo = models.CharField(max_length=40, null=True, blank=True, help_text="After this key; null: from the first")
     hi = models.CharField(max_length=40, null=True, blank=True, help_text="Up to this key; null: to the last")
-    state = models.CharField(max_length=20, choices=State, default=State.WAITING)
+    state = models.CharField(max_length=20, choices=State, default=State.QUEUED)
     lease_until = models.DateTimeField(null=True, blank=True)
     token = models.PositiveBigIntegerField(default=0, help_text="Of the last claim")
-    tries = models.PositiveIntegerField(default=0, help_text="Failed attempts")
+    attempts = models.PositiveIntegerField(default=0, help_text="Failed attempts")
     generation = models.PositiveIntegerField(default=0, help_text="Of the snapshot that it is known to be of")
     horizon = models.BigIntegerField(
         null=True, blank=True, help_text="Transactions before this one were all over when it was read"
@@ -199,12 +195,12 @@ class ExportPart(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["export", "seq"], name="a_part_of_an_export_is_there_once"),
+            models.UniqueConstraint(fields=["export", "seq"], name="unique_export_part_seq"),
             models.CheckConstraint(
-                name="export_part_state_is_known", condition=Q(state__in=["waiting", "taken", "done"])
+                name="export_part_state_valid", condition=Q(state__in=["queued", "claimed", "done"])
             ),
             models.CheckConstraint(
-                name="a_written_part_is_counted",
+                name="done_export_part_requires_rows",
                 condition=~Q(state="done") | Q(rows__isnull=False, bytes__isnull=False) & ~Q(sha256=""),
             ),
         ]
@@ -214,9 +210,9 @@ class ExportPart(models.Model):
 
 
 class Removal(models.Model):
-    """A row of a dataset that is not there any more: what a delta says of it.
+    """A row that was removed from a dataset, for deltas.
 
-    Triggers write these (catalogue/sql/insert_removals.sql); they are kept as long as deltas may reach back.
+    Triggers insert these (catalogue/sql/insert_removals.sql); they are deleted when no delta needs them.
     """
 
     id = models.BigAutoField(primary_key=True)

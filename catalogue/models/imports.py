@@ -1,4 +1,4 @@
-"""What importers did."""
+"""Import runs."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from catalogue.models.reference_data import Market, Source
 
 
 class ImportRun(models.Model):
-    """One run of an importer over one file: how many rows it took and refused, and why it stopped."""
+    """One run of an importer over one file, with its counts and the reason why it stopped."""
 
     class State(models.TextChoices):
         RUNNING = "running"
@@ -29,7 +29,7 @@ class ImportRun(models.Model):
     )
     queued = models.PositiveIntegerField(default=0, db_default=0, help_text="Pairs for staff to review")
     closed = models.PositiveIntegerField(default=0, db_default=0, help_text="Missing in a newer release")
-    refused = models.PositiveIntegerField(default=0)
+    rejected = models.PositiveIntegerField(default=0)
     rejects_file = models.CharField(max_length=400, blank=True)
     error = models.TextField(blank=True)
     started_at = models.DateTimeField()

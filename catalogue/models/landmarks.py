@@ -1,4 +1,4 @@
-"""Landmarks: what people name when they say where they are."""
+"""Landmarks: reference points of searches."""
 
 from django.contrib.postgres.indexes import GinIndex, GistIndex
 from django.db import models
@@ -12,7 +12,7 @@ from framework.public_ids import new_id
 
 
 class Landmark(models.Model):
-    """A known place that is no restaurant: the reference point of a search."""
+    """A known place that is not a restaurant: the reference point of a search."""
 
     class Kind(models.TextChoices):
         LANDMARK = "landmark"
@@ -44,7 +44,7 @@ class Landmark(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                name="landmark_on_earth", condition=Q(latitude__range=(-85, 85), longitude__range=(-180, 180))
+                name="landmark_location_valid", condition=Q(latitude__range=(-85, 85), longitude__range=(-180, 180))
             ),
             models.CheckConstraint(name="landmark_wikidata_is_a_qid", condition=Q(wikidata__regex=r"^Q[1-9][0-9]*$")),
         ]
@@ -55,10 +55,7 @@ class Landmark(models.Model):
 
 
 class LandmarkName(models.Model):
-    """One name of a landmark: its own, a translation or a short form.
-
-    Look-ups use the fold: no case, no accents.
-    """
+    """A name of a landmark: its own, a translation or a short form."""
 
     landmark = models.ForeignKey(Landmark, on_delete=models.CASCADE, related_name="names")
     name = models.CharField(max_length=200)
@@ -67,7 +64,7 @@ class LandmarkName(models.Model):
     )
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["landmark", "folded"], name="landmark_has_a_name_once")]
+        constraints = [models.UniqueConstraint(fields=["landmark", "folded"], name="unique_landmark_name")]
         indexes = [
             models.Index(fields=["folded"], name="landmark_name_exact"),
             GinIndex(fields=["folded"], name="landmark_name_trigrams", opclasses=["gin_trgm_ops"]),

@@ -1,4 +1,4 @@
-"""Time-based discounts: the rules that staff write, the slots that follow from them, and the tables taken there."""
+"""Offers: time-based discounts by weekly rules, the slots generated from them, and their bookings."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from reservations.models import Reservation
 
 
 class Listing(models.Model):
-    """Says that a restaurant of the catalogue is a venue of ours: its offers are booked in the venue's own book."""
+    """Links a restaurant of the catalogue to a venue, whose reservations include the bookings of its offers."""
 
     restaurant = models.OneToOneField(Restaurant, on_delete=models.CASCADE, related_name="listing")
     venue = models.OneToOneField(Venue, on_delete=models.CASCADE, related_name="listing")
@@ -25,7 +25,7 @@ class Listing(models.Model):
 
 
 class FlowRule(models.Model):
-    """A discount that comes back every week: 30 percent from 17:30 to 18:30, Monday to Thursday, for eight guests."""
+    """A weekly discount: 30 percent from 17:30 to 18:30, Monday to Thursday, for eight guests."""
 
     class AppliesTo(models.TextChoices):
         FOOD = "food"
@@ -69,7 +69,7 @@ class FlowRule(models.Model):
                 condition=Q(weekdays__contained_by=[0, 1, 2, 3, 4, 5, 6], weekdays__len__gte=1),
             ),
             models.CheckConstraint(
-                name="flow_rule_ends_after_it_begins",
+                name="flow_rule_end_after_start",
                 condition=Q(until__isnull=True) | Q(until__gte=F("time")),
                 violation_error_message="The last slot is not before the first.",
             ),
@@ -79,7 +79,7 @@ class FlowRule(models.Model):
                 violation_error_message="From slot to slot it is 5 to 1440 minutes.",
             ),
             models.CheckConstraint(
-                name="flow_rule_party_fits_the_seats",
+                name="flow_rule_party_within_seats",
                 condition=Q(party_min__gte=1, party_max__gte=F("party_min"), seats__gte=F("party_max")),
                 violation_error_message="A party is of 1 to so many guests as the slot has seats.",
             ),
@@ -90,7 +90,7 @@ class FlowRule(models.Model):
 
 
 class FlowSlot(models.Model):
-    """A discount at one moment. What the rule said then is kept here, for guests have booked it."""
+    """A discount at one time. It copies the terms of the rule, because guests may have booked it."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     rule = models.ForeignKey(FlowRule, on_delete=models.SET_NULL, null=True, related_name="slots")
@@ -114,9 +114,9 @@ class FlowSlot(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["rule", "starts_at"], name="a_slot_of_a_rule_is_there_once"),
+            models.UniqueConstraint(fields=["rule", "starts_at"], name="unique_slot_start"),
             models.CheckConstraint(
-                name="a_slot_sells_no_seat_twice", condition=Q(seats_left__gte=0, seats_left__lte=F("seats"))
+                name="slot_seats_left_within_seats", condition=Q(seats_left__gte=0, seats_left__lte=F("seats"))
             ),
             models.CheckConstraint(name="flow_slot_percent_in_1_to_90", condition=Q(percent__range=(1, 90))),
         ]
@@ -148,7 +148,7 @@ class FlowSlot(models.Model):
 
 
 class FlowBooking(models.Model):
-    """A table that was booked at an offer: the seats it took there, and the reservation in the venue's book."""
+    """A booked slot: the seats it uses, and its reservation."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     slot = models.ForeignKey(FlowSlot, on_delete=models.PROTECT, related_name="bookings")

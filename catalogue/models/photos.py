@@ -45,10 +45,10 @@ class Photo(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                name="photo_has_either_file_or_card_seed",
+                name="photo_file_xor_card_seed",
                 condition=Q(file="", card_seed__isnull=False) | (~Q(file="") & Q(card_seed__isnull=True)),
             ),
-            models.CheckConstraint(name="a_photo_has_a_size", condition=Q(width__gte=1, height__gte=1)),
+            models.CheckConstraint(name="photo_size_positive", condition=Q(width__gte=1, height__gte=1)),
         ]
         indexes = [
             models.Index(fields=["restaurant", "-created_at", "-id"], name="photo_newest_of_restaurant"),

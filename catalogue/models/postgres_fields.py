@@ -1,4 +1,4 @@
-"""Model fields for two PostgreSQL types that Django does not know: `point` and `tstzmultirange`."""
+"""Model fields for two PostgreSQL types that Django does not support: `point` and `tstzmultirange`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -60,5 +60,5 @@ class SpansField(models.Field[Iterable[Span] | None, list[Span] | None]):
         return value if prepared else self.get_prep_value(value)
 
     def get_placeholder(self, value: Any, compiler: Any, connection: Any) -> str:
-        # An empty multirange has no element to tell its type by.
+        # An empty multirange has no element that shows its type.
         return "%s::tstzmultirange"

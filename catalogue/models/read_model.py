@@ -18,11 +18,7 @@ from catalogue.models.restaurants import Restaurant
 
 
 class Record(models.Model):
-    """The free fields of a restaurant in JSON, but for the state of its hours and its next offer.
-
-    `before` ends where `"hours":` begins, `after` goes on behind it; both are members of an object without its braces.
-    Merged and erased restaurants have none.
-    """
+    """The core fields of a restaurant as JSON, except the state of its hours and its next offer."""
 
     restaurant = models.OneToOneField(Restaurant, on_delete=models.CASCADE, primary_key=True, related_name="record")
     slug = models.CharField(max_length=120, unique=True)
@@ -36,7 +32,7 @@ class Record(models.Model):
     updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     class Meta:
-        # An index of this kind lets a row stay on its page when it is rendered anew.
+        # BRIN indexes allow HOT updates of the rendered row.
         indexes = [BrinIndex(fields=["updated_at"], name="record_by_update", autosummarize=True)]
 
     def __str__(self) -> str:
@@ -44,13 +40,7 @@ class Record(models.Model):
 
 
 class SearchRow(models.Model):
-    """A restaurant as lists see it; closed for good, moved, merged and erased ones have none.
-
-    `card` is a list item in JSON without its braces and without what depends on the question or the moment. A walk
-    through pages must not lose its place when a rating changes, so lists are ordered by `rank_stars` and
-    `rank_reviews`, which follow the rating and the number of reviews at most once an hour, the life of a cursor;
-    `former_stars` and `former_reviews` are what they were before `ranked_at`.
-    """
+    """A restaurant in lists; permanently closed, moved, merged and erased ones have no row."""
 
     restaurant = models.OneToOneField(
         Restaurant, on_delete=models.CASCADE, primary_key=True, related_name="search_row"
@@ -77,11 +67,11 @@ class SearchRow(models.Model):
     document = SearchVectorField()
     sources = ArrayField(models.CharField(max_length=40))
     card = models.TextField()
-    open_intervals = SpansField(null=True)
-    intervals_until = models.DateTimeField(null=True, help_text="Until when the spans are worked out; null: not yet")
-    # The index has this one, which stays as it is when the end of the spans moves on: an update then touches no index.
-    intervals_missing = models.GeneratedField(
-        expression=Q(intervals_until__isnull=True),  # type: ignore[arg-type]  # Django takes a condition too
+    open_spans = SpansField(null=True)
+    spans_until = models.DateTimeField(null=True, help_text="Until when the spans are worked out; null: not yet")
+    # Indexed in place of `spans_until`: it does not change when spans are extended, so the update touches no index.
+    spans_missing = models.GeneratedField(
+        expression=Q(spans_until__isnull=True),  # type: ignore[arg-type]  # Django takes a condition too
         output_field=models.BooleanField(),
         db_persist=True,
     )
@@ -89,9 +79,9 @@ class SearchRow(models.Model):
     class Meta:
         indexes = [
             GistIndex(fields=["position"], name="search_by_position"),
-            GinIndex(fields=["document"], name="search_by_words"),
+            GinIndex(fields=["document"], name="search_by_document"),
             GinIndex(fields=["cuisines"], name="search_by_cuisine"),
-            GinIndex(OpClass(F("name"), "gin_trgm_ops"), name="search_by_letters"),
+            GinIndex(OpClass(F("name"), "gin_trgm_ops"), name="search_by_name_trigrams"),
             models.Index(OpClass(F("name"), "text_pattern_ops"), name="search_by_name"),
             models.Index(fields=["line1"], name="search_by_address"),
             models.Index(fields=["market", "-rank_reviews", "restaurant"], name="search_by_market_reviews"),
@@ -109,7 +99,7 @@ class SearchRow(models.Model):
 
 
 class Kitchen(models.Model):
-    """One cuisine of a restaurant that lists see: the index by which a rare cuisine is found around a point."""
+    """A cuisine of a listed restaurant: the index that finds a rare cuisine around a point."""
 
     restaurant = models.ForeignKey(SearchRow, on_delete=models.CASCADE, db_index=False, related_name="kitchens")
     cuisine = models.CharField(max_length=60)
@@ -118,9 +108,9 @@ class Kitchen(models.Model):
     rating = models.DecimalField(max_digits=2, decimal_places=1, null=True)
 
     class Meta:
-        # Equality first: with the position in front the planner walks past every other cuisine.
+        # Equality first: with the position first the planner would scan all other cuisines.
         indexes = [GistIndex(fields=["cuisine", "position", "price_level"], name="kitchen_by_cuisine_and_position")]
-        constraints = [models.UniqueConstraint(fields=["restaurant", "cuisine"], name="a_kitchen_is_there_once")]
+        constraints = [models.UniqueConstraint(fields=["restaurant", "cuisine"], name="unique_restaurant_kitchen")]
 
     def __str__(self) -> str:
         return self.cuisine

@@ -1,4 +1,4 @@
-"""The dictionaries that restaurants point into: sources, markets and their holidays, cuisines, attributes."""
+"""Reference data of restaurants: sources, markets and their holidays, cuisines, attributes."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -9,7 +9,7 @@ from framework.timezones import validate_zone
 
 
 class Source(models.Model):
-    """Where records come from, and under which terms they are passed on."""
+    """A data source with its licence."""
 
     key = models.SlugField(primary_key=True, max_length=40)
     name = models.CharField(max_length=120)
@@ -22,7 +22,7 @@ class Source(models.Model):
 
 
 class Market(models.Model):
-    """One of the cities that the catalogue covers."""
+    """A city that the catalogue covers."""
 
     slug = models.SlugField(primary_key=True, max_length=40)
     name = models.CharField(max_length=80)
@@ -37,12 +37,12 @@ class Market(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                name="market_country_is_two_capitals",
+                name="market_country_code_valid",
                 condition=Q(country__regex="^[A-Z]{2}$"),
                 violation_error_message="The country is a code of ISO 3166-1: DK.",
             ),
             models.CheckConstraint(
-                name="market_currency_is_three_capitals",
+                name="market_currency_code_valid",
                 condition=Q(currency__regex="^[A-Z]{3}$"),
                 violation_error_message="The currency is a code of ISO 4217: DKK.",
             ),
@@ -52,7 +52,7 @@ class Market(models.Model):
                 violation_error_message="The calling code is the digits after the plus: 45.",
             ),
             models.CheckConstraint(
-                name="market_on_earth",
+                name="market_location_valid",
                 condition=Q(latitude__range=(-85, 85), longitude__range=(-180, 180)),
                 violation_error_message="The centre lies within 85 degrees of latitude and 180 of longitude.",
             ),
@@ -68,7 +68,7 @@ class Market(models.Model):
 
 
 class Cuisine(models.Model):
-    """A kind of kitchen: `seafood`, shown as "Seafood"."""
+    """A cuisine: `seafood`, shown as "Seafood"."""
 
     slug = models.SlugField(primary_key=True, max_length=60)
     label = models.CharField(max_length=80, help_text="In English")
@@ -82,7 +82,7 @@ class Cuisine(models.Model):
 
 
 class Attribute(models.Model):
-    """Something that a place may offer, as sources name it: `outdoor_seating`, `diet_vegan`."""
+    """An attribute of places: `outdoor_seating`, `diet_vegan`."""
 
     class Kind(models.TextChoices):
         AMENITY = "amenity"
@@ -101,7 +101,7 @@ class Attribute(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                name="attribute_key_is_a_word",
+                name="attribute_key_valid",
                 condition=Q(key__regex="^[a-z][a-z0-9_]*$"),
                 violation_error_message="A key has small letters, digits and _, and begins with a letter.",
             ),
@@ -112,7 +112,7 @@ class Attribute(models.Model):
 
 
 class Holiday(models.Model):
-    """A public holiday of a market. Rules for `PH` in opening hours hold on it; staff add and strike days."""
+    """A public holiday of a market, for `PH` rules in opening hours; staff can add and exclude days."""
 
     market = models.ForeignKey(Market, on_delete=models.CASCADE, related_name="holidays")
     date = models.DateField()
@@ -122,7 +122,7 @@ class Holiday(models.Model):
     )
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["market", "date"], name="a_market_has_a_holiday_once")]
+        constraints = [models.UniqueConstraint(fields=["market", "date"], name="unique_market_holiday")]
 
     def __str__(self) -> str:
         return f"{self.date}: {self.name}"

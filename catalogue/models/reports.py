@@ -1,4 +1,4 @@
-"""What readers say is wrong with a record, and what staff made of it."""
+"""Reports of errors in the data."""
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +10,7 @@ from framework.public_ids import new_id
 
 
 class Report(models.Model):
-    """One reader's word that something is wrong."""
+    """A report of a reader that something is wrong."""
 
     class Kind(models.TextChoices):
         CLOSED = "closed"
@@ -53,11 +53,11 @@ class Report(models.Model):
                 MD5("text"),
                 "same_as",
                 condition=Q(state="open"),
-                name="the_same_open_report_of_a_reporter_is_one",
+                name="unique_open_report",
                 nulls_distinct=False,
             ),
             models.CheckConstraint(
-                name="a_decided_report_says_when",
+                name="decided_report_requires_timestamp",
                 condition=Q(state="open", decided_at__isnull=True) | (~Q(state="open") & Q(decided_at__isnull=False)),
             ),
         ]

@@ -1,4 +1,4 @@
-"""Restaurants, and what their sources say of them."""
+"""Restaurants and their source records."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -56,9 +56,9 @@ class Restaurant(models.Model):
     (catalogue/sql/on_restaurant_update.sql).
     """
 
-    # What open spans are worked out from.
+    # The fields that open spans are computed from.
     BEHIND_SPANS = frozenset({"hours", "status", "latitude", "longitude"})
-    # Half of such a pair says nothing true: both are locked, and written, together.
+    # The fields of a pair are locked and written together: half of it would be wrong.
     PAIRS = (frozenset({"cuisine", "cuisines"}), frozenset({"latitude", "longitude"}))
 
     class Status(models.TextChoices):
@@ -130,9 +130,9 @@ class Restaurant(models.Model):
             models.CheckConstraint(name="restaurant_price_level_in_1_to_4", condition=Q(price_level__range=(1, 4))),
             models.CheckConstraint(name="restaurant_rating_in_1_to_5", condition=Q(rating__range=(1, 5))),
             models.CheckConstraint(
-                name="restaurant_location_whole_and_on_earth",
+                name="restaurant_location_valid",
                 condition=Q(latitude__isnull=True, longitude__isnull=True)
-                # Web Mercator ends at 85 degrees north and south.
+                # The limit of Web Mercator.
                 | Q(
                     latitude__isnull=False,
                     longitude__isnull=False,
@@ -144,16 +144,16 @@ class Restaurant(models.Model):
                 ),
             ),
             models.CheckConstraint(
-                name="restaurant_country_is_two_capitals",
+                name="restaurant_country_code_valid",
                 condition=Q(country__regex="^[A-Z]{2}$"),
                 violation_error_message="The country is a code of ISO 3166-1: DK.",
             ),
             models.CheckConstraint(
-                name="restaurant_is_not_merged_into_itself",
+                name="restaurant_not_merged_into_itself",
                 condition=Q(merged_into__isnull=True) | ~Q(merged_into=F("id")),
             ),
-            models.CheckConstraint(name="restaurant_attributes_are_an_object", condition=_is_object("attributes")),
-            models.CheckConstraint(name="restaurant_external_ids_are_an_object", condition=_is_object("external_ids")),
+            models.CheckConstraint(name="restaurant_attributes_is_object", condition=_is_object("attributes")),
+            models.CheckConstraint(name="restaurant_external_ids_is_object", condition=_is_object("external_ids")),
             models.CheckConstraint(name="restaurant_phone_is_e164", condition=Q(phone__regex=r"^\+[1-9][0-9]{6,14}$")),
             models.CheckConstraint(
                 name="restaurant_slug_is_lowercase", condition=Q(slug__regex=r"^[a-z0-9]+(-[a-z0-9]+)*$")
@@ -165,11 +165,11 @@ class Restaurant(models.Model):
             models.Index(fields=["phone"], name="restaurant_by_phone", condition=Q(phone__isnull=False)),
             models.Index(fields=["market", "id"], name="restaurant_by_market"),
             models.Index(fields=["updated_at", "id"], name="restaurant_by_update"),
-            # Staff look for the few that are not open.
+            # The admin lists the few that are not open.
             models.Index(fields=["status", "id"], name="restaurant_not_open", condition=~Q(status="open")),
             models.Index(
                 fields=["id"],
-                name="restaurant_with_unread_hours",
+                name="restaurant_with_unparsed_hours",
                 condition=Q(hours__contains={"known": False}) | Q(hours__has_key="notes"),
             ),
         ]
@@ -185,7 +185,7 @@ class Restaurant(models.Model):
 
 
 class SourceRecord(models.Model):
-    """What one source says of one restaurant: the key by which an import finds it again."""
+    """A record of a source about a restaurant: imports find the restaurant by its key."""
 
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="source_records")
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="records")
@@ -195,7 +195,7 @@ class SourceRecord(models.Model):
     updated_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["source", "record"], name="one_restaurant_per_source_record")]
+        constraints = [models.UniqueConstraint(fields=["source", "record"], name="unique_source_record")]
 
     def __str__(self) -> str:
         return f"{self.source_id}:{self.record}"

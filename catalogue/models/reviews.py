@@ -11,7 +11,7 @@ from framework.public_ids import new_id
 
 
 class Review(models.Model):
-    """One guest's words and stars, with the owner's reply where there is one."""
+    """A review with stars and text, and the owner's reply if there is one."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="reviews", db_index=False)
@@ -38,14 +38,14 @@ class Review(models.Model):
         constraints = [
             models.CheckConstraint(name="review_stars_in_1_to_5", condition=Q(stars__range=(1, 5))),
             models.CheckConstraint(
-                name="review_reply_has_its_moment",
+                name="review_reply_requires_timestamp",
                 condition=Q(owner_reply__isnull=True, owner_replied_at__isnull=True)
                 | Q(owner_reply__isnull=False, owner_replied_at__isnull=False),
             ),
         ]
         indexes = [
             models.Index(fields=["restaurant", "-created_at", "-id"], name="review_newest_of_restaurant"),
-            # One of another kind would cost as much as the rest of an update.
+            # A B-tree index would double the cost of an update.
             BrinIndex(fields=["updated_at"], name="review_by_update", autosummarize=True),
         ]
 

@@ -1,4 +1,4 @@
-"""What restaurants were: their versions, and the slugs by which they were known."""
+"""The history of restaurants: versions and former slugs."""
 
 from django.db import models
 from django.db.models import Q
@@ -36,10 +36,10 @@ class Version(models.Model):
     updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["restaurant", "version"], name="a_version_is_there_once")]
+        constraints = [models.UniqueConstraint(fields=["restaurant", "version"], name="unique_restaurant_version")]
         indexes = [
             models.Index(fields=["id"], name="version_without_seq", condition=Q(seq__isnull=True)),
-            # The newest of a kind may stand behind any number of others.
+            # Finds the newest of a kind without scanning the others.
             models.Index(fields=["kind", "id"], name="version_by_kind"),
         ]
 
@@ -48,7 +48,7 @@ class Version(models.Model):
 
 
 class FormerSlug(models.Model):
-    """A slug that a restaurant once had: it still leads there, and nobody else gets it."""
+    """A former slug of a restaurant: it redirects, and is never reused."""
 
     slug = models.CharField(primary_key=True, max_length=120)
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="former_slugs")

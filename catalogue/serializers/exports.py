@@ -48,7 +48,7 @@ class Group(StrictChoiceField):
         if isinstance(data, str) and data not in self.choices:
             known = list(self.choices)
             raise serializers.ValidationError(
-                datasets.of_its_own(data) or unknown_name("field group", data[:80], known).message
+                datasets.find_dataset_hint(data) or unknown_name("field group", data[:80], known).message
             )
         return super().to_internal_value(data)
 

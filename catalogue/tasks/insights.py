@@ -1,4 +1,4 @@
-"""Insights that are missing or stale."""
+"""Generation of missing and stale insights."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from django.utils import timezone
 from catalogue import insights
 from framework.tasks.dispatch import enqueue
 
-# Reviews that one task reads at most: some ten seconds of work, as to find what is due takes a quarter of one over
-# 356,000 restaurants. A worker that has to stop meanwhile loses one batch of them.
+# The reviews that one task reads at most: about ten seconds of work; finding what is due takes 0.25 s for 356,000
+# restaurants. A worker that is stopped loses one batch.
 SLICE = 30_000
 
 
 @shared_task(name="catalogue.tasks.refresh_insights")
-def refresh_insights(*, requested_only: bool = False, **_: Any) -> None:
-    """Write a slice of the insights that are due, of all or of those requested; enqueue more until none is."""
+def refresh_insights(*, demanded: bool = False, **_: Any) -> None:
+    """Generate a slice of the insights that are due, of all or of the requested ones; enqueue more if any is left."""
     now = timezone.now()
     if insights.refresh(now=now, max_reviews=SLICE, requested_only=requested_only):
         (enqueue_demanded_insights if requested_only else enqueue_insights)()
@@ -24,10 +24,10 @@ def refresh_insights(*, requested_only: bool = False, **_: Any) -> None:
 
 
 def enqueue_insights() -> None:
-    """Ask a worker to write insights; call it after the commit. Else the nightly task writes them."""
+    """Enqueue the task; call it after the commit. Otherwise it runs in the night."""
     enqueue(refresh_insights)
 
 
 def enqueue_demanded_insights() -> None:
-    """Ask a worker to write the insights that were requested; call it after the commit."""
-    enqueue(refresh_insights, requested_only=True)
+    """Enqueue the generation of requested insights; call it after the commit."""
+    enqueue(refresh_insights, demanded=True)

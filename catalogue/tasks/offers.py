@@ -1,4 +1,4 @@
-"""Slots of offers, and the seats that come back to them."""
+"""Slots of offers."""
 
 from typing import Any
 from uuid import UUID
@@ -10,18 +10,18 @@ from catalogue import offers
 from framework.tasks.dispatch import enqueue
 
 
-@shared_task(name="catalogue.tasks.lay_out_slots")
-def lay_out_slots(restaurant: str | None = None, **_: Any) -> None:
-    """Make the slots of the next two weeks what the rules and the opening hours say, of one restaurant or of all."""
-    offers.materialize_slots(now=timezone.now(), restaurants=[UUID(restaurant)] if restaurant else None)
+@shared_task(name="catalogue.tasks.generate_slots")
+def generate_slots(restaurant: str | None = None, **_: Any) -> None:
+    """Generate the slots of the next two weeks from rules and opening hours, for one restaurant or all."""
+    offers.lay_out(now=timezone.now(), restaurants=[UUID(restaurant)] if restaurant else None)
 
 
 @shared_task(name="catalogue.tasks.release_seats")
 def release_seats(**_: Any) -> None:
-    """Give slots the seats back whose reservations were cancelled in the venue's book."""
-    offers.release_cancelled_bookings(now=timezone.now())
+    """Return the seats of cancelled reservations to their slots."""
+    offers.release(now=timezone.now())
 
 
-def enqueue_slot_layout(restaurant: UUID) -> None:
-    """Ask a worker to lay out a restaurant's slots; call it after the commit. Each hour all are laid out."""
-    enqueue(lay_out_slots, restaurant=str(restaurant))
+def enqueue_slot_generation(restaurant: UUID) -> None:
+    """Enqueue the generation for a restaurant; call it after the commit. All are generated each hour."""
+    enqueue(generate_slots, restaurant=str(restaurant))

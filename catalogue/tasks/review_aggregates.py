@@ -1,4 +1,4 @@
-"""What guests left, counted anew."""
+"""Review aggregates."""
 
 from typing import Any
 
@@ -9,5 +9,5 @@ from catalogue.reviews import aggregates
 
 @shared_task(name="catalogue.tasks.recount_reviews")
 def recount_reviews(**_: Any) -> None:
-    """Put right the restaurants whose figures are not those of their reviews, and log them."""
-    aggregates.repair_all()
+    """Correct and log restaurants whose aggregates differ from their reviews."""
+    aggregates.mend()

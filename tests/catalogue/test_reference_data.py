@@ -60,7 +60,7 @@ def test_the_dictionary_has_the_attributes_that_imports_and_the_demo_write() -> 
 
     written = {key.replace(":", "_") for key in osm.ATTRIBUTES} | {"kind"} | set(chain(*DIETS.values()))
     assert written - set(known) == set()
-    assert set(known["kind"]["values"].split("|")) == osm.EATING
+    assert set(known["kind"]["values"].split("|")) == osm.EATERY_KINDS
     assert {key for key, row in known.items() if row["kind"] == "diet"} == {
         key for key in known if key.startswith("diet_")
     }

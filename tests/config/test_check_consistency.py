@@ -243,7 +243,7 @@ def exported(transactional_db: None, settings: Settings, tmp_path: Path) -> tupl
     """The only part of a finished export, and its file."""
     export_builders.keep_in(settings, tmp_path)
     places.restaurant()
-    export = export_builders.finished()
+    export = export_builders.create_finished()
     part = export.parts.get()
     assert found() == []
     return part, tmp_path / export.public_id / part.file

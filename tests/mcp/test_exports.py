@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Venue
-from catalogue.exports.jobs import worker
+from catalogue.exports.jobs import partitioning
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
@@ -34,7 +34,7 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
     """A caller on the Enterprise tier, who has signed in."""
-    export_builders.given(wallets["enterprise"])
+    export_builders.grant_free_plan(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
@@ -63,9 +63,9 @@ def test_an_export_is_started_followed_and_fetched_by_its_links(enterprise: Clie
     started = record(start(enterprise))
     assert (started["status"], started["progress"], started["files"]) == ("queued", 0, [])
     (export,) = Export.objects.all()
-    worker.begin(export, now=timezone.now(), rows_a_part=2)
+    partitioning.start_export(export, now=timezone.now(), rows_per_part=2)
     assert record(call(enterprise, "get_export", export_id=started["id"]))["status"] == "running"
-    export_builders.work(export)
+    export_builders.run_to_end(export)
 
     done = record(call(enterprise, "get_export", export_id=started["id"]))
     assert (done["status"], done["progress"], done["rows"], len(done["files"])) == ("succeeded", 1, 3, 2)
@@ -90,7 +90,7 @@ def test_the_conditions_are_those_of_the_filter_and_the_same_call_gives_the_same
     first = record(start(enterprise, **asked))
     assert first["filter"] == {"market": "copenhagen", "updated_since": "2026-11-21T19:30:00Z", "status": "open"}
     assert record(start(enterprise, **asked)) == first
-    over_rest = export_builders.ask(enterprise, filter=first["filter"])
+    over_rest = export_builders.post(enterprise, filter=first["filter"])
     assert over_rest.json() == first
     assert record(start(enterprise))["id"] != first["id"]
     assert Export.objects.count() == 2
@@ -156,7 +156,7 @@ def test_a_wallet_below_enterprise_is_refused(prices: None, wallets: Mapping[str
 
 def test_the_export_of_another_wallet_is_none(enterprise: Client) -> None:
     started = record(start(enterprise))
-    Export.objects.update(wallet=export_builders.somebody())
+    Export.objects.update(wallet=export_builders.wallet_without_key())
     for id_ in (started["id"], UNKNOWN):
         result = call(enterprise, "get_export", export_id=id_)
         assert (refusal_of(result)["code"], words_of(result)) == (

@@ -69,7 +69,7 @@ def test_the_official_client_buys_one_and_a_repeat_of_its_call_shows_it(buyer: C
     assert (row.channel, row.state, export.payment, export.status) == ("mcp", "delivered", row, "queued")
     assert before - usdc_balance(key.address) == PRICE
     # Over REST the same order shows what is under way, and charges nothing.
-    assert export_builders.ask(buyer).json()["id"] == export.public_id
+    assert export_builders.post(buyer).json()["id"] == export.public_id
     assert RECEIPT not in call(buyer, TOOL, **WANTED).get("_meta", {})
     assert Payment.objects.count() == 1
 
@@ -98,7 +98,7 @@ def test_without_a_wallet_or_the_tier_nothing_is_charged(buyer: Client, key: Key
 
 
 def test_what_a_plan_gives_has_no_price_and_no_receipt(buyer: Client, key: Key) -> None:
-    export_builders.given(key)
+    export_builders.grant_free_plan(key)
     result = call(buyer, TOOL, **WANTED)
     assert (result["structuredContent"]["status"], RECEIPT in result.get("_meta", {})) == ("queued", False)
     assert not Payment.objects.exists()

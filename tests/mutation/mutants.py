@@ -114,9 +114,9 @@ MUTANTS = (
     ),
     Mutant(
         name="fencing off",
-        path="catalogue/exports/jobs/worker.py",
-        before="        pk=part.pk, token=part.token, state=ExportPart.State.TAKEN,",
-        after="        pk=part.pk, state=ExportPart.State.TAKEN,",
+        path="catalogue/exports/jobs/claims.py",
+        before="        pk=part.pk, token=part.token, state=ExportPart.State.CLAIMED,",
+        after="        pk=part.pk, state=ExportPart.State.CLAIMED,",
         test="tests/catalogue/exports/test_worker.py::test_who_has_lost_the_lease_writes_nothing",
     ),
     Mutant(

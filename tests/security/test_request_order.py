@@ -87,7 +87,7 @@ def test_of_ten_concurrent_payments_on_two_processes_one_is_settled(attacked: Sh
     assert (list(stored), export.status) == ([export.payment], "queued")
     others = Payment.objects.exclude(pk=export.payment.pk)
     assert Counter(others.values_list("state", "error")) == Counter(
-        {(State.REFUND_DUE, f"not_delivered: {payment_state.TWICE}"): len(others)} if others else {}
+        {(State.REFUND_DUE, f"not_delivered: {payment_state.PAID_TWICE}"): len(others)} if others else {}
     )
     assert usdc_balance(key.address) == 20 - PRICE * (1 + len(others))
 
@@ -124,7 +124,7 @@ def test_a_process_killed_after_the_settlement_leaves_an_export_that_is_queued_a
         assert order(attacked, headers, web=1).status_code == 202
     else:
         reconcile.sweep(now=timezone.now())
-        payment_state.put_right(now=timezone.now() + transitions.CLAIM_TIMEOUT + timedelta(seconds=1))
+        payment_state.reconcile(now=timezone.now() + transitions.CLAIM_TIMEOUT + timedelta(seconds=1))
     assert eventually(lambda: the_one_payment().state == State.DELIVERED)
     assert (Export.objects.get().status, Export.objects.get().payment) == ("queued", the_one_payment())
     assert usdc_balance(key.address) == 20 - PRICE

@@ -1,4 +1,4 @@
-"""What can be exported: for each dataset its rows in SQL, as lines of JSON and as flat columns."""
+"""The datasets that can be exported: the SQL of their rows as JSON lines and as flat columns."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,51 +15,50 @@ DATASETS: Mapping[str, Dataset] = {
     Export.Dataset.LANDMARKS: landmarks.DATASET,
     Export.Dataset.HISTORY: history.DATASET,
 }
-# What `fields` of an export may name; the free fields are always there.
+# The values of `fields`; the core fields are always exported.
 CORE, REVIEWS, CONTEXT, INSIGHT = "core", "reviews", "context", "ai_insight"
 GROUPS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(DATASETS, (CORE,)),
     Export.Dataset.RESTAURANTS: (CORE, REVIEWS, CONTEXT, INSIGHT),
 }
-# Groups of a record that have very many rows a restaurant.
-OF_THEIR_OWN: Mapping[str, str] = {
+# Field groups of a record with many rows per restaurant, and their datasets.
+GROUP_DATASETS: Mapping[str, str] = {
     "photos": Export.Dataset.PHOTOS,
     "history": Export.Dataset.HISTORY,
 }
 
 
-def of(export: Export) -> Dataset:
-    """The dataset that an export is of, with its field groups: all rows, or of a delta what has changed."""
+def get_dataset(export: Export) -> Dataset:
+    """Return the dataset of an export with its field groups: all rows, or the changed ones of a delta."""
     dataset = DATASETS[export.dataset]
     if export.dataset == Export.Dataset.RESTAURANTS:
-        # In one order, whatever order they were asked for in.
         if REVIEWS in export.fields:
-            dataset = groups.added(dataset, groups.REVIEWS)
+            dataset = groups.add_group(dataset, groups.REVIEWS)
         if CONTEXT in export.fields:
-            dataset = groups.added(dataset, groups.CONTEXT)
+            dataset = groups.add_group(dataset, groups.CONTEXT)
         if INSIGHT in export.fields:
-            dataset = groups.added(dataset, groups.written(export))
-    return dataset.told(is_delta=export.since_export_id is not None)
+            dataset = groups.add_group(dataset, groups.insight_group(export))
+    return dataset.for_export(is_delta=export.since_export_id is not None)
 
 
-def refused_group(dataset: str, group: str) -> str | None:
-    """Why an export of this dataset cannot have a field group; None where it can."""
+def find_group_error(dataset: str, group: str) -> str | None:
+    """Return why an export of this dataset cannot have a field group, or None."""
     if group in GROUPS[dataset]:
         return None
     if dataset != Export.Dataset.RESTAURANTS:
         return f"Field groups are of restaurants: an export of {dataset} has all its fields."
-    return of_its_own(group) or f"`{group}` is no field group: there are {', '.join(GROUPS[dataset])}."
+    return find_dataset_hint(group) or f"`{group}` is no field group: there are {', '.join(GROUPS[dataset])}."
 
 
-def of_its_own(group: str) -> str | None:
-    """What to order in place of a field group that is a dataset; None for any other."""
-    if group not in OF_THEIR_OWN:
+def find_dataset_hint(group: str) -> str | None:
+    """Return the hint to order a dataset in place of a field group, or None."""
+    if group not in GROUP_DATASETS:
         return None
-    return f"`{group}` is a dataset of its own: order an export of {OF_THEIR_OWN[group]}."
+    return f"`{group}` is a dataset of its own: order an export of {GROUP_DATASETS[group]}."
 
 
-def refused_filter(dataset: str, name: str) -> str | None:
-    """Why an export of this dataset cannot be filtered so; None where it can."""
+def find_filter_error(dataset: str, name: str) -> str | None:
+    """Return why an export of this dataset cannot have a filter, or None."""
     if name in DATASETS[dataset].filters:
         return None
     return f"An export of {dataset} cannot be filtered by {name}."

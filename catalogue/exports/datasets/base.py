@@ -1,4 +1,4 @@
-"""A dataset: rows in SQL. Statements take the parameters of `parameters` by name."""
+"""The SQL of a dataset; its statements take the named parameters of `query_parameters`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,21 +8,20 @@ from typing import Any, Self
 from catalogue.models import Export, ExportPart
 from framework.api.urls import public_url
 
-# PostgreSQL says that a transaction has begun a moment after it has: one that was not seen yet may be older than it
-# looked. What is told twice does no harm.
-SPARE = timedelta(seconds=1)
+# PostgreSQL reports the start of a transaction a moment after it: a transaction that was not listed yet may be older
+# than the snapshot. Rows that are exported twice do no harm.
+CLOCK_MARGIN = timedelta(seconds=1)
 
-# What a filter may say of most rows, those of a restaurant: nobody is told of one that is merged or erased.
-OF_RESTAURANT = """
+# The filters that most datasets have. Merged and erased restaurants are never exported.
+VISIBLE_RESTAURANT = """
 restaurant.merged_into_id IS NULL AND restaurant.erased_at IS NULL
 AND (%(market)s::text IS NULL OR restaurant.market_id = %(market)s)
 AND (%(status)s::text IS NULL OR restaurant.status = %(status)s)
 """
 
-# Restaurants of which something has changed that a filter looks at, or by which their reviews, photos and versions
-# name them. A moment of the database's own: the clock of who writes may lag behind. What a version told goes with an
-# erasure, its kind stays.
-MOVED = """
+# Restaurants whose filtered columns have changed, or the slug that their reviews, photos and versions name. By the
+# database's clock: a writer's may lag behind. An erasure deletes the patches of versions, not their kind.
+CHANGED_RESTAURANTS = """
 SELECT version.restaurant_id, max(version.updated_at) AS at
 FROM catalogue_version AS version
 WHERE version.updated_at >= %(since)s::timestamptz AND (
@@ -31,7 +30,7 @@ WHERE version.updated_at >= %(since)s::timestamptz AND (
 )
 GROUP BY version.restaurant_id
 """
-GONE = """
+REMOVED_ROWS = """
 SELECT key AS id, max(at) AS removed_at FROM (
     SELECT key, at FROM catalogue_removal WHERE dataset = '{dataset}' AND at >= %(since)s::timestamptz
     {others}
@@ -42,24 +41,22 @@ GROUP BY key ORDER BY key COLLATE "C"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A flat column of Parquet and CSV: its SQL, and its type and meaning as the manifest says them."""
+    """A flat column of Parquet and CSV: its SQL, and its type and description in the manifest."""
 
     name: str
     sql: str
     type: str
-    words: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Rows that can be exported. `key` is unique, ordered and indexed; rows come in its order, which
-    callers are told of as `order`.
+    """Rows that can be exported, ordered by `key`, which is unique and indexed; `order` describes it to callers.
 
-    `matches` is the condition of an export, `changed` that of a delta besides. `record` is the SQL of a row as a line
-    of JSON, `schema` says its fields; `sources` is the SQL of an array of the keys of its sources; `versions` are the
-    xmin of the rows that it is made of, null for none. `removed` selects what a delta calls gone: `id` and
-    `removed_at`, in the order of the ids. What SQL cannot say is put through `rendered`: by its name, the value of a
-    field as JSON has it; a column of that name holds the value as text, of JSON where it is no string.
+    `matches` is the condition of an export, `changed` the additional one of a delta. `record` is the SQL of a row as a
+    JSON line, `schema` its fields; `sources` the SQL of an array of source keys; `versions` the xmin of the rows that
+    it is made of, null for none. `removed` selects the removed rows of a delta: `id` and `removed_at`, ordered by id.
+    `transforms` maps a field or column to a Python function of its JSON value, for what SQL cannot express.
     """
 
     key: str
@@ -75,46 +72,41 @@ class Dataset:
     removed: str | None
     order: str = "of the ids"
     filters: tuple[str, ...] = ("market", "status", "updated_since")
-    rendered: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    transforms: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     is_delta: bool = False
 
-    def select(self, what: str, *, ordered: bool = True) -> str:
-        """SELECT `what` of the rows of a part."""
+    def select(self, expressions: str, *, ordered: bool = True) -> str:
+        """Return the SELECT of the rows of a part."""
         order = f" ORDER BY {self.key}" if ordered else ""
-        return f"SELECT {what} FROM {self.rows} WHERE {self.within} AND {self.wanted}{order}"  # noqa: S608  # no word of a caller
+        return f"SELECT {expressions} FROM {self.rows} WHERE {self.part_condition} AND {self.condition}{order}"  # noqa: S608  # constants only
 
     @property
-    def within(self) -> str:
-        """The condition of the keys of a part."""
+    def part_condition(self) -> str:
+        """The condition of the key range of a part."""
         lo, hi = f"%(lo)s::{self.key_type}", f"%(hi)s::{self.key_type}"
         return f"({lo} IS NULL OR {self.key} > {lo}) AND ({hi} IS NULL OR {self.key} <= {hi})"
 
     @property
-    def wanted(self) -> str:
+    def condition(self) -> str:
         """The condition of an export."""
         return f"({self.matches}) AND ({self.changed})" if self.is_delta else f"({self.matches})"
 
-    @property
-    def flat(self) -> str:
-        """The columns of a row, in their order."""
-        return ", ".join(f'{column.sql} AS "{column.name}"' for column in self.columns)
-
-    def told(self, *, is_delta: bool) -> Self:
-        """All of its rows, or what has changed."""
+    def for_export(self, *, is_delta: bool) -> Self:
+        """Return the dataset with all rows, or with the changed and removed ones."""
         return replace(self, is_delta=is_delta, removed=self.removed if is_delta else None)
 
 
-def gone(dataset: str, *others: str) -> str:
-    """SELECT what is gone from a dataset: what was deleted, and what the others select as `key` and `at`."""
-    return GONE.format(dataset=dataset, others=" ".join(f"UNION ALL {each}" for each in others))
+def select_removed(dataset: str, *others: str) -> str:
+    """Return the SELECT of the removed rows of a dataset: deleted ones, and those of the other SELECTs."""
+    return REMOVED_ROWS.format(dataset=dataset, others=" ".join(f"UNION ALL {other}" for other in others))
 
 
-def parameters(export: Export, part: ExportPart | None = None) -> dict[str, Any]:
-    """What the statements of a dataset need to know."""
-    began = export.since_export.changes_from if export.since_export else None
+def query_parameters(export: Export, part: ExportPart | None = None) -> dict[str, Any]:
+    """Return the parameters of the statements of a dataset."""
+    since = export.since_export.changes_from if export.since_export else None
     return {
         **{name: export.filter.get(name) for name in ("market", "status", "updated_since")},
-        "since": began and began - SPARE,
+        "since": since and since - CLOCK_MARGIN,
         "photos": public_url("/photos/"),
         "lo": part.lo if part else None,
         "hi": part.hi if part else None,

@@ -1,12 +1,12 @@
-"""The versions of restaurants, as the history of each shows them."""
+"""The versions of restaurants, as their history shows them."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from catalogue.exports.datasets.base import MOVED, OF_RESTAURANT, Column, Dataset, gone
-from catalogue.exports.datasets.sql_json import an_object, value, word, word_or_null
-from catalogue.history import Operation, to_json_patch
-from catalogue.history.versions import public_actor
+from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, VISIBLE_RESTAURANT, Column, Dataset, select_removed
+from catalogue.exports.datasets.sql_json import json_object, json_plain, json_plain_nullable, json_value
+from catalogue.history import Operation, operations
+from catalogue.history.versions import kind_of
 
 SCHEMA = {
     "id": "string",
@@ -21,31 +21,31 @@ SCHEMA = {
 }
 
 ID = "public_id('rst', restaurant.id) || ':' || version.version"
-# Two clocks may differ by a little.
+# The clocks of two writers may differ a little.
 UNTIL = "CASE WHEN following.at IS NOT NULL THEN greatest(version.at, following.at) END"
-# The stored patch, with the labels of the cuisines in it: what is made of it follows by `rendered`.
+# The stored patch with the labels of its cuisines; `transforms` converts it.
 PATCH = """CASE WHEN version.patch = '{}' THEN '[]' ELSE jsonb_build_object('patch', version.patch, 'labels', (
     SELECT coalesce(jsonb_object_agg(cuisine.slug, cuisine.label), '{}') FROM catalogue_cuisine AS cuisine
     WHERE cuisine.slug IN (version.patch -> 'cuisine_id' ->> 0, version.patch -> 'cuisine_id' ->> 1)
 )) END"""
-MATCHES = f"""{OF_RESTAURANT}
+MATCHES = f"""{VISIBLE_RESTAURANT}
 AND (%(updated_since)s::timestamptz IS NULL OR version.at >= %(updated_since)s::timestamptz)
 """
 
 
-def exact(moment: str) -> str:
-    """A moment to the microsecond, as JSON has it: two versions may lie within one second."""
+def format_exact(moment: str) -> str:
+    """Format a timestamp with microseconds, as JSON has it: two versions may lie within one second."""
     second = f"to_char({moment} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS')"
     rest = f"CASE WHEN date_trunc('second', {moment}) <> {moment} THEN to_char({moment}, '.US') ELSE '' END"
     return f"{second} || {rest} || 'Z'"
 
 
-def patch(told: Any) -> list[Operation]:
-    """A stored patch as the operations that callers see."""
-    if not isinstance(told, Mapping):
+def convert_patch(stored: Any) -> list[Operation]:
+    """Convert a stored patch to the operations that the API shows."""
+    if not isinstance(stored, Mapping):
         return []
-    labels = told["labels"]
-    return to_json_patch(told["patch"], label=lambda slug: labels.get(slug, slug))
+    labels = stored["labels"]
+    return operations(stored["patch"], label=lambda slug: labels.get(slug, slug))
 
 
 DATASET = Dataset(
@@ -58,19 +58,19 @@ LEFT JOIN catalogue_version AS following
     ON following.restaurant_id = version.restaurant_id AND following.version = version.version + 1""",
     matches=MATCHES,
     changed=f"""version.updated_at >= %(since)s::timestamptz OR following.updated_at >= %(since)s::timestamptz
-    OR restaurant.id IN (SELECT restaurant_id FROM ({MOVED}) AS moved)
+    OR restaurant.id IN (SELECT restaurant_id FROM ({CHANGED_RESTAURANTS}) AS moved)
     OR version.patch ? 'cuisine_id'
         AND EXISTS (SELECT FROM catalogue_cuisine WHERE updated_at >= %(since)s::timestamptz)""",  # noqa: S608  # of constants
-    record=an_object(
+    record=json_object(
         {
-            "id": word(ID),
-            "restaurant_id": word("public_id('rst', restaurant.id)"),
-            "restaurant": word("restaurant.slug"),
+            "id": json_plain(ID),
+            "restaurant_id": json_plain("public_id('rst', restaurant.id)"),
+            "restaurant": json_plain("restaurant.slug"),
             "version": "version.version",
-            "valid_from": word(exact("version.at")),
-            "valid_to": word_or_null(f"({exact(f'({UNTIL})')})"),
-            "actor": value("version.actor"),
-            "change": value("version.kind"),
+            "valid_from": json_plain(format_exact("version.at")),
+            "valid_to": json_plain_nullable(f"({format_exact(f'({UNTIL})')})"),
+            "actor": json_value("version.actor"),
+            "change": json_value("version.kind"),
             "patch": PATCH,
         }
     ),
@@ -86,7 +86,7 @@ LEFT JOIN catalogue_version AS following
         Column("change", "version.kind", "string"),
         Column("patch", f"({PATCH})::text", "string", "JSON Patch (RFC 6902) with the old values."),
     ),
-    # What a restaurant was is told by no source alone; the licences of today's hold.
+    # A version has no source of its own; the current sources of the restaurant apply.
     sources="(SELECT held.sources FROM catalogue_record AS held WHERE held.restaurant_id = restaurant.id)",
     versions=(
         "version.xmin",
@@ -95,14 +95,14 @@ LEFT JOIN catalogue_version AS following
         "(SELECT held.xmin FROM catalogue_record AS held WHERE held.restaurant_id = restaurant.id)",
         "(SELECT cuisine.xmin FROM catalogue_cuisine AS cuisine ORDER BY age(cuisine.xmin) LIMIT 1)",
     ),
-    removed=gone(
+    removed=select_removed(
         "history",
         f"""SELECT {ID}, greatest(version.updated_at, moved.at)
         FROM catalogue_version AS version
         JOIN catalogue_restaurant AS restaurant ON restaurant.id = version.restaurant_id
-        LEFT JOIN ({MOVED}) AS moved ON moved.restaurant_id = restaurant.id
+        LEFT JOIN ({CHANGED_RESTAURANTS}) AS moved ON moved.restaurant_id = restaurant.id
         WHERE (version.updated_at >= %(since)s::timestamptz OR moved.at IS NOT NULL)
             AND ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
     ),
-    rendered={"actor": public_actor, "patch": patch},
+    transforms={"actor": kind_of, "patch": convert_patch},
 )

@@ -1,7 +1,7 @@
 """Landmarks with all their names, as GET /v1/landmarks lists them."""
 
-from catalogue.exports.datasets.base import Column, Dataset, gone
-from catalogue.exports.datasets.sql_json import an_object, or_null, value, word
+from catalogue.exports.datasets.base import Column, Dataset, select_removed
+from catalogue.exports.datasets.sql_json import json_nullable, json_object, json_plain, json_value
 
 SCHEMA = {
     "id": "string",
@@ -14,7 +14,6 @@ SCHEMA = {
     "distance_m": "integer or null",
 }
 
-# One letter is always the same one for who compares two exports, whatever the database was made for.
 NAMES = """ARRAY(
     SELECT named.name FROM catalogue_landmarkname AS named WHERE named.landmark_id = landmark.id ORDER BY named.name
 )"""
@@ -28,16 +27,16 @@ DATASET = Dataset(
     rows="catalogue_landmark AS landmark",
     matches=MATCHES,
     changed="landmark.updated_at >= %(since)s::timestamptz",
-    record=an_object(
+    record=json_object(
         {
-            "id": word("public_id('lm', landmark.id)"),
-            "name": value("landmark.name"),
-            "kind": value("landmark.kind"),
-            "market": or_null("landmark.market_id"),
-            "location": an_object({"lat": value("landmark.latitude"), "lng": value("landmark.longitude")}),
-            "names": value(NAMES),
-            "wikidata": or_null("landmark.wikidata"),
-            # Nothing is asked that it could be measured from.
+            "id": json_plain("public_id('lm', landmark.id)"),
+            "name": json_value("landmark.name"),
+            "kind": json_value("landmark.kind"),
+            "market": json_nullable("landmark.market_id"),
+            "location": json_object({"lat": json_value("landmark.latitude"), "lng": json_value("landmark.longitude")}),
+            "names": json_value(NAMES),
+            "wikidata": json_nullable("landmark.wikidata"),
+            # An export has no point of reference.
             "distance_m": "'null'",
         }
     ),
@@ -55,7 +54,7 @@ DATASET = Dataset(
     ),
     sources="ARRAY[landmark.source_id]",
     versions=("landmark.xmin",),
-    removed=gone(
+    removed=select_removed(
         "landmarks",
         f"""SELECT public_id('lm', landmark.id), landmark.updated_at FROM catalogue_landmark AS landmark
         WHERE landmark.updated_at >= %(since)s::timestamptz AND ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants

@@ -1,7 +1,7 @@
-"""Photos that are shown, each with the slug of its restaurant: addresses, authors and licences, without the bytes."""
+"""Visible photos with the slug of their restaurant: URLs, authors and licences, without the image bytes."""
 
-from catalogue.exports.datasets.base import MOVED, OF_RESTAURANT, Column, Dataset, gone
-from catalogue.exports.datasets.sql_json import an_object, or_null, value, word, word_or_null
+from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, VISIBLE_RESTAURANT, Column, Dataset, select_removed
+from catalogue.exports.datasets.sql_json import json_nullable, json_object, json_plain, json_plain_nullable, json_value
 from catalogue.photos import SIZES
 
 SCHEMA = {
@@ -23,35 +23,37 @@ SCHEMA = {
 }
 
 
-def address(size: str) -> str:
-    """Where the bytes of a size are."""
+def photo_url(size: str) -> str:
+    """The SQL of the URL of a size."""
     return f"%(photos)s || public_id('ph', photo.id) || '/{size}.webp'"
 
 
-def measures(size: str) -> tuple[str, str]:
-    """Width and height of a size, as catalogue.photos.thumbnails has them."""
+def scaled_size(size: str) -> tuple[str, str]:
+    """The SQL of width and height of a size, as catalogue.photos.thumbnails computes them."""
     width = f"least({SIZES[size]}, photo.width)"
-    # In floats, which are rounded to even as Python does.
+    # Floats are rounded to even, as in Python.
     return width, f"greatest(1, round((photo.height::bigint * {width})::float8 / photo.width))::bigint"
 
 
-def size_of(name: str) -> str:
-    """A size as the record has it."""
-    width, height = measures(name)
-    return an_object({"name": f"""'"{name}"'""", "url": value(address(name)), "width": width, "height": height})
+def json_size(name: str) -> str:
+    """The SQL of a size as JSON."""
+    width, height = scaled_size(name)
+    return json_object(
+        {"name": f"""'"{name}"'""", "url": json_value(photo_url(name)), "width": width, "height": height}
+    )
 
 
 ATTRIBUTION = "concat_ws(', ', nullif(photo.author, ''), nullif(source.attribution, ''))"
-MATCHES = f"""NOT photo.is_hidden AND {OF_RESTAURANT}
+MATCHES = f"""NOT photo.is_hidden AND {VISIBLE_RESTAURANT}
 AND (%(updated_since)s::timestamptz IS NULL OR photo.updated_at >= %(updated_since)s::timestamptz)
 """
 OTHER_COLUMNS = tuple(
     Column(f"{name}_{what}", sql, kind)
     for name in SIZES
     for what, sql, kind in (
-        ("url", address(name), "string"),
-        ("width", measures(name)[0], "integer"),
-        ("height", measures(name)[1], "integer"),
+        ("url", photo_url(name), "string"),
+        ("width", scaled_size(name)[0], "integer"),
+        ("height", scaled_size(name)[1], "integer"),
     )
 )
 
@@ -63,24 +65,24 @@ JOIN catalogue_restaurant AS restaurant ON restaurant.id = photo.restaurant_id
 JOIN catalogue_source AS source ON source.key = photo.source_id""",
     matches=MATCHES,
     changed=f"""photo.updated_at >= %(since)s::timestamptz OR source.updated_at >= %(since)s::timestamptz
-    OR restaurant.id IN (SELECT restaurant_id FROM ({MOVED}) AS moved)""",  # noqa: S608  # of constants
-    record=an_object(
+    OR restaurant.id IN (SELECT restaurant_id FROM ({CHANGED_RESTAURANTS}) AS moved)""",  # noqa: S608  # of constants
+    record=json_object(
         {
-            "id": word("public_id('ph', photo.id)"),
-            "restaurant": word("restaurant.slug"),
-            "url": value(address("large")),
-            "sizes": " || ".join(["'['", " || ',' || ".join(size_of(name) for name in SIZES), "']'"]),
+            "id": json_plain("public_id('ph', photo.id)"),
+            "restaurant": json_plain("restaurant.slug"),
+            "url": json_value(photo_url("large")),
+            "sizes": " || ".join(["'['", " || ',' || ".join(json_size(name) for name in SIZES), "']'"]),
             "width": "photo.width",
             "height": "photo.height",
-            "kind": value("photo.kind"),
-            "caption": or_null("photo.caption"),
-            "alt": value("photo.alt"),
-            "author": or_null("photo.author"),
-            "license": value("photo.license"),
-            "review_id": word_or_null("public_id('rev', photo.review_id)"),
-            "source": value("photo.source_id"),
-            "attribution": value(ATTRIBUTION),
-            "created_at": word("api_timestamp(photo.created_at)"),
+            "kind": json_value("photo.kind"),
+            "caption": json_nullable("photo.caption"),
+            "alt": json_value("photo.alt"),
+            "author": json_nullable("photo.author"),
+            "license": json_value("photo.license"),
+            "review_id": json_plain_nullable("public_id('rev', photo.review_id)"),
+            "source": json_value("photo.source_id"),
+            "attribution": json_value(ATTRIBUTION),
+            "created_at": json_plain("api_timestamp(photo.created_at)"),
         }
     ),
     schema=SCHEMA,
@@ -102,11 +104,11 @@ JOIN catalogue_source AS source ON source.key = photo.source_id""",
     ),
     sources="ARRAY[photo.source_id]",
     versions=("photo.xmin", "restaurant.xmin", "source.xmin"),
-    removed=gone(
+    removed=select_removed(
         "photos",
         f"""SELECT public_id('ph', photo.id), greatest(photo.updated_at, moved.at)
         FROM catalogue_photo AS photo JOIN catalogue_restaurant AS restaurant ON restaurant.id = photo.restaurant_id
-        LEFT JOIN ({MOVED}) AS moved ON moved.restaurant_id = restaurant.id
+        LEFT JOIN ({CHANGED_RESTAURANTS}) AS moved ON moved.restaurant_id = restaurant.id
         WHERE (photo.updated_at >= %(since)s::timestamptz OR moved.at IS NOT NULL)
             AND ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
     ),

@@ -1,8 +1,8 @@
-"""Restaurants: the free fields, as the database has rendered them."""
+"""Restaurants: the core fields, as the database renders them."""
 
-from catalogue.exports.datasets.base import MOVED, OF_RESTAURANT, Column, Dataset, gone
+from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, VISIBLE_RESTAURANT, Column, Dataset, select_removed
 
-# Each field of GET /v1/restaurants/{slug}?fields=core with its type, but for what depends on the moment of reading:
+# Each field of GET /v1/restaurants/{slug}?fields=core with its type, except those that depend on the time of reading:
 # the state of the hours and the flow offer.
 SCHEMA = {
     "slug": "string",
@@ -32,10 +32,10 @@ SCHEMA = {
     "updated_at": "timestamp",
     "version": "integer",
 }
-# Of the address in one line and of what sources gave only the record knows.
+# The formatted address and the sources are only in the rendered record.
 BEFORE = "('{' || held.before || '}')::json"
 AFTER = "('{' || held.after || '}')::json"
-MATCHES = f"""{OF_RESTAURANT}
+MATCHES = f"""{VISIBLE_RESTAURANT}
 AND (%(updated_since)s::timestamptz IS NULL OR restaurant.updated_at >= %(updated_since)s::timestamptz)
 """
 
@@ -45,9 +45,9 @@ DATASET = Dataset(
     rows="""catalogue_restaurant AS restaurant
 JOIN catalogue_record AS held ON held.restaurant_id = restaurant.id""",
     matches=MATCHES,
-    # The record moves with what it shows, its sources included; the restaurant goes by the clock of who changed it.
+    # The record's timestamp changes with everything it shows, and is the database's; the restaurant's is its writer's.
     changed=f"""held.updated_at >= %(since)s::timestamptz
-    OR restaurant.id IN (SELECT restaurant_id FROM ({MOVED}) AS moved)""",  # noqa: S608  # of constants
+    OR restaurant.id IN (SELECT restaurant_id FROM ({CHANGED_RESTAURANTS}) AS moved)""",  # noqa: S608  # of constants
     record="""'{' || held.before || ',"hours":{' || held.hours || '},' || held.after || '}'""",
     schema=SCHEMA,
     columns=(
@@ -85,10 +85,11 @@ JOIN catalogue_record AS held ON held.restaurant_id = restaurant.id""",
     ),
     sources="held.sources",
     versions=("restaurant.xmin", "held.xmin"),
-    removed=gone(
+    removed=select_removed(
         "restaurants",
         f"""SELECT public_id('rst', restaurant.id), moved.at
-        FROM ({MOVED}) AS moved JOIN catalogue_restaurant AS restaurant ON restaurant.id = moved.restaurant_id
+        FROM ({CHANGED_RESTAURANTS}) AS moved
+        JOIN catalogue_restaurant AS restaurant ON restaurant.id = moved.restaurant_id
         WHERE ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
     ),
 )

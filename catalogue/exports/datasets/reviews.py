@@ -1,7 +1,7 @@
-"""Reviews, each with the slug of its restaurant, as a list of reviews shows them."""
+"""Reviews with the slug of their restaurant, as a list of reviews shows them."""
 
-from catalogue.exports.datasets.base import MOVED, OF_RESTAURANT, Column, Dataset, gone
-from catalogue.exports.datasets.sql_json import an_object, or_null, value, word, word_or_null
+from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, VISIBLE_RESTAURANT, Column, Dataset, select_removed
+from catalogue.exports.datasets.sql_json import json_nullable, json_object, json_plain, json_plain_nullable, json_value
 
 SCHEMA = {
     "id": "string",
@@ -18,20 +18,22 @@ SCHEMA = {
     "source": "string",
 }
 
-PHOTO = an_object(
+PHOTO = json_object(
     {
-        "id": word("public_id('ph', photo.id)"),
-        "url": value("%(photos)s || public_id('ph', photo.id) || '/large.webp'"),
-        "small_url": value("%(photos)s || public_id('ph', photo.id) || '/small.webp'"),
+        "id": json_plain("public_id('ph', photo.id)"),
+        "url": json_value("%(photos)s || public_id('ph', photo.id) || '/large.webp'"),
+        "small_url": json_value("%(photos)s || public_id('ph', photo.id) || '/small.webp'"),
     }
 )
 SHOWN = "FROM catalogue_photo AS photo WHERE photo.review_id = review.id AND NOT photo.is_hidden"
-# As recount counts them: a review in fifty has any, so the others are not looked up.
+# One review in fifty has photos; the others need no lookup.
 PHOTOS = f"""CASE WHEN review.photo_count > 0 THEN
     coalesce((SELECT '[' || string_agg({PHOTO}, ',' ORDER BY photo.created_at, photo.id) || ']' {SHOWN}), '[]')
 ELSE '[]' END"""
-REPLY = an_object({"text": value("review.owner_reply"), "created_at": word("api_timestamp(review.owner_replied_at)")})
-MATCHES = f"""{OF_RESTAURANT}
+REPLY = json_object(
+    {"text": json_value("review.owner_reply"), "created_at": json_plain("api_timestamp(review.owner_replied_at)")}
+)
+MATCHES = f"""{VISIBLE_RESTAURANT}
 AND (%(updated_since)s::timestamptz IS NULL OR review.updated_at >= %(updated_since)s::timestamptz)
 """
 
@@ -40,27 +42,28 @@ DATASET = Dataset(
     key_type="uuid",
     rows="catalogue_review AS review JOIN catalogue_restaurant AS restaurant ON restaurant.id = review.restaurant_id",
     matches=MATCHES,
-    # Each by an index; an OR would read all reviews.
+    # Each branch uses an index; an OR would read all reviews.
     changed=f"""review.id IN (
     SELECT id FROM catalogue_review WHERE updated_at >= %(since)s::timestamptz
-    UNION ALL SELECT told.id FROM ({MOVED}) AS moved JOIN catalogue_review AS told USING (restaurant_id)
+    UNION ALL SELECT changed.id FROM ({CHANGED_RESTAURANTS}) AS moved
+    JOIN catalogue_review AS changed USING (restaurant_id)
     UNION ALL SELECT review_id FROM catalogue_photo
     WHERE review_id IS NOT NULL AND updated_at >= %(since)s::timestamptz
 )""",  # noqa: S608  # of constants
-    record=an_object(
+    record=json_object(
         {
-            "id": word("public_id('rev', review.id)"),
-            "restaurant": word("restaurant.slug"),
+            "id": json_plain("public_id('rev', review.id)"),
+            "restaurant": json_plain("restaurant.slug"),
             "stars": "review.stars",
-            "text": value("review.text"),
-            "lang": or_null("nullif(review.lang, '')"),
-            "author": value("review.author"),
-            "visited_on": word_or_null("review.visited_on"),
-            "created_at": word("api_timestamp(review.created_at)"),
+            "text": json_value("review.text"),
+            "lang": json_nullable("nullif(review.lang, '')"),
+            "author": json_value("review.author"),
+            "visited_on": json_plain_nullable("review.visited_on"),
+            "created_at": json_plain("api_timestamp(review.created_at)"),
             "helpful_count": "review.helpful_count",
             "photos": PHOTOS,
             "owner_reply": f"CASE WHEN review.owner_reply IS NULL THEN 'null' ELSE {REPLY} END",
-            "source": value("review.source_id"),
+            "source": json_value("review.source_id"),
         }
     ),
     schema=SCHEMA,
@@ -85,13 +88,13 @@ DATASET = Dataset(
         "restaurant.xmin",
         f"CASE WHEN review.photo_count > 0 THEN (SELECT photo.xmin {SHOWN} ORDER BY age(photo.xmin) LIMIT 1) END",
     ),
-    removed=gone(
+    removed=select_removed(
         "reviews",
         f"""SELECT public_id('rev', review.id), review.updated_at
         FROM catalogue_review AS review JOIN catalogue_restaurant AS restaurant ON restaurant.id = review.restaurant_id
         WHERE review.updated_at >= %(since)s::timestamptz AND ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
         f"""SELECT public_id('rev', review.id), moved.at
-        FROM ({MOVED}) AS moved JOIN catalogue_review AS review USING (restaurant_id)
+        FROM ({CHANGED_RESTAURANTS}) AS moved JOIN catalogue_review AS review USING (restaurant_id)
         JOIN catalogue_restaurant AS restaurant ON restaurant.id = review.restaurant_id
         WHERE ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
     ),

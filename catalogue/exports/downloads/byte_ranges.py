@@ -1,4 +1,4 @@
-"""A single range of bytes of a file (RFC 9110, section 14)."""
+"""Range requests with a single byte range (RFC 9110, section 14)."""
 
 import re
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class RangeNotSatisfiable(ApiError):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """Bytes `first` to `last` of a file of `size`, both included."""
+class ByteRange:
+    """Bytes `first` to `last` of a file of `size` bytes, both included."""
 
     first: int
     last: int
@@ -24,29 +24,27 @@ class Span:
 
     @property
     def length(self) -> int:
-        """How many they are."""
         return self.last - self.first + 1
 
     @property
     def content_range(self) -> str:
-        """As the header says it."""
         return f"bytes {self.first}-{self.last}/{self.size}"
 
 
-def read(header: str, *, size: int) -> Span | None:
-    """The span that a Range header asks for; None for the whole: several ranges, or what is no range of bytes.
+def parse_range(header: str, *, size: int) -> ByteRange | None:
+    """Parse a Range header; None means the whole file: several ranges, or no byte range.
 
     Raises RangeNotSatisfiable.
     """
-    asked = RANGE.fullmatch(header.replace(" ", ""))
-    if asked is None:
+    match = RANGE.fullmatch(header.replace(" ", ""))
+    if match is None:
         return None
-    if asked["tail"] is not None:
-        first, last = max(size - int(asked["tail"]), 0), size - 1
-        is_empty = int(asked["tail"]) == 0 or size == 0
+    if match["tail"] is not None:
+        first, last = max(size - int(match["tail"]), 0), size - 1
+        is_empty = int(match["tail"]) == 0 or size == 0
     else:
-        first, last = int(asked["first"]), min(int(asked["last"] or size), size - 1)
-        if asked["last"] and int(asked["last"]) < first:
+        first, last = int(match["first"]), min(int(match["last"] or size), size - 1)
+        if match["last"] and int(match["last"]) < first:
             return None
         is_empty = first >= size
     if is_empty:
@@ -54,4 +52,4 @@ def read(header: str, *, size: int) -> Span | None:
             f"The file has {size} bytes, and none of them is in this range.",
             headers={"Content-Range": f"bytes */{size}"},
         )
-    return Span(first, last, size)
+    return ByteRange(first, last, size)

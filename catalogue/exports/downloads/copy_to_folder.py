@@ -1,4 +1,4 @@
-"""Copies the files of a finished export into a folder, under the names that callers know."""
+"""Copies the files of a finished export into a folder, under their public names."""
 
 import os
 from datetime import datetime
@@ -6,48 +6,48 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from catalogue.exports.downloads import signed_urls
-from catalogue.exports.downloads.byte_ranges import Span
+from catalogue.exports.downloads.byte_ranges import ByteRange
 from catalogue.exports.requests import representation
 from catalogue.exports.storage import manifest
 from catalogue.models import Export
 from framework.errors import ServiceUnavailable
 
 
-class DifferentError(ServiceUnavailable):
-    """A file is not as it was written."""
+class ChecksumMismatch(ServiceUnavailable):
+    """The content of a file differs from its recorded checksum."""
 
 
-def prepare(folder: Path) -> None:
-    """Make the folder that files are to be copied into. Raises OSError where that, or to write there, cannot be."""
+def prepare_folder(folder: Path) -> None:
+    """Create the folder if needed and check that it is writable. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryFile(dir=folder):
         pass
 
 
-def take(export: Export, folder: Path, *, now: datetime) -> list[Path]:
-    """Copy all files and the manifest, which comes last, to a prepared folder; those that are there already are left.
-    Their paths.
+def copy_files(export: Export, folder: Path, *, now: datetime) -> list[Path]:
+    """Copy all missing files and then the manifest to a prepared folder; return the paths of all.
 
-    Raises NotReady and Gone where there is nothing to copy, Lost and DifferentError for a file that is not as it was
-    written, and OSError of the folder.
+    Raises FilesNotReady, FilesGone, FileLost, ChecksumMismatch, and OSError of the folder.
     """
-    names = [file.name for file in representation.show(export, now=now).files]
-    return [_copied(signed_urls.kept(export, name, now=now), folder / name) for name in (*names, manifest.NAME)]
+    names = [file.name for file in representation.represent_export(export, now=now).files]
+    return [
+        _copy_file(signed_urls.find_file(export, name, now=now), folder / name) for name in (*names, manifest.NAME)
+    ]
 
 
-def _copied(kept: signed_urls.Kept, path: Path) -> Path:
-    if path.is_file() and manifest.digest(path.read_bytes()) == kept.sha256:
+def _copy_file(stored: signed_urls.StoredFile, path: Path) -> Path:
+    if path.is_file() and manifest.digest(path.read_bytes()) == stored.sha256:
         return path
-    content = kept.read(Span(0, kept.size - 1, kept.size))
-    if manifest.digest(content) != kept.sha256:
-        raise DifferentError(f"{path.name} is not as it was written: order the export again.")
-    beside = path.with_name(f".{path.name}.part")
+    content = stored.read(ByteRange(0, stored.size - 1, stored.size))
+    if manifest.digest(content) != stored.sha256:
+        raise ChecksumMismatch(f"{path.name} has another checksum than when it was written: order the export again.")
+    draft = path.with_name(f".{path.name}.part")
     try:
-        with beside.open("wb") as out:
+        with draft.open("wb") as out:
             out.write(content)
             out.flush()
             os.fsync(out.fileno())
-        beside.replace(path)
+        draft.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
     return path

@@ -1,11 +1,11 @@
-"""How the files of exports are written: lines of JSON, CSV, Parquet."""
+"""File formats of exports: JSON lines, CSV, Parquet."""
 
 from collections.abc import Mapping
 
-from catalogue.exports.formats.part_reader import Reading, Writer
+from catalogue.exports.formats.part_reader import PartReader, Writer
 from catalogue.models import Export
 
-__all__ = ["CONTENT_TYPES", "Reading", "Writer", "writer"]
+__all__ = ["CONTENT_TYPES", "PartReader", "Writer", "writer"]
 
 CONTENT_TYPES: Mapping[str, str] = {
     Export.Format.JSONL_GZ: "application/gzip",
@@ -14,8 +14,8 @@ CONTENT_TYPES: Mapping[str, str] = {
 }
 
 
-def writer(export: Export) -> Writer:
-    """What writes the files of an export. Only workers ask: it imports what web servers have no need of."""
+def get_writer(export: Export) -> Writer:
+    """Return the writer of the export's format. It is imported here, as web servers do not need it."""
     if export.format == Export.Format.PARQUET:
         from catalogue.exports.formats import parquet
 

@@ -1,4 +1,4 @@
-"""What a dataset says of its rows that SQL cannot: `Dataset.rendered`, put through row by row."""
+"""Applies `Dataset.transforms` row by row, for values that SQL cannot compute."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -8,54 +8,59 @@ import orjson
 from catalogue.exports.datasets import Column, Dataset
 from catalogue.exports.formats import column_types
 
-# As psycopg gives them.
+# The types psycopg returns.
 Line = bytes | bytearray | memoryview
 Text = Callable[[str | None], str | None]
-# What RFC 4180 quotes.
+# Characters that RFC 4180 quotes.
 QUOTED = frozenset(',"\r\n')
 
 
-def record(dataset: Dataset, line: Line) -> bytes:
-    """A line of JSON, with the fields that are rendered."""
-    told = orjson.loads(line)
-    for name in dataset.rendered.keys() & told.keys():
-        told[name] = dataset.rendered[name](told[name])
-    return orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
+def transform_record(dataset: Dataset, line: Line) -> bytes:
+    """Return a JSON line with transformed fields."""
+    value = orjson.loads(line)
+    for name in dataset.transforms.keys() & value.keys():
+        value[name] = dataset.transforms[name](value[name])
+    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def columns(dataset: Dataset) -> dict[str, Text]:
-    """By the name of a column what makes its text, of JSON where the field is no string; null stays null."""
+def build_transforms(dataset: Dataset) -> dict[str, Text]:
+    """Return by column the function from stored to exported text; the text is JSON unless the field is a string.
+
+    Null stays null.
+    """
     return {
-        column.name: _of_text(
-            dataset.rendered[column.name], is_json=column_types.plain(dataset.schema[column.name]) != "string"
+        column.name: _wrap_transform(
+            dataset.transforms[column.name], is_json=column_types.item_type(dataset.schema[column.name]) != "string"
         )
         for column in dataset.columns
-        if column.name in dataset.rendered
+        if column.name in dataset.transforms
     }
 
 
-def _of_text(render: Callable[[Any], Any], *, is_json: bool) -> Text:
-    def made(told: str | None) -> str | None:
-        if told is None:
+def _wrap_transform(render: Callable[[Any], Any], *, is_json: bool) -> Text:
+    def transform(value: str | None) -> str | None:
+        if value is None:
             return None
         if not is_json:
-            return str(render(told))
-        return orjson.dumps(render(orjson.loads(told))).decode()
+            return str(render(value))
+        return orjson.dumps(render(orjson.loads(value))).decode()
 
-    return made
+    return transform
 
 
-def row(made: Mapping[str, Text], of: Sequence[Column], line: Line) -> bytes:
-    """A line of CSV as PostgreSQL makes it, of a JSON array of texts."""
+def transform_row(transforms: Mapping[str, Text], of: Sequence[Column], line: Line) -> bytes:
+    """Return a CSV line, built as PostgreSQL does from a JSON array of texts."""
     texts: Sequence[str | None] = orjson.loads(line)
-    cells = (made[one.name](told) if one.name in made else told for one, told in zip(of, texts, strict=True))
-    return (",".join(map(cell, cells)) + "\n").encode()
+    cells = (
+        transforms[one.name](value) if one.name in transforms else value for one, value in zip(of, texts, strict=True)
+    )
+    return (",".join(map(quote_cell, cells)) + "\n").encode()
 
 
-def cell(told: str | None) -> str:
-    """A value in a line of CSV: null is empty, what is empty is quoted."""
-    if told is None:
+def quote_cell(value: str | None) -> str:
+    """Return a CSV value: null is empty, an empty string is quoted."""
+    if value is None:
         return ""
-    if told and QUOTED.isdisjoint(told):
-        return told
-    return '"' + told.replace('"', '""') + '"'
+    if value and QUOTED.isdisjoint(value):
+        return value
+    return '"' + value.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""What the words for types of columns mean: in SQL, and in the text of CSV."""
+"""The column types of the manifest, in SQL and as CSV text."""
 
 ARRAY = "array of "
 SQL = {
@@ -11,27 +11,26 @@ SQL = {
 }
 
 
-def is_array(word: str) -> bool:
-    """Whether a column holds lists."""
-    return word.startswith(ARRAY)
+def is_array(type_name: str) -> bool:
+    return type_name.startswith(ARRAY)
 
 
-def plain(word: str) -> str:
-    """The type of a column's values, or of the items of its lists: one of those in SQL."""
-    return word.removeprefix(ARRAY).removesuffix(" or null")
+def item_type(type_name: str) -> str:
+    """Return the type of a column's values, or of the items of an array: a key of SQL."""
+    return type_name.removeprefix(ARRAY).removesuffix(" or null")
 
 
-def typed(sql: str, word: str) -> str:
-    """SQL of exactly the type that the word says."""
-    return f"({sql})::{SQL[plain(word)]}{'[]' if is_array(word) else ''}"
+def cast_sql(sql: str, type_name: str) -> str:
+    """Cast to exactly the declared type."""
+    return f"({sql})::{SQL[item_type(type_name)]}{'[]' if is_array(type_name) else ''}"
 
 
-def text(sql: str, word: str) -> str:
-    """SQL of what CSV shows: the words of JSON for true and false, moments as the API says them, lists as JSON."""
-    value = typed(sql, word)
-    if is_array(word):
+def csv_sql(sql: str, type_name: str) -> str:
+    """Return the SQL of the CSV text: JSON's true and false, timestamps as in the API, arrays as JSON."""
+    value = cast_sql(sql, type_name)
+    if is_array(type_name):
         return f"to_json({value})::text"
-    if plain(word) == "timestamp":
+    if item_type(type_name) == "timestamp":
         return f"api_timestamp({value})"
-    # PostgreSQL's own would be t and f.
-    return f"({value})::text" if plain(word) == "boolean" else value
+    # A boolean's own text would be t and f.
+    return f"({value})::text" if item_type(type_name) == "boolean" else value

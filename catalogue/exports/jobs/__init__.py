@@ -1,1 +1,1 @@
-"""Writing exports in workers."""
+"""The work on exports in background workers."""

@@ -1,4 +1,4 @@
-"""Tells the account of a wallet that an export of its has ended: by webhook, in the transaction of the end."""
+"""The webhook event of a finished export."""
 
 from datetime import datetime
 
@@ -13,11 +13,11 @@ from framework.api.renderers import JSONRenderer
 from payments.models import Wallet
 
 
-def tell(export: Export, *, actor: str, now: datetime) -> None:
-    """Write down that an export has succeeded, failed or been cancelled, with its record as the API answers it.
+def record_finished(export: Export, *, actor: str, now: datetime) -> None:
+    """Record the event that an export has succeeded, failed or been cancelled, with its API representation.
 
-    Call it inside the transaction that has ended it, once its row says so: whoever ends it tells of it, and nobody
-    else. Nothing is written for what staff ordered, nor for a wallet that is linked to no account. Four statements.
+    Call it once, in the transaction that ends the export, after its row is updated. Nothing is recorded for an export
+    of staff or of a wallet without an account. Four statements.
     """
     if export.wallet_id is None:
         return
@@ -26,7 +26,7 @@ def tell(export: Export, *, actor: str, now: datetime) -> None:
     if account is None:
         return
     export.refresh_from_db()
-    shown = JSONRenderer().render(ExportRecord(representation.show(export, now=now)).data)
-    outbox.record_account_event(
-        account, EventType.EXPORT_FINISHED, record=orjson.loads(shown), subject=export.pk, actor=actor, now=now
+    record = JSONRenderer().render(ExportRecord(representation.represent_export(export, now=now)).data)
+    outbox.record_of_account(
+        account, EventType.EXPORT_FINISHED, record=orjson.loads(record), subject=export.pk, actor=actor, now=now
     )

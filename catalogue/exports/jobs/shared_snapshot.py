@@ -1,7 +1,7 @@
-"""One snapshot for all files of an export, shared by whoever is writing one of them.
+"""One snapshot for all files of an export, shared by the workers that write them.
 
-PostgreSQL lets a transaction see what another sees, by a name, as long as the other is open. Each worker holds the
-snapshot in a transaction that reads nothing else, so it locks no table, and a reading that breaks does not lose it.
+PostgreSQL lets a transaction import the snapshot of another by its name while the other is open. Each worker holds the
+snapshot in a transaction that reads nothing else, so it locks no table, and an error of a query does not lose it.
 """
 
 import logging
@@ -21,37 +21,38 @@ from catalogue.models import Export
 logger = logging.getLogger(__name__)
 
 STATEMENT_TIMEOUT_S = 80
-# Who loses the race for a fresh one finds the winner's at the next try.
-TRIES = 10
-# A worker that is frozen, or cut off, holds back the vacuum no longer than that. A task has two minutes at most, and
-# a snapshot is kept for less than one after it.
-IDLE_S = 180
-# So often what is kept is looked at: whether anybody may still want it.
-LOOK_S = 1.0
+# A worker that loses the race for a fresh snapshot finds the winner's at the next try.
+MAX_TRIES = 10
+# A worker that is frozen or cut off holds back the vacuum for at most this long. A task takes two minutes at most, and
+# a snapshot is kept for less than one minute afterwards.
+IDLE_TIMEOUT_S = 180
+# How often a kept snapshot is checked: the export may have ended.
+CHECK_INTERVAL_S = 1.0
 
-# By the name of the application it is known that a transaction writes nothing.
+# The application name marks transactions that write nothing.
 READER = "tablewire export"
 BEGIN = f"""
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 SET LOCAL application_name = '{READER}';
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT_S}s';
-SET LOCAL idle_in_transaction_session_timeout = '{IDLE_S}s';
-SET LOCAL tcp_user_timeout = '{IDLE_S}s'
+SET LOCAL idle_in_transaction_session_timeout = '{IDLE_TIMEOUT_S}s';
+SET LOCAL tcp_user_timeout = '{IDLE_TIMEOUT_S}s'
 """
-# Rows say the moment at which their transaction began. It has to be asked before there is a snapshot: what ends in
-# between would be in neither. Whose transactions may not be seen may have had one open for so long.
-UNSEEN = "1 hour"
+# Rows carry the start time of their transaction, so a delta starts at the oldest open transaction. This has to be read
+# before the snapshot is taken: a transaction that ends in between would be in neither. Transactions of other roles may
+# be hidden; they may have been open for this long.
+HIDDEN_AGE = "1 hour"
 CHANGES_FROM = f"""
 SELECT least(now(), (
-    SELECT min(CASE WHEN query = '<insufficient privilege>' THEN now() - interval '{UNSEEN}' ELSE xact_start END)
+    SELECT min(CASE WHEN query = '<insufficient privilege>' THEN now() - interval '{HIDDEN_AGE}' ELSE xact_start END)
     FROM pg_stat_activity
     WHERE datname = current_database() AND usesysid IS NOT NULL AND application_name <> '{READER}'
         AND coalesce(backend_type, 'client backend') = 'client backend'
 ))
-"""  # noqa: S608  # no word of a caller
-# A name is given anew after a crash of PostgreSQL, so what is seen under it is compared too.
-EXPORTED = """
+"""  # noqa: S608  # constants only
+# PostgreSQL reuses names after a crash, so the content of the snapshot is compared too.
+EXPORT_SNAPSHOT = """
 SELECT pg_export_snapshot(), left(md5(pg_current_snapshot()::text), 16),
     pg_snapshot_xmin(pg_current_snapshot())::text::bigint, now()
 """
@@ -59,22 +60,22 @@ ADD = """
 UPDATE catalogue_export SET snapshots = array_append(snapshots, %s)
 WHERE id = %s AND generation = %s AND status = 'running'
 """
-LEAVE = "UPDATE catalogue_export SET snapshots = array_remove(snapshots, %s) WHERE id = %s"
+REMOVE = "UPDATE catalogue_export SET snapshots = array_remove(snapshots, %s) WHERE id = %s"
 
 
 class SnapshotRaceError(Exception):
-    """Others were always faster; the next task tries again."""
+    """Other workers took each fresh snapshot first; the next task tries again."""
 
 
-class EndedError(Exception):
-    """The export is not running any more: nobody wants its snapshot."""
+class ExportEndedError(Exception):
+    """The export is not running any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A transaction that sees what all others of the same generation of an export see; `name` is good for one more.
+    """A read transaction in the snapshot of an export; `name` lets one more connection join it.
 
-    Transactions before `horizon` were all over when it was taken.
+    All transactions before `horizon` had ended when it was taken.
     """
 
     connection: "psycopg.Connection[Any]"
@@ -84,190 +85,184 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
-    """What keeps a snapshot: an open transaction, and the name by which others find it."""
+class Holder:
+    """The open transaction that keeps a snapshot alive, and the name by which other workers join it."""
 
     raw: "psycopg.Connection[Any]"
     export: UUID
     name: str
-    sign: str
+    digest: str
     generation: int
     horizon: int
 
     @property
-    def told(self) -> str:
-        """What others read on the export's row."""
-        return f"{self.name} {self.sign}"
+    def label(self) -> str:
+        """The entry in `Export.snapshots`."""
+        return f"{self.name} {self.digest}"
 
-    def let_go(self) -> None:
-        """End the transaction. Its name goes too, unless the database is away: names are tried before they count."""
+    def is_needed(self) -> bool:
+        """Whether the export still runs in this snapshot."""
+        try:
+            running = Export.objects.filter(pk=self.export, status=Export.Status.RUNNING, generation=self.generation)
+            return running.filter(snapshots__contains=[self.label]).exists()
+        except Error:
+            return False
+
+    def close(self) -> None:
+        """End the transaction and remove its name; a name that stays is harmless, as each is tried before use."""
         self.raw.close()
         connection.close_if_unusable_or_obsolete()
         with suppress(Error), connection.cursor() as cursor:
-            cursor.execute(LEAVE, [self.told, self.export])
+            cursor.execute(REMOVE, [self.label, self.export])
 
 
 @dataclass
-class Keeping:
-    """The snapshots that this process keeps between two tasks, by their exports."""
+class KeptSnapshots:
+    """The snapshots that this process keeps open between two tasks, by export."""
 
     lock: Lock = field(default_factory=Lock)
-    held: dict[UUID, tuple[Hold, float]] = field(default_factory=dict)
+    entries: dict[UUID, tuple[Holder, float]] = field(default_factory=dict)
 
-    def keep(self, hold: Hold, *, for_s: float) -> None:
-        """Hold it for so long at most. A thread ends that, and earlier when the export has ended."""
-        entry = (hold, monotonic() + for_s)
+    def add(self, holder: Holder, *, keep_s: float) -> None:
+        """Keep a snapshot open for at most `keep_s`; a thread closes it, earlier if the export ends."""
+        entry = (holder, monotonic() + keep_s)
         with self.lock:
-            is_first = self.held.setdefault(hold.export, entry) is entry
+            is_first = self.entries.setdefault(holder.export, entry) is entry
         if is_first:
-            Thread(target=self._watch, args=(entry,), name="snapshot of an export", daemon=True).start()
+            Thread(target=self._close_later, args=(entry,), name="snapshot of an export", daemon=True).start()
         else:
-            hold.let_go()
+            holder.close()
 
-    def take(self, export: UUID) -> Hold | None:
-        """What is kept of an export, which the caller has to care for now."""
+    def pop(self, export: UUID) -> Holder | None:
+        """Return the kept snapshot of an export; the caller has to close it."""
         with self.lock:
-            entry = self.held.pop(export, None)
+            entry = self.entries.pop(export, None)
         return entry and entry[0]
 
-    def _watch(self, entry: tuple[Hold, float]) -> None:
-        hold, until = entry
+    def _close_later(self, entry: tuple[Holder, float]) -> None:
+        holder, until = entry
         try:
-            while monotonic() < until and _is_wanted(hold):
-                sleep(min(LOOK_S, max(0.0, until - monotonic())))
+            while monotonic() < until and holder.is_needed():
+                sleep(min(CHECK_INTERVAL_S, max(0.0, until - monotonic())))
                 with self.lock:
-                    if self.held.get(hold.export) is not entry:
+                    if self.entries.get(holder.export) is not entry:
                         return
             with self.lock:
-                if self.held.get(hold.export) is not entry:
+                if self.entries.get(holder.export) is not entry:
                     return
-                del self.held[hold.export]
-            hold.let_go()
+                del self.entries[holder.export]
+            holder.close()
         finally:
             connection.close()
 
 
-keeping = Keeping()
+kept_snapshots = KeptSnapshots()
 
 
 @contextmanager
-def joined(export: Export, *, kept_s: float = 0) -> Iterator[Snapshot]:
-    """Be in the snapshot of a running export for a while; a fresh one where nobody holds it any more.
+def join_snapshot(export: Export, *, keep_s: float = 0) -> Iterator[Snapshot]:
+    """Open a transaction in the snapshot of a running export, or in a fresh one if no process holds it any more.
 
-    On connections of its own, so that the caller may write meanwhile. This process keeps it for `kept_s` seconds then,
-    for its next task or somebody else's. Raises SnapshotRaceError, EndedError and database errors, with nothing open.
+    It uses its own connections, so the caller may write. The process keeps the snapshot open for `keep_s` seconds
+    afterwards. Raises SnapshotRaceError, ExportEndedError and database errors, with nothing left open.
     """
-    hold = _kept(export) or _held(export)
+    holder = _pop_kept(export) or _join_or_take(export)
     try:
-        with closing(_connection()) as raw:
+        with closing(_connect()) as raw:
             raw.execute(BEGIN)
-            raw.execute(psycopg.sql.SQL("SET TRANSACTION SNAPSHOT {}").format(hold.name))
-            yield Snapshot(connection=raw, name=hold.name, generation=hold.generation, horizon=hold.horizon)
+            raw.execute(psycopg.sql.SQL("SET TRANSACTION SNAPSHOT {}").format(holder.name))
+            yield Snapshot(connection=raw, name=holder.name, generation=holder.generation, horizon=holder.horizon)
     finally:
-        if kept_s and not hold.raw.closed:
-            keeping.keep(hold, for_s=kept_s)
+        if keep_s and not holder.raw.closed:
+            kept_snapshots.add(holder, keep_s=keep_s)
         else:
-            hold.let_go()
+            holder.close()
 
 
-def let_go(export: Export) -> None:
-    """Hold the snapshot of an export no longer; other processes find out for themselves."""
-    hold = keeping.take(export.pk)
-    if hold is not None:
-        hold.let_go()
+def release(export: Export) -> None:
+    """Close the kept snapshot of an export in this process; other processes close theirs within seconds."""
+    holder = kept_snapshots.pop(export.pk)
+    if holder is not None:
+        holder.close()
 
 
-def _is_wanted(hold: Hold) -> bool:
-    try:
-        return Export.objects.filter(
-            pk=hold.export, status=Export.Status.RUNNING, generation=hold.generation, snapshots__contains=[hold.told]
-        ).exists()
-    except Error:
-        return False
-
-
-def _connection() -> "psycopg.Connection[Any]":
-    apart = connection.copy()
-    apart.ensure_connection()
-    assert apart.connection is not None  # noqa: S101  # ensure_connection
-    raw: psycopg.Connection[Any] = apart.connection
-    # Several statements at once cannot be prepared.
+def _connect() -> "psycopg.Connection[Any]":
+    separate = connection.copy()
+    separate.ensure_connection()
+    assert separate.connection is not None  # noqa: S101  # ensure_connection
+    raw: psycopg.Connection[Any] = separate.connection
+    # Several statements in one string cannot be prepared.
     raw.prepare_threshold = None
     return raw
 
 
-def _kept(export: Export) -> Hold | None:
-    """What this process has kept, if it is still good."""
-    hold = keeping.take(export.pk)
-    if hold is None:
+def _pop_kept(export: Export) -> Holder | None:
+    holder = kept_snapshots.pop(export.pk)
+    if holder is None:
         return None
     try:
-        # PostgreSQL counts how long nothing was asked.
-        hold.raw.execute("SELECT")
+        # Resets the idle timeout.
+        holder.raw.execute("SELECT")
     except psycopg.Error:
-        hold.let_go()
+        holder.close()
         return None
-    if _is_wanted(hold):
-        return hold
-    hold.let_go()
+    if holder.is_needed():
+        return holder
+    holder.close()
     return None
 
 
-def _held(export: Export) -> Hold:
-    for _ in range(TRIES):
+def _join_or_take(export: Export) -> Holder:
+    for _ in range(MAX_TRIES):
         export.refresh_from_db(fields=["generation", "snapshots", "status"])
         if export.status != Export.Status.RUNNING:
-            raise EndedError
-        raw = _connection()
-        found = None
+            raise ExportEndedError
+        raw = _connect()
+        holder = None
         try:
-            found = _shared(export, raw) or _fresh(export, raw)
+            holder = _join(export, raw) or _take(export, raw)
         finally:
-            if found is None:
+            if holder is None:
                 raw.close()
-        if found is not None:
-            return found
-    raise SnapshotRaceError(f"Nobody could be joined in the snapshot of export {export.public_id}.")
+        if holder is not None:
+            return holder
+    raise SnapshotRaceError(f"No snapshot of export {export.public_id} could be joined or taken.")
 
 
-def _shared(export: Export, raw: "psycopg.Connection[Any]") -> Hold | None:
-    for told in reversed(export.snapshots):
-        name, _, sign = told.partition(" ")
+def _join(export: Export, raw: "psycopg.Connection[Any]") -> Holder | None:
+    for label in reversed(export.snapshots):
+        name, _, digest = label.partition(" ")
         raw.execute(BEGIN)
         try:
             raw.execute(psycopg.sql.SQL("SET TRANSACTION SNAPSHOT {}").format(name))
         except (psycopg.errors.UndefinedObject, psycopg.errors.InvalidParameterValue):
             raw.execute("ROLLBACK")
             continue
-        hold, _moment = _exported(export, raw, generation=export.generation)
-        if hold.sign == sign and _changed(ADD, [hold.told, export.pk, export.generation]):
-            return hold
+        holder, _taken_at = _export_snapshot(export, raw, generation=export.generation)
+        if holder.digest == digest:
+            with connection.cursor() as cursor:
+                cursor.execute(ADD, [holder.label, export.pk, export.generation])
+                if cursor.rowcount:
+                    return holder
         raw.execute("ROLLBACK")
     return None
 
 
-def _fresh(export: Export, raw: "psycopg.Connection[Any]") -> Hold | None:
+def _take(export: Export, raw: "psycopg.Connection[Any]") -> Holder | None:
     (changes_from,) = raw.execute(CHANGES_FROM).fetchone() or (None,)
     raw.execute(BEGIN)
-    hold, moment = _exported(export, raw, generation=export.generation + 1)
-    mine = Export.objects.filter(pk=export.pk, generation=export.generation, status=Export.Status.RUNNING)
-    # Others may have come or gone meanwhile; who has taken the names for dead may only be wrong of the same names.
-    told = mine.filter(snapshots=export.snapshots).update(
-        generation=hold.generation, snapshots=[hold.told], snapshot_at=moment, changes_from=changes_from
+    holder, taken_at = _export_snapshot(export, raw, generation=export.generation + 1)
+    running = Export.objects.filter(pk=export.pk, generation=export.generation, status=Export.Status.RUNNING)
+    # Workers may have joined or left since the names were tried: the update requires the same names.
+    is_recorded = running.filter(snapshots=export.snapshots).update(
+        generation=holder.generation, snapshots=[holder.label], snapshot_at=taken_at, changes_from=changes_from
     )
-    if told and hold.generation > 1:
-        logger.info("Export %s goes on in a snapshot of its own, the %d.", export.public_id, hold.generation)
-    return hold if told else None
+    if is_recorded and holder.generation > 1:
+        logger.info("Export %s continues in a new snapshot, number %d.", export.public_id, holder.generation)
+    return holder if is_recorded else None
 
 
-def _exported(export: Export, raw: "psycopg.Connection[Any]", *, generation: int) -> tuple[Hold, Any]:
-    name, sign, horizon, moment = raw.execute(EXPORTED).fetchone() or ("", "", 0, None)
-    hold = Hold(raw=raw, export=export.pk, name=name, sign=sign, generation=generation, horizon=horizon)
-    return hold, moment
-
-
-def _changed(statement: str, parameters: list[Any]) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        count: int = cursor.rowcount
-    return count > 0
+def _export_snapshot(export: Export, raw: "psycopg.Connection[Any]", *, generation: int) -> tuple[Holder, Any]:
+    name, digest, horizon, taken_at = raw.execute(EXPORT_SNAPSHOT).fetchone() or ("", "", 0, None)
+    holder = Holder(raw=raw, export=export.pk, name=name, digest=digest, generation=generation, horizon=horizon)
+    return holder, taken_at

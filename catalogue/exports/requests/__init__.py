@@ -1,1 +1,1 @@
-"""Ordering, quoting and describing exports."""
+"""Orders, quotes and representations of exports."""

@@ -1,7 +1,7 @@
-"""Orders an export that is paid for: the price, the payment, and then the queue.
+"""The purchase of an export: price, payment, queue.
 
-The order of a purchase whose goods are made later: a row that awaits its payment, the settlement, one conditional
-UPDATE that queues it. One payment buys one export, however often and by whom it is shown.
+An order that awaits its payment is created, the payment is settled, and one conditional UPDATE queues the export. One
+payment buys one export, however often and by whom it is presented.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from catalogue.exports.requests import commands, payment_state, spec
-from catalogue.exports.requests.spec import Wanted
+from catalogue.exports.requests.spec import ExportSpec
 from catalogue.models import Export
 from framework.errors import ApiError, ErrorCode
 from payments import checkout
@@ -24,40 +24,40 @@ from payments.tiers.terms import STANDARD
 from payments.x402 import Authorization, PaymentAlreadyUsed, Proof, Receipt, TransactionProof
 
 Status, State = Export.Status, Payment.State
-BACK = (State.REFUND_DUE, State.REFUNDED)
+REFUNDS = (State.REFUND_DUE, State.REFUNDED)
 
 
-class AnotherPays(ApiError):
-    """A payment for the export is being settled: another is not looked at meanwhile, and stays its payer's."""
+class OtherPaymentPending(ApiError):
+    """Another payment for the export is being settled; this one is not used, and stays its payer's."""
 
     code = ErrorCode.SETTLEMENT_PENDING
 
     def __init__(self, proof: Proof | None) -> None:
-        ordered = " GET /v1/exports shows whether it is ordered."
+        hint = " GET /v1/exports shows whether it is ordered."
         if proof is None:
-            words = "A payment for this export is being settled. This request has charged nothing." + ordered
+            words = "A payment for this export is being settled. This request has charged nothing." + hint
         elif isinstance(proof, TransactionProof):
             words = (
-                "Another payment for this export is being settled. This request has not used your transaction: ask"
-                " again with it. Where that one buys the export, yours is owed back to you."
+                "Another payment for this export is being settled. This request has not used your transaction:"
+                " repeat it. If the other payment buys the export, yours is refunded."
             )
         else:
             words = (
                 "Another payment for this export is being settled. This request has charged nothing, and has not used"
-                " yours: with it you would order the export once more after that one has ended."
-            ) + ordered
+                " yours: it would order the export once more after that one has ended."
+            ) + hint
         super().__init__(words, headers={"Retry-After": "2", "Cache-Control": "no-store"})
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
-    """An export that was ordered, and the receipt of the payment that came along, where it has bought this."""
+class OrderedExport:
+    """An ordered export, with the receipt of the presented payment if it has bought this export."""
 
     export: Export
     receipt: Receipt | None = None
 
 
-def order(
+def order_export(
     caller: Caller,
     wishes: Mapping[str, Any],
     *,
@@ -65,73 +65,71 @@ def order(
     proof: Proof | None,
     receipt_token: str | None,
     now: datetime,
-) -> Ordered:
-    """The caller's unfinished export of this kind, paid for and queued now unless it is; enqueue a step then.
+) -> OrderedExport:
+    """Return the caller's unfinished export with this specification, or sell and queue a new one; enqueue a step then.
 
-    `wishes` are what wanted.read takes; `purchase` is what a challenge speaks of. Call it outside of a transaction.
-    Raises InvalidRequest, TierRequired and TooManyExports before there is a price, then what gate.collect raises.
+    `wishes` are the arguments of parse_spec; `purchase` is what a challenge describes. Call it outside of
+    transactions. Raises InvalidRequest, TierRequired and TooManyExports before there is a price, then what
+    checkout.collect raises.
     """
-    wallet = commands.owner(caller)
-    kind = spec.read(wallet, now=now, **wishes)
+    wallet = commands.require_wallet(caller)
+    kind = spec.parse_spec(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
-    commands.require_tier(caller, price_list.load_price_list([product], now=now).from_tier)
-    if checkout.is_free_by_plan([product], caller=caller, now=now):
-        return Ordered(commands.queued(wallet, kind, tier=caller.tier, now=now))
-    counter = Counter(caller, wallet, kind, product, purchase, proof, receipt_token, now)
-    if (shown := counter.known()) is not None:
-        return shown
-    return counter.sell()
+    commands.require_tier(caller, price_list.listed([product], now=now).from_tier)
+    if checkout.is_given([product], caller=caller, now=now):
+        return OrderedExport(commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now))
+    sale = Sale(caller, wallet, kind, product, purchase, proof, receipt_token, now)
+    if (ordered := sale.find_bought()) is not None:
+        return ordered
+    return sale.sell()
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
-    """Where one export is sold to one wallet."""
+class Sale:
+    """The sale of one export to one wallet."""
 
     caller: Caller
     wallet: str
-    kind: Wanted
+    kind: ExportSpec
     product: str
     purchase: Purchase
     proof: Proof | None
     receipt_token: str | None
     now: datetime
 
-    # A payment that was here before
-    def known(self) -> Ordered | None:
-        """What the payment that came along has bought before, or is buying; None where it has bought nothing yet."""
-        row = self.line()
+    def find_bought(self) -> OrderedExport | None:
+        """Return what the presented payment has bought or is buying; None if it has bought nothing yet."""
+        row = self.find_ledger_row()
         if row is None:
             return None
-        bought = payment_state.export_of(row)
+        bought = payment_state.find_export(row)
         is_this = bought is not None and (bought.wallet_id, bought.fingerprint) == (self.wallet, self.kind.fingerprint)
         if bought is None or not is_this or is_altered(self.proof, row):
-            if row.state == State.REFUND_DUE and self.may_still_buy(row):
+            if row.state == State.REFUND_DUE and self.is_spendable(row):
                 return None
-            if not is_of(self.proof, row):
+            if not is_payment(self.proof, row):
                 raise checkout.PaymentIdentifierReused(
                     "This payment identifier names your payment for something else."
                 )
-            raise self.used("This payment is for something else. One payment buys one export.", row)
+            raise self.payment_used_error("This payment is for something else. One payment buys one export.", row)
         if bought.payment_id == row.pk and row.state in Payment.EARNED:
-            return Ordered(bought, Receipt.for_payment(row))
-        if row.state in BACK:
-            if self.may_still_buy(row):
+            return OrderedExport(bought, receipt_of(row))
+        if row.state in REFUNDS:
+            if self.is_spendable(row):
                 return None
-            raise self.used("The money of this payment goes back to you.", row)
+            raise self.payment_used_error("The money of this payment goes back to you.", row)
         if row.state in transitions.OPEN and bought.status != Status.AWAITING_PAYMENT:
-            # It is not settled for what it cannot buy any more; how it stands is found out by others.
+            # It cannot buy this any more, so it is not settled here; reconciliation finds its state.
             raise SettlementPending
-        # Else a payment that is refused at this moment would take it away.
-        return self.buy(self.asked_for() if bought.status == Status.AWAITING_PAYMENT else bought)
+        # A new order row: a payment that is refused at this moment would delete the old one.
+        return self.buy(self.find_or_create_order() if bought.status == Status.AWAITING_PAYMENT else bought)
 
-    def line(self) -> Payment | None:
-        """The line in the ledger of the payment that came along, or of the one that its payer has called the same."""
+    def find_ledger_row(self) -> Payment | None:
+        """Return the ledger row of the presented payment, or of the one with the same payment identifier."""
         if isinstance(self.proof, TransactionProof):
-            rows = Payment.objects.filter(
-                network=payment_network().caip2, tx_hash=self.proof.tx_hash, form=Payment.Form.TX
-            )
-            all_of_it = rows.order_by("log_index", "pk")
-            return all_of_it.filter(payer__in=self.caller.wallets).first() or all_of_it.first()
+            rows = Payment.objects.filter(network=ours().caip2, tx_hash=self.proof.tx_hash, form=Payment.Form.TX)
+            transfers = rows.order_by("log_index", "pk")
+            return transfers.filter(payer__in=self.caller.wallets).first() or transfers.first()
         if not isinstance(self.proof, Authorization):
             return None
         row = transitions.find_by_proof(network=self.proof.network, proof_key=self.proof.proof_key)
@@ -139,71 +137,73 @@ class Counter:
             row = transitions.find_by_identifier(payer=self.proof.payer, identifier=self.proof.payment_identifier)
         return row
 
-    def may_still_buy(self, row: Payment) -> bool:
-        """Whether this money, which we owe, may be spent here."""
+    def is_spendable(self, row: Payment) -> bool:
+        """Whether a payment that is refund due may be spent here."""
         return Payment.objects.filter(pk=row.pk).spendable(now=self.now).exists()
 
-    def used(self, words: str, row: Payment) -> PaymentAlreadyUsed:
-        """The refusal of a payment that buys nothing here."""
-        quote = price_list.load_price_list([self.product], now=self.now).quote(self.caller.terms_for(None) or STANDARD)
-        reason, refund = (row.state, row.public_id) if row.state in BACK else (None, None)
+    def payment_used_error(self, words: str, row: Payment) -> PaymentAlreadyUsed:
+        """Build the error for a payment that buys nothing here."""
+        quote = price_list.listed([self.product], now=self.now).quote(self.caller.terms_for(None) or STANDARD)
+        reason, refund = (row.state, row.public_id) if row.state in REFUNDS else (None, None)
         return PaymentAlreadyUsed(words, quote=quote, purchase=self.purchase, reason=reason, refund=refund)
 
-    # A new one, or none
-    def sell(self) -> Ordered:
-        """Show what is under way, else tell the price, else take the payment."""
-        found = commands.unfinished(self.wallet, self.kind, now=self.now)
+    def sell(self) -> OrderedExport:
+        """Return the unfinished export if it is paid, else require or take the payment."""
+        found = commands.find_unfinished(self.wallet, self.kind, now=self.now)
         if found is not None and found.status == Status.AWAITING_PAYMENT:
-            self.wait_for_another(found)
+            self.apply_pending_payment(found)
         if (
             found is not None
             and found.status != Status.AWAITING_PAYMENT
             and not isinstance(self.proof, TransactionProof)
         ):
-            # Nothing is settled for what is paid: not even a payment that came along.
-            row = self.line()
-            return Ordered(found, Receipt.for_payment(row) if row is not None and row.pk == found.payment_id else None)
+            # The export is paid, so a presented payment is not settled.
+            row = self.find_ledger_row()
+            return OrderedExport(found, receipt_of(row) if row is not None and row.pk == found.payment_id else None)
         if self.proof is None:
-            # It tells the price, and nobody is charged.
+            # Raises the challenge with the price.
             self.collect(self.purchase)
-        export = self.asked_for()
+        export = self.find_or_create_order()
         try:
             return self.buy(export)
         except ApiError:
-            commands.withdraw(export)
+            commands.withdraw_order(export)
             raise
 
-    def asked_for(self) -> Export:
-        """The order that is to be paid for."""
-        return commands.awaiting(self.wallet, self.kind, tier=self.caller.tier, now=self.now)
+    def find_or_create_order(self) -> Export:
+        """Return the order that awaits payment."""
+        return commands.find_or_create_order(self.wallet, self.kind, tier=self.caller.tier, now=self.now)
 
-    def wait_for_another(self, export: Export) -> None:
-        """Go on with money that has arrived for the export, or wait for what is being settled: never two at once.
+    def apply_pending_payment(self, export: Export) -> None:
+        """Apply a settled payment to the export, or wait for one that is being settled: never two at once.
 
-        Raises AnotherPays, and SettlementPending where its own is being settled too.
+        Raises OtherPaymentPending, and SettlementPending if the presented payment is being settled too.
         """
-        rows = list(payment_state.coming(export))
+        rows = list(payment_state.list_pending(export))
         for row in rows:
-            if is_of(self.proof, row):
+            if is_payment(self.proof, row):
                 continue
             if row.state != State.SETTLED:
-                raise SettlementPending if any(is_of(self.proof, each) for each in rows) else AnotherPays(self.proof)
-            payment_state.queue(export, row.pk)
+                raise (
+                    SettlementPending
+                    if any(is_payment(self.proof, other) for other in rows)
+                    else OtherPaymentPending(self.proof)
+                )
+            payment_state.queue_export(export, row.pk)
 
-    def buy(self, export: Export) -> Ordered:
+    def buy(self, export: Export) -> OrderedExport:
         """Take the payment for this export and queue it.
 
-        What has arrived too late, or beside another payment, is owed back. Raises PaymentAlreadyUsed then.
+        A payment that settled too late or twice becomes refund due; PaymentAlreadyUsed is raised then.
         """
-        receipt = self.collect(payment_state.purchase_of(export, self.purchase))
-        if not payment_state.queue(export, receipt.payment):
-            words = payment_state.owe_unbought(export, receipt.payment)
+        receipt = self.collect(payment_state.purchase_export(export, self.purchase))
+        if not payment_state.queue_export(export, receipt.payment):
+            words = payment_state.refund_unused(export, receipt.payment)
             row = Payment.objects.get(pk=receipt.payment)
-            raise self.used(f"{words} The money of this payment goes back to you.", row)
-        return Ordered(export, receipt)
+            raise self.payment_used_error(f"{words} The money of this payment goes back to you.", row)
+        return OrderedExport(export, receipt)
 
     def collect(self, purchase: Purchase) -> Receipt:
-        """The gate's own word on it."""
         return checkout.collect(
             purchase,
             products=[self.product],
@@ -214,17 +214,17 @@ class Counter:
         )
 
 
-def is_of(proof: Proof | None, row: Payment) -> bool:
-    """Whether a line in the ledger is of this payment."""
+def is_payment(proof: Proof | None, row: Payment) -> bool:
+    """Whether a ledger row is of this payment."""
     if isinstance(proof, TransactionProof):
         return row.tx_hash == proof.tx_hash
     return isinstance(proof, Authorization) and (row.network, row.proof_key) == (proof.network, proof.proof_key)
 
 
 def is_altered(proof: Proof | None, row: Payment) -> bool:
-    """Whether a line is of another payment with the nonce of this one."""
+    """Whether a ledger row has the nonce of this payment and another signature."""
     return (
         isinstance(proof, Authorization)
-        and is_of(proof, row)
+        and is_payment(proof, row)
         and row.signature_digest not in ("", proof.signature_digest)
     )

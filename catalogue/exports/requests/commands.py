@@ -1,4 +1,4 @@
-"""Asking for an export, taking it back, and beginning it anew."""
+"""Commands on exports: create, cancel, restart."""
 
 from datetime import datetime
 from typing import Any
@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from accounts.api_keys.authentication import MissingCredentials
 from catalogue.exports.jobs import events
 from catalogue.exports.requests import payment_state, spec
-from catalogue.exports.requests.payment_state import MOST_UNPAID
-from catalogue.exports.requests.spec import Wanted
+from catalogue.exports.requests.payment_state import PAYMENT_TIMEOUT
+from catalogue.exports.requests.spec import ExportSpec
 from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
@@ -22,25 +22,25 @@ from payments.tiers import terms
 from payments.tiers.definitions import Tier
 
 Status = Export.Status
-MOST_UNFINISHED = 3
+MAX_UNFINISHED = 3
 
 
 class TooManyExports(InvalidRequest):
-    """The wallet has as many exports under way as it may have."""
+    """The wallet has reached its limit of unfinished exports."""
 
 
-class OneIsUnderWay(InvalidRequest):
-    """The wallet has asked for the same again, and that one is not finished."""
+class ExportAlreadyRunning(InvalidRequest):
+    """The wallet has an unfinished export with the same specification."""
 
 
-class OutOfReach(InvalidRequest):
-    """What is gone since the export that a delta begins at is not known any more."""
+class DeltaTooOld(InvalidRequest):
+    """Removals since the start of the delta may have been deleted."""
 
 
-def owner(caller: Caller) -> str:
-    """The wallet whose exports a caller may see and order. Raises MissingCredentials.
+def require_wallet(caller: Caller) -> str:
+    """Return the wallet whose exports a caller may see and order. Raises MissingCredentials.
 
-    Of any tier: what was paid for is fetched also when the tier has fallen meanwhile.
+    Any tier: paid exports can be downloaded after the tier has fallen.
     """
     if caller.wallet is None:
         raise MissingCredentials(
@@ -51,69 +51,69 @@ def owner(caller: Caller) -> str:
 
 
 def require_tier(caller: Caller, needed: Tier) -> None:
-    """Refuse a wallet below the tier that exports are sold to. Raises TierRequired."""
+    """Raise TierRequired for a wallet below the tier that exports are sold to."""
     if caller.tier < needed:
-        coming, rises = describe_upgrade(caller.terms)
+        note, upgrade = describe_upgrade(caller.terms)
         raise TierRequired(
             f"Exports are for the {needed.name} tier, and this wallet is {caller.tier.name}."
-            f" Nothing was charged.{coming}",
-            extra={"tier": caller.tier.name, "tier_required": needed.name, **rises},
+            f" Nothing was charged.{note}",
+            extra={"tier": caller.tier.name, "tier_required": needed.name, **upgrade},
         )
 
 
-def start(wallet: str | None, *, tier: Tier, now: datetime, **wishes: Any) -> Export:
-    """An export that nobody pays for, of a wallet or, without one, of staff; `wishes` are what wanted.read takes.
+def create_export(wallet: str | None, *, tier: Tier, now: datetime, **wishes: Any) -> Export:
+    """Create an export without a payment, of a wallet or of staff; `wishes` are the arguments of parse_spec.
 
-    The unfinished one of this very kind, made now unless it is there. Call it outside of a transaction, and enqueue
-    it then. Raises TooManyExports, and what wanted.read raises.
+    An unfinished export with the same specification is returned instead. Call it outside of transactions, and enqueue
+    a step then. Raises TooManyExports, and what parse_spec raises.
     """
-    return queued(wallet, spec.read(wallet, now=now, **wishes), tier=tier, now=now)
+    return queue_unpaid(wallet, spec.parse_spec(wallet, now=now, **wishes), tier=tier, now=now)
 
 
-def queued(wallet: str | None, kind: Wanted, *, tier: Tier, now: datetime) -> Export:
-    """The same, of a kind that was read; one that awaited its payment is queued without."""
-    export = find_or_make(wallet, kind, tier=tier, status=Status.QUEUED, now=now)
+def queue_unpaid(wallet: str | None, kind: ExportSpec, *, tier: Tier, now: datetime) -> Export:
+    """The same with a parsed specification; an export that awaits its payment is queued without one."""
+    export = find_or_create(wallet, kind, tier=tier, status=Status.QUEUED, now=now)
     if export.status == Status.AWAITING_PAYMENT:
         Export.objects.filter(pk=export.pk, status=Status.AWAITING_PAYMENT).update(status=Status.QUEUED)
         export.refresh_from_db()
     return export
 
 
-def awaiting(wallet: str, kind: Wanted, *, tier: Tier, now: datetime) -> Export:
-    """The wallet's unfinished export of this kind, made now unless it is there: it is to be paid for.
+def find_or_create_order(wallet: str, kind: ExportSpec, *, tier: Tier, now: datetime) -> Export:
+    """Return the wallet's unfinished export with this specification, or create one that awaits payment.
 
-    `withdraw` it where the payment is refused.
+    Call withdraw_order if the payment is refused.
     """
-    return find_or_make(wallet, kind, tier=tier, status=Status.AWAITING_PAYMENT, now=now)
+    return find_or_create(wallet, kind, tier=tier, status=Status.AWAITING_PAYMENT, now=now)
 
 
-def withdraw(export: Export) -> None:
-    """Remove an order whose payment was refused, as `awaiting` has made it, so that it holds nobody up.
+def withdraw_order(export: Export) -> None:
+    """Delete an order whose payment was refused, so that it does not count against the limit.
 
-    It stays where it was there before, or was asked for again since, or money may be coming for it.
+    It stays if it existed before, was ordered again since, or has a pending payment.
     """
     with transaction.atomic():
         Wallet.objects.select_for_update(no_key=True).get(pk=export.wallet_id)
-        if not payment_state.coming(export).exists():
-            # Whoever asks for it again moves `created_at`, and not on the row that they were given.
-            mine = Export.objects.filter(pk=export.pk, created_at=export.created_at, payment=None)
-            mine.filter(status=Status.AWAITING_PAYMENT).delete()
+        if not payment_state.list_pending(export).exists():
+            # A repeated order changes `created_at` in the database, not on this instance.
+            unchanged = Export.objects.filter(pk=export.pk, created_at=export.created_at, payment=None)
+            unchanged.filter(status=Status.AWAITING_PAYMENT).delete()
 
 
-def find_or_make(wallet: str | None, kind: Wanted, *, tier: Tier, status: str, now: datetime) -> Export:
-    """The unfinished export of this kind, made with this status unless it is there.
+def find_or_create(wallet: str | None, kind: ExportSpec, *, tier: Tier, status: str, now: datetime) -> Export:
+    """Return the unfinished export with this specification, or create one with this status.
 
-    The wallet's row is locked meanwhile, so that its exports are counted true. Staff may have any number, one of a
-    kind: that is held by its constraint. Raises TooManyExports.
+    The wallet's row is locked, so that the limit holds. Staff have no limit; the unique constraint prevents
+    duplicates. Raises TooManyExports.
     """
     try:
         with transaction.atomic():
             if wallet is not None:
                 Wallet.objects.select_for_update(no_key=True).get(pk=wallet)
-            found = unfinished(wallet, kind, now=now)
+            found = find_unfinished(wallet, kind, now=now)
             if found is not None:
                 if found.status == Status.AWAITING_PAYMENT:
-                    # So `withdraw` leaves it to whoever has asked last.
+                    # So withdraw_order of an earlier request leaves it.
                     Export.objects.filter(pk=found.pk, status=Status.AWAITING_PAYMENT).update(created_at=now)
                 return found
             return Export.objects.create(
@@ -129,57 +129,56 @@ def find_or_make(wallet: str | None, kind: Wanted, *, tier: Tier, status: str, n
                 created_at=now,
             )
     except IntegrityError:
-        # Staff are not locked: another of them has made it at this instant.
+        # Staff have no wallet to lock: another member has just created it.
         return Export.objects.unfinished().get(wallet=wallet, fingerprint=kind.fingerprint)
 
 
-def unfinished(wallet: str | None, kind: Wanted, *, now: datetime) -> Export | None:
-    """The unfinished export of this kind; None where one can be begun. One query. Raises TooManyExports."""
+def find_unfinished(wallet: str | None, kind: ExportSpec, *, now: datetime) -> Export | None:
+    """Return the unfinished export with this specification, or None. One query. Raises TooManyExports."""
     others = 0
     for export in Export.objects.filter(wallet=wallet).unfinished():
         if export.fingerprint == kind.fingerprint:
             return export
-        # What was left unpaid holds nobody up for longer, whether the sweeper has been there or not.
-        others += export.status in UNDER_WAY or export.created_at > now - MOST_UNPAID
-    if wallet is not None and others >= MOST_UNFINISHED:
+        # Expired orders do not count, whether or not they were cancelled yet.
+        others += export.status in UNDER_WAY or export.created_at > now - PAYMENT_TIMEOUT
+    if wallet is not None and others >= MAX_UNFINISHED:
         raise TooManyExports(
-            f"This wallet has {others} exports under way: one of them has to end or be cancelled first."
+            f"This wallet has {others} unfinished exports: one of them has to end or be cancelled first."
         )
     return None
 
 
-def cancel(export: Export, *, actor: str, now: datetime) -> bool:
-    """Give the export up: workers stop, files go. False where it had already ended without files.
+def cancel_export(export: Export, *, actor: str, now: datetime) -> bool:
+    """Cancel an export and delete its files; a succeeded one expires. False if it had ended without files.
 
-    One that has succeeded expires at once; what was paid for any other is owed back. Of one that workers had to do
-    with the account of its wallet is told, with `actor` as who has done it.
+    The payment of an unfinished export becomes refund due. The account is notified of an export that was queued or
+    running, with `actor` as the cause.
     """
     row = Export.objects.filter(pk=export.pk)
     with transaction.atomic():
-        was = row.select_for_update(no_key=True).get().status
-        ended = was in UNFINISHED or was == Export.Status.SUCCEEDED
-        if was in UNFINISHED:
+        status = row.select_for_update(no_key=True).get().status
+        has_files = status in UNFINISHED or status == Export.Status.SUCCEEDED
+        if status in UNFINISHED:
             row.update(status=Export.Status.CANCELLED, finished_at=now, snapshots=[])
-            payment_state.owe_back(export, words=payment_state.CANCELLED, actor=actor)
-        elif ended:
+            payment_state.mark_refund_due(export, words=payment_state.CANCELLED, actor=actor)
+        elif has_files:
             row.update(status=Export.Status.EXPIRED, expires_at=now)
-        if was in UNDER_WAY:
-            events.tell(export, actor=actor, now=now)
-    if ended:
-        # What a worker writes at this very moment is removed by the sweeper.
+        if status in UNDER_WAY:
+            events.record_finished(export, actor=actor, now=now)
+    if has_files:
+        # The cleanup task deletes what a worker is writing at this moment.
         files.remove_all(export.public_id)
-    return ended
+    return has_files
 
 
-def restart(export: Export, *, actor: str = "system", now: datetime) -> bool:
-    """Begin a failed export anew, of a moment of its own. False where it has not failed; enqueue a step on commit.
+def restart_export(export: Export, *, actor: str = "system", now: datetime) -> bool:
+    """Queue a failed export again, with a new snapshot; enqueue a step on commit. False if it has not failed.
 
-    What was paid for it and is owed back is ours again. Raises OneIsUnderWay where the wallet has asked for the same
-    again, OutOfReach for a delta that would miss what is gone, and MoneyGone where its money was sent back.
+    A payment that is refund due is earned again. Raises ExportAlreadyRunning, DeltaTooOld and PaymentRefunded.
     """
-    if export.since_export is not None and spec.is_out_of_reach(export.since_export, now=now):
-        days = spec.DELTAS_REACH.days
-        raise OutOfReach(f"The export that it begins at is older than {days} days by now: order everything.")
+    if export.since_export is not None and spec.is_too_old(export.since_export, now=now):
+        days = spec.MAX_DELTA_AGE.days
+        raise DeltaTooOld(f"The export that it starts at is older than {days} days: order everything.")
     try:
         with transaction.atomic():
             failed = Export.objects.filter(pk=export.pk, status=Export.Status.FAILED)
@@ -192,9 +191,9 @@ def restart(export: Export, *, actor: str = "system", now: datetime) -> bool:
                 rows_total=None,
             ):
                 return False
-            payment_state.take_again(export, actor=actor)
-            # New rows, so that whoever still writes an old part holds nothing any more.
+            payment_state.cancel_refund_due(export, actor=actor)
+            # New rows, so that a worker that still writes an old part has lost its lease.
             ExportPart.objects.filter(export=export).delete()
             return True
     except IntegrityError as error:
-        raise OneIsUnderWay("The wallet has asked for the same again, and that one is under way.") from error
+        raise ExportAlreadyRunning("The wallet has an unfinished export with the same specification.") from error

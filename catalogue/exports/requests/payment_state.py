@@ -1,7 +1,7 @@
-"""What the money of an export does: it queues the export, is owed back where nothing comes of it, and comes again.
+"""The payment of an export: it queues the export, is refunded if the export fails, and is earned again on a restart.
 
-A payment names the export that it is for by its purchase, so whoever finds one that has arrived can go on with it: the
-request that brought it, the same request repeated, or the sweeper after both have died.
+The purchase of a payment names its export, so a settled payment is applied by the request that brought it, by the same
+request repeated, or by the cleanup task after a crash.
 """
 
 import hashlib
@@ -26,130 +26,131 @@ logger = logging.getLogger(__name__)
 
 Status, State = Export.Status, Payment.State
 PRODUCTS = {str(dataset): f"export_{dataset}" for dataset in Export.Dataset.values}
-# An order that nobody has paid by then is given up.
-MOST_UNPAID = timedelta(hours=1)
-UNPAID = "It was not paid for within an hour."
+# An unpaid order is cancelled after this time.
+PAYMENT_TIMEOUT = timedelta(hours=1)
+NOT_PAID = "It was not paid for within an hour."
 CANCELLED = "The export was cancelled before it was finished."
-TOO_LATE = "The export was cancelled before its payment had arrived."
-TWICE = "The export was paid for by another payment already."
-AT_ONCE = 100
+PAID_TOO_LATE = "The export was cancelled before its payment had arrived."
+PAID_TWICE = "The export was paid for by another payment already."
+BATCH_SIZE = 100
 
 
-class MoneyGone(ApiError):
-    """What was paid for the export is not ours any more."""
+class PaymentRefunded(ApiError):
+    """The payment of the export was refunded."""
 
 
-def key_of(export: Export) -> str:
-    """What a payment for this export is told by in the ledger (Payment.purchase)."""
+def purchase_key(export: Export) -> str:
+    """Return the key by which the ledger knows payments for this export (Payment.purchase)."""
     return hashlib.sha256(f"export\n{export.public_id}".encode()).hexdigest()
 
 
-def purchase_of(export: Export, asked: Purchase) -> Purchase:
-    """What a payment for this export buys; a challenge speaks of what was asked for, as before there was an export."""
-    url = f"{asked.url}#{export.public_id}"
-    return replace(asked, url=url, key=key_of(export), advertised_url=asked.advertised_url or asked.url)
+def purchase_export(export: Export, requested: Purchase) -> Purchase:
+    """Return the purchase of this export; the challenge shows the URL of the request."""
+    url = f"{requested.url}#{export.public_id}"
+    return replace(
+        requested, url=url, key=purchase_key(export), advertised_url=requested.advertised_url or requested.url
+    )
 
 
-def export_of(payment: Payment) -> Export | None:
-    """The export that a payment is for, whatever became of both; None for what buys something else. One query."""
+def find_export(payment: Payment) -> Export | None:
+    """Return the export that a payment is for, in any state; None if it buys something else. One query."""
     key = decode(PREFIX, payment.resource.rpartition("#")[2])
     export = Export.objects.filter(pk=key).first() if key else None
-    return export if export is not None and key_of(export) == payment.purchase else None
+    return export if export is not None and purchase_key(export) == payment.purchase else None
 
 
-def coming(export: Export) -> QuerySet[Payment]:
-    """The payments for an export that are being settled, or have arrived and were not answered. Few are in these."""
+def list_pending(export: Export) -> QuerySet[Payment]:
+    """Return the payments for an export that are being settled, or are settled and not answered."""
     is_open, arrived = Q(state__in=transitions.OPEN), Q(state=State.SETTLED, delivered_at=None)
-    return Payment.objects.filter(is_open | arrived, purchase=key_of(export)).order_by("created_at")
+    return Payment.objects.filter(is_open | arrived, purchase=purchase_key(export)).order_by("created_at")
 
 
-def queue(export: Export, payment: UUID) -> bool:
-    """Queue the export for money that has arrived for it; False where it is not to be had with that any more.
+def queue_export(export: Export, payment: UUID) -> bool:
+    """Queue the export for a settled payment; False if another payment has bought it or it has ended.
 
-    One conditional UPDATE, so of two payments one buys it, and to say it twice changes nothing.
+    One conditional UPDATE, so one of two payments wins, and a repetition changes nothing.
     """
-    waiting = Export.objects.filter(pk=export.pk, status=Status.AWAITING_PAYMENT)
-    queued = waiting.update(status=Status.QUEUED, payment=payment)
+    unpaid = Export.objects.filter(pk=export.pk, status=Status.AWAITING_PAYMENT)
+    is_queued = unpaid.update(status=Status.QUEUED, payment=payment)
     export.refresh_from_db()
-    return bool(queued) or export.payment_id == payment
+    return bool(is_queued) or export.payment_id == payment
 
 
-def owe_unbought(export: Export, payment: UUID) -> str:
-    """Owe money back that has bought nothing, as `queue` said; why, in words."""
-    words = TOO_LATE if export.payment_id is None and export.status == Status.CANCELLED else TWICE
-    transitions.mark_refund_due(payment, reason=Payment.RefundReason.NOT_DELIVERED, message=words, by="exports")
+def refund_unused(export: Export, payment: UUID) -> str:
+    """Mark a payment as refund due that queue_export did not accept; return the reason."""
+    words = PAID_TOO_LATE if export.payment_id is None and export.status == Status.CANCELLED else PAID_TWICE
+    transitions.mark_refund_due(payment, reason=Payment.RefundReason.NOT_DELIVERED, words=words, by="exports")
     return words
 
 
-def payment_of(export: Export) -> UUID | None:
-    """What has paid for it, as its row says now. One query."""
+def read_payment_id(export: Export) -> UUID | None:
+    """Return the current payment of an export. One query."""
     return Export.objects.only("payment").get(pk=export.pk).payment_id
 
 
-def owe_back(export: Export, *, words: str, actor: str) -> bool:
-    """Owe back what was paid for an export that has come to nothing; False where nothing was paid, or it is owed.
+def mark_refund_due(export: Export, *, words: str, actor: str) -> bool:
+    """Mark the payment of an export as refund due; False without a payment, or if it is refund due already.
 
-    Call it in the transaction that ends the export, after its row says so: the row tells what has paid for it.
+    Call it in the transaction that ends the export, after its row is updated.
     """
-    payment = payment_of(export)
+    payment = read_payment_id(export)
     if payment is None:
         return False
     return transitions.mark_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, message=words, by=actor)
 
 
-def take_again(export: Export, *, actor: str) -> None:
-    """Have what was paid for a failed export again, before it is begun anew, in the same transaction.
+def cancel_refund_due(export: Export, *, actor: str) -> None:
+    """Earn the payment of a failed export again, in the transaction that restarts it.
 
-    Raises MoneyGone where it was sent back, or is owed for another reason.
+    Raises PaymentRefunded if it was refunded, or is refund due for another reason.
     """
-    payment = payment_of(export)
+    payment = read_payment_id(export)
     if payment is None or transitions.cancel_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, by=actor):
         return
     if not Payment.objects.filter(pk=payment, state__in=Payment.EARNED).exists():
-        raise MoneyGone("What was paid for this export was sent back, or is owed back for another reason.")
+        raise PaymentRefunded("The payment for this export was refunded, or is refund due for another reason.")
 
 
-def put_right(*, now: datetime) -> None:
-    """Go on where a request has died, or its payment came later: queue what is paid, owe back what bought nothing.
+def reconcile(*, now: datetime) -> None:
+    """Finish what crashed requests and late payments left: queue exports, refund payments, cancel unpaid orders.
 
-    Orders that nobody pays end after an hour. Any number may do it at once. Four queries, and four for each export
-    that it finds.
+    Any number may run at once. Four queries, and four per export found.
     """
-    for payment in left(now=now):
-        export = export_of(payment)
+    for payment in list_unused(now=now):
+        export = find_export(payment)
         if export is None:
             continue
-        if queue(export, payment.pk):
-            # Else it would be owed back after a day, as what nobody has answered (payments.ledger.reconcile).
+        if queue_export(export, payment.pk):
+            # Otherwise it would be refund due after a day, as unanswered (payments.ledger.reconcile).
             transitions.mark_delivered(payment.pk, now=now)
         else:
-            owe_unbought(export, payment.pk)
-    for export in fruitless():
-        owe_back(export, words=export.error or CANCELLED, actor="exports")
-    give_up_unpaid(now=now)
+            refund_unused(export, payment.pk)
+    for export in list_paid_failures():
+        mark_refund_due(export, words=export.error or CANCELLED, actor="exports")
+    cancel_unpaid(now=now)
 
 
-def left(*, now: datetime) -> Sequence[Payment]:
-    """Money for exports that has arrived, and that no request is doing anything with any more."""
+def list_unused(*, now: datetime) -> Sequence[Payment]:
+    """Return settled payments for exports that no request is processing any more."""
     arrived = Payment.objects.filter(
         state=State.SETTLED,
         delivered_at=None,
         settled_at__lt=now - transitions.CLAIM_TIMEOUT,
         products__overlap=list(PRODUCTS.values()),
     )
-    return list(arrived.order_by("settled_at")[:AT_ONCE])
+    return list(arrived.order_by("settled_at")[:BATCH_SIZE])
 
 
-def fruitless() -> Sequence[Export]:
-    """Exports that have come to nothing, with money that the chain has only shown since."""
+def list_paid_failures() -> Sequence[Export]:
+    """Return exports that have failed or were cancelled, with a payment that was settled later."""
     ended = Export.objects.filter(status__in=[Status.FAILED, Status.CANCELLED], payment__state__in=Payment.EARNED)
-    return list(ended.filter(Q(payment__block__isnull=False) | Q(payment__error=""))[:AT_ONCE])
+    return list(ended.filter(Q(payment__block__isnull=False) | Q(payment__error=""))[:BATCH_SIZE])
 
 
 @transaction.atomic
-def give_up_unpaid(*, now: datetime) -> int:
-    """Cancel the orders that nobody has paid for an hour, and that no payment is coming for; how many."""
-    old = Export.objects.filter(status=Status.AWAITING_PAYMENT, created_at__lt=now - MOST_UNPAID)
-    unpaid = [export.pk for export in old.order_by("pk")[:AT_ONCE] if not coming(export).exists()]
-    mine = Export.objects.filter(pk__in=unpaid, status=Status.AWAITING_PAYMENT)
-    return mine.update(status=Status.CANCELLED, error=UNPAID, finished_at=now)
+def cancel_unpaid(*, now: datetime) -> int:
+    """Cancel the orders that are unpaid for an hour and have no pending payment; return their number."""
+    expired = Export.objects.filter(status=Status.AWAITING_PAYMENT, created_at__lt=now - PAYMENT_TIMEOUT)
+    unpaid = [export.pk for export in expired.order_by("pk")[:BATCH_SIZE] if not list_pending(export).exists()]
+    cancellable = Export.objects.filter(pk__in=unpaid, status=Status.AWAITING_PAYMENT)
+    return cancellable.update(status=Status.CANCELLED, error=NOT_PAID, finished_at=now)

@@ -1,4 +1,4 @@
-"""What an export would be for a wallet before it is ordered: its price, about how many rows, and who may have it."""
+"""Quotes: what an export would cost, before it is ordered."""
 
 import json
 import shlex
@@ -11,9 +11,9 @@ from typing import Any
 from django.db import connection
 
 from catalogue.exports import datasets
-from catalogue.exports.datasets.base import parameters
+from catalogue.exports.datasets.base import query_parameters
 from catalogue.exports.requests import commands, payment_state, spec
-from catalogue.exports.requests.spec import Wanted
+from catalogue.exports.requests.spec import ExportSpec
 from catalogue.models import Export
 from framework.api.urls import public_url
 from framework.errors import ApiError
@@ -23,14 +23,16 @@ from payments.identity.caller import Caller
 from payments.pricing import price_list
 
 
-class HasAPrice(ApiError):
-    """The export costs something, which its wallet pays through the API."""
+class ExportHasPrice(ApiError):
+    """The export has a price, which its wallet pays through the API."""
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """An export that could be ordered. `rows` is the planner's guess, None for a delta; `refused` says why its wallet
-    cannot have it, `price` is in USDC and None where it is not sold at the wallet's rate.
+class ExportQuote:
+    """An export that could be ordered.
+
+    `rows` is the planner's estimate, None for a delta; `refused` is the reason why the wallet cannot have it; `price`
+    is in USDC, None if it is not sold to the wallet.
     """
 
     wishes: Mapping[str, Any]
@@ -41,12 +43,12 @@ class Offer:
 
     @property
     def body(self) -> str:
-        """The JSON of POST /v1/exports."""
+        """The JSON body of POST /v1/exports."""
         return json.dumps(self.wishes, indent=2)
 
     @property
     def curl(self) -> str:
-        """The line that orders it with a session of the wallet."""
+        """The curl command that orders it with a session of the wallet."""
         body = shlex.quote(json.dumps(self.wishes))
         url = public_url("/v1/exports")
         return (
@@ -56,7 +58,7 @@ class Offer:
 
     @property
     def tool_call(self) -> str:
-        """The same for an agent: the arguments of the tool start_export of MCP."""
+        """The arguments of the MCP tool start_export."""
         given = dict(self.wishes)
         conditions = dict(given.pop("filter", {}))
         if "updated_since" in conditions:
@@ -64,10 +66,10 @@ class Offer:
         return json.dumps({"name": "start_export", "arguments": given | conditions}, indent=2)
 
 
-def offer(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Offer:
-    """What the export would be. Six queries at most; rows are guessed. Raises what wanted.read raises."""
-    wallet = commands.owner(caller)
-    kind = spec.read(wallet, now=now, **wishes)
+def quote_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> ExportQuote:
+    """Return the quote of an export. At most six queries. Raises what parse_spec raises."""
+    wallet = commands.require_wallet(caller)
+    kind = spec.parse_spec(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
     price, refused, is_given = None, "", False
     try:
@@ -77,31 +79,31 @@ def offer(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Offer:
         is_given = checkout.is_free_by_plan([product], caller=caller, now=now)
     except (TierRequired, price_list.NotSold) as refusal:
         refused = refusal.message
-    said = {name: value for name, value in wishes.items() if value}
-    return Offer(said, price, None if kind.since else about(kind), is_given, refused)
+    options = {name: value for name, value in wishes.items() if value}
+    return ExportQuote(options, price, None if kind.since else estimate_rows(kind), is_given, refused)
 
 
-def about(kind: Wanted) -> int:
-    """About how many rows an export has, as the planner guesses. One statement, which is planned and not run."""
+def estimate_rows(kind: ExportSpec) -> int:
+    """Return the planner's row estimate of an export. One EXPLAIN statement."""
     export = Export(dataset=kind.dataset, format=kind.format, filter=dict(kind.filter), fields=list(kind.fields))
-    # Groups of fields add columns, and no rows.
-    select = datasets.DATASETS[kind.dataset].told(is_delta=False).select("1", ordered=False)
+    # Field groups add columns, not rows.
+    select = datasets.DATASETS[kind.dataset].for_export(is_delta=False).select("1", ordered=False)
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (FORMAT JSON) {select}", parameters(export))
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {select}", query_parameters(export))
         (plan,) = cursor.fetchone()
     plan = json.loads(plan) if isinstance(plan, str) else plan
     return int(plan[0]["Plan"]["Plan Rows"])
 
 
-def order(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Export:
-    """Queue an export that costs its wallet nothing, by its plan; enqueue a step then. Call it outside transactions.
+def order_free_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Export:
+    """Queue an export that is free for its wallet; enqueue a step then. Call it outside of transactions.
 
-    Raises what wanted.read raises, NotSold, TierRequired, HasAPrice and TooManyExports.
+    Raises what parse_spec raises, NotSold, TierRequired, ExportHasPrice and TooManyExports.
     """
-    wallet = commands.owner(caller)
-    kind = spec.read(wallet, now=now, **wishes)
+    wallet = commands.require_wallet(caller)
+    kind = spec.parse_spec(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
-    commands.require_tier(caller, price_list.load_price_list([product], now=now).from_tier)
-    if not checkout.is_free_by_plan([product], caller=caller, now=now):
-        raise HasAPrice("This export has a price: the wallet orders and pays it with POST /v1/exports.")
-    return commands.queued(wallet, kind, tier=caller.tier, now=now)
+    commands.require_tier(caller, price_list.listed([product], now=now).from_tier)
+    if not checkout.is_given([product], caller=caller, now=now):
+        raise ExportHasPrice("This export has a price: the wallet orders and pays it with POST /v1/exports.")
+    return commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now)

@@ -1,4 +1,4 @@
-"""What somebody wants exported: read, held against what there is, and told from every other wish."""
+"""The specification of an export: what a caller orders."""
 
 import hashlib
 import json
@@ -10,14 +10,14 @@ from catalogue.exports import datasets
 from catalogue.models import Export, Market
 from framework.errors import InvalidRequest, unknown_name
 
-# So long it is known what is gone since an export; a delta of an older one would miss some of it.
-DELTAS_REACH = timedelta(days=90)
-WITH_FILES = (Export.Status.SUCCEEDED, Export.Status.EXPIRED)
+# Removals are stored for this long; a delta of an older export would miss some.
+MAX_DELTA_AGE = timedelta(days=90)
+STATUSES_WITH_FILES = (Export.Status.SUCCEEDED, Export.Status.EXPIRED)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Rows of a dataset in a format: those that a filter leaves, with field groups, since an earlier export or all."""
+class ExportSpec:
+    """Rows of a dataset in a format: filtered, with field groups, all or those changed since an earlier export."""
 
     dataset: str
     format: str
@@ -27,13 +27,13 @@ class Wanted:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of all of it, in hexadecimal: the same in other words is the same."""
+        """SHA-256 of the specification in hexadecimal; equal specifications have equal fingerprints."""
         since = self.since.public_id if self.since else None
         kind = [self.dataset, self.format, dict(self.filter), list(self.fields), since]
         return hashlib.sha256(json.dumps(kind, sort_keys=True).encode()).hexdigest()
 
 
-def read(
+def parse_spec(
     wallet: str | None,
     *,
     dataset: str,
@@ -42,47 +42,46 @@ def read(
     fields: Sequence[str] = (),
     since_export: str | None = None,
     now: datetime,
-) -> Wanted:
-    """What the wallet wants, None for staff; `since_export` is a public id. At most three queries.
+) -> ExportSpec:
+    """Validate an order of a wallet, None for staff; `since_export` is a public id. At most three queries.
 
-    Raises InvalidRequest for a market that there is not, for a filter or a field group that the dataset does not have,
-    and for an export that no delta can begin at.
+    Raises InvalidRequest for an unknown market, filter or field group, and for an export that no delta can start at.
     """
-    kept = dict(filter or {})
-    for name in kept:
-        if why := datasets.refused_filter(dataset, name):
-            raise InvalidRequest(why, param=f"filter.{name}")
+    filters = dict(filter or {})
+    for name in filters:
+        if reason := datasets.find_filter_error(dataset, name):
+            raise InvalidRequest(reason, param=f"filter.{name}")
     for group in fields:
-        if why := datasets.refused_group(dataset, group):
-            raise InvalidRequest(why, param="fields")
-    market = kept.get("market")
+        if reason := datasets.find_group_error(dataset, group):
+            raise InvalidRequest(reason, param="fields")
+    market = filters.get("market")
     if market is not None and not Market.objects.filter(pk=market).exists():
         markets = list(Market.objects.order_by("slug").values_list("slug", flat=True))
         raise InvalidRequest(unknown_name("market", market, markets).message, param="filter.market")
-    wanted = Wanted(dataset, format, kept, tuple(sorted({*fields} - {datasets.CORE})), since=None)
+    spec = ExportSpec(dataset, format, filters, tuple(sorted({*fields} - {datasets.CORE})), since=None)
     if since_export is None:
-        return wanted
+        return spec
     since = Export.objects.filter(wallet=wallet).known_as(since_export).first()
     if since is None:
         raise InvalidRequest("You have no such export.", param="since_export")
-    if why := no_beginning(since, wanted, now=now):
-        raise InvalidRequest(why, param="since_export")
-    return Wanted(wanted.dataset, wanted.format, wanted.filter, wanted.fields, since=since)
+    if reason := find_delta_error(since, spec, now=now):
+        raise InvalidRequest(reason, param="since_export")
+    return ExportSpec(spec.dataset, spec.format, spec.filter, spec.fields, since=since)
 
 
-def no_beginning(since: Export, wanted: Wanted, *, now: datetime) -> str | None:
-    """Why what has changed since this export cannot be told, None where it can; the format may be another."""
-    if since.status not in WITH_FILES or since.changes_from is None:
-        return f"That export is {since.status}: only from one that has succeeded on changes are told."
-    if since.dataset != wanted.dataset:
+def find_delta_error(since: Export, spec: ExportSpec, *, now: datetime) -> str | None:
+    """Return why no delta can start at this export, or None; the format may differ."""
+    if since.status not in STATUSES_WITH_FILES or since.changes_from is None:
+        return f"That export is {since.status}: changes are available since an export that has succeeded."
+    if since.dataset != spec.dataset:
         return f"That export is of {since.dataset}."
-    if (since.filter, tuple(since.fields)) != (wanted.filter, wanted.fields):
+    if (since.filter, tuple(since.fields)) != (spec.filter, spec.fields):
         return "That export has another filter or other fields: order with the same, or everything."
-    if is_out_of_reach(since, now=now):
-        return f"That export is older than {DELTAS_REACH.days} days: order everything."
+    if is_too_old(since, now=now):
+        return f"That export is older than {MAX_DELTA_AGE.days} days: order everything."
     return None
 
 
-def is_out_of_reach(since: Export, *, now: datetime) -> bool:
-    """Whether it may be forgotten by now what is gone since an export."""
-    return since.changes_from is None or since.changes_from < now - DELTAS_REACH
+def is_too_old(since: Export, *, now: datetime) -> bool:
+    """Whether removals since an export may have been deleted."""
+    return since.changes_from is None or since.changes_from < now - MAX_DELTA_AGE

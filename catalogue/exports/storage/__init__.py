@@ -1,1 +1,1 @@
-"""Where export files are stored."""
+"""Storage of export files."""

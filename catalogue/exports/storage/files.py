@@ -1,6 +1,6 @@
-"""The files of exports: written apart, then moved to their place, each under a name that is used once.
+"""The files of exports: written as drafts, then moved to their path, under a name that is never reused.
 
-A file counts only when a row names it. What no row names is a leftover, which the sweeper removes.
+A file counts only when a row names it; the cleanup task deletes all others.
 """
 
 import hashlib
@@ -23,33 +23,33 @@ logger = logging.getLogger(__name__)
 
 
 def storage() -> Storage:
-    """Where the files are kept."""
+    """Return the storage of export files."""
     return storages["exports"]
 
 
-def are_local() -> bool:
-    """Whether they are kept in a folder of ours, and not in a bucket."""
+def is_local() -> bool:
+    """Whether files are stored in a local folder, not in a bucket."""
     return isinstance(storage(), FileSystemStorage)
 
 
-def name_of(export: Export, part: ExportPart) -> str:
-    """What the file of one claim of a part is called. No other claim writes it, however late it comes."""
+def name_file(export: Export, part: ExportPart) -> str:
+    """Return the file name of one claim of a part. No other claim writes to it, however late."""
     return f"{part.pk}-{part.token}.{export.format}"
 
 
 def path_of(export: Export, part: ExportPart) -> str:
-    """Where the file of a written part is kept."""
+    """Return the path of a written part."""
     return f"{export.public_id}/{part.file}"
 
 
 def path_of_manifest(export: Export, sha256: str) -> str:
-    """Where a manifest is kept: two that differ have two places."""
+    """Return the path of a manifest, which depends on its content."""
     return f"{export.public_id}/manifest-{sha256}.json"
 
 
 @dataclass
 class Draft:
-    """A file that is being written, and what is known of its content; without a path it has no name anywhere."""
+    """A file that is being written, with its size and checksum so far; without a path it is an unnamed file."""
 
     out: BinaryIO
     path: Path | None = None
@@ -57,96 +57,91 @@ class Draft:
     digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
 
     def write(self, content: bytes | memoryview) -> None:
-        """Add to it. Raises OSError, such as of a full disk."""
+        """Append content. Raises OSError, such as for a full disk."""
         self.out.write(content)
         self.digest.update(content)
         self.size += len(content)
 
     @property
     def sha256(self) -> str:
-        """Of all that was written so far."""
         return self.digest.hexdigest()
 
-    def keep(self, place: str) -> None:
-        """Make it last at its place, over what was there. Raises OSError.
-
-        A storage that is no file system is sent it in one piece.
-        """
+    def publish(self, path: str) -> None:
+        """Move the draft to its path durably, or upload it in one piece. Raises OSError."""
         self.out.flush()
         if self.path is None:
             self.out.seek(0)
-            storage().save(place, File(self.out, name=place))
+            storage().save(path, File(self.out, name=path))
             return
         os.fsync(self.out.fileno())
-        storage().save(place, Finished(self.out, name=str(self.path)))
-        # The new name has to outlive a loss of power just as its content.
-        sync(self.path.parent)
+        storage().save(path, RenamedFile(self.out, name=str(self.path)))
+        # The new name has to survive a power loss just as the content does.
+        fsync_folder(self.path.parent)
 
 
-class Finished(File[bytes]):
-    """A file that FileSystemStorage takes over by renaming it."""
+class RenamedFile(File[bytes]):
+    """A file that FileSystemStorage stores by renaming it."""
 
     def temporary_file_path(self) -> str:
-        """Where it lies."""
         return str(self.name)
 
 
 @contextmanager
-def draft(place: str) -> Iterator[Draft]:
-    """A file to be written and then kept; what is not kept is gone afterwards. Raises OSError.
+def open_draft(path: str) -> Iterator[Draft]:
+    """Open a draft to write and publish; an unpublished one is deleted. Raises OSError.
 
-    It is written beside its place, where a process that is killed leaves it for the sweeper; for a bucket without any
-    name, so that nothing is left.
+    A local draft lies beside its path; the cleanup task deletes it if the process is killed. A draft for a bucket has
+    no name, so a killed process leaves nothing.
     """
-    if not are_local():
+    if not is_local():
         with tempfile.TemporaryFile() as unnamed:
             yield Draft(out=unnamed)
         return
-    path = Path(settings.EXPORTS_DIR, f"{place}.part")
-    made = [folder for folder in (path.parent.parent, path.parent) if not folder.is_dir()]
-    for folder in made:
+    file = Path(settings.EXPORTS_DIR, f"{path}.part")
+    missing = [folder for folder in (file.parent.parent, file.parent) if not folder.is_dir()]
+    for folder in missing:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        sync(folder.parent)
+        fsync_folder(folder.parent)
     try:
-        with path.open("w+b") as out:
-            path.chmod(0o600)
-            yield Draft(out=out, path=path)
+        with file.open("w+b") as out:
+            file.chmod(0o600)
+            yield Draft(out=out, path=file)
     finally:
-        path.unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
 
 
-def sync(folder: Path) -> None:
-    """Make the names in a folder last. Raises OSError."""
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def fsync_folder(folder: Path) -> None:
+    """Flush the names in a folder to disk. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(held)
+        os.fsync(descriptor)
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def remove_all(folder: str, *, only: Iterable[str] | None = None) -> None:
-    """Remove the folder of an export, by its public id, with all that is in it, or with these files if no more are."""
+    """Delete the folder of an export with all its files, or these files and the folder if it is empty then."""
     try:
-        remove(folder, names(folder) if only is None else only)
-        if are_local():
+        remove(folder, list_names(folder) if only is None else only)
+        if is_local():
             storage().delete(folder)
     except OSError as error:
-        # A worker has just begun another file there, or the storage is broken: the sweeper comes again.
-        logger.warning("The files of export %s are left for the next sweep: %s", folder, error)
+        # A worker has just created another file there, or the storage is unavailable.
+        logger.warning("The files of export %s could not be deleted; the next cleanup retries it: %s", folder, error)
 
 
-def folders() -> list[str]:
-    """The public ids of exports that have files. Of a bucket one call for a thousand of them. Raises OSError."""
-    return listed("")[0]
+def list_folders() -> list[str]:
+    """Return the public ids of exports that have files; for a bucket one call per thousand. Raises OSError."""
+    return list_folder("")[0]
 
 
-def names(folder: str) -> list[str]:
-    """The files in the folder of an export. Raises OSError."""
-    return listed(folder)[1]
+def list_names(folder: str) -> list[str]:
+    """Return the file names in the folder of an export. Raises OSError."""
+    return list_folder(folder)[1]
 
 
-def listed(folder: str) -> tuple[list[str], list[str]]:
-    """The folders and the files in a folder; none where there is no such folder. Raises OSError."""
+def list_folder(folder: str) -> tuple[list[str], list[str]]:
+    """Return folders and files in a folder, none if it does not exist. Raises OSError."""
     try:
         found: tuple[list[str], list[str]] = storage().listdir(folder)
     except FileNotFoundError:
@@ -154,25 +149,25 @@ def listed(folder: str) -> tuple[list[str], list[str]]:
     return found
 
 
-def lost(export: Export, parts: Iterable[ExportPart]) -> list[ExportPart]:
-    """The written parts whose files are not there, or not of their size.
+def list_lost(export: Export, parts: Iterable[ExportPart]) -> list[ExportPart]:
+    """Return the written parts whose files are missing or have another size.
 
-    Of a bucket one call for a thousand files. Raises OSError.
+    For a bucket one call per thousand files. Raises OSError.
     """
-    found = sizes(export.public_id)
+    found = list_sizes(export.public_id)
     return [part for part in parts if found.get(part.file) != part.bytes]
 
 
-def sizes(folder: str) -> Mapping[str, int]:
-    """The files in the folder of an export, and how many bytes each has. Raises OSError."""
-    kept = storage()
-    if isinstance(kept, FileSystemStorage):
-        return {name: kept.size(f"{folder}/{name}") for name in names(folder)}
-    told: Mapping[str, int] = kept.sizes(folder)  # type: ignore[attr-defined]  # catalogue.exports.storage.s3
-    return told
+def list_sizes(folder: str) -> Mapping[str, int]:
+    """Return the size in bytes of each file of an export. Raises OSError."""
+    current = storage()
+    if isinstance(current, FileSystemStorage):
+        return {name: current.size(f"{folder}/{name}") for name in list_names(folder)}
+    sizes: Mapping[str, int] = current.list_sizes(folder)  # type: ignore[attr-defined]  # catalogue.exports.storage.s3
+    return sizes
 
 
-def remove(folder: str, unwanted: Iterable[str]) -> None:
-    """Remove files of a folder. Raises OSError."""
-    for name in unwanted:
+def remove(folder: str, filenames: Iterable[str]) -> None:
+    """Delete files of a folder. Raises OSError."""
+    for name in filenames:
         storage().delete(f"{folder}/{name}")

@@ -1,4 +1,4 @@
-"""The manifest of an export: what its files hold, of which moment, and under whose terms."""
+"""The manifest of an export: its files, the time of its data, and the licences."""
 
 import hashlib
 import json
@@ -14,44 +14,44 @@ from catalogue.models.exports import PREFIX
 from framework.public_ids import encode
 
 NAME = "manifest.json"
-# SPDX identifiers of licences whose derived databases have to be passed on under the same terms begin like this.
+# SPDX prefixes of licences that require derived databases to have the same licence.
 SHARE_ALIKE = ("ODbL-", "CC-BY-SA-", "CC-BY-NC-SA-")
-PROMISE = (
+CONSISTENCY = (
     "All files are of one snapshot of the database, taken at snapshot_at. No row is in two files; files and rows are"
     " in the order {order}. Licences are those that held when this manifest was written."
 )
-PROMISE_OF_DELTA = (
+DELTA_CONSISTENCY = (
     " Together with those of since_export they say what there was at snapshot_at: take away the ids in files of the"
     " kind `removed`, then put each row of the kind `rows` in the place of the one with its id."
 )
 
 
-def schema(export: Export) -> list[dict[str, str]]:
-    """The fields of a line, or the columns of a table, in their order: each with name, type and meaning."""
-    dataset = datasets.of(export)
+def describe_schema(export: Export) -> list[dict[str, str]]:
+    """Return name, type and description of the fields of a line or the columns of a table."""
+    dataset = datasets.get_dataset(export)
     if export.format == Export.Format.JSONL_GZ:
         return [{"name": name, "type": kind} for name, kind in dataset.schema.items()]
-    return columns(dataset.columns)
+    return describe_columns(dataset.columns)
 
 
-def columns(of: Sequence[Column]) -> list[dict[str, str]]:
-    """Columns as the manifest tells them."""
+def describe_columns(columns: Sequence[Column]) -> list[dict[str, str]]:
     return [
-        {"name": column.name, "type": column.type} | ({"description": column.words} if column.words else {})
-        for column in of
+        {"name": column.name, "type": column.type}
+        | ({"description": column.description} if column.description else {})
+        for column in columns
     ]
 
 
 def file_name(export: Export, part: ExportPart) -> str:
-    """What callers call a part: the same for two exports of equal rows."""
-    what = f"{export.dataset}-removed" if part.kind == ExportPart.Kind.REMOVED else export.dataset
-    return f"{what}-{part.seq:05}.{export.format}"
+    """Return the public name of a part; it is the same for two exports of equal rows."""
+    prefix = f"{export.dataset}-removed" if part.kind == ExportPart.Kind.REMOVED else export.dataset
+    return f"{prefix}-{part.seq:05}.{export.format}"
 
 
 def render(export: Export, parts: Sequence[ExportPart]) -> bytes:
-    """The manifest of an export whose parts are all written: the same bytes for the same parts. One query.
+    """Return the manifest of an export whose parts are all written; equal parts give equal bytes. One query.
 
-    Of two exports of equal rows `id` and the moments alone differ.
+    Two exports of equal rows differ only in `id` and the timestamps.
     """
     since = export.since_export_id
     content: dict[str, Any] = {
@@ -61,14 +61,15 @@ def render(export: Export, parts: Sequence[ExportPart]) -> bytes:
         "filter": dict(sorted(export.filter.items())),
         "fields": export.fields,
         "since_export": encode(PREFIX, since) if since else None,
-        "snapshot_at": moment(export.snapshot_at),
-        "changes_from": moment(export.changes_from),
-        "consistency": PROMISE.format(order=datasets.of(export).order) + (PROMISE_OF_DELTA if since else ""),
-        "schema": schema(export),
-        **({"schema_of_removed": columns(REMOVED)} if since else {}),
-        "licences": licences({key for part in parts for key in part.sources}),
-        "rows": rows(parts, ExportPart.Kind.ROWS),
-        "removed": rows(parts, ExportPart.Kind.REMOVED),
+        "snapshot_at": format_timestamp(export.snapshot_at),
+        "changes_from": format_timestamp(export.changes_from),
+        "consistency": CONSISTENCY.format(order=datasets.get_dataset(export).order)
+        + (DELTA_CONSISTENCY if since else ""),
+        "schema": describe_schema(export),
+        **({"schema_of_removed": describe_columns(REMOVED)} if since else {}),
+        "licences": list_licences({key for part in parts for key in part.sources}),
+        "rows": count_rows(parts, ExportPart.Kind.ROWS),
+        "removed": count_rows(parts, ExportPart.Kind.REMOVED),
         "files": [
             {
                 "name": file_name(export, part),
@@ -83,13 +84,13 @@ def render(export: Export, parts: Sequence[ExportPart]) -> bytes:
     return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
-def rows(parts: Sequence[ExportPart], kind: ExportPart.Kind) -> int:
-    """How many rows, or ids, the parts of a kind have together."""
+def count_rows(parts: Sequence[ExportPart], kind: ExportPart.Kind) -> int:
+    """Return the number of rows, or removed ids, of all parts of a kind."""
     return sum(part.rows or 0 for part in parts if part.kind == kind)
 
 
-def licences(keys: Collection[str]) -> list[dict[str, Any]]:
-    """Under whose terms what comes from these sources is passed on. One query."""
+def list_licences(keys: Collection[str]) -> list[dict[str, Any]]:
+    """Return the licences of these sources. One query."""
     return [
         {
             "source": source.key,
@@ -102,11 +103,11 @@ def licences(keys: Collection[str]) -> list[dict[str, Any]]:
     ]
 
 
-def moment(at: datetime | None) -> str | None:
-    """A moment to the second, rounded down, as the API writes it."""
+def format_timestamp(at: datetime | None) -> str | None:
+    """Format a timestamp in UTC, rounded down to the second."""
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if at else None
 
 
 def digest(content: bytes) -> str:
-    """The SHA-256 of a manifest or another file, in hexadecimal."""
+    """Return the SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()

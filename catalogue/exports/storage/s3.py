@@ -1,6 +1,6 @@
-"""Files of exports in a bucket of an S3-compatible service.
+"""Export files in an S3-compatible bucket.
 
-Nothing imports this but Django, where EXPORTS_S3_BUCKET is set: boto3 takes 17 MB of each process.
+Only Django imports this module, if EXPORTS_S3_BUCKET is set: boto3 takes 17 MB per process.
 """
 
 import threading
@@ -15,39 +15,38 @@ from botocore.exceptions import BotoCoreError, ClientError
 from django.core.files.base import ContentFile, File
 from storages.backends.s3 import S3Storage
 
-# A service that is away is an error in seconds: the lease of a part is a minute, and who waits may be a caller.
-PATIENCE = {"connect_timeout": 3, "read_timeout": 10, "retries": {"mode": "standard", "total_max_attempts": 2}}
-# A file goes in one call, however large S3 lets it be: of what is sent in several, a killed worker leaves some behind.
-ONE_PIECE = 5 * 2**30
+# An unavailable service has to fail within seconds: the lease of a part is a minute, and an API caller may wait.
+TIMEOUTS = {"connect_timeout": 3, "read_timeout": 10, "retries": {"mode": "standard", "total_max_attempts": 2}}
+# A file is uploaded in one call of at most 5 GiB: an interrupted multipart upload would leave parts behind.
+MAX_UPLOAD_BYTES = 5 * 2**30
 
 
-class BrokenBucketError(OSError):
-    """The service did not do what it was asked; `strerror` says why, without addresses and keys."""
+class BucketError(OSError):
+    """A call of the bucket failed; `strerror` says why, without addresses and keys."""
 
 
 @contextmanager
-def as_files_fail() -> Iterator[None]:
-    """Whatever boto3 raises becomes an OSError, which is what callers of a storage are prepared for."""
+def convert_errors() -> Iterator[None]:
+    """Convert the exceptions of boto3 to OSError, which callers of a storage handle."""
     try:
         yield
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "?")
-        raise BrokenBucketError(None, f"the bucket refused it ({code})") from error
+        raise BucketError(None, f"the bucket refused it ({code})") from error
     except (BotoCoreError, Boto3Error) as error:
         refused = error.__context__
-        told = refused.response["Error"]["Code"] if isinstance(refused, ClientError) else type(error).__name__
-        raise BrokenBucketError(None, f"the bucket could not be used ({told})") from error
+        reason = refused.response["Error"]["Code"] if isinstance(refused, ClientError) else type(error).__name__
+        raise BucketError(None, f"the bucket could not be used ({reason})") from error
 
 
 class Bucket(S3Storage):  # type: ignore[misc]  # it has no types
-    """The storage of django-storages with one connection for all threads, and errors that are those of files.
+    """The storage of django-storages with one connection for all threads, and errors as of local files.
 
-    Content types are told to the service when a link is made, not when a file is kept.
+    Content types are set in presigned URLs, not when a file is stored.
     """
 
     def __init__(self, **options: Any) -> None:
-        # Only a service at home gets its own checksums: others may know none of the newer kinds, and the signature
-        # covers the content anyway.
+        # Only AWS gets the newer checksums: other services may not support them, and the signature covers the content.
         checks = "when_required" if options.get("endpoint_url") else "when_supported"
         addressing = "path" if options.get("endpoint_url") else "virtual"
         super().__init__(
@@ -56,60 +55,60 @@ class Bucket(S3Storage):  # type: ignore[misc]  # it has no types
                 s3={"addressing_style": addressing},
                 request_checksum_calculation=checks,
                 response_checksum_validation=checks,
-                **PATIENCE,
+                **TIMEOUTS,
             ),
-            transfer_config=TransferConfig(multipart_threshold=ONE_PIECE, use_threads=False),
-            # Without it compressed files would be told to be of another content, and be unpacked on their way.
+            transfer_config=TransferConfig(multipart_threshold=MAX_UPLOAD_BYTES, use_threads=False),
+            # Otherwise compressed files would get a Content-Encoding, and be decompressed in transit.
             object_parameters={"ContentType": "application/octet-stream"},
             **options,
         )
-        self.opening = threading.Lock()
-        self.opened: Any = None
+        self.lock = threading.Lock()
+        self._resource: Any = None
 
     @property
     def connection(self) -> Any:
-        """Clients of boto3 may be shared, and each takes tens of milliseconds and megabytes to make."""
-        with self.opening:
-            if self.opened is None:
-                self.opened = self._create_session().resource(
+        """boto3 clients are thread-safe; each takes tens of milliseconds and megabytes to create."""
+        with self.lock:
+            if self._resource is None:
+                self._resource = self._create_session().resource(
                     "s3", region_name=self.region_name, endpoint_url=self.endpoint_url, config=self.client_config
                 )
-            return self.opened
+            return self._resource
 
     def _open(self, name: str, mode: str = "rb") -> File[bytes]:
-        with as_files_fail():
+        with convert_errors():
             file = super()._open(name, mode)
-            # At once: a file that is read later fails later.
+            # Read at once, so that an error is raised here.
             return ContentFile(file.obj.get()["Body"].read(), name=name)
 
     def _save(self, name: str, content: File[bytes]) -> str:
-        with as_files_fail():
+        with convert_errors():
             return str(super()._save(name, content))
 
     def delete(self, name: str) -> None:
-        with as_files_fail():
+        with convert_errors():
             super().delete(name)
 
     def exists(self, name: str) -> bool:
-        with as_files_fail():
+        with convert_errors():
             return bool(super().exists(name))
 
     def listdir(self, name: str) -> tuple[list[str], list[str]]:
-        with as_files_fail():
+        with convert_errors():
             folders, files = super().listdir(name)
         return folders, files
 
     def size(self, name: str) -> int:
-        with as_files_fail():
+        with convert_errors():
             return int(super().size(name))
 
-    def sizes(self, folder: str) -> dict[str, int]:
-        """The files in a folder, and how many bytes each has: one call for a thousand. Raises OSError."""
+    def list_sizes(self, folder: str) -> dict[str, int]:
+        """Return the sizes of the files in a folder, with one call per thousand. Raises OSError."""
         prefix = f"{self._normalize_name(folder)}/"
-        with as_files_fail():
-            found = self.bucket.objects.filter(Prefix=prefix)
-            return {each.key.removeprefix(prefix): each.size for each in found}
+        with convert_errors():
+            objects = self.bucket.objects.filter(Prefix=prefix)
+            return {item.key.removeprefix(prefix): item.size for item in objects}
 
-    def url(self, name: str, **how: Any) -> str:
-        with as_files_fail():
-            return str(super().url(name, **how))
+    def url(self, name: str, **options: Any) -> str:
+        with convert_errors():
+            return str(super().url(name, **options))

@@ -1,1 +1,1 @@
-"""Reading the fields of imported records."""
+"""Parsers of file formats and of single fields."""

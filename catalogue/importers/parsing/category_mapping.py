@@ -1,15 +1,15 @@
-"""What the categories of the large place collections mean: which places feed people, and with which cuisine."""
+"""Maps the categories of the large place collections to eateries and cuisines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-# Words of OpenStreetMap for the kind of a place, which are those of `attributes.kind`.
+# The kinds of OpenStreetMap, which are the values of `attributes.kind`.
 RESTAURANT, CAFE, FAST_FOOD, BAR, PUB = "restaurant", "cafe", "fast_food", "bar", "pub"
 ICE_CREAM, FOOD_COURT, BIERGARTEN = "ice_cream", "food_court", "biergarten"
 
-# Kind and cuisine of what is not called some restaurant; what stands nowhere here feeds nobody.
-PLACES: dict[str, tuple[str, str | None]] = {
+# Kind and cuisine of the categories not named `x_restaurant`; any other category is no eatery.
+CATEGORIES: dict[str, tuple[str, str | None]] = {
     "eat_and_drink": (RESTAURANT, None),
     "food_and_drink": (RESTAURANT, None),
     "dining_and_drinking": (RESTAURANT, None),
@@ -93,8 +93,8 @@ PLACES: dict[str, tuple[str, str | None]] = {
     "irish_pub": (PUB, "irish"),
     "pub": (PUB, "pub"),
 }
-# Beneath "Dining and Drinking", but shops, makers and services.
-OTHERS = frozenset(
+# Categories under "Dining and Drinking" that are shops, producers and services.
+EXCLUDED = frozenset(
     [
         "bakery",
         "caterer",
@@ -110,7 +110,7 @@ OTHERS = frozenset(
         "coffee_roastery",
     ]
 )
-# Of `x_restaurant`, the cuisine that is not called x; None where x is no cuisine at all.
+# The cuisine of `x_restaurant` where it is not called x; None if x is no cuisine.
 CUISINES: dict[str, str | None] = {
     "argentine": "argentinian",
     "asian_fusion": "fusion",
@@ -149,8 +149,8 @@ _SUFFIX = "_restaurant"
 
 
 @dataclass(frozen=True, slots=True)
-class Kitchen:
-    """A place that feeds people: `kind` in the words of OpenStreetMap, the main cuisine first."""
+class FoodCategory:
+    """A category of eateries: `kind` as in OpenStreetMap, the main cuisine first."""
 
     kind: str
     cuisines: tuple[str, ...] = ()
@@ -158,47 +158,46 @@ class Kitchen:
 
     @property
     def attributes(self) -> dict[str, bool | str]:
-        """What it says of the restaurant's attributes."""
         return {"kind": self.kind, **dict.fromkeys(sorted(self.diets), True)}
 
 
 @lru_cache(maxsize=10_000)
-def kitchen(*path: str) -> Kitchen | None:
-    """The kitchen of a category with all that it lies beneath, the widest first; None when it feeds nobody.
+def map_category(*path: str) -> FoodCategory | None:
+    """Map a category path, the widest first; None if it is no eatery.
 
-    A German restaurant beneath the European ones has the German cuisine, a strange one that of the wider category.
+    A German restaurant under European ones has the German cuisine; an unknown one has that of the wider category.
     """
     words = [each.strip().casefold().replace(" ", "_").replace("é", "e") for each in path]
-    if not words or words[-1] in OTHERS:
+    if not words or words[-1] in EXCLUDED:
         return None
-    read = [each for each in map(_one, reversed(words)) if each]
-    if not read:
+    mapped = [each for each in map(_map_name, reversed(words)) if each]
+    if not mapped:
         return None
-    cuisines = next((each.cuisines for each in read if each.cuisines), ())
-    return Kitchen(read[0].kind, cuisines, frozenset[str]().union(*(each.diets for each in read)))
+    cuisines = next((each.cuisines for each in mapped if each.cuisines), ())
+    return FoodCategory(mapped[0].kind, cuisines, frozenset[str]().union(*(each.diets for each in mapped)))
 
 
-def kitchens(paths: Sequence[Sequence[str]]) -> Kitchen | None:
-    """One kitchen of several categories: the kind of the first that feeds people, and the cuisines of all of them."""
-    read = [each for each in (kitchen(*path) for path in paths) if each]
-    if not read:
+def map_categories(paths: Sequence[Sequence[str]]) -> FoodCategory | None:
+    """Map several categories: the kind of the first eatery, and the cuisines of all."""
+    mapped = [each for each in (map_category(*path) for path in paths) if each]
+    if not mapped:
         return None
-    cuisines = tuple(dict.fromkeys(cuisine for each in read for cuisine in each.cuisines))
-    return Kitchen(read[0].kind, cuisines, frozenset[str]().union(*(each.diets for each in read)))
+    cuisines = tuple(dict.fromkeys(cuisine for each in mapped for cuisine in each.cuisines))
+    return FoodCategory(mapped[0].kind, cuisines, frozenset[str]().union(*(each.diets for each in mapped)))
 
 
-def label(cuisine: str) -> str:
-    """How a cuisine is shown that the dictionary does not have yet: "Puerto Rican"."""
+def format_label(cuisine: str) -> str:
+    """Return the label of a cuisine that has none yet: "Puerto Rican"."""
     return cuisine.replace("-", " ").title()
 
 
-def _one(word: str) -> Kitchen | None:
-    if word in PLACES:
-        kind, cuisine = PLACES[word]
-        return Kitchen(kind, (cuisine,) if cuisine else ())
-    if not word.endswith(_SUFFIX):
+def _map_name(category: str) -> FoodCategory | None:
+    if category in CATEGORIES:
+        kind, cuisine = CATEGORIES[category]
+        return FoodCategory(kind, (cuisine,) if cuisine else ())
+    if not category.endswith(_SUFFIX):
         return None
-    what = word.removesuffix(_SUFFIX)
-    cuisine = CUISINES[what] if what in CUISINES else what.replace("_", "-")
-    diet = DIETS.get(what)
-    return Kitchen(KINDS.get(what, RESTAURANT), (cuisine,) if cuisine else (), frozenset((diet,) if diet else ()))
+    name = category.removesuffix(_SUFFIX)
+    cuisine = CUISINES[name] if name in CUISINES else name.replace("_", "-")
+    diet = DIETS.get(name)
+    return FoodCategory(KINDS.get(name, RESTAURANT), (cuisine,) if cuisine else (), frozenset((diet,) if diet else ()))

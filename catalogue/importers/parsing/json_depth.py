@@ -1,12 +1,12 @@
-"""How deep a JSON file is nested, told before anything is built of it."""
+"""A limit on the nesting of JSON files, checked before they are parsed."""
 
 import re
 from typing import BinaryIO
 
 from catalogue.importers.row_errors import UnreadableFileError
 
-# A feature that is too deep costs itself, as long as it can be read at all: this takes 40 MB.
-DEEPEST_OF_A_FILE = 4_000
+# Parsing this depth takes 40 MB; a feature that is too deep is rejected alone.
+MAX_FILE_DEPTH = 4_000
 CHUNK = 1 << 20
 
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
@@ -17,13 +17,13 @@ _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 def check_depth(stream: BinaryIO) -> None:
     """Read to the end. Raises UnreadableFileError for nesting beyond 4,000 levels.
 
-    A reader of JSON keeps the way to where it is, for each level anew: a file of brackets alone would take gigabytes.
-    This keeps a chunk in memory, and reads 100 MB in a second or two. It is no judge of JSON: what is broken may count
-    wrongly from there on, and the reader does not come farther.
+    A JSON parser keeps the path for each level: a file of brackets alone would take gigabytes. This keeps a chunk in
+    memory, and reads 100 MB in one or two seconds. In malformed JSON the count may be wrong after the error, which the
+    parser reports anyway.
     """
     depth, is_text, rest = 0, False, b""
     while chunk := stream.read(CHUNK):
-        # An escape may be cut in two.
+        # An escape sequence may be split between chunks.
         chunk = rest + chunk
         backslashes = len(chunk) - len(chunk.rstrip(b"\\"))
         rest = chunk[-1:] if backslashes % 2 else b""
@@ -31,8 +31,8 @@ def check_depth(stream: BinaryIO) -> None:
         parts = signs.split(b'"')
         outside = b"".join(parts[int(is_text) :: 2])
         is_text ^= len(parts) % 2 == 0
-        # Most of them are pairs of coordinates, which are one level and nothing else.
+        # Most brackets are pairs of coordinates.
         for sign in outside.replace(b"[]", b""):
             depth += _STEPS[sign]
-            if depth > DEEPEST_OF_A_FILE:
-                raise UnreadableFileError(f"The values are nested deeper than {DEEPEST_OF_A_FILE} levels.")
+            if depth > MAX_FILE_DEPTH:
+                raise UnreadableFileError(f"The values are nested deeper than {MAX_FILE_DEPTH} levels.")

@@ -1,4 +1,4 @@
-"""Rows out of Parquet files, a batch in memory at a time."""
+"""Rows of Parquet files, with one batch in memory at a time."""
 
 from collections.abc import Collection, Iterator
 from typing import Any, BinaryIO
@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from catalogue.importers.row_errors import UnreadableFileError
 
-ROWS = 2000
+BATCH_SIZE = 2000
 
 
 def open_file(stream: BinaryIO) -> pq.ParquetFile:
@@ -17,34 +17,34 @@ def open_file(stream: BinaryIO) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(stream)
     except (pa.ArrowException, OSError) as error:
-        raise UnreadableFileError(f"This is no Parquet file, or it is cut off: {_words(error)}.") from error
+        raise UnreadableFileError(f"This is no Parquet file, or it is cut off: {_first_line(error)}.") from error
 
 
-def batches(file: pq.ParquetFile, columns: Collection[str]) -> Iterator[pa.RecordBatch]:
-    """The given columns, as far as the file has them. Raises UnreadableFileError."""
+def read_batches(file: pq.ParquetFile, columns: Collection[str]) -> Iterator[pa.RecordBatch]:
+    """Yield batches of those columns that the file has. Raises UnreadableFileError."""
     present = [name for name in file.schema_arrow.names if name in columns]
     try:
-        yield from file.iter_batches(batch_size=ROWS, columns=present, use_threads=False)
+        yield from file.iter_batches(batch_size=BATCH_SIZE, columns=present, use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise UnreadableFileError(f"The Parquet file is cut off or broken: {_words(error)}.") from error
+        raise UnreadableFileError(f"The Parquet file is cut off or broken: {_first_line(error)}.") from error
 
 
-def dicts(batch: pa.RecordBatch, wanted: pa.Array | None = None) -> Iterator[dict[str, Any] | None]:
-    """Each row as a dictionary; None for those that are not `wanted`, which then cost next to nothing."""
-    if wanted is None:
+def to_dicts(batch: pa.RecordBatch, mask: pa.Array | None = None) -> Iterator[dict[str, Any] | None]:
+    """Yield each row as a dictionary; None for rows outside `mask`, which are not converted."""
+    if mask is None:
         yield from batch.to_pylist()
         return
-    taken = iter(batch.filter(wanted).to_pylist())
-    for is_wanted in wanted.to_pylist():
-        yield next(taken) if is_wanted else None
+    selected = iter(batch.filter(mask).to_pylist())
+    for is_selected in mask.to_pylist():
+        yield next(selected) if is_selected else None
 
 
-def among(values: pa.Array, wanted: Any) -> pa.Array:
-    """Which of the values satisfy `wanted`, asked once for each distinct one; never a null."""
-    distinct = [value for value in pc.unique(values).to_pylist() if value is not None and wanted(value)]
+def is_any_of(values: pa.Array, predicate: Any) -> pa.Array:
+    """Return a mask of the values that satisfy `predicate`, called once per distinct value; never null."""
+    distinct = [value for value in pc.unique(values).to_pylist() if value is not None and predicate(value)]
     return pc.is_in(values, value_set=pa.array(distinct, type=values.type))
 
 
-def _words(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines() or ["unreadable"]
     return lines[0].rstrip(".")[:200]

@@ -1,4 +1,4 @@
-"""A restaurant as one source states it, before it is matched with what the catalogue has."""
+"""Extracted records and parsed places, before they are matched with the catalogue."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -6,19 +6,19 @@ from datetime import date, datetime, time
 from math import isfinite
 from typing import Any
 
-from catalogue.importers.row_errors import RejectedError
+from catalogue.importers.row_errors import RowRejected
 from catalogue.models import Restaurant
 from catalogue.search.geocoding.distance import Location
 
-# The border of Web Mercator, which is also the border of the constraints.
-MOST_LATITUDE = 85
+# The limit of Web Mercator, and of the database constraints.
+MAX_LATITUDE = 85
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sketch:
-    """The little of a row that tells whether it has to be read at all; `content` is what to read it from, as JSON.
+class ExtractedRecord:
+    """The part of a row that decides whether it has to be parsed; `content` is the JSON to parse.
 
-    `country` is stated where it has to be checked: a place without a location is only known by its address.
+    `country` is set if it has to be checked: a place without a location is only known by its address.
     """
 
     record: str
@@ -30,15 +30,15 @@ class Sketch:
 
     @property
     def point(self) -> tuple[float, float]:
-        """Latitude and longitude, for formats that refuse a row without them."""
+        """Latitude and longitude. Raises RowRejected without them."""
         if self.location is None:
-            raise RejectedError("There is no location.")
+            raise RowRejected("There is no location.")
         return self.location.lat, self.location.lng
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewLine:
-    """A review as its source states it; `record` is unique within its restaurant."""
+class ParsedReview:
+    """A review; `record` is unique within its restaurant."""
 
     record: str
     stars: int
@@ -53,8 +53,8 @@ class ReviewLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleLine:
-    """A discount that comes back on these weekdays (0 is Monday)."""
+class ParsedRule:
+    """A discount on these weekdays (0 is Monday)."""
 
     weekdays: tuple[int, ...]
     time: time
@@ -63,10 +63,10 @@ class RuleLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """What one source states of one restaurant, in the restaurant's own words; None and empty state nothing.
+class ParsedPlace:
+    """A restaurant as one source describes it, with the columns of Restaurant; None and empty values are unknown.
 
-    `reviews` and `flow_rules` are all that the source has of them; None where it does not speak of them.
+    `reviews` and `flow_rules` are all of the source; None if it does not have any information about them.
     """
 
     record: str
@@ -91,12 +91,12 @@ class Place:
     attributes: dict[str, bool | str] = field(default_factory=dict)
     external_ids: dict[str, str] = field(default_factory=dict)
     cuisine_labels: dict[str, str] = field(default_factory=dict)
-    reviews: tuple[ReviewLine, ...] | None = None
-    flow_rules: tuple[RuleLine, ...] | None = None
+    reviews: tuple[ParsedReview, ...] | None = None
+    flow_rules: tuple[ParsedRule, ...] | None = None
 
     @property
     def cuisine_id(self) -> str | None:
-        """The main cuisine, which the sources name first."""
+        """The main cuisine: the first."""
         return self.cuisines[0] if self.cuisines else None
 
 
@@ -126,10 +126,10 @@ COLUMNS = (
 
 
 def read_location(latitude: object, longitude: object) -> Location:
-    """Raises RejectedError for what is no place on earth, or one beyond 85 degrees north or south."""
+    """Raises RowRejected for invalid coordinates, or beyond 85 degrees north or south."""
     location = Location(_number(latitude), _number(longitude))
-    if abs(location.lat) > MOST_LATITUDE or abs(location.lng) > 180:
-        raise RejectedError(f"Latitude {location.lat}, longitude {location.lng} is not a place on our map.")
+    if abs(location.lat) > MAX_LATITUDE or abs(location.lng) > 180:
+        raise RowRejected(f"Latitude {location.lat}, longitude {location.lng} is not a place on our map.")
     return location
 
 
@@ -139,4 +139,4 @@ def _number(value: object) -> float:
             number = float(value)
             if isfinite(number):
                 return number
-    raise RejectedError("The coordinates are not two numbers.")
+    raise RowRejected("The coordinates are not two numbers.")

@@ -1,1 +1,1 @@
-"""One module for each source of data."""
+"""Readers of the sources."""

@@ -6,9 +6,9 @@ from datetime import date
 from typing import Any, BinaryIO
 
 from catalogue.importers.parsing import parquet, text_cleaning
-from catalogue.importers.parsing.category_mapping import Kitchen, kitchens, label
-from catalogue.importers.parsing.parsed_place import Place, Sketch, read_location
-from catalogue.importers.row_errors import RejectedError, UnreadableFileError, check_storable, digest_of
+from catalogue.importers.parsing.category_mapping import FoodCategory, format_label, map_categories
+from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, read_location
+from catalogue.importers.row_errors import RowRejected, UnreadableFileError, check_storable, hash_content
 from catalogue.models import Market, Restaurant
 
 SOURCE = "foursquare"
@@ -16,79 +16,88 @@ IS_COMPLETE = True
 IS_WORLDWIDE = True
 IS_GROUPED = False
 
-# Part of every digest: raise it when this module reads more than before, and the next import reads all rows anew.
+# Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
 VERSION = 1
 
 ROOT = "Dining and Drinking"
-# What is read beside the place and the categories; `date_refreshed` is not, for it changes with nothing else.
-READ = ("name", "address", "locality", "region", "postcode", "country", "tel", "website", "fsq_category_labels")
-COLUMNS = frozenset((*READ, "fsq_place_id", "latitude", "longitude", "date_closed"))
+# `date_refreshed` is not values: it changes when nothing else does.
+TEXT_COLUMNS = (
+    "name",
+    "address",
+    "locality",
+    "region",
+    "postcode",
+    "country",
+    "tel",
+    "website",
+    "fsq_category_labels",
+)
+COLUMNS = frozenset((*TEXT_COLUMNS, "fsq_place_id", "latitude", "longitude", "date_closed"))
 
 
-def rows(stream: BinaryIO) -> Iterator[dict[str, Any]]:
-    """Each row. Raises UnreadableFileError."""
+def read_rows(stream: BinaryIO) -> Iterator[dict[str, Any]]:
+    """Yield each row. Raises UnreadableFileError."""
     file = parquet.open_file(stream)
     missing = COLUMNS.difference(file.schema_arrow.names)
     if missing:
         raise UnreadableFileError(f"These are no Foursquare places: {', '.join(sorted(missing))} is missing.")
-    return (row for batch in parquet.batches(file, COLUMNS) for row in batch.to_pylist())
+    return (row for batch in parquet.read_batches(file, COLUMNS) for row in batch.to_pylist())
 
 
-def sketch(content: Any) -> Sketch | None:
-    """Which record a row is; None when it is no place to eat. Raises RejectedError."""
-    if _kitchen(content) is None:
+def extract(content: Any) -> ExtractedRecord | None:
+    """Extract the record of a row; None if it is no eatery. Raises RowRejected."""
+    if _map_category(content) is None:
         return None
-    read = {name: content.get(name) for name in READ} | {"is_closed": content.get("date_closed") is not None}
-    check_storable(read)
+    parse = {name: content.get(name) for name in TEXT_COLUMNS} | {"is_closed": content.get("date_closed") is not None}
+    check_storable(parse)
     record = content.get("fsq_place_id")
     if not isinstance(record, str) or not 1 <= len(record) <= 120:
-        raise RejectedError("fsq_place_id: 1 to 120 characters are expected.")
-    if not text_cleaning.fitting(read["name"], 200):
-        raise RejectedError("The place has no name, or one that is longer than 200 characters or no line.")
+        raise RowRejected("fsq_place_id: 1 to 120 characters are expected.")
+    if not text_cleaning.fit_text(parse["name"], 200):
+        raise RowRejected("The place has no name, or one that is longer than 200 characters or no line.")
     lat, lng = content.get("latitude"), content.get("longitude")
     location = None if lat is None and lng is None else read_location(lat, lng)
-    return Sketch(
+    return ExtractedRecord(
         record=record,
-        digest=digest_of(VERSION, read, *((location.lat, location.lng) if location else (None, None))),
+        digest=hash_content(VERSION, parse, *((location.lat, location.lng) if location else (None, None))),
         location=location,
-        content=read,
-        country=_country(read),
+        content=parse,
+        country=_parse_country(parse),
     )
 
 
-def read(sketch: Sketch, *, market: Market, on: date) -> Place:  # nothing of it is dated
-    """All that the row states."""
-    stated = sketch.content
-    found = _kitchen(stated) or Kitchen("restaurant")
-    return Place(
-        record=sketch.record,
-        digest=sketch.digest,
-        name=stated["name"].strip(),
-        status=Restaurant.Status.PERMANENTLY_CLOSED if stated["is_closed"] else Restaurant.Status.OPEN,
+def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlace:  # it has no dated content
+    values = extracted.content
+    category = _map_category(values) or FoodCategory("restaurant")
+    return ParsedPlace(
+        record=extracted.record,
+        digest=extracted.digest,
+        name=values["name"].strip(),
+        status=Restaurant.Status.PERMANENTLY_CLOSED if values["is_closed"] else Restaurant.Status.OPEN,
         market_id=market.slug,
-        line1=text_cleaning.fitting(stated["address"], 200),
-        locality=text_cleaning.fitting(stated["locality"], 120),
-        region=text_cleaning.fitting(stated["region"], 120),
-        postal_code=text_cleaning.fitting(stated["postcode"], 20),
-        country=_country(stated) or market.country,
-        latitude=sketch.location.lat if sketch.location else None,
-        longitude=sketch.location.lng if sketch.location else None,
-        phone=text_cleaning.first_phone([stated["tel"]], country=market.country),
-        website=text_cleaning.first_website([stated["website"]]),
-        cuisines=list(found.cuisines),
-        cuisine_labels={slug: label(slug) for slug in found.cuisines},
-        attributes=found.attributes,
-        external_ids={"foursquare": sketch.record},
+        line1=text_cleaning.fit_text(values["address"], 200),
+        locality=text_cleaning.fit_text(values["locality"], 120),
+        region=text_cleaning.fit_text(values["region"], 120),
+        postal_code=text_cleaning.fit_text(values["postcode"], 20),
+        country=_parse_country(values) or market.country,
+        latitude=extracted.location.lat if extracted.location else None,
+        longitude=extracted.location.lng if extracted.location else None,
+        phone=text_cleaning.first_phone([values["tel"]], country=market.country),
+        website=text_cleaning.first_website([values["website"]]),
+        cuisines=list(category.cuisines),
+        cuisine_labels={slug: format_label(slug) for slug in category.cuisines},
+        attributes=category.attributes,
+        external_ids={"foursquare": extracted.record},
     )
 
 
-def _kitchen(row: Mapping[str, Any]) -> Kitchen | None:
-    """What its categories beneath "Dining and Drinking" feed people with."""
-    labels = text_cleaning.texts(row.get("fsq_category_labels"))
+def _map_category(row: Mapping[str, Any]) -> FoodCategory | None:
+    """Map the categories under "Dining and Drinking"."""
+    labels = text_cleaning.filter_texts(row.get("fsq_category_labels"))
     paths = [[part.strip() for part in each.split(">")] for each in labels]
-    return kitchens([path for path in paths if path[0] == ROOT])
+    return map_categories([path for path in paths if path[0] == ROOT])
 
 
-def _country(row: Mapping[str, Any]) -> str | None:
+def _parse_country(row: Mapping[str, Any]) -> str | None:
     country = row["country"].upper() if isinstance(row["country"], str) else ""
     return country if re.fullmatch("[A-Z]{2}", country) else None

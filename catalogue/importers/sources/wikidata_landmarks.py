@@ -1,7 +1,5 @@
-"""Landmarks from a CSV of Wikidata items: what people name when they say where they are."""
+"""Landmarks from a CSV of Wikidata items."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,15 +8,16 @@ from uuid import UUID
 
 from django.db import connection
 
-from catalogue.importers.parsing.market_lookup import Atlas
+from catalogue.importers.parsing import csv_rows
+from catalogue.importers.parsing.market_lookup import MarketIndex
 from catalogue.importers.parsing.parsed_place import read_location
 from catalogue.importers.row_errors import (
     RecordCount,
     Reject,
-    RejectedError,
     Row,
-    UnreadableFileError,
-    check_line,
+    RowCounts,
+    RowRejected,
+    check_single_line,
     check_storable,
 )
 from catalogue.models import Landmark
@@ -26,7 +25,7 @@ from catalogue.reference_data import OWN
 from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
 
 COLUMNS = ("qid", "name", "kind", "latitude", "longitude")
-SAME_WITHIN_M = 150
+MATCH_RADIUS_M = 150
 
 KINDS = {
     "attraction": Landmark.Kind.LANDMARK,
@@ -39,9 +38,9 @@ KINDS = {
 
 _QID = re.compile(r"Q[1-9][0-9]{0,15}", re.ASCII)
 
-# Own landmarks of the same name near by, found on the plane; the great circle decides in Python. OFFSET 0 is a fence:
-# where statistics know of no landmarks yet PostgreSQL would begin with those, and fold the name of each line for each.
-NAMESAKES = """
+# Own landmarks with the same name nearby on the Mercator plane; the great-circle distance is checked in Python.
+# OFFSET 0 is an optimization fence: without statistics PostgreSQL would fold the name of each line for each landmark.
+FIND_MATCHES = """
 SELECT wanted.number, near.id, near.latitude, near.longitude
 FROM unnest(%s::integer[], %s::text[], %s::float8[], %s::float8[], %s::float8[])
     AS wanted (number, name, lat, lng, reach)
@@ -65,8 +64,8 @@ RETURNING landmark_id
 
 
 @dataclass(frozen=True, slots=True)
-class ReadLandmark:
-    """A landmark with the row that states it."""
+class ParsedLandmark:
+    """A landmark with its row."""
 
     row: Row
     wikidata: str
@@ -78,91 +77,76 @@ class ReadLandmark:
 
 @dataclass(slots=True)
 class LandmarkImport:
-    """One run over rows of landmarks. What the own table has already gets names, never a second landmark."""
+    """A run over rows of landmarks. A landmark of the own table gets the name; it is not created twice."""
 
-    atlas: Atlas
+    markets: MarketIndex
     source: str = "wikidata"
     seen: dict[str, int] = field(default_factory=dict)
 
-    def rows(self, stream: BinaryIO) -> Iterator[Any]:
-        """The lines of the CSV by column. Raises UnreadableFileError."""
-        # A broken byte becomes half a surrogate pair, and its row is refused; the others are read.
-        text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
-        reader = csv.DictReader(text)
-        try:
-            missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
-            if missing:
-                raise UnreadableFileError(f"This is no CSV of landmarks: it has no column {', '.join(missing)}.")
-            yield from _lines(reader)
-        except csv.Error as error:
-            raise UnreadableFileError(f"The header is no CSV: {error}.") from error
-        finally:
-            text.detach()
+    def read_rows(self, stream: BinaryIO) -> Iterator[Any]:
+        return csv_rows.read_rows(stream, columns=COLUMNS, kind="landmarks")
 
-    def read(self, rows: Sequence[Row]) -> tuple[list[ReadLandmark], RecordCount]:
-        """Tell what has to be written, and count what has not. No query."""
-        tally = RecordCount()
-        found: list[ReadLandmark] = []
+    def parse(self, rows: Sequence[Row]) -> tuple[list[ParsedLandmark], RowCounts]:
+        """Parse rows and count those that are not imported. No query."""
+        counts = RowCounts()
+        found: list[ParsedLandmark] = []
         for row in rows:
             try:
                 landmark = self._read(row)
                 if self.seen.setdefault(landmark.wikidata, row.number) != row.number:
-                    raise RejectedError(f"Row {self.seen[landmark.wikidata]} is {landmark.wikidata} already.")
-            except RejectedError as error:
-                tally.rejects.append(Reject(row, str(error)))
+                    raise RowRejected(f"Row {self.seen[landmark.wikidata]} has {landmark.wikidata} already.")
+            except RowRejected as error:
+                counts.rejects.append(Reject(row, str(error)))
                 continue
-            if self.atlas.only and landmark.market_id != self.atlas.only.slug:
-                tally.skipped += 1
+            if self.markets.only and landmark.market_id != self.markets.only.slug:
+                counts.skipped += 1
             else:
                 found.append(landmark)
-        return found, tally
+        return found, counts
 
-    def write(self, found: Sequence[ReadLandmark]) -> RecordCount:
-        """Store what was read. Call it in a transaction that holds the import's lock."""
+    def upsert(self, found: Sequence[ParsedLandmark]) -> RowCounts:
+        """Write parsed landmarks. Call it in batch_transaction."""
         items = {each.wikidata: each for each in found}
-        held = {
+        existing = {
             landmark.wikidata: landmark
             for landmark in Landmark.objects.filter(wikidata__in=list(items)).select_for_update().order_by("pk")
         }
-        own = {wikidata: landmark.pk for wikidata, landmark in held.items() if landmark.source_id == OWN}
-        own |= _namesakes([each for wikidata, each in items.items() if wikidata not in held])
+        own = {wikidata: landmark.pk for wikidata, landmark in existing.items() if landmark.source_id == OWN}
+        own |= _find_matches([each for wikidata, each in items.items() if wikidata not in existing])
         fresh = {
             wikidata: self._landmark(each)
             for wikidata, each in items.items()
-            if wikidata not in own and wikidata not in held
+            if wikidata not in own and wikidata not in existing
         }
         moved = [
             landmark
-            for wikidata, landmark in held.items()
-            if landmark.source_id == self.source and _is_changed(landmark, items[str(wikidata)])
+            for wikidata, landmark in existing.items()
+            if landmark.source_id == self.source and _update_landmark(landmark, items[str(wikidata)])
         ]
         Landmark.objects.bulk_create(fresh.values())
         Landmark.objects.bulk_update(moved, ["name", "kind", "market", "latitude", "longitude"], batch_size=200)
-        pks = own | {wikidata: each.pk for wikidata, each in (held | fresh).items()}
+        pks = own | {wikidata: each.pk for wikidata, each in (existing | fresh).items()}
         named = _add_names([(pks[wikidata], each.name) for wikidata, each in items.items()])
         changed = named.union(landmark.pk for landmark in moved) - {landmark.pk for landmark in fresh.values()}
-        return RecordCount(created=len(fresh), changed=len(changed), unchanged=len(found) - len(fresh) - len(changed))
+        return RowCounts(created=len(fresh), changed=len(changed), unchanged=len(found) - len(fresh) - len(changed))
 
-    def _read(self, row: Row) -> ReadLandmark:
-        if isinstance(row.content, csv.Error):
-            raise RejectedError(f"The line is no CSV: {row.content}.")
+    def _read(self, row: Row) -> ParsedLandmark:
+        csv_rows.check_row(row.content)
         line: Mapping[str, Any] = row.content
-        if None in line or None in line.values():
-            raise RejectedError("The line has not as many fields as the header.")
         check_storable(line)
         wikidata, name, kind = line["qid"].strip(), line["name"].strip(), line["kind"].strip().casefold()
         if not _QID.fullmatch(wikidata):
-            raise RejectedError(f"qid: {wikidata!r} is not a Wikidata id such as Q42.")
+            raise RowRejected(f"qid: {wikidata!r} is not a Wikidata id such as Q42.")
         if not 1 <= len(name) <= 200:
-            raise RejectedError("name: 1 to 200 characters are expected.")
-        check_line("name", name)
+            raise RowRejected("name: 1 to 200 characters are expected.")
+        check_single_line("name", name)
         if kind not in KINDS:
-            raise RejectedError(f"kind: {kind!r} is none of {', '.join(sorted(KINDS))}.")
-        location = read_location(_float(line["latitude"]), _float(line["longitude"]))
-        market = self.atlas.nearest(location)
-        return ReadLandmark(row, wikidata, name, KINDS[kind], location, market.slug if market else None)
+            raise RowRejected(f"kind: {kind!r} is none of {', '.join(sorted(KINDS))}.")
+        location = read_location(_parse_float(line["latitude"]), _parse_float(line["longitude"]))
+        market = self.markets.find_nearest(location)
+        return ParsedLandmark(row, wikidata, name, KINDS[kind], location, market.slug if market else None)
 
-    def _landmark(self, each: ReadLandmark) -> Landmark:
+    def _landmark(self, each: ParsedLandmark) -> Landmark:
         return Landmark(
             name=each.name,
             kind=each.kind,
@@ -174,56 +158,45 @@ class LandmarkImport:
         )
 
 
-def _lines(reader: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any] | csv.Error]:
-    """Each line by column, or what is wrong with it: one that is no CSV costs itself, and the next is read."""
-    while True:
-        try:
-            yield next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield error
-
-
-def _float(text: str) -> float | None:
+def _parse_float(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
         return None
 
 
-def _is_changed(landmark: Landmark, stated: ReadLandmark) -> bool:
-    """Bring a landmark to what its source states; whether that differs."""
+def _update_landmark(landmark: Landmark, parsed: ParsedLandmark) -> bool:
+    """Update a landmark in memory; return whether it has changed."""
     before = landmark.name, landmark.kind, landmark.market_id, landmark.latitude, landmark.longitude
-    landmark.name, landmark.kind, landmark.market_id = stated.name, stated.kind, stated.market_id
-    landmark.latitude, landmark.longitude = stated.location.lat, stated.location.lng
-    return before != (stated.name, stated.kind, stated.market_id, stated.location.lat, stated.location.lng)
+    landmark.name, landmark.kind, landmark.market_id = parsed.name, parsed.kind, parsed.market_id
+    landmark.latitude, landmark.longitude = parsed.location.lat, parsed.location.lng
+    return before != (parsed.name, parsed.kind, parsed.market_id, parsed.location.lat, parsed.location.lng)
 
 
-def _namesakes(places: Sequence[ReadLandmark]) -> dict[str | None, UUID]:
-    """By QID, the own landmark that has the same name within 150 m; of several the best known. One query."""
+def _find_matches(places: Sequence[ParsedLandmark]) -> dict[str | None, UUID]:
+    """Return by QID the own landmark with the same name within 150 m, the best known first. One query."""
     with connection.cursor() as cursor:
         cursor.execute(
-            NAMESAKES,
+            FIND_MATCHES,
             [
                 list(range(len(places))),
                 [place.name for place in places],
                 [place.location.lat for place in places],
                 [place.location.lng for place in places],
-                [SAME_WITHIN_M * mercator_scale(place.location, radius_m=SAME_WITHIN_M).high for place in places],
+                [MATCH_RADIUS_M * stretch(place.location, radius_m=MATCH_RADIUS_M).high for place in places],
                 OWN,
             ],
         )
         return {
             places[number].wikidata: pk
             for number, pk, lat, lng in cursor.fetchall()
-            if distance_m(places[number].location, Location(lat, lng)) <= SAME_WITHIN_M
+            if distance_m(places[number].location, Location(lat, lng)) <= MATCH_RADIUS_M
         }
 
 
 def _add_names(names: Iterable[tuple[UUID, str]]) -> set[UUID]:
-    """The landmarks that did not have their name yet."""
-    # Sorted: whoever adds names at the same time waits instead of deadlocking.
+    """Return the landmarks that did not have their name yet."""
+    # Sorted, so that concurrent imports cannot deadlock.
     ordered = sorted(names)
     with connection.cursor() as cursor:
         cursor.execute(ADD_NAMES, [[pk for pk, _ in ordered], [name for _, name in ordered]])

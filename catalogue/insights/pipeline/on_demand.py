@@ -25,12 +25,13 @@ RECORD_REQUEST = """
 INSERT INTO catalogue_insightdemand AS demand (restaurant_id, asked, first_asked_at, last_asked_at)
 SELECT id, 1, %(now)s, %(now)s FROM (
     SELECT id FROM catalogue_restaurant WHERE id = %(restaurant)s AND NOT EXISTS (
-        SELECT FROM catalogue_insightdemand WHERE restaurant_id = %(restaurant)s AND last_asked_at > %(since)s
+        SELECT FROM catalogue_insightdemand WHERE restaurant_id = %(restaurant)s AND last_requested_at > %(since)s
     )
     FOR KEY SHARE SKIP LOCKED
 ) AS restaurant
-ON CONFLICT (restaurant_id) DO UPDATE SET asked = demand.asked + 1, last_asked_at = excluded.last_asked_at
-WHERE demand.last_asked_at <= %(since)s
+ON CONFLICT (restaurant_id) DO UPDATE
+SET request_count = demand.request_count + 1, last_requested_at = excluded.last_requested_at
+WHERE demand.last_requested_at <= %(since)s
 """
 
 

@@ -1,4 +1,4 @@
-"""manage.py catalogue_import: files of others into the catalogue."""
+"""`manage.py catalogue_import`: import files of other sources."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -15,26 +15,26 @@ from rich.table import Table
 from catalogue import reference_data, tasks
 from catalogue.hours import holidays
 from catalogue.importers import runner, snapshot_sync
-from catalogue.importers.parsing.market_lookup import Atlas
+from catalogue.importers.parsing.market_lookup import MarketIndex
 from catalogue.importers.row_errors import UnreadableFileError
-from catalogue.importers.runner import OnStep, Rejects, Step, StoppedError, Totals
+from catalogue.importers.runner import ImportStopped, OnProgress, Progress, RejectsFile, RunTotals
 from catalogue.importers.sources import foursquare, native_jsonl, nyc_inspections, osm
 from catalogue.importers.sources.overture import Overture
 from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
-from catalogue.importers.upsert import Reader, RestaurantImport
+from catalogue.importers.upsert import RestaurantImport, SourceReader
 from catalogue.models import Market
 from framework.cli.progress import progress_bars
 from framework.errors import unknown_name
 
 LANDMARKS = "landmarks"
-READERS: dict[str, Reader] = {
+READERS: dict[str, SourceReader] = {
     "overture": Overture(),
     "foursquare": foursquare,
     "osm": osm,
     "dohmh": nyc_inspections,
     "native": native_jsonl,
 }
-COUNTS = ("read", "created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
+COUNTS = ("read", "created", "merged", "changed", "unchanged", "skipped", "rejected", "queued", "closed")
 
 
 class Command(BaseCommand):
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         parser.add_argument("source", choices=(*READERS, LANDMARKS), help="What the files are")
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
         parser.add_argument("--market", help="Where the rows have to be; else each goes to the market around it")
-        parser.add_argument("--rejects", type=Path, metavar="FILE", help="Where refused rows go, as JSON lines")
+        parser.add_argument("--rejects", type=Path, metavar="FILE", help="Where rejected rows go, as JSON lines")
         parser.add_argument("--dry-run", action="store_true", help="Say what would happen, and change nothing")
         parser.add_argument(
             "--force", action="store_true", help="Go on though more than 5 %% of a market would change"
@@ -75,35 +75,35 @@ class Command(BaseCommand):
                 raise CommandError(f"No such file: {path}")
         if options["release"] and source != "overture":
             raise CommandError("--release is for overture only.")
-        reference_data.load_reference_data()
-        holidays.add_missing_holidays(now=now)
-        market = _market(options["market"])
-        atlas = Atlas.load(only=market)
+        reference_data.load()
+        holidays.add(now=now)
+        market = _find_market(options["market"])
+        markets = MarketIndex.load(only=market)
         reader = Overture(options["release"]) if source == "overture" else READERS.get(source)
         is_complete = options["complete"] if options["complete"] is not None else bool(reader and reader.IS_COMPLETE)
         rejects_path = options["rejects"] or settings.STATE_DIR / "rejects" / f"{source}-{now:%Y%m%dT%H%M%S%f}.jsonl"
-        # The files of a complete release are one: only all of them tell what is absent.
+        # All files of a complete release form one import: only together they show what is missing.
         parts = [options["files"]] if reader and is_complete else [[path] for path in options["files"]]
-        results: list[tuple[str, Totals]] = []
-        problems: list[str] = []
-        with closing(Rejects(rejects_path)) as rejects:
+        results: list[tuple[str, RunTotals]] = []
+        errors: list[str] = []
+        with closing(RejectsFile(rejects_path)) as rejects:
             for paths in parts:
                 name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-                with self._progress(name) as on_step:
+                with self._show_progress(name) as on_progress:
                     try:
                         if reader is None:
-                            totals = runner.run(
-                                LandmarkImport(atlas),
+                            totals = runner.import_rows(
+                                LandmarkImport(markets),
                                 paths[0],
                                 market=market,
                                 rejects=rejects,
                                 now=now,
                                 dry_run=dry_run,
-                                on_step=on_step,
+                                on_progress=on_progress,
                             )
                         else:
-                            totals = snapshot_sync.take(
-                                RestaurantImport(reader, atlas, timezone.now),
+                            totals = snapshot_sync.import_snapshot(
+                                RestaurantImport(reader, markets, timezone.now),
                                 paths,
                                 market=market,
                                 rejects=rejects,
@@ -111,48 +111,48 @@ class Command(BaseCommand):
                                 dry_run=dry_run,
                                 is_complete=is_complete,
                                 forced=options["force"],
-                                on_step=on_step,
+                                on_progress=on_progress,
                             )
-                    except (UnreadableFileError, StoppedError) as error:
-                        problems.append(f"{', '.join(map(str, paths))}: {error}")
+                    except (UnreadableFileError, ImportStopped) as error:
+                        errors.append(f"{', '.join(map(str, paths))}: {error}")
                     else:
                         results.append((name, totals))
         if results:
-            self._summarise(results, rejects, dry_run=dry_run)
+            self._print_summary(results, rejects, dry_run=dry_run)
         is_changed = any(totals.created or totals.changed or totals.merged or totals.closed for _, totals in results)
-        if source != LANDMARKS and not dry_run and (is_changed or problems):
+        if source != LANDMARKS and not dry_run and (is_changed or errors):
             tasks.enqueue_open_spans()
             tasks.enqueue_insights()
-        if problems:
-            raise CommandError("\n".join(problems))
+        if errors:
+            raise CommandError("\n".join(errors))
 
     @contextmanager
-    def _progress(self, name: str) -> Iterator[OnStep]:
-        """A bar for each kind of step; without a terminal, a line for each batch."""
+    def _show_progress(self, name: str) -> Iterator[OnProgress]:
+        """A bar for each kind of progress; without a terminal, a line for each batch."""
         with progress_bars(self.stderr) as bars:
             if bars:
-                yield lambda step: bars(f"{name}: {step.doing}", step.done, step.total)
+                yield lambda progress: bars(f"{name}: {progress.phase}", progress.done, progress.total)
             else:
-                yield lambda step: self.stderr.write(_line(name, step))
+                yield lambda progress: self.stderr.write(_progress_line(name, progress))
 
-    def _summarise(self, results: list[tuple[str, Totals]], rejects: Rejects, *, dry_run: bool) -> None:
+    def _print_summary(self, results: list[tuple[str, RunTotals]], rejects: RejectsFile, *, dry_run: bool) -> None:
         table = Table(title="Nothing was stored: a dry run" if dry_run else None)
         table.add_column("file", overflow="fold")
         for count in COUNTS:
             table.add_column(count, justify="right")
         for name, totals in results:
             table.add_row(name, *(str(getattr(totals, count)) for count in COUNTS))
-        # Narrower, the figures would be cut; where this is no terminal, 80 columns is a guess anyway.
+        # A narrower table would cut the numbers.
         console = Console(width=max(120, Console().width))
-        refused = sum(totals.refused for _, totals in results)
+        rejected = sum(totals.rejected for _, totals in results)
         with console.capture() as captured:
             console.print(table)
-            if refused:
-                console.print(f"{refused} refused: see {rejects.path}", soft_wrap=True)
+            if rejected:
+                console.print(f"{rejected} rejected: see {rejects.path}", soft_wrap=True)
         self.stdout.write(captured.get())
 
 
-def _market(slug: str | None) -> Market | None:
+def _find_market(slug: str | None) -> Market | None:
     if slug is None:
         return None
     markets = {market.slug: market for market in Market.objects.order_by("slug")}
@@ -161,7 +161,7 @@ def _market(slug: str | None) -> Market | None:
     return markets[slug]
 
 
-def _line(name: str, step: Step) -> str:
-    if step.doing == "read":
-        return f"{name}: {step.totals.read} rows read"
-    return f"{name}: {step.done} of {step.total} rows {step.doing}"
+def _progress_line(name: str, progress: Progress) -> str:
+    if progress.phase == "read":
+        return f"{name}: {progress.totals.read} rows read"
+    return f"{name}: {progress.done} of {progress.total} rows {progress.phase}"

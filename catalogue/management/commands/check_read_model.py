@@ -33,12 +33,12 @@ class Command(BaseCommand):
         started = time.monotonic()
         with show_progress("catalogue_check", self.stderr) as on_step:
             if options["rebuild"]:
-                said = f"{rebuild.rebuild_read_model(on_step=on_step)} restaurants made anew"
+                text = f"{rebuild.rebuild(on_step=on_step)} restaurants made anew"
             elif options["mend"]:
-                said = f"{rebuild.repair_read_model(on_step=on_step)} restaurants differed and are mended"
+                text = f"{rebuild.mend(on_step=on_step)} restaurants differed and are mended"
             else:
-                said = self._compare(rebuild.find_differences(on_step=on_step))
-        self.stdout.write(f"catalogue_check: {said}, {time.monotonic() - started:.1f} s")
+                text = self._compare(rebuild.differences(on_step=on_step))
+        self.stdout.write(f"catalogue_check: {text}, {time.monotonic() - started:.1f} s")
 
     def _compare(self, differences: Iterator[rebuild.Difference]) -> str:
         found = 0

@@ -49,18 +49,18 @@ class Command(BaseCommand):
         _refuse(options)
         only = _restaurant(options["restaurant"]) if options["restaurant"] else None
         if options["check"]:
-            said = self._check(only)
+            message = self._check(only)
         elif options["dry_run"]:
-            said = self._tell_due()
+            message = self._tell_due()
         elif options["stats"]:
-            said = self._tell_stats()
+            message = self._tell_stats()
         elif options["languages"]:
-            said = self._tell_languages()
+            message = self._tell_languages()
         elif only:
-            said = self._write_one(only)
+            message = self._write_one(only)
         else:
-            said = self._write(options["limit"])
-        self.stdout.write(f"insights: {said}, {time.monotonic() - started:.1f} s")
+            message = self._write(options["limit"])
+        self.stdout.write(f"insights: {message}, {time.monotonic() - started:.1f} s")
 
     def _write(self, limit: int | None) -> str:
         total = insights.due_restaurants(now=timezone.now()).count()
@@ -104,8 +104,8 @@ class Command(BaseCommand):
         for row in written:
             table.add_row(*map(str, row))
         self._print(table)
-        said = ", ".join(f"{lang} {count}" for lang, count in statistics.count_reviews_by_language().items())
-        self.stdout.write(f"Reviews behind them by language: {said or 'none'}")
+        message = ", ".join(f"{lang} {count}" for lang, count in statistics.languages().items())
+        self.stdout.write(f"Reviews behind them by language: {message or 'none'}")
         return f"{sum(row.insights for row in written)} there are"
 
     def _tell_languages(self) -> str:

@@ -35,7 +35,7 @@ class ExportArguments(StrictSerializer):
 def start_export(call: ToolCall, values: Values) -> ToolResult:
     """Start an export."""
     try:
-        ordered = checkout.order(
+        ordered = checkout.order_export(
             caller_of(call.request),
             {name: values[name] for name in SPEC_FIELDS if name in values},
             purchase=Purchase.for_tool_call(call.tool, call.arguments),

@@ -56,8 +56,8 @@ def test_both_places_stand_side_by_side() -> None:
 def test_the_same_place_becomes_the_one_with_more_reviews() -> None:
     staff, pair = tests.support.builders.staff(), candidate()
     record = builders.listed(Restaurant.objects.get(name="Café Noma"))
-    asked = act(staff, "same_place", pair)
-    assert asked.index("Noma (") < asked.index("Café Noma (")
+    response = act(staff, "same_place", pair)
+    assert response.index("Noma (") < response.index("Café Noma (")
     assert Restaurant.objects.filter(merged_into=None).count() == 2
     assert "1 pairs were merged." in act(staff, "same_place", pair, confirmed="yes")
     survivor, loser = Restaurant.objects.get(name="Noma"), Restaurant.objects.get(name="Café Noma")
@@ -109,8 +109,8 @@ def test_of_two_who_decide_at_once_one_wins() -> None:
             connection.close()
 
     with ThreadPoolExecutor(2) as threads:
-        said = [threads.submit(decide, by, same=number == 0) for number, by in enumerate(users)]
-        answers = [each.result() for each in said]
+        text = [threads.submit(decide, by, same=number == 0) for number, by in enumerate(users)]
+        answers = [each.result() for each in text]
     assert sorted(answers) == ["Somebody has decided this pair already.", "mine"]
     pair.refresh_from_db()
     merged = Restaurant.objects.exclude(merged_into=None).count()

@@ -125,7 +125,7 @@ def test_what_staff_change_is_locked_and_what_they_leave_is_not(staff: Client, p
     assert Restaurant.objects.get().locked_fields == ["name", "latitude", "longitude"]
 
 
-def test_a_field_that_is_given_back_is_read_by_the_next_import(staff: Client, place: Restaurant) -> None:
+def test_a_field_that_is_released_is_read_by_the_next_import(staff: Client, place: Restaurant) -> None:
     record = builders.listed(place)
     change(staff, place, name="Noma 2", phone="+4532155656")
     record.refresh_from_db()

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test import Client
 
 import tests.support.builders
-from catalogue.admin.filters import HAS_TEXT, IS_NEEDED, IS_UNKNOWN
+from catalogue.admin.restaurants.filters import HAS_TEXT, IS_NEEDED, IS_UNKNOWN
 from catalogue.hours import read_osm
 from catalogue.models import Restaurant
 from tests.catalogue import builders
@@ -61,7 +61,7 @@ def test_the_hours_filter_is_offered_with_its_choices() -> None:
 
 
 @pytest.mark.usefixtures("_places")
-def test_the_reason_is_kept_beside_the_text() -> None:
+def test_the_reason_is_stored_beside_the_text() -> None:
     hours = Restaurant.objects.get(name="Broken").hours
     assert hours is not None
     assert (hours["osm"], hours["known"], hours["notes"]) == (
@@ -81,4 +81,4 @@ def test_the_texts_are_found_by_their_index() -> None:
         Restaurant.objects.filter(IS_NEEDED, IS_UNKNOWN, HAS_TEXT),
         Restaurant.objects.filter(IS_NEEDED, ~IS_UNKNOWN, hours__has_key="notes"),
     ):
-        assert "restaurant_with_unread_hours" in chosen.order_by("-pk").explain()
+        assert "restaurant_with_unparsed_hours" in chosen.order_by("-pk").explain()

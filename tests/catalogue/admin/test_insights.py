@@ -83,7 +83,7 @@ def test_claims_lead_to_their_reviews_and_back(staff: Client, place: Restaurant)
     assert "claim-1" in links
 
 
-def test_a_review_that_is_gone_is_told_of(staff: Client, place: Restaurant) -> None:
+def test_a_review_that_is_gone_is_reported_of(staff: Client, place: Restaurant) -> None:
     last = Review.objects.filter(restaurant=place, text__contains="number 4").get()
     Review.objects.filter(pk=last.pk).delete()
     assert "1 cited review deleted." in page_of(staff, place)
@@ -98,7 +98,7 @@ def test_the_page_tells_age_staleness_demand_languages_and_calls(
     insights.refresh(now=NOW, max_reviews=100, provider=FakeLLM(reply))
     Insight.objects.update(generated_at=timezone.now() - timedelta(days=100))
     Restaurant.objects.filter(pk=place.pk).update(review_count=20)
-    InsightDemand.objects.create(restaurant=place, asked=3, first_asked_at=NOW, last_asked_at=NOW)
+    InsightDemand.objects.create(restaurant=place, request_count=3, first_requested_at=NOW, last_requested_at=NOW)
     page = page_of(staff, place)
     assert "100 days" in page
     assert "14 reviews more since; 100 days old" in page
@@ -142,8 +142,8 @@ def test_staff_approve_from_the_list_and_from_the_page(staff: Client, place: Res
     settings.INSIGHT_APPROVAL = "all"
     assert served(place) == (None, "awaiting_approval", ())
     assert "waiting for approval" in page_of(staff, place)
-    asked = act(staff, "approve").content.decode()
-    assert Insight.objects.get().text in html.unescape(asked)
+    requested = act(staff, "approve").content.decode()
+    assert Insight.objects.get().text in html.unescape(requested)
     assert served(place)[1] == "awaiting_approval"
     act(staff, "approve", confirmed="1", read=f"{place.pk} {NOW.isoformat()}")
     assert served(place)[1] is None
@@ -154,7 +154,7 @@ def test_staff_approve_from_the_list_and_from_the_page(staff: Client, place: Res
     assert Insight.objects.get().hidden is False
 
 
-def test_a_text_that_was_written_anew_while_staff_read_is_not_approved(
+def test_a_text_that_was_rewritten_while_staff_read_is_not_approved(
     staff: Client, place: Restaurant, settings: Any
 ) -> None:
     settings.INSIGHT_APPROVAL = "all"
@@ -225,7 +225,7 @@ def test_the_list_finds_what_staff_have_to_look_at(
     assert len(by_us.context["cl"].result_list) == (standing == "waiting")
 
 
-def test_writing_anew_marks_and_rings_after_the_commit(
+def test_writing_again_marks_and_rings_after_the_commit(
     staff: Client, place: Restaurant, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     Insight.objects.update(text="Nonsense.")
@@ -237,15 +237,15 @@ def test_writing_anew_marks_and_rings_after_the_commit(
 
 
 @pytest.mark.usefixtures("by_model")
-def test_before_a_model_writes_anew_staff_are_told_how_many_and_what_it_may_cost(
+def test_before_a_model_writes_again_staff_are_reported_how_many_and_what_it_may_cost(
     staff: Client, place: Restaurant
 ) -> None:
     before = Insight.objects.values().get()
-    asked = act(staff, "regenerate")
-    said = asked.content.decode()
-    assert "The model small will regenerate 1 insight" in said
-    (most,) = re.findall(r"at most ([0-9.]+) USD", said)
-    assert 0 < Decimal(most) < 1
+    requested = act(staff, "regenerate")
+    output = requested.content.decode()
+    assert "The model small will regenerate 1 insight" in output
+    (maximum,) = re.findall(r"at most ([0-9.]+) USD", output)
+    assert 0 < Decimal(maximum) < 1
     assert Insight.objects.values().get() == before
     assert act(staff, "regenerate", confirmed="1").status_code == 302
     assert Insight.objects.get().provider_version == ""

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from catalogue.admin import mini_map_data
+from catalogue.admin.restaurants import mini_map
 from catalogue.models import MatchCandidate, Report, Restaurant
 from catalogue.search.geocoding.distance import Location
 from tests.catalogue import builders as catalogue_builders
@@ -55,7 +55,7 @@ def test_the_picture_has_the_neighbours_within_a_kilometre_the_nearest_first() -
     near = catalogue_builders.restaurant(name="Near", latitude=55.681, longitude=12.58)
     far = catalogue_builders.restaurant(name="Far", latitude=55.688, longitude=12.58)
     catalogue_builders.restaurant(name="Too far", latitude=55.6895, longitude=12.58)
-    found = mini_map_data.around(here)
+    found = mini_map.find_surroundings(here)
     assert [(spot.key, spot.metres) for spot in found.places] == [(near.pk, 111), (far.pk, 890)]
     # North is up, and a kilometre ends at the edge.
     assert [(spot.x, spot.y) for spot in found.places] == [("240.0", "215.5"), ("240.0", "44.3")]
@@ -117,7 +117,7 @@ def test_a_pair_is_judged_in_two_clicks_and_the_next_follows(staff: Client) -> N
     assert second.state == "distinct"
 
 
-def test_a_pair_that_somebody_has_judged_is_not_judged_again(staff: Client) -> None:
+def test_a_pair_that_another_user_has_judged_is_not_judged_again(staff: Client) -> None:
     judged = pair()
     MatchCandidate.objects.update(state="distinct")
     assert "Same place" not in staff.get(page_of(judged)).content.decode()

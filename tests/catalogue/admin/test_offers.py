@@ -84,8 +84,8 @@ def test_a_saved_rule_is_laid_out_by_a_worker(
         response = staff.post(address(FlowRule, "add"), rule_form(place))
     assert response.status_code == 302
     assert "The slots of the next 14 days are being generated." in base.messages_of(response)
-    assert [call.func for call in enqueued if hasattr(call, "func")] == [tasks.enqueue_slot_layout]
-    tasks.lay_out_slots(restaurant=str(place.pk))
+    assert [call.func for call in enqueued if hasattr(call, "func")] == [tasks.enqueue_slot_generation]
+    tasks.generate_slots(restaurant=str(place.pk))
     made = FlowRule.objects.latest("pk")
     assert made.slots.count() == 2 * 2 * 3
 
@@ -106,7 +106,7 @@ def test_a_rule_of_a_restaurant_that_is_no_venue_of_ours_says_so(staff: Client) 
         ({"weekdays": []}, "This field is required."),
     ],
 )
-def test_a_rule_that_cannot_be_is_refused_in_words(
+def test_a_rule_that_cannot_be_is_refused_with_a_message(
     staff: Client, place: Restaurant, changes: dict[str, Any], words: str
 ) -> None:
     response = staff.post(address(FlowRule, "add"), rule_form(place, **changes))

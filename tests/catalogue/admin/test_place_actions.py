@@ -30,8 +30,8 @@ def act(staff: Client, action: str, *places: Restaurant, **fields: Any) -> Any:
 
 def test_a_restaurant_is_renamed_after_the_new_slug_was_given(staff: Client) -> None:
     place = builders.restaurant(slug="noma", name="Noma")
-    asked = act(staff, "rename", place)
-    assert "It will redirect to the new slug and stays reserved." in asked.content.decode()
+    response = act(staff, "rename", place)
+    assert "It will redirect to the new slug and stays reserved." in response.content.decode()
     assert not FormerSlug.objects.exists()
     done = act(staff, "rename", place, confirmed="Yes", slug="noma-2")
     assert messages_of(done)[-1] == "The slug of Noma is now noma-2."
@@ -94,8 +94,8 @@ def test_who_is_merged_or_erased_is_marked_and_no_action_changes_it(staff: Clien
     page = staff.get(address(Restaurant, "changelist")).content.decode()
     assert '<td class="field-status_shown">Merged</td>' in page
     assert '<td class="field-status_shown">Erased</td>' in page
-    asked = act(staff, "close_temporarily", kept, lost, erased)
-    assert "1 restaurant will be marked" in asked.content.decode()
+    response = act(staff, "close_temporarily", kept, lost, erased)
+    assert "1 restaurant will be marked" in response.content.decode()
     done = act(staff, "close_temporarily", kept, lost, erased, confirmed="Yes")
     assert messages_of(done)[-2:] == [
         "1 restaurants are now temporarily closed.",

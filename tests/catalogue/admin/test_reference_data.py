@@ -11,7 +11,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from catalogue import reference_data
 from catalogue.models import Attribute, Cuisine, Holiday, Market, Record, Restaurant, SearchRow, Source
-from catalogue.tasks import render_again
+from catalogue.tasks import render_restaurants
 from tests.catalogue import builders
 from tests.catalogue.html import address
 from tests.support import builders as accounts
@@ -45,7 +45,7 @@ def test_a_new_attribution_is_shown_by_the_records_of_the_source(
 
     assert len(enqueued) == 1
     assert "Mapped by many" not in Record.objects.get(pk=place.pk).after
-    render_again(source="osm")
+    render_restaurants(source="osm")
     assert "Mapped by many" in Record.objects.get(pk=place.pk).after
 
 
@@ -58,13 +58,13 @@ def test_a_new_label_is_shown_by_the_restaurants_of_the_cuisine(
         save(staff, Cuisine.objects.get(slug="seafood"), label="Fish and more")
 
     assert len(enqueued) == 1
-    render_again(cuisine="seafood", later="words")
+    render_restaurants(cuisine="seafood", later="words")
     assert '"Fish and more"' in SearchRow.objects.get(pk=place.pk).card
     assert '"Fish and more"' in Record.objects.get(pk=place.pk).before
     assert Restaurant.objects.get(pk=place.pk).version == version
 
 
-def test_a_change_that_nobody_shows_renders_nothing(
+def test_a_change_that_no_one_shows_renders_nothing(
     staff: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     builders.restaurant()
@@ -80,14 +80,14 @@ def test_rendering_again_goes_in_slices_and_leaves_others_alone(monkeypatch: pyt
     other = builders.restaurant(cuisines=["pizza"])
     Cuisine.objects.update(label="New")
     with CaptureQueriesContext(connection) as queries:
-        assert reference_data.rerender_restaurants(cuisine="seafood") == 5
+        assert reference_data.render_restaurants(cuisine="seafood") == 5
 
     assert len(queries) == 4 + 3
     assert all('"New"' in row.card for row in SearchRow.objects.filter(pk__in=[place.pk for place in places]))
     assert '"New"' not in SearchRow.objects.get(pk=other.pk).card
-    assert reference_data.rerender_restaurants(market="copenhagen") == 6
-    assert reference_data.rerender_restaurants(source="nobody") == 0
-    assert reference_data.rerender_restaurants() == 0
+    assert reference_data.render_restaurants(market="copenhagen") == 6
+    assert reference_data.render_restaurants(source="nobody") == 0
+    assert reference_data.render_restaurants() == 0
 
 
 def test_staff_strike_a_holiday_in_the_list_of_a_market_and_a_year(

@@ -67,7 +67,7 @@ def place() -> Restaurant:
     builders.photo(made)
     reports.file_report(made.slug, kind="closed", reporter="f" * 64, now=NOW)
     ImportRun.objects.create(source=record.source, file="cph.geojson", started_at=NOW)
-    export_builders.begun()
+    export_builders.create_running()
     builders.attribute()
     builders.holiday(made.market, NOW.date())
     made.refresh_from_db()
@@ -209,9 +209,9 @@ def test_marking_as_closed_asks_first_and_takes_it_off_the_lists(staff: Client, 
     other = builders.restaurant(status="permanently_closed")
     form = {"action": "close_permanently", "_selected_action": [str(place.pk), str(other.pk)]}
 
-    asked = staff.post(address(Restaurant, "changelist"), form)
-    assert asked.status_code == 200
-    assert "1 restaurant will be marked as permanently closed" in asked.content.decode()
+    requested = staff.post(address(Restaurant, "changelist"), form)
+    assert requested.status_code == 200
+    assert "1 restaurant will be marked as permanently closed" in requested.content.decode()
     place.refresh_from_db()
     assert place.status == "open"
 
@@ -234,9 +234,9 @@ def test_what_importers_write_is_for_reading_only(staff: Client, place: Restaura
 
 
 def test_a_run_of_an_importer_tells_its_rows_in_one_line(staff: Client, place: Restaurant) -> None:
-    ImportRun.objects.update(read=5_000, created=4_000, changed=12, refused=3, unchanged=0, skipped=0)
-    said = "5,000 read: 4,000 created, 12 changed, 3 refused"
-    assert said in page(staff, address(ImportRun, "changelist"))
+    ImportRun.objects.update(read=5_000, created=4_000, changed=12, rejected=3, unchanged=0, skipped=0)
+    text = "5,000 read: 4,000 created, 12 changed, 3 rejected"
+    assert text in page(staff, address(ImportRun, "changelist"))
 
 
 def test_an_empty_list_says_what_fills_it(staff: Client) -> None:

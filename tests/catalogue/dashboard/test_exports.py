@@ -32,7 +32,7 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 @pytest.fixture
 def owner(venue: Venue) -> Client:
     """The owner of an account with one wallet, the one that exporting.queued orders for."""
-    export_builders.somebody()
+    export_builders.wallet_without_key()
     Wallet.objects.filter(pk=export_builders.WALLET).update(account=venue.account)
     return users.member(venue)
 
@@ -52,9 +52,9 @@ def seen(answer: Any) -> str:
 
 
 def finished() -> Export:
-    export = export_builders.begun(rows_a_part=1)
+    export = export_builders.create_running(rows_per_part=1)
     while export.status == Export.Status.RUNNING:
-        export_builders.step(export)
+        export_builders.run_step(export)
     return export
 
 
@@ -68,7 +68,7 @@ def test_the_list_takes_three_queries_beside_those_of_the_doorway(
     venue: Venue, owner: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for market in ("a", "b", "c"):
-        export_builders.queued(status=("open", "moved", "unverified")["abc".index(market)])
+        export_builders.create_queued(status=("open", "moved", "unverified")["abc".index(market)])
     with django_assert_num_queries(3 + 5):
         assert owner.get(at(venue)).status_code == 200
 
@@ -76,18 +76,18 @@ def test_the_list_takes_three_queries_beside_those_of_the_doorway(
 def test_an_export_moves_on_the_page_from_queued_to_its_files(venue: Venue, owner: Client) -> None:
     for _ in range(3):
         catalogue_builders.restaurant()
-    export = export_builders.queued()
+    export = export_builders.create_queued()
     row = at(venue, f"/{export.public_id}/progress")
     first = owner.get(row)
     assert (first.status_code, "Queued 0 %" in said(first)) == (200, True)
     assert owner.get(row, {"seen": seen(first)}).status_code == 204
-    export_builders.begin(export, rows_a_part=1)
-    worker.step(export, goes_on_s=0)
+    export_builders.start_export(export, rows_per_part=1)
+    worker.run_step(export, max_step_s=0)
     running = owner.get(row, {"seen": seen(first)})
     assert "Running 33 % 33 %, 1 of 3 rows" in said(running)
     assert 'value="33" aria-label="Progress of the export of restaurants"' in running.content.decode()
     while export.status == Export.Status.RUNNING:
-        export_builders.step(export)
+        export_builders.run_step(export)
     ended = owner.get(row, {"seen": seen(running)})
     # htmx asks no more after a 286.
     assert ended.status_code == 286
@@ -110,7 +110,7 @@ def test_a_file_is_fetched_by_a_link_that_the_click_makes(venue: Venue, owner: C
 
 
 def test_cancelling_asks_and_says_what_it_did(venue: Venue, owner: Client) -> None:
-    export = export_builders.queued()
+    export = export_builders.create_queued()
     address = at(venue, f"/{export.public_id}/cancel")
     assert "Cancel this export? Restaurants, jsonl.gz: Queued" in said(owner.get(address))
     export.refresh_from_db()
@@ -122,7 +122,7 @@ def test_cancelling_asks_and_says_what_it_did(venue: Venue, owner: Client) -> No
 
 
 def test_what_has_failed_says_why_and_not_as_markup(venue: Venue, owner: Client) -> None:
-    export = export_builders.queued()
+    export = export_builders.create_queued()
     Export.objects.filter(pk=export.pk).update(status="failed", error="<script>alert(1)</script>")
     page = owner.get(at(venue, f"/{export.public_id}"))
     assert "Failed <script>alert(1)</script>" in said(page)
@@ -133,8 +133,8 @@ def test_what_has_failed_says_why_and_not_as_markup(venue: Venue, owner: Client)
 def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: Client) -> None:
     default_products.create_missing()
     Wallet.objects.filter(pk=export_builders.WALLET).update(tier="enterprise")
-    asked = {"dataset": "restaurants", "format": "parquet", "status": "open", "groups": ["reviews"]}
-    answer = owner.get(at(venue, "/new"), asked)
+    response = {"dataset": "restaurants", "format": "parquet", "status": "open", "groups": ["reviews"]}
+    answer = owner.get(at(venue, "/new"), response)
     page = said(answer)
     assert "Price 0.5 USDC at the wallet's rate Rows (estimate)" in page
     assert "curl -i -X POST http://127.0.0.1:8000/v1/exports" in page
@@ -143,14 +143,14 @@ def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: 
     assert body is not None
     assert json.loads(unescape(body[1])) == wanted
     assert Export.objects.count() == 0
-    refused = owner.post(at(venue, "/new"), asked)
+    refused = owner.post(at(venue, "/new"), response)
     assert refused.status_code == 400
     assert "This export has a price: the wallet orders and pays it with POST /v1/exports." in said(refused)
     assert Export.objects.count() == 0
 
 
-def test_a_wallet_below_the_tier_is_told_which_one_exports_need(venue: Venue, owner: Client) -> None:
-    default_products.create_missing()
+def test_a_wallet_below_the_tier_is_reported_which_one_exports_need(venue: Venue, owner: Client) -> None:
+    default_products.load()
     answer = owner.get(at(venue, "/new"), {"dataset": "reviews"})
     assert answer.status_code == 200
     assert "Exports are for the enterprise tier, and this wallet is free. Nothing was charged." in said(answer)
@@ -158,9 +158,9 @@ def test_a_wallet_below_the_tier_is_told_which_one_exports_need(venue: Venue, ow
 
 def test_what_a_plan_gives_is_ordered_here_once(venue: Venue, owner: Client) -> None:
     given(venue)
-    asked = {"dataset": "landmarks", "format": "csv.gz"}
-    assert "Price Free included in your plan" in said(owner.get(at(venue, "/new"), asked))
-    first, second = (owner.post(at(venue, "/new"), asked) for _ in range(2))
+    response = {"dataset": "landmarks", "format": "csv.gz"}
+    assert "Price Free included in your plan" in said(owner.get(at(venue, "/new"), response))
+    first, second = (owner.post(at(venue, "/new"), response) for _ in range(2))
     export = Export.objects.get()
     assert (first.status_code, first["Location"]) == (302, at(venue, f"/{export.public_id}"))
     assert second["Location"] == first["Location"]
@@ -189,13 +189,13 @@ def test_what_cannot_be_exported_is_refused_at_its_field(
     assert list(answer.context["form"].errors) == [field]
 
 
-def test_a_place_in_the_list_that_there_is_not_is_told(venue: Venue, owner: Client) -> None:
+def test_a_place_in_the_list_that_there_is_not_is_reported(venue: Venue, owner: Client) -> None:
     assert owner.get(at(venue), {"before": "\x00"}).status_code == 400
 
 
 # Whose it is
 def test_another_accounts_exports_are_not_there(venue: Venue, other_venue: Venue, owner: Client) -> None:
-    export = export_builders.queued()
+    export = export_builders.create_queued()
     stranger = users.member(other_venue)
     for rest in ("", "/progress", "/state", "/cancel", "/files/manifest.json"):
         assert stranger.get(at(other_venue, f"/{export.public_id}{rest}")).status_code == 404

@@ -11,8 +11,8 @@ from psycopg.conninfo import make_conninfo
 
 from catalogue.exports import formats
 from catalogue.exports.datasets import Dataset
-from catalogue.exports.datasets.base import parameters
-from catalogue.exports.formats import Reading
+from catalogue.exports.datasets.base import query_parameters
+from catalogue.exports.formats import PartReader
 from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart, Review
 from tests.catalogue import builders
@@ -51,19 +51,19 @@ def strange_reviews() -> list[Review]:
 
 
 @contextmanager
-def reading(dataset: Dataset, *, kind: str = "rows", at: str | None = None, **changed: Any) -> Iterator[Reading]:
+def reading(dataset: Dataset, *, kind: str = "rows", at: str | None = None, **changed: Any) -> Iterator[PartReader]:
     """All rows of a dataset, in a snapshot of their own."""
     export = Export(dataset="reviews")
-    asked = parameters(export, ExportPart(export=export)) | changed.pop("parameters", {})
+    response = query_parameters(export, ExportPart(export=export)) | changed.pop("parameters", {})
     with closing(psycopg.connect(at or conninfo(), autocommit=True)) as apart:
         apart.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         ((name,),) = apart.execute("SELECT pg_export_snapshot()")
-        yield Reading(
+        yield PartReader(
             dataset=dataset,
-            parameters=asked,
+            parameters=response,
             connection=apart,
             snapshot=name,
-            **{"beat": lambda: None, "kind": kind, **changed},
+            **{"heartbeat": lambda: None, "kind": kind, **changed},
         )
 
 
@@ -72,13 +72,13 @@ def conninfo() -> str:
     return make_conninfo(database_url(), options="-c timezone=UTC")
 
 
-def written(read: Reading, kind: str) -> tuple[int, bytes]:
+def written(read: PartReader, kind: str) -> tuple[int, bytes]:
     """How many rows a writer counts, and the file."""
     place = f"ex_test/1-1.{kind}"
-    with files.draft(place) as draft:
-        count = formats.writer(Export(format=kind))(read, draft)
-        draft.keep(place)
-    with files.storage().open(place) as kept:
-        content: bytes = kept.read()
+    with files.open_draft(place) as draft:
+        count = formats.get_writer(Export(format=kind))(read, draft)
+        draft.publish(place)
+    with files.storage().open(place) as stored:
+        content: bytes = stored.read()
     assert (draft.size, draft.sha256) == (len(content), hashlib.sha256(content).hexdigest())
     return count, content

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from x402.http import x402HTTPClientSync
 
-from catalogue.exports.jobs import worker
+from catalogue.exports.jobs import finalize, partitioning
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Payment
@@ -29,10 +29,10 @@ def ask(client: Client, headers: Mapping[str, str] | None = None, **wanted: Any)
 
 def payment(client: Client, key: Key, **wanted: Any) -> Mapping[str, str]:
     """What the official client makes of the price that it is told."""
-    told = ask(client, **wanted)
-    assert told.status_code == 402, told.content
+    result = ask(client, **wanted)
+    assert result.status_code == 402, result.content
     headers, _ = x402HTTPClientSync(payments_buyer.client_of(key)).handle_402_response(
-        dict(told.headers), told.content, EXPORTS
+        dict(result.headers), result.content, EXPORTS
     )
     return headers
 
@@ -58,8 +58,8 @@ def code(answer: Any) -> tuple[int, str]:
 
 
 def failed(export: Export) -> Export:
-    worker.begin(export, now=timezone.now())
-    worker.fail(export, "Part 1 could not be written: the disk is full.", now=timezone.now())
+    partitioning.start_export(export, now=timezone.now())
+    finalize.fail_export(export, "Part 1 could not be written: the disk is full.", now=timezone.now())
     export.refresh_from_db()
     return export
 
@@ -76,7 +76,7 @@ def died(buyer: Client, headers: Mapping[str, str], monkeypatch: pytest.MonkeyPa
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr("catalogue.exports.requests.payment_state.queue", killed)
+        patch.setattr("catalogue.exports.requests.payment_state.queue_export", killed)
         with pytest.raises(SystemExit):
             ask(buyer, headers)
     export = Export.objects.get()

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.exports.jobs import worker
+from catalogue.exports.jobs import claims, finalize, worker
 from catalogue.exports.requests import commands, representation
 from catalogue.exports.storage import files, manifest
 from catalogue.models import Export
@@ -19,7 +19,7 @@ from payments.devchain.wallets import Wallet as Key
 from payments.tiers.definitions import ENTERPRISE
 from tests.catalogue import builders
 from tests.catalogue.exports import export_builders
-from tests.catalogue.exports.export_builders import UNKNOWN, ask, refusal
+from tests.catalogue.exports.export_builders import UNKNOWN, error_of, post
 from tests.payments.signing import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,15 +39,17 @@ def enterprise(wallets: Mapping[str, Key]) -> Client:
 def ordered(**wishes: Any) -> Export:
     """An export of a wallet of the tests, of all it wishes, with its files."""
     wishes = {"dataset": "restaurants", "format": "jsonl.gz", **wishes}
-    export = commands.start(export_builders.somebody().address, tier=ENTERPRISE, now=timezone.now(), **wishes)
-    export_builders.work(export)
+    export = commands.create_export(
+        export_builders.wallet_without_key().address, tier=ENTERPRISE, now=timezone.now(), **wishes
+    )
+    export_builders.run_to_end(export)
     assert export.status == "succeeded", export.error
     return export
 
 
 def shown(export: Export) -> dict[str, Any]:
     """Its record."""
-    return dict(ExportRecord(representation.show(export, now=timezone.now())).data)
+    return dict(ExportRecord(representation.represent_export(export, now=timezone.now())).data)
 
 
 @pytest.mark.parametrize(
@@ -69,33 +71,33 @@ def shown(export: Export) -> dict[str, Any]:
 def test_what_a_dataset_does_not_have_is_refused_by_name(
     enterprise: Client, wanted: dict[str, Any], param: str, words: str
 ) -> None:
-    answer = ask(enterprise, **wanted)
-    assert refusal(answer) == (400, "invalid_request", param)
+    answer = post(enterprise, **wanted)
+    assert error_of(answer) == (400, "invalid_request", param)
     assert words in answer.json()["error"]["message"]
     assert not Export.objects.exists()
 
 
 def test_the_export_of_another_is_as_unknown_as_one_that_there_is_not(enterprise: Client) -> None:
-    theirs = export_builders.finished()
-    found, unknown = (ask(enterprise, since_export=each) for each in (theirs.public_id, UNKNOWN))
+    theirs = export_builders.create_finished()
+    found, unknown = (post(enterprise, since_export=each) for each in (theirs.public_id, UNKNOWN))
     without_request = [{**answer.json()["error"], "request_id": ""} for answer in (found, unknown)]
     assert without_request[0] == without_request[1]
 
 
-def test_the_progress_never_goes_back_while_parts_are_looked_at_again_and_begins_anew_with_the_export() -> None:
+def test_the_progress_never_goes_back_while_parts_are_checked_again_and_begins_again_with_the_export() -> None:
     for _ in range(4):
         builders.listed(builders.restaurant())
-    export = export_builders.begun(rows_a_part=1)
+    export = export_builders.create_running(rows_per_part=1)
     seen = []
     for _ in range(2):
-        worker.step(export, goes_on_s=0)
+        worker.run_step(export, max_step_s=0)
         seen.append(shown(export)["progress"])
     # All workers are lost: the next one looks at what is written in a snapshot of its own.
-    assert worker.claim(export) is not None
+    assert claims.claim_part(export) is not None
     seen.append(shown(export)["progress"])
     assert seen == [0.25, 0.5, 0.5]
-    worker.fail(export, "The disk was full.", now=timezone.now())
-    assert commands.restart(export, now=timezone.now())
+    finalize.fail_export(export, "The disk was full.", now=timezone.now())
+    assert commands.restart_export(export, now=timezone.now())
     export.refresh_from_db()
     assert (shown(export)["status"], shown(export)["progress"]) == ("queued", 0)
 
@@ -108,18 +110,18 @@ def test_a_delta_tells_what_it_is_since_and_which_files_are_of_what_kind() -> No
     gone = encode("rst", goes.pk)
     goes.delete()
     delta = ordered(since_export=full.public_id)
-    told, kept = shown(delta), export_builders.manifest(delta)
-    assert (told["since_export"], kept["since_export"]) == (full.public_id, full.public_id)
-    assert [file["kind"] for file in told["files"]] == [file["kind"] for file in kept["files"]]
-    assert {file["kind"] for file in kept["files"]} == {"rows", "removed"}
-    assert (told["rows"], told["removed"]) == (kept["rows"], kept["removed"])
-    assert kept["removed"] == 1
-    (name,) = (file["name"] for file in kept["files"] if file["kind"] == "removed")
+    result, saved = shown(delta), export_builders.read_manifest(delta)
+    assert (result["since_export"], saved["since_export"]) == (full.public_id, full.public_id)
+    assert [file["kind"] for file in result["files"]] == [file["kind"] for file in saved["files"]]
+    assert {file["kind"] for file in saved["files"]} == {"rows", "removed"}
+    assert (result["rows"], result["removed"]) == (saved["rows"], saved["removed"])
+    assert saved["removed"] == 1
+    (name,) = (file["name"] for file in saved["files"] if file["kind"] == "removed")
     assert name.startswith("restaurants-removed-")
-    assert [column["name"] for column in kept["schema_of_removed"]] == ["id", "removed_at"]
+    assert [column["name"] for column in saved["schema_of_removed"]] == ["id", "removed_at"]
     part = delta.parts.get(kind="removed")
     with files.storage().open(files.path_of(delta, part)) as stored:
-        (line,) = export_builders.lines(stored.read())
+        (line,) = export_builders.parse_lines(stored.read())
     assert line["id"] == gone
 
 
@@ -127,14 +129,14 @@ def test_a_delta_tells_what_it_is_since_and_which_files_are_of_what_kind() -> No
 def test_the_manifest_has_the_schema_of_the_format_that_is_written(format_: str) -> None:
     builders.listed(builders.restaurant())
     export = ordered(format=format_)
-    kept = export_builders.manifest(export)
-    names = [column["name"] for column in kept["schema"]]
-    assert (kept["format"], "lat" in names, "location" in names) == (
+    saved = export_builders.read_manifest(export)
+    names = [column["name"] for column in saved["schema"]]
+    assert (saved["format"], "lat" in names, "location" in names) == (
         format_,
         format_ != "jsonl.gz",
         format_ == "jsonl.gz",
     )
-    assert all(column["type"] for column in kept["schema"])
-    assert (kept["removed"], "schema_of_removed" in kept) == (0, False)
+    assert all(column["type"] for column in saved["schema"])
+    assert (saved["removed"], "schema_of_removed" in saved) == (0, False)
     parts = list(export.parts.order_by("seq"))
     assert manifest.render(export, parts) == manifest.render(Export.objects.get(), parts)

@@ -21,7 +21,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.exports.jobs import worker
+from catalogue.exports.jobs import finalize
 from catalogue.management.commands import export as command
 from catalogue.models import Export
 from tests.catalogue import builders
@@ -60,8 +60,8 @@ def told(*words: str) -> dict[str, Any]:
     """What it says to a script."""
     out = StringIO()
     call_command("export", *words, "--json", stdout=out)
-    said: dict[str, Any] = json.loads(out.getvalue())
-    return said
+    message: dict[str, Any] = json.loads(out.getvalue())
+    return message
 
 
 def refused(*words: str) -> CommandError:
@@ -75,7 +75,7 @@ def in_parts(number: int) -> Export:
     """A running export of staff with so many parts of one restaurant each."""
     for _ in range(number):
         builders.listed(builders.restaurant())
-    export = export_builders.begun(rows_a_part=1)
+    export = export_builders.create_running(rows_per_part=1)
     Export.objects.update(wallet=None)
     return export
 
@@ -84,9 +84,14 @@ def test_a_dataset_is_written_copied_and_verified_by_one_command(folder: Path, t
     for status in ("open", "open", "moved"):
         builders.listed(builders.restaurant(status=status))
     to = tmp_path / "taken"
-    said = told("restaurants", "--market", "copenhagen", "--status", "open", "--format", "csv.gz", "--to", str(to))
+    message = told("restaurants", "--market", "copenhagen", "--status", "open", "--format", "csv.gz", "--to", str(to))
     export = Export.objects.get()
-    assert (said["id"], said["status"], said["rows"], said["format"]) == (export.public_id, "succeeded", 2, "csv.gz")
+    assert (message["id"], message["status"], message["rows"], message["format"]) == (
+        export.public_id,
+        "succeeded",
+        2,
+        "csv.gz",
+    )
     assert (export.wallet, export.filter, export.queue) == (
         None,
         {"market": "copenhagen", "status": "open"},
@@ -96,7 +101,7 @@ def test_a_dataset_is_written_copied_and_verified_by_one_command(folder: Path, t
     assert {path.name for path in to.iterdir()} == {"manifest.json", *(file["name"] for file in taken["files"])}
     for file in taken["files"]:
         assert hashlib.sha256((to / file["name"]).read_bytes()).hexdigest() == file["sha256"]
-    assert said["paths"] == [str(to / name) for name in ("restaurants-00001.csv.gz", "manifest.json")]
+    assert message["paths"] == [str(to / name) for name in ("restaurants-00001.csv.gz", "manifest.json")]
 
 
 def test_several_processes_write_one_export_and_none_is_left(folder: Path) -> None:
@@ -108,7 +113,7 @@ def test_several_processes_write_one_export_and_none_is_left(folder: Path) -> No
     assert (export.status, export.rows) == ("succeeded", 12)
     assert out.startswith(f"{export.public_id}: 12 files, 12 rows, 0.0 MB in ")
     assert "rows/s" in out
-    assert len(export_builders.stored(folder)) == 13
+    assert len(export_builders.list_stored(folder)) == 13
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -117,7 +122,7 @@ def test_it_stops_at_a_signal_leaves_no_process_and_goes_on_when_it_is_asked_aga
 ) -> None:
     export = in_parts(2)
     # Somebody else holds both, so that it waits.
-    export.parts.update(state="taken", lease_until=Now() + timedelta(minutes=10))
+    export.parts.update(state="claimed", lease_until=Now() + timedelta(minutes=10))
     with begun(folder, "--resume", export.public_id, "--workers", "3") as process:
         children = psutil.Process(process.pid).children
         assert eventually(lambda: len(children()) == 2 and is_working(process.pid), within_s=120)
@@ -128,17 +133,17 @@ def test_it_stops_at_a_signal_leaves_no_process_and_goes_on_when_it_is_asked_aga
     assert f"`manage.py export --resume {export.public_id}` goes on where it was" in err
     assert not any(each.is_running() for each in beside)
     export.refresh_from_db()
-    assert (export.status, export_builders.stored(folder)) == ("running", set())
-    export.parts.update(state="waiting", lease_until=None)
+    assert (export.status, export_builders.list_stored(folder)) == ("running", set())
+    export.parts.update(state="queued", lease_until=None)
     assert told("--resume", export.public_id)["rows"] == 2
 
 
-def test_who_is_told_to_stop_while_processes_are_started_starts_no_more(folder: Path) -> None:
+def test_who_is_reported_to_stop_while_processes_are_started_starts_no_more(folder: Path) -> None:
     export = in_parts(1)
     answers = iter([False, True])
-    was = psutil.Process().children()
-    with command.others(export, 3, is_stopped=lambda: next(answers)):
-        started = [each for each in psutil.Process().children() if each not in was]
+    before = psutil.Process().children()
+    with command.start_processes(export, 3, is_stopped=lambda: next(answers)):
+        started = [each for each in psutil.Process().children() if each not in before]
     assert len(started) == 1
     assert not started[0].is_running()
 
@@ -157,23 +162,23 @@ def test_the_same_order_again_is_the_same_export_while_it_is_not_finished(folder
 
 def test_copying_again_leaves_what_is_there_and_mends_what_is_broken(folder: Path, tmp_path: Path) -> None:
     builders.listed(builders.restaurant())
-    export = export_builders.finished()
+    export = export_builders.create_finished()
     to = tmp_path / "taken"
     words = ("--resume", export.public_id, "--to", str(to))
     told(*words)
-    kept, broken = to / "manifest.json", to / "restaurants-00001.jsonl.gz"
-    moment = kept.stat().st_mtime_ns
+    saved, broken = to / "manifest.json", to / "restaurants-00001.jsonl.gz"
+    moment = saved.stat().st_mtime_ns
     whole = broken.read_bytes()
     broken.write_bytes(whole[:-1])
     told(*words)
-    assert (kept.stat().st_mtime_ns, broken.read_bytes()) == (moment, whole)
+    assert (saved.stat().st_mtime_ns, broken.read_bytes()) == (moment, whole)
 
 
 def test_what_cannot_be_copied_in_the_end_is_named_with_the_command_that_copies_it(
     folder: Path, tmp_path: Path
 ) -> None:
     builders.listed(builders.restaurant())
-    export = export_builders.finished()
+    export = export_builders.create_finished()
     in_the_way = tmp_path / "taken" / "restaurants-00001.jsonl.gz"
     in_the_way.mkdir(parents=True)
     refusal = refused("--resume", export.public_id, "--to", str(tmp_path / "taken"))
@@ -186,14 +191,17 @@ def test_what_cannot_be_copied_in_the_end_is_named_with_the_command_that_copies_
 
 def test_a_copy_that_is_not_as_it_was_written_is_refused(folder: Path, tmp_path: Path) -> None:
     builders.listed(builders.restaurant())
-    export = export_builders.finished()
+    export = export_builders.create_finished()
     (stored,) = folder.glob("*/*.jsonl.gz")
     content = stored.read_bytes()
     stored.chmod(0o600)
     stored.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     refusal = refused("--resume", export.public_id, "--to", str(tmp_path / "taken"))
     assert refusal.returncode == 3
-    assert str(refusal) == "restaurants-00001.jsonl.gz is not as it was written: order the export again."
+    assert (
+        str(refusal)
+        == "restaurants-00001.jsonl.gz has another checksum than when it was written: order the export again."
+    )
     assert list((tmp_path / "taken").iterdir()) == []
 
 
@@ -228,13 +236,13 @@ def test_a_flag_that_is_not_understood_has_an_exit_code_of_its_own(folder: Path)
     with begun(folder, "restaurants", "--workers", "0") as process:
         _, err = process.communicate(timeout=120)
     assert process.returncode == 2
-    assert f"must be from 1 to {command.MOST_WORKERS}: four for each processor" in err
+    assert f"must be from 1 to {command.MAX_WORKERS}: four for each processor" in err
     assert not Export.objects.exists()
 
 
 def test_one_that_has_failed_says_why_by_its_exit_code_too(folder: Path) -> None:
     export = in_parts(1)
-    worker.fail(export, "The disk was full.", now=timezone.now())
+    finalize.fail_export(export, "The disk was full.", now=timezone.now())
     refusal = refused("--resume", export.public_id)
     assert refusal.returncode == 3
     assert str(refusal) == f"Export {export.public_id} is failed: The disk was full."

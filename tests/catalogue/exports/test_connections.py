@@ -18,7 +18,7 @@ from catalogue.exports.datasets import Column, reviews
 from catalogue.models import Review
 from tests.catalogue.exports import export_builders
 from tests.catalogue.exports.dataset_reader import conninfo, reading, strange_reviews, written
-from tests.catalogue.exports.worker_processes import all_over, eventually
+from tests.catalogue.exports.worker_processes import are_all_closed, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -78,7 +78,7 @@ def test_parquet_is_read_wherever_a_connection_of_ours_gets(told: list[Review], 
         _, as_role = written(read, "parquet")
     row = pq.read_table(io.BytesIO(content)).to_pylist()[-1]
     assert tuple(row.values()) == ("80s", "80s", "3s", "UTC", "odd_reader", date(2026, 2, 28))
-    assert export_builders.lines(lines)[-1]["visited_on"] == "2026-02-28"
+    assert export_builders.parse_lines(lines)[-1]["visited_on"] == "2026-02-28"
     assert pq.read_table(io.BytesIO(as_role)).to_pylist()[-1]["who"] == "pg_read_all_data"
 
 
@@ -100,7 +100,7 @@ def test_a_reading_that_breaks_is_an_error_of_the_database_and_leaves_neither_co
         raise OtherHandsError
 
     for kind in FORMATS:
-        with reading(reviews.DATASET, beat=lost) as read, pytest.raises(OtherHandsError):
+        with reading(reviews.DATASET, heartbeat=lost) as read, pytest.raises(OtherHandsError):
             written(read, kind)
-    assert export_builders.stored(folder) == set()
-    eventually(all_over)
+    assert export_builders.list_stored(folder) == set()
+    wait_until(are_all_closed)

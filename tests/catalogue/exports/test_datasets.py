@@ -51,7 +51,7 @@ def exported(dataset: str, kind: str = "jsonl.gz", **wanted: Any) -> Export:
     made = Export.objects.create(
         dataset=dataset, format=kind, fingerprint=uuid4().hex, queue="dedicated", created_at=timezone.now(), **wanted
     )
-    export_builders.work(made)
+    export_builders.run_to_end(made)
     assert made.status == "succeeded", made.error
     return made
 
@@ -59,8 +59,8 @@ def exported(dataset: str, kind: str = "jsonl.gz", **wanted: Any) -> Export:
 def contents(export: Export) -> Iterator[bytes]:
     """Its files, in their order."""
     for part in export.parts.order_by("seq"):
-        with files.storage().open(files.path_of(export, part)) as kept:
-            yield kept.read()
+        with files.storage().open(files.path_of(export, part)) as stored:
+            yield stored.read()
 
 
 def table(export: Export) -> list[dict[str, Any]]:
@@ -131,7 +131,7 @@ def test_reviews_are_exported_as_the_api_shows_them() -> None:
         )
         for row in page.values:
             expected[row["id"]] = {**row, "restaurant": place.slug}
-    rows = export_builders.rows(exported("reviews"))
+    rows = export_builders.read_rows(exported("reviews"))
     assert {row["id"]: row for row in rows} == expected
     assert len(rows) == 3
     assert [row["lang"] for row in rows] == [None, "da", None]
@@ -144,7 +144,7 @@ def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None
     for place in odd():
         for row in said(PhotoRecord(photos.list_photos(place.pk, now=timezone.now()).rows, many=True).data):
             expected[row["id"]] = {**row, "restaurant": place.slug}
-    rows = export_builders.rows(exported("photos"))
+    rows = export_builders.read_rows(exported("photos"))
     assert {row["id"]: row for row in rows} == expected
     assert len(rows) == 4
     assert list(rows[0]) == list(datasets.DATASETS["photos"].schema)
@@ -152,8 +152,8 @@ def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None
 
 def test_landmarks_are_exported_as_the_api_shows_them() -> None:
     odd()
-    found = landmarks.search_landmarks(limit=50, now=timezone.now())
-    rows = export_builders.rows(exported("landmarks"))
+    found = landmarks.look_up(limit=50, now=timezone.now())
+    rows = export_builders.read_rows(exported("landmarks"))
     by_id = {row["id"]: row for row in said(LandmarkRecord(found.rows, many=True).data)}
     assert {row["id"]: row for row in rows} == by_id
     assert len(rows) == Landmark.objects.count() == 2
@@ -166,7 +166,7 @@ def test_history_is_exported_as_the_api_shows_it() -> None:
         listing = history.list_versions(place.slug, limit=50, now=timezone.now())
         for row in said(EntryRecord(listing.rows, many=True).data):
             expected[place.slug, row["version"]] = row
-    rows = export_builders.rows(exported("history"))
+    rows = export_builders.read_rows(exported("history"))
     ids = dict(Restaurant.objects.values_list("slug", "pk"))
     for row in rows:
         assert row["id"] == f"{row['restaurant_id']}:{row['version']}"
@@ -189,14 +189,14 @@ def make_id(pk: Any) -> str:
 
 def test_groups_of_fields_are_exported_as_the_api_shows_them() -> None:
     call_command("demo_data", restaurants=60, reviews=900, seed=5, today=date(2026, 11, 21), stdout=StringIO())
-    insights.refresh(now=timezone.now(), max_reviews=100)
-    told = list(Insight.objects.exclude(text="").order_by("pk"))
-    assert len(told) > 5
-    Insight.objects.filter(pk=told[0].pk).update(hidden=True)
-    Insight.objects.filter(pk=told[1].pk).update(generated_at=timezone.now() - timedelta(days=91))
-    Insight.objects.filter(pk=told[2].pk).update(provider="another", model="x")
+    insights.refresh(now=timezone.now(), at_most=100)
+    result = list(Insight.objects.exclude(text="").order_by("pk"))
+    assert len(result) > 5
+    Insight.objects.filter(pk=result[0].pk).update(hidden=True)
+    Insight.objects.filter(pk=result[1].pk).update(generated_at=timezone.now() - timedelta(days=91))
+    Insight.objects.filter(pk=result[2].pk).update(provider="another", model="x")
     names = ["reviews", "context", "ai_insight"]
-    rows = export_builders.rows(exported("restaurants", fields=names))
+    rows = export_builders.read_rows(exported("restaurants", fields=names))
     assert len(rows) == 60
     seen: set[tuple[str, Any]] = set()
     for row in rows:
@@ -216,11 +216,11 @@ def test_an_insight_that_waits_for_staff_is_not_exported(settings: Settings) -> 
     settings.INSIGHT_APPROVAL = "all"
     place = builders.restaurant(review_count=7)
     builders.insight(place)
-    (row,) = export_builders.rows(exported("restaurants", fields=["ai_insight"]))
-    told = (row["ai_insight"], row["ai_insight_detail"], row["ai_insight_reason"])
-    assert told == (None, None, "awaiting_approval")
+    (row,) = export_builders.read_rows(exported("restaurants", fields=["ai_insight"]))
+    result = (row["ai_insight"], row["ai_insight_detail"], row["ai_insight_reason"])
+    assert result == (None, None, "awaiting_approval")
     Insight.objects.update(approved_at=builders.NOW)
-    (row,) = export_builders.rows(exported("restaurants", fields=["ai_insight"]))
+    (row,) = export_builders.read_rows(exported("restaurants", fields=["ai_insight"]))
     assert row["ai_insight"] == "Guests talk most about the ramen."
 
 
@@ -228,9 +228,10 @@ def test_an_insight_that_waits_for_staff_is_not_exported(settings: Settings) -> 
 def test_flat_columns_say_in_parquet_and_csv_what_the_lines_say(dataset: str) -> None:
     odd()
     fields = ["reviews", "context", "ai_insight"] if dataset == "restaurants" else []
-    rows = export_builders.rows(exported(dataset, fields=fields))
+    rows = export_builders.read_rows(exported(dataset, fields=fields))
     columns = [
-        column.name for column in datasets.of(Export(dataset=dataset, fields=fields, created_at=builders.NOW)).columns
+        column.name
+        for column in datasets.get_dataset(Export(dataset=dataset, fields=fields, created_at=builders.NOW)).columns
     ]
     typed, texts = (
         table(exported(dataset, "parquet", fields=fields)),
@@ -290,13 +291,13 @@ def test_flat_restaurants_have_their_parts_in_columns() -> None:
     ],
     ids=["photos", "history", "unknown", "another dataset", "good", "always"],
 )
-def test_a_group_that_a_dataset_has_not_is_refused_in_words(dataset: str, group: str, words: str | None) -> None:
-    assert datasets.refused_group(dataset, group) == words
+def test_a_group_that_a_dataset_has_not_is_refused_with_a_message(dataset: str, group: str, words: str | None) -> None:
+    assert datasets.find_group_error(dataset, group) == words
 
 
 def test_landmarks_have_no_status_to_be_filtered_by() -> None:
     words = "An export of landmarks cannot be filtered by status."
-    assert datasets.refused_filter("landmarks", "status") == words
-    assert [datasets.refused_filter(name, "status") for name in ("restaurants", "reviews", "photos", "history")] == [
-        None
-    ] * 4
+    assert datasets.find_filter_error("landmarks", "status") == words
+    assert [
+        datasets.find_filter_error(name, "status") for name in ("restaurants", "reviews", "photos", "history")
+    ] == [None] * 4

@@ -17,8 +17,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from catalogue import places
-from catalogue.exports.datasets.base import SPARE
-from catalogue.exports.jobs import tombstones
+from catalogue.exports.datasets.base import CLOCK_MARGIN
+from catalogue.exports.jobs import cleanup
 from catalogue.exports.storage import files
 from catalogue.models import (
     Cuisine,
@@ -68,7 +68,7 @@ def exported(**wanted: Any) -> Export:
     made = Export.objects.create(
         format="jsonl.gz", fingerprint=uuid4().hex, queue="dedicated", created_at=timezone.now(), **wanted
     )
-    export_builders.work(made)
+    export_builders.run_to_end(made)
     assert made.status == "succeeded", made.error
     return made
 
@@ -77,8 +77,8 @@ def lines(export: Export, kind: str = "rows") -> dict[str, str]:
     """The rows of one kind, as they are written, by their ids."""
     found = {}
     for part in export.parts.filter(kind=kind).order_by("seq"):
-        with files.storage().open(files.path_of(export, part)) as kept:
-            for row in export_builders.lines(kept.read()):
+        with files.storage().open(files.path_of(export, part)) as stored:
+            for row in export_builders.parse_lines(stored.read()):
                 assert row["id"] not in found
                 found[row["id"]] = json.dumps(row)
     return found
@@ -87,13 +87,13 @@ def lines(export: Export, kind: str = "rows") -> dict[str, str]:
 def applied(before: dict[str, str], delta: Export) -> dict[str, str]:
     """What is known after a delta."""
     removed = lines(delta, "removed")
-    kept = {key: line for key, line in before.items() if key not in removed}
-    return {**kept, **lines(delta)}
+    stored = {key: line for key, line in before.items() if key not in removed}
+    return {**stored, **lines(delta)}
 
 
 def exactly(export: Export) -> Export:
     """The export, with deltas that repeat nothing of what was there before it: nobody else is at work."""
-    Export.objects.filter(pk=export.pk).update(changes_from=F("snapshot_at") + SPARE)
+    Export.objects.filter(pk=export.pk).update(changes_from=F("snapshot_at") + CLOCK_MARGIN)
     export.refresh_from_db()
     return export
 
@@ -305,12 +305,12 @@ def meanwhile(deed: Callable[[], object]) -> Iterator[Callable[[], None]]:
 
 def test_what_began_before_the_snapshot_and_was_committed_after_it_is_in_the_delta() -> None:
     place = builders.restaurant(slug="old", updated_at=LONG_AGO)
-    kept, gone = builders.review(place, "Kept"), builders.review(place, "Gone")
+    stored, gone = builders.review(place, "Kept"), builders.review(place, "Gone")
 
     def deed() -> None:
         # By the clock of somebody whose clock is wrong, in a transaction that was older than the snapshot.
         Restaurant.objects.filter(pk=place.pk).update(slug="new", updated_at=LONG_AGO)
-        Review.objects.filter(pk=kept.pk).update(text="Changed")
+        Review.objects.filter(pk=stored.pk).update(text="Changed")
         Review.objects.filter(pk=gone.pk).delete()
 
     with meanwhile(deed) as finish:
@@ -364,8 +364,8 @@ def test_removals_are_forgotten_when_no_delta_tells_of_them_any_more() -> None:
         created_at=now,
         since_export=since,
     )
-    assert tombstones.forget(now=now) == 1
+    assert cleanup.delete_expired_removals(now=now) == 1
     assert set(Removal.objects.values_list("key", flat=True)) == {"rev_1", "rev_99", "rev_101"}
     Export.objects.filter(pk=delta.pk).update(status="cancelled")
-    assert tombstones.forget(now=now) == 1
+    assert cleanup.delete_expired_removals(now=now) == 1
     assert set(Removal.objects.values_list("key", flat=True)) == {"rev_1", "rev_99"}

@@ -45,14 +45,14 @@ def shell(up: Up, block: str, folder: Path, **environment: str) -> str:
 
 def test_an_export_is_ordered_followed_fetched_and_read_as_the_page_says(up: Up, tmp_path: Path) -> None:
     order, follow, fetch, read, _ = SH
-    token = export_builders.token(up)
+    token = export_builders.create_session(up)
     (wallet,) = (wallet for wallet in up.record["wallets"] if wallet["name"] == "enterprise")
     caller = httpx.Client(base_url=up.record["base_url"], headers={"Authorization": f"Bearer {token}"}, timeout=30)
     with caller:
         # Other tests order exports with this wallet too.
         assert eventually(lambda: not unfinished(caller))
-        asked = json.loads(shell(up, order, tmp_path, TOKEN=token))
-        assert asked["error"] == "payment_required" or asked["error"]["code"] == "payment_required"
+        response = json.loads(shell(up, order, tmp_path, TOKEN=token))
+        assert response["error"] == "payment_required" or response["error"]["code"] == "payment_required"
         theirs = {"private_key": wallet["private_key"], "base_url": up.record["base_url"], "token": token}
         exec(PYTHON[0], theirs)  # noqa: S102  # the page's own words
         ordered = str(theirs["export"])
@@ -60,8 +60,8 @@ def test_an_export_is_ordered_followed_fetched_and_read_as_the_page_says(up: Up,
             lambda: json.loads(shell(up, follow, tmp_path, TOKEN=token, ID=ordered))["status"] == "succeeded"
         )
         record = caller.get(f"{EXPORTS}/{ordered}").json()
-    said = shell(up, fetch, tmp_path, TOKEN=token, ID=ordered).splitlines()
-    assert said == [f"{file['name']}: OK" for file in record["files"]]
+    message = shell(up, fetch, tmp_path, TOKEN=token, ID=ordered).splitlines()
+    assert message == [f"{file['name']}: OK" for file in record["files"]]
     assert (record["rows"] > 0, record["fields"]) == (True, ["reviews"])
     if shutil.which("jq"):
         assert len(shell(up, read, tmp_path).splitlines()) == 3

@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, Event, Venue, WebhookDelivery
 from accounts.webhooks import dispatcher, endpoints
-from catalogue.exports.jobs import worker as jobs_worker
+from catalogue.exports.jobs import finalize
 from catalogue.exports.requests import commands, representation
 from catalogue.models import Export
 from catalogue.serializers import ExportRecord
@@ -36,14 +36,16 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 @pytest.fixture
 def account(venue: Venue) -> Account:
     """The account of the venue, to which the wallet that orders is linked."""
-    export_builders.somebody()
-    links.link_wallet(export_builders.WALLET, account=venue.account_id, now=timezone.now())
+    export_builders.wallet_without_key()
+    links.link(export_builders.WALLET, account=venue.account_id, now=timezone.now())
     return venue.account
 
 
 def told(export: Export) -> dict[str, Any]:
     """The record of an export, as it would be answered now, without its links."""
-    shown = orjson.loads(JSONRenderer().render(ExportRecord(representation.show(export, now=timezone.now())).data))
+    shown = orjson.loads(
+        JSONRenderer().render(ExportRecord(representation.represent_export(export, now=timezone.now())).data)
+    )
     return without_links(shown)
 
 
@@ -52,15 +54,15 @@ def without_links(shown: dict[str, Any]) -> dict[str, Any]:
     return {**shown, "manifest_url": "", "files": [{**file, "url": ""} for file in shown["files"]]}
 
 
-def test_a_finished_export_is_told_by_a_signed_request_with_its_record(
+def test_a_finished_export_is_reported_by_a_signed_request_with_its_record(
     venue: Venue, account: Account, settings: Settings
 ) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
     catalogue_builders.listed(catalogue_builders.restaurant())
     with receiving() as receiver:
         _, secret = endpoints.create(venue, url=receiver.url, types=["export.finished"])
-        export = export_builders.finished()
-        dispatcher.run(clock=timezone.now, claim_s=0.2)
+        export = export_builders.create_finished()
+        dispatcher.run(clock=timezone.now, takes_s=0.2)
         (received,) = receiver.received
     event = received.verified(secret)
     assert (event["type"], event["data"]["status"]) == ("export.finished", "succeeded")
@@ -70,16 +72,16 @@ def test_a_finished_export_is_told_by_a_signed_request_with_its_record(
     assert WebhookDelivery.objects.get().state == "delivered"
 
 
-def test_it_is_told_once_though_two_workers_finish_at_once(venue: Venue, account: Account) -> None:
+def test_it_is_reported_once_though_two_workers_finish_at_once(venue: Venue, account: Account) -> None:
     endpoints.create(venue, url=URL)
     catalogue_builders.listed(catalogue_builders.restaurant())
-    export = export_builders.begun()
-    export_builders.step(export)
+    export = export_builders.create_running()
+    export_builders.run_step(export)
     together = threading.Barrier(2)
 
     def finish() -> None:
         together.wait(10)
-        jobs_worker.finish(Export.objects.get(pk=export.pk), now=timezone.now())
+        finalize.finalize_export(Export.objects.get(pk=export.pk), now=timezone.now())
         connection.close()
 
     workers = [threading.Thread(target=finish) for _ in range(2)]
@@ -90,42 +92,42 @@ def test_it_is_told_once_though_two_workers_finish_at_once(venue: Venue, account
     export.refresh_from_db()
     assert export.status == "succeeded"
     assert (Event.objects.count(), WebhookDelivery.objects.count()) == (1, 1)
-    jobs_worker.finish(export, now=timezone.now())
+    finalize.finalize_export(export, now=timezone.now())
     assert Event.objects.count() == 1
 
 
 def failed(export: Export) -> None:
-    jobs_worker.fail(export, "The disk was full.", now=timezone.now())
+    finalize.fail_export(export, "The disk was full.", now=timezone.now())
 
 
 def cancelled(export: Export) -> None:
-    assert commands.cancel(export, actor="staff:ada@example.com", now=timezone.now())
+    assert commands.cancel_export(export, actor="staff:ada@example.com", now=timezone.now())
 
 
 @pytest.mark.parametrize(
     ("end", "status", "actor"),
     [(failed, "failed", "system"), (cancelled, "cancelled", "staff:ada@example.com")],
 )
-def test_one_that_fails_or_is_cancelled_is_told_of_too_and_once(
+def test_one_that_fails_or_is_cancelled_is_reported_of_too_and_once(
     venue: Venue, account: Account, end: Callable[[Export], None], status: str, actor: str
 ) -> None:
-    export = export_builders.begun()
+    export = export_builders.create_running()
     end(export)
     event = Event.objects.get()
     assert (event.account, event.venue, event.subject, event.actor) == (account, None, export.pk, actor)
     assert (event.record["status"], event.record["files"], event.record["manifest_url"]) == (status, [], None)
-    jobs_worker.fail(export, "It fails again.", now=timezone.now())
-    assert not commands.cancel(export, actor="system", now=timezone.now())
+    finalize.fail_export(export, "It fails again.", now=timezone.now())
+    assert not commands.cancel_export(export, actor="system", now=timezone.now())
     assert Event.objects.count() == 1
 
 
-def test_one_that_is_begun_anew_is_told_of_again_when_it_ends(account: Account) -> None:
+def test_one_that_is_restarted_is_reported_of_again_when_it_ends(account: Account) -> None:
     catalogue_builders.listed(catalogue_builders.restaurant())
-    export = export_builders.begun()
+    export = export_builders.create_running()
     failed(export)
-    assert commands.restart(export, now=timezone.now())
+    assert commands.restart_export(export, now=timezone.now())
     export.refresh_from_db()
-    export_builders.work(export)
+    export_builders.run_to_end(export)
     assert list(Event.objects.order_by("pk").values_list("record__status", flat=True)) == ["failed", "succeeded"]
 
 
@@ -141,14 +143,14 @@ def test_each_endpoint_of_the_account_hears_of_it_once_and_those_of_sandboxes_an
     endpoints.disable(off, now=timezone.now())
     for deaf in (sandbox, other_venue):
         endpoints.create(deaf, url=URL)
-    failed(export_builders.begun())
+    failed(export_builders.create_running())
     assert Event.objects.count() == 1
     assert set(WebhookDelivery.objects.values_list("endpoint", flat=True)) == {one.pk for one in hearing}
 
 
 def test_the_end_and_its_event_are_one_transaction(venue: Venue, account: Account) -> None:
     endpoints.create(venue, url=URL)
-    export = export_builders.begun()
+    export = export_builders.create_running()
 
     def undone() -> None:
         with transaction.atomic():
@@ -162,9 +164,9 @@ def test_the_end_and_its_event_are_one_transaction(venue: Venue, account: Accoun
 
 
 @pytest.mark.parametrize("linked", [True, False])
-def test_of_what_nobody_waits_for_nothing_is_written(venue: Venue, linked: bool) -> None:
+def test_of_what_no_one_waits_for_nothing_is_written(venue: Venue, linked: bool) -> None:
     endpoints.create(venue, url=URL)
-    export = export_builders.begun()
+    export = export_builders.create_running()
     if linked:
         links.link_wallet(export_builders.WALLET, account=venue.account_id, now=timezone.now())
         # Ordered by staff.
@@ -176,7 +178,7 @@ def test_of_what_nobody_waits_for_nothing_is_written(venue: Venue, linked: bool)
 
 
 def test_the_end_of_one_that_was_never_paid_for_is_no_event(account: Account) -> None:
-    export = export_builders.queued()
+    export = export_builders.create_queued()
     Export.objects.update(status="awaiting_payment")
-    assert commands.cancel(export, actor="system", now=timezone.now())
+    assert commands.cancel_export(export, actor="system", now=timezone.now())
     assert (Export.objects.get().status, Event.objects.count()) == ("cancelled", 0)

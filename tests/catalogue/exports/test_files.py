@@ -22,7 +22,7 @@ from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
 from tests.catalogue.exports import export_builders
-from tests.catalogue.exports.export_builders import EXPORTS, UNKNOWN, body, fetch, refusal
+from tests.catalogue.exports.export_builders import EXPORTS, UNKNOWN, body, error_of, get
 from tests.payments.signing import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,17 +36,17 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
     """A caller on the Enterprise tier, who has signed in."""
-    export_builders.given(wallets["enterprise"])
+    export_builders.grant_free_plan(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
 @pytest.fixture
 def done(enterprise: Client) -> dict[str, Any]:
-    return export_builders.seven_in_three_files(enterprise)
+    return export_builders.create_three_files(enterprise)
 
 
 def test_files_open_count_and_checksum_right(client: Client, done: dict[str, Any]) -> None:
-    contents = {file["name"]: body(fetch(client, file["url"])) for file in done["files"]}
+    contents = {file["name"]: body(get(client, file["url"])) for file in done["files"]}
     assert [(file["name"], file["rows"]) for file in done["files"]] == [
         ("restaurants-00001.jsonl.gz", 3),
         ("restaurants-00002.jsonl.gz", 3),
@@ -55,28 +55,28 @@ def test_files_open_count_and_checksum_right(client: Client, done: dict[str, Any
     for file in done["files"]:
         content = contents[file["name"]]
         assert (len(content), hashlib.sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
-        assert len(export_builders.lines(content)) == file["rows"]
-    slugs = [row["slug"] for content in contents.values() for row in export_builders.lines(content)]
+        assert len(export_builders.parse_lines(content)) == file["rows"]
+    slugs = [row["slug"] for content in contents.values() for row in export_builders.parse_lines(content)]
     with connection.cursor() as cursor:
         cursor.execute("SELECT slug FROM catalogue_restaurant ORDER BY id")
         assert slugs == [slug for (slug,) in cursor.fetchall()]
 
 
 def test_the_manifest_says_the_same_of_the_files_as_the_record(client: Client, done: dict[str, Any]) -> None:
-    answer = fetch(client, done["manifest_url"])
+    answer = get(client, done["manifest_url"])
     content = body(answer)
     assert answer["ETag"] == f'"{hashlib.sha256(content).hexdigest()}"'
     assert answer["Content-Type"] == "application/json"
-    told = json.loads(content)
-    assert told["files"] == [
+    result = json.loads(content)
+    assert result["files"] == [
         {name: file[name] for name in ("name", "kind", "bytes", "rows", "sha256")} for file in done["files"]
     ]
-    assert (told["id"], told["rows"], told["snapshot_at"]) == (done["id"], 7, done["snapshot_at"])
+    assert (result["id"], result["rows"], result["snapshot_at"]) == (done["id"], 7, done["snapshot_at"])
 
 
 def test_a_file_comes_with_headers_that_a_download_needs(client: Client, done: dict[str, Any]) -> None:
     file = done["files"][0]
-    answer = fetch(client, file["url"])
+    answer = get(client, file["url"])
     named = {
         "ETag": f'"{file["sha256"]}"',
         "Content-Length": str(file["bytes"]),
@@ -93,7 +93,7 @@ def test_a_file_comes_with_headers_that_a_download_needs(client: Client, done: d
     assert {name: head[name] for name in named} == named
     assert (head.status_code, head.content) == (200, b"")
 
-    known = fetch(client, file["url"], **{"if-none-match": f'W/"x", "{file["sha256"]}"'})
+    known = get(client, file["url"], **{"if-none-match": f'W/"x", "{file["sha256"]}"'})
     assert (known.status_code, known.content, known["ETag"]) == (304, b"", named["ETag"])
 
 
@@ -111,8 +111,8 @@ def test_a_range_is_served_alone(
     client: Client, done: dict[str, Any], asked_for: str, first: int, last: int | None
 ) -> None:
     file = done["files"][0]
-    whole = body(fetch(client, file["url"]))
-    answer = fetch(client, file["url"], range=asked_for)
+    whole = body(get(client, file["url"]))
+    answer = get(client, file["url"], range=asked_for)
     piece = body(answer)
     start = first % len(whole)
     assert answer.status_code == 206
@@ -125,15 +125,15 @@ def test_a_range_is_served_alone(
 def test_what_is_no_single_range_is_answered_with_the_whole_file(
     client: Client, done: dict[str, Any], asked_for: str
 ) -> None:
-    answer = fetch(client, done["files"][0]["url"], range=asked_for)
+    answer = get(client, done["files"][0]["url"], range=asked_for)
     assert (answer.status_code, len(body(answer))) == (200, done["files"][0]["bytes"])
 
 
 def test_a_range_past_the_end_is_416_and_says_how_long_the_file_is(client: Client, done: dict[str, Any]) -> None:
     file = done["files"][0]
     for asked_for in (f"bytes={file['bytes']}-", "bytes=-0"):
-        answer = fetch(client, file["url"], range=asked_for)
-        assert refusal(answer) == (416, "range_not_satisfiable", None)
+        answer = get(client, file["url"], range=asked_for)
+        assert error_of(answer) == (416, "range_not_satisfiable", None)
         assert answer["Content-Range"] == f"bytes */{file['bytes']}"
 
 
@@ -141,14 +141,14 @@ def test_a_range_of_another_file_than_the_caller_has_begun_is_the_whole_file(
     client: Client, done: dict[str, Any]
 ) -> None:
     url, tag = done["files"][0]["url"], f'"{done["files"][0]["sha256"]}"'
-    same = fetch(client, url, **{"range": "bytes=4-", "if-range": tag})
+    same = get(client, url, **{"range": "bytes=4-", "if-range": tag})
     assert (same.status_code, len(body(same))) == (206, done["files"][0]["bytes"] - 4)
-    other = fetch(client, url, **{"range": "bytes=4-", "if-range": '"other"'})
+    other = get(client, url, **{"range": "bytes=4-", "if-range": '"other"'})
     assert (other.status_code, len(body(other))) == (200, done["files"][0]["bytes"])
 
 
 def test_the_manifest_is_always_whole_as_a_part_of_it_would_be_no_json(client: Client, done: dict[str, Any]) -> None:
-    answer = fetch(client, done["manifest_url"], range="bytes=4-9")
+    answer = get(client, done["manifest_url"], range="bytes=4-9")
     assert (answer.status_code, answer["Accept-Ranges"]) == (200, "none")
     assert json.loads(body(answer))["id"] == done["id"]
 
@@ -164,23 +164,23 @@ def test_a_link_that_we_did_not_make_leads_nowhere(client: Client, done: dict[st
         url.partition("&")[0],
         url.replace("until=", "until=9"),
     ):
-        assert refusal(fetch(client, wrong)) == (404, "not_found", None)
+        assert error_of(get(client, wrong)) == (404, "not_found", None)
 
 
 def test_a_link_is_good_for_an_hour_and_the_record_has_a_fresh_one(enterprise: Client, done: dict[str, Any]) -> None:
     url, now = done["files"][0]["url"], timezone.now()
     with time_machine.travel(now + timedelta(minutes=59), tick=False):
-        assert body(fetch(enterprise, url))
+        assert body(get(enterprise, url))
     with time_machine.travel(now + timedelta(minutes=61), tick=False):
-        assert refusal(fetch(enterprise, url)) == (410, "gone", None)
+        assert error_of(get(enterprise, url)) == (410, "gone", None)
         fresh = enterprise.get(f"{EXPORTS}/{done['id']}").json()["files"][0]["url"]
-        assert body(fetch(enterprise, fresh))
+        assert body(get(enterprise, fresh))
 
 
 def test_the_owner_fetches_files_by_their_plain_address(enterprise: Client, done: dict[str, Any]) -> None:
     address = done["files"][0]["url"].partition("?")[0]
-    assert len(body(fetch(enterprise, address))) == done["files"][0]["bytes"]
-    assert refusal(fetch(enterprise, f"{EXPORTS}/{done['id']}/files/restaurants-00004.jsonl.gz"))[0] == 404
+    assert len(body(get(enterprise, address))) == done["files"][0]["bytes"]
+    assert error_of(get(enterprise, f"{EXPORTS}/{done['id']}/files/restaurants-00004.jsonl.gz"))[0] == 404
 
 
 @pytest.mark.parametrize("name", ["restaurants-00002.jsonl.gz", "manifest.json"])
@@ -194,7 +194,7 @@ def test_a_file_that_we_have_lost_is_503_and_an_error_in_the_log(
     answer = enterprise.generic(method, f"{EXPORTS}/{done['id']}/files/{name}")
     assert (answer.status_code, answer["Retry-After"]) == (503, "2")
     if method == "GET":
-        assert refusal(answer) == (503, "service_unavailable", None)
+        assert error_of(answer) == (503, "service_unavailable", None)
     (logged,) = [entry for entry in caplog.records if entry.name == "catalogue.exports.downloads.signed_urls"]
     assert (logged.levelname, done["id"] in logged.getMessage()) == ("ERROR", True)
 
@@ -204,7 +204,7 @@ def test_a_file_of_another_size_than_was_written_is_503(
 ) -> None:
     for path in folder.rglob("*.gz"):
         path.write_bytes(path.read_bytes()[:-1])
-    assert refusal(fetch(enterprise, done["files"][0]["url"])) == (503, "service_unavailable", None)
+    assert error_of(get(enterprise, done["files"][0]["url"])) == (503, "service_unavailable", None)
 
 
 @contextmanager
@@ -214,47 +214,47 @@ def nearly_full(folder: Path) -> Iterator[None]:
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(folder)], capture_output=True, check=False
     )
-    most, never = resource.getrlimit(resource.RLIMIT_FSIZE)
+    maximum, never = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         if mounted.returncode:
             resource.setrlimit(resource.RLIMIT_FSIZE, (16, never))
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, never))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (maximum, never))
         if not mounted.returncode:
             subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.mark.parametrize("format", ["jsonl.gz", "parquet"])
-def test_a_full_disk_is_told_on_the_row_and_leaves_nothing(folder: Path, format: str) -> None:  # noqa: A002  # its name
+def test_a_full_disk_is_reported_on_the_row_and_leaves_nothing(folder: Path, format: str) -> None:  # noqa: A002  # its name
     for _ in range(200):
         builders.restaurant(name=secrets.token_hex(30))
-    export = export_builders.begun()
+    export = export_builders.create_running()
     Export.objects.update(format=format)
     export.refresh_from_db()
     with nearly_full(folder):
-        export_builders.step(export)
-        assert export_builders.stored(folder) == set()
-    assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
-    assert (export.status, export.parts.get().state) == ("running", "waiting")
-    export_builders.work(export)
-    assert (export.status, export.rows, len(export_builders.stored(folder))) == ("succeeded", 200, 2)
+        export_builders.run_step(export)
+        assert export_builders.list_stored(folder) == set()
+    assert export.error == "Part 1 could not be written: the storage did not accept it. It will be retried."
+    assert (export.status, export.parts.get().state) == ("running", "queued")
+    export_builders.run_to_end(export)
+    assert (export.status, export.rows, len(export_builders.list_stored(folder))) == ("succeeded", 200, 2)
 
 
-def test_a_folder_that_cannot_be_written_is_told_on_the_row(folder: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported_on_the_row(folder: Path) -> None:
     builders.restaurant()
-    export = export_builders.begun()
+    export = export_builders.create_running()
     folder.write_text("a file in its place")
-    export_builders.step(export)
-    assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
+    export_builders.run_step(export)
+    assert export.error == "Part 1 could not be written: the storage did not accept it. It will be retried."
     folder.unlink()
-    export_builders.work(export)
+    export_builders.run_to_end(export)
     assert export.status == "succeeded"
 
 
-def test_files_and_folders_of_exports_are_nobody_elses(folder: Path) -> None:
+def test_files_and_folders_of_exports_are_no_one_elses(folder: Path) -> None:
     builders.restaurant()
-    export_builders.finished()
+    export_builders.create_finished()
     modes = {path.is_dir(): path.stat().st_mode & 0o777 for path in folder.rglob("*")}
     assert modes == {True: 0o700, False: 0o600}
 
@@ -269,10 +269,10 @@ def test_each_format_is_served_under_its_own_name_and_type(
     kind: str,
 ) -> None:
     builders.listed(builders.restaurant())
-    export = export_builders.asked(enterprise, format=format)
-    export_builders.work(export)
-    (file,) = export_builders.record(enterprise, export)["files"]
-    answer = fetch(client, file["url"])
+    export = export_builders.post_accepted(enterprise, format=format)
+    export_builders.run_to_end(export)
+    (file,) = export_builders.get_record(enterprise, export)["files"]
+    answer = get(client, file["url"])
     name = f"restaurants-00001.{format}"
     assert (file["name"], answer["Content-Type"]) == (name, kind)
     assert answer["Content-Disposition"] == f'attachment; filename="{name}"'

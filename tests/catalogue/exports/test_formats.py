@@ -218,13 +218,13 @@ def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
             Column("none", "NULL::timestamptz", "timestamp or null"),
             Column("quoted", "'a \"b\", c' || chr(10)", "string"),
         ),
-        rendered=many,
+        transforms=many,
     )
     with reading(dataset) as read:
         count, lines = written(read, "jsonl.gz")
         _, table = written(read, "csv.gz")
         _, parquet = written(read, "parquet")
-    (row,) = export_builders.lines(lines)
+    (row,) = export_builders.parse_lines(lines)
     assert (count, row["name"], set(row["hours"])) == (1, "FISK", {"told"})
     assert gzip.decompress(table).decode() == (
         f'slug,name,hours,empty,none,quoted\n{row["slug"]},FISK,"{{""told"":[1,""a""]}}","",,"a ""b"", c\n"\n'
@@ -236,7 +236,7 @@ def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
 @pytest.mark.parametrize("name", sorted(Export.Dataset.values))
 def test_every_column_is_of_a_type_that_each_format_knows_and_files_without_rows_have_them_all(name: str) -> None:
     dataset = DATASETS[name]
-    assert {column_types.plain(column.type) for column in dataset.columns} <= WORDS
+    assert {column_types.item_type(column.type) for column in dataset.columns} <= WORDS
     with reading(dataset) as read:
         empty = [written(read, kind) for kind in FORMATS]
     assert [count for count, _ in empty] == [0, 0, 0]
@@ -280,21 +280,21 @@ import django
 django.setup()
 from django.db import connection, transaction
 from catalogue.exports import formats
-from catalogue.exports.storage import files
 from catalogue.exports.datasets import DATASETS
-from catalogue.exports.datasets.base import parameters
+from catalogue.exports.datasets.base import query_parameters
+from catalogue.exports.storage import files
 from catalogue.models import Export
 with transaction.atomic():
     for kind in ("jsonl.gz", "csv.gz", "parquet"):
-        with connection.cursor() as cursor, files.draft("ex_test/file") as draft:
+        with connection.cursor() as cursor, files.open_draft("ex_test/file") as draft:
             cursor.execute("SELECT pg_export_snapshot()")
-            formats.writer(Export(format=kind))(
-                formats.Reading(
+            formats.get_writer(Export(format=kind))(
+                formats.PartReader(
                     dataset=DATASETS["reviews"],
-                    parameters=parameters(Export(dataset="reviews")),
+                    parameters=query_parameters(Export(dataset="reviews")),
                     connection=connection.connection,
                     snapshot=cursor.fetchone()[0],
-                    beat=lambda: None,
+                    heartbeat=lambda: None,
                 ),
                 draft,
             )
@@ -302,13 +302,13 @@ with transaction.atomic():
 """
 
 
-def test_equal_rows_make_equal_files_whoever_writes_them_and_when(told: list[Review], tmp_path: Path) -> None:
+def test_equal_rows_make_equal_files_any_worker_writes_them_and_when(told: list[Review], tmp_path: Path) -> None:
     with reading(reviews.DATASET) as read:
         contents = [written(read, kind)[1] for kind in FORMATS]
     for content in contents[:2]:
         # No name in the header, and no time.
         assert (content[3], content[4:8]) == (0, b"\0\0\0\0")
-    told_apart = subprocess.run(
+    other_process = subprocess.run(
         [sys.executable, "-c", WRITE],
         env={
             **os.environ,
@@ -322,5 +322,5 @@ def test_equal_rows_make_equal_files_whoever_writes_them_and_when(told: list[Rev
         check=False,
         text=True,
     )
-    assert told_apart.returncode == 0, told_apart.stderr
-    assert told_apart.stdout.split() == [hashlib.sha256(content).hexdigest() for content in contents]
+    assert other_process.returncode == 0, other_process.stderr
+    assert other_process.stdout.split() == [hashlib.sha256(content).hexdigest() for content in contents]

@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from catalogue.exports.requests import commands, payment_state
-from catalogue.exports.requests.spec import Wanted
+from catalogue.exports.requests.spec import ExportSpec
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Payment, Plan
@@ -53,17 +53,17 @@ def spent(key: Key) -> Spent:
 
 
 # The price
-def test_without_payment_the_price_is_told_and_nothing_is_begun(buyer: Client) -> None:
+def test_without_payment_the_price_is_reported_and_nothing_is_begun(buyer: Client) -> None:
     answer = ask(buyer, dataset="reviews")
     assert code(answer) == (402, "payment_required")
-    told = answer.json()
-    assert (told["accepts"][0]["maxAmountRequired"], told["tier_required"]) == ("800000", "enterprise")
-    assert told["accepts"][0]["resource"] == f"{conf.PUBLIC_BASE_URL}{EXPORTS}"
+    result = answer.json()
+    assert (result["accepts"][0]["maxAmountRequired"], result["tier_required"]) == ("800000", "enterprise")
+    assert result["accepts"][0]["resource"] == f"{conf.PUBLIC_BASE_URL}{EXPORTS}"
     assert {"x402", "PAYMENT-REQUIRED"} <= set(answer.headers)
     assert not Export.objects.exists()
 
 
-def test_what_is_wrong_is_told_before_the_price_and_the_tier_before_it_too(
+def test_what_is_wrong_is_reported_before_the_price_and_the_tier_before_it_too(
     buyer: Client, wallets: Mapping[str, Key]
 ) -> None:
     assert code(ask(buyer, filter={"market": "nowhere"})) == (400, "invalid_request")
@@ -92,11 +92,11 @@ def test_the_official_client_buys_an_export_from_the_order_to_the_files(buyer: C
     export = Export.objects.get()
     row = paid_for(export)
     assert (export.status, row.state, row.amount_usdc, spent()) == ("queued", State.DELIVERED, PRICE, PRICE)
-    export_builders.work(export)
+    export_builders.run_to_end(export)
     assert (export.status, export.rows) == ("succeeded", 1)
-    told = buyer.get(f"/v1/payments/{row.public_id}").json()
-    assert (told["state"], told["products"]) == ("delivered", ["export_restaurants"])
-    assert told["resource"] == {"method": "POST", "url": f"{conf.PUBLIC_BASE_URL}{EXPORTS}#{export.public_id}"}
+    result = buyer.get(f"/v1/payments/{row.public_id}").json()
+    assert (result["state"], result["products"]) == ("delivered", ["export_restaurants"])
+    assert result["resource"] == {"method": "POST", "url": f"{conf.PUBLIC_BASE_URL}{EXPORTS}#{export.public_id}"}
     # The same payment shows it again, long after.
     Payment.objects.update(delivered_at=timezone.now() - timedelta(days=2))
     again = ask(buyer, headers)
@@ -124,11 +124,11 @@ def test_while_it_is_under_way_the_same_order_shows_it_and_charges_nothing(
     # Money that was sent already goes back.
     sent = ask(buyer, {"X-Payment": transfer_usdc(key, conf.PAY_TO, PRICE)})
     assert (*code(sent), sent.json()["reason"]) == (402, "payment_already_used", "refund_due")
-    assert Payment.objects.get(form="tx").error == f"not_delivered: {payment_state.TWICE}"
+    assert Payment.objects.get(form="tx").error == f"not_delivered: {payment_state.PAID_TWICE}"
 
 
 def test_what_a_plan_gives_is_queued_at_once_and_in_no_ledger(buyer: Client, key: Key) -> None:
-    export_builders.given(key)
+    export_builders.grant_free_plan(key)
     assert buyer.get("/v1/me").json()["prices"]["products"][0]["amount"] == "0"
     answer = ask(buyer, payments_buyer.signed_by(key, value=500_000))
     assert (answer.status_code, answer.json()["status"]) == (202, "queued")
@@ -143,7 +143,7 @@ def test_what_a_plan_gives_is_queued_at_once_and_in_no_ledger(buyer: Client, key
 
 def test_a_plan_gives_only_what_its_tier_is_sold(buyer: Client, wallets: Mapping[str, Key]) -> None:
     client = client_of(wallets["pro"])
-    export_builders.given(wallets["pro"])
+    export_builders.grant_free_plan(wallets["pro"])
     Plan.objects.update(tier="pro")
     assert code(ask(client)) == (403, "tier_required")
     assert not Export.objects.exists()
@@ -166,7 +166,7 @@ def test_a_payment_for_one_export_buys_no_other(buyer: Client, key: Key, spent: 
     assert (Export.objects.count(), Payment.objects.count(), spent()) == (1, 1, PRICE)
 
 
-def test_a_payment_that_is_refused_leaves_no_order_and_holds_nobody_up(
+def test_a_payment_that_is_refused_leaves_no_order_and_holds_no_one_up(
     buyer: Client, key: Key, settings: Settings, spent: Spent
 ) -> None:
     for number in range(3):
@@ -186,22 +186,22 @@ def test_a_payment_that_is_refused_leaves_no_order_and_holds_nobody_up(
 
 def left(key: Key, number: int) -> Export:
     """The order of a request that has died before it took the payment."""
-    kind = Wanted("restaurants", "jsonl.gz", {"updated_since": f"2026-01-0{number}T00:00:00Z"}, (), since=None)
-    return commands.awaiting(key.address, kind, tier=ENTERPRISE, now=timezone.now())
+    kind = ExportSpec("restaurants", "jsonl.gz", {"updated_since": f"2026-01-0{number}T00:00:00Z"}, (), since=None)
+    return commands.find_or_create_order(key.address, kind, tier=ENTERPRISE, now=timezone.now())
 
 
 def test_an_order_whose_request_has_died_unpaid_ends_after_an_hour(buyer: Client, key: Key) -> None:
     export = left(key, 1)
     assert buyer.get(f"{EXPORTS}/{export.public_id}").json()["status"] == "awaiting_payment"
-    payment_state.put_right(now=export.created_at + timedelta(minutes=59))
+    payment_state.reconcile(now=export.created_at + timedelta(minutes=59))
     export.refresh_from_db()
     assert export.status == "awaiting_payment"
-    payment_state.put_right(now=export.created_at + timedelta(minutes=61))
+    payment_state.reconcile(now=export.created_at + timedelta(minutes=61))
     export.refresh_from_db()
     assert (export.status, export.error) == ("cancelled", "It was not paid for within an hour.")
 
 
-def test_orders_that_nobody_pays_hold_up_others_for_an_hour_only(buyer: Client, key: Key) -> None:
+def test_orders_that_no_one_pays_hold_up_others_for_an_hour_only(buyer: Client, key: Key) -> None:
     for number in (1, 2, 3):
         left(key, number)
     assert code(ask(buyer)) == (400, "invalid_request")
@@ -209,12 +209,12 @@ def test_orders_that_nobody_pays_hold_up_others_for_an_hour_only(buyer: Client, 
     assert code(ask(buyer)) == (402, "payment_required")
 
 
-def test_a_refused_payment_takes_no_order_away_that_somebody_else_has_asked_for_too(buyer: Client, key: Key) -> None:
+def test_a_refused_payment_takes_no_order_away_that_another_user_else_has_ordered_too(buyer: Client, key: Key) -> None:
     made = left(key, 1)
     found = left(key, 1)
     assert made == found
     for order in (made, found):
-        commands.withdraw(order)
+        commands.withdraw_order(order)
     assert Export.objects.get() == made
 
 
@@ -229,7 +229,7 @@ def test_eight_copies_of_one_payment_at_once_buy_one_export(buyer: Client, key: 
     assert (Export.objects.get().status, Payment.objects.count(), spent()) == ("queued", 1, PRICE)
 
 
-def test_of_several_payments_at_once_one_buys_and_the_others_are_not_kept(
+def test_of_several_payments_at_once_one_buys_and_the_others_are_not_stored(
     buyer: Client, key: Key, spent: Spent
 ) -> None:
     session = buyer.defaults["HTTP_AUTHORIZATION"]

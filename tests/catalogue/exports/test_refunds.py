@@ -11,11 +11,11 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.exports.jobs import worker
+from catalogue.exports.jobs import partitioning
 from catalogue.exports.requests import commands, payment_state
-from catalogue.exports.requests.payment_state import MoneyGone
+from catalogue.exports.requests.payment_state import PaymentRefunded
 from catalogue.models import Export
-from catalogue.tasks import sweep_exports
+from catalogue.tasks import clean_up_exports
 from framework.errors import InvalidRequest
 from payments.devchain.wallets import Wallet as Key
 from payments.ledger import transitions
@@ -79,7 +79,7 @@ def test_money_that_arrived_when_the_request_died_queues_the_export_by_the_same_
 
 
 @pytest.mark.parametrize("proof", ["none", "another"])
-def test_money_that_arrived_when_the_request_died_is_not_asked_for_again(
+def test_money_that_arrived_when_the_request_died_is_not_ordered_again(
     buyer: Client, key: Key, spent: Spent, monkeypatch: pytest.MonkeyPatch, proof: str
 ) -> None:
     export = died(buyer, payment(buyer, key), monkeypatch)
@@ -92,12 +92,12 @@ def test_the_sweeper_queues_what_was_paid_when_the_request_died(
     buyer: Client, key: Key, spent: Spent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export = died(buyer, payment(buyer, key), monkeypatch)
-    payment_state.put_right(now=timezone.now())
+    payment_state.reconcile(now=timezone.now())
     export.refresh_from_db()
     # It may be alive yet.
     assert export.status == "awaiting_payment"
     Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT)
-    sweep_exports()
+    clean_up_exports()
     row = paid_for(export)
     assert (export.status, row.state, spent()) == ("queued", State.DELIVERED, PRICE)
     # Nor is it owed back as what nobody has answered.
@@ -105,7 +105,7 @@ def test_the_sweeper_queues_what_was_paid_when_the_request_died(
     assert transitions.mark_undelivered_refund_due(before=timezone.now() + timedelta(days=2)) == 0
 
 
-def test_money_that_comes_for_a_cancelled_order_is_owed_back(
+def test_money_that_comes_for_a_cancelled_order_is_refund_due(
     buyer: Client, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     headers = payment(buyer, key)
@@ -114,7 +114,7 @@ def test_money_that_comes_for_a_cancelled_order_is_owed_back(
     again = ask(buyer, headers)
     assert (*code(again), again.json()["reason"]) == (402, "payment_already_used", "refund_due")
     row = Payment.objects.get()
-    assert (row.state, row.error) == (State.REFUND_DUE, f"not_delivered: {payment_state.TOO_LATE}")
+    assert (row.state, row.error) == (State.REFUND_DUE, f"not_delivered: {payment_state.PAID_TOO_LATE}")
     assert Export.objects.get().status == "cancelled"
 
 
@@ -124,7 +124,7 @@ def test_the_sweeper_owes_back_what_came_for_a_cancelled_order(
     export = died(buyer, payment(buyer, key), monkeypatch)
     buyer.delete(f"{EXPORTS}/{export.public_id}")
     Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT)
-    payment_state.put_right(now=timezone.now())
+    payment_state.reconcile(now=timezone.now())
     assert Payment.objects.get().state == State.REFUND_DUE
 
 
@@ -142,18 +142,18 @@ def test_while_it_is_not_known_whether_one_is_settled_no_other_payment_is_taken(
         "A payment for this export is being settled. This request has charged nothing. GET /v1/exports shows whether"
         " it is ordered.": {},
         "Another payment for this export is being settled. This request has charged nothing, and has not used yours:"
-        " with it you would order the export once more after that one has ended. GET /v1/exports shows whether it is"
+        " it would order the export once more after that one has ended. GET /v1/exports shows whether it is"
         " ordered.": payments_buyer.signed_by(key, value=500_000),
-        "Another payment for this export is being settled. This request has not used your transaction: ask again with"
-        " it. Where that one buys the export, yours is owed back to you.": {"X-Payment": "0x" + "5" * 64},
+        "Another payment for this export is being settled. This request has not used your transaction: repeat"
+        " it. If the other payment buys the export, yours is refunded.": {"X-Payment": "0x" + "5" * 64},
     }
-    for said, other in words.items():
+    for text, other in words.items():
         answer = ask(buyer, other)
         assert code(answer) == (503, "settlement_pending")
-        assert (answer.json()["error"]["message"], answer["Retry-After"]) == (said, "2")
+        assert (answer.json()["error"]["message"], answer["Retry-After"]) == (text, "2")
     assert Payment.objects.count() == 1
     # An order that money may be coming for is not given up.
-    payment_state.put_right(now=timezone.now() + timedelta(hours=2))
+    payment_state.reconcile(now=timezone.now() + timedelta(hours=2))
     export.refresh_from_db()
     assert export.status == "awaiting_payment"
     assert ask(buyer, headers).status_code == 202
@@ -162,7 +162,7 @@ def test_while_it_is_not_known_whether_one_is_settled_no_other_payment_is_taken(
 
 # Owed back
 @pytest.mark.parametrize("end", ["failed", "deleted while queued", "deleted while running", "cancelled by staff"])
-def test_what_does_not_succeed_is_owed_back_by_itself_in_words(
+def test_what_does_not_succeed_is_refund_due_by_itself_with_a_message(
     buyer: Client, key: Key, spent: Spent, end: str
 ) -> None:
     headers = payment(buyer, key)
@@ -172,15 +172,15 @@ def test_what_does_not_succeed_is_owed_back_by_itself_in_words(
     if end == "failed":
         words = failed(export).error
     elif end == "cancelled by staff":
-        commands.cancel(export, actor="staff:ada@example.com", now=timezone.now())
+        commands.cancel_export(export, actor="staff:ada@example.com", now=timezone.now())
     else:
         if end == "deleted while running":
-            worker.begin(export, now=timezone.now())
+            partitioning.start_export(export, now=timezone.now())
         assert buyer.delete(f"{EXPORTS}/{export.public_id}").status_code == 204
     row = paid_for(export)
     assert (row.state, row.error) == (State.REFUND_DUE, f"failed_job: {words}")
-    told = buyer.get(f"/v1/payments/{row.public_id}").json()
-    assert words in str(told)
+    result = buyer.get(f"/v1/payments/{row.public_id}").json()
+    assert words in str(result)
     # The same payment neither runs it again nor is charged again.
     again = ask(buyer, headers)
     assert (*code(again), again.json()["refund"]) == (402, "payment_already_used", row.public_id)
@@ -188,15 +188,15 @@ def test_what_does_not_succeed_is_owed_back_by_itself_in_words(
 
 
 @pytest.mark.parametrize("end", ["deleted", "expired"])
-def test_what_has_succeeded_is_not_owed_back(buyer: Client, key: Key, end: str) -> None:
+def test_what_has_succeeded_is_not_refund_due(buyer: Client, key: Key, end: str) -> None:
     export = bought(buyer, key)
-    export_builders.work(export)
+    export_builders.run_to_end(export)
     if end == "deleted":
         buyer.delete(f"{EXPORTS}/{export.public_id}")
     else:
         Export.objects.update(expires_at=timezone.now() - timedelta(minutes=1))
-        sweep_exports()
-    payment_state.put_right(now=timezone.now())
+        clean_up_exports()
+    payment_state.reconcile(now=timezone.now())
     assert paid_for(export).state == State.DELIVERED
     assert export.status == "expired"
 
@@ -207,7 +207,7 @@ def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(ledger_matche
     wallet = Wallet.objects.get(address=key.address)
     Plan.objects.create(name="A month", wallet=wallet, valid_from=timezone.now())
     export = bought(buyer, key)
-    export_builders.work(export)
+    export_builders.run_to_end(export)
     Plan.objects.update(valid_until=timezone.now())
     shown = buyer.get(f"{EXPORTS}/{export.public_id}")
     assert (shown.status_code, shown["X-Tier"], len(shown.json()["files"])) == (200, "free", 1)
@@ -215,9 +215,9 @@ def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(ledger_matche
 
 
 # Staff
-def test_to_begin_a_failed_export_anew_takes_its_money_again(buyer: Client, key: Key) -> None:
+def test_to_begin_a_failed_export_again_takes_its_money_again(buyer: Client, key: Key) -> None:
     export = failed(bought(buyer, key))
-    assert commands.restart(export, actor="staff:ada@example.com", now=timezone.now())
+    assert commands.restart_export(export, actor="staff:ada@example.com", now=timezone.now())
     row = paid_for(export)
     assert (export.status, row.state, row.error) == ("queued", State.DELIVERED, "")
     assert row.events.latest("id").actor == "staff:ada@example.com"
@@ -226,7 +226,7 @@ def test_to_begin_a_failed_export_anew_takes_its_money_again(buyer: Client, key:
 
 
 @pytest.mark.parametrize("why", ["sent back", "goodwill"])
-def test_an_export_whose_money_is_gone_is_not_begun_anew(buyer: Client, key: Key, why: str) -> None:
+def test_an_export_whose_money_is_gone_is_not_restarted(buyer: Client, key: Key, why: str) -> None:
     export = bought(buyer, key)
     seen(export)
     if why == "goodwill":
@@ -234,10 +234,10 @@ def test_an_export_whose_money_is_gone_is_not_begun_anew(buyer: Client, key: Key
     failed(export)
     if why == "sent back":
         assert transitions.record_refund(paid_for(export).pk, tx_hash="0x" + "a" * 64, by="ada", now=timezone.now())
-    was = paid_for(export).state
-    with pytest.raises(MoneyGone):
-        commands.restart(export, now=timezone.now())
-    assert (paid_for(export).state, export.status) == (was, "failed")
+    previous = paid_for(export).state
+    with pytest.raises(PaymentRefunded):
+        commands.restart_export(export, now=timezone.now())
+    assert (paid_for(export).state, export.status) == (previous, "failed")
 
 
 def test_of_a_refund_and_a_restart_at_once_one_wins(buyer: Client, key: Key) -> None:
@@ -248,7 +248,7 @@ def test_of_a_refund_and_a_restart_at_once_one_wins(buyer: Client, key: Key) -> 
     moves: Iterator[Callable[[], bool]] = iter(
         [
             lambda: transitions.record_refund(payment_id, tx_hash="0x" + "b" * 64, by="ada", now=timezone.now()),
-            lambda: commands.restart(export, now=timezone.now()),
+            lambda: commands.restart_export(export, now=timezone.now()),
         ]
     )
     at_once(2, lambda: next(moves)())
@@ -260,7 +260,7 @@ def test_of_a_refund_and_a_restart_at_once_one_wins(buyer: Client, key: Key) -> 
 
 def test_staff_order_without_paying(prices: None) -> None:
     orders = [
-        commands.start(None, tier=ENTERPRISE, dataset="restaurants", format="jsonl.gz", now=timezone.now())
+        commands.create_export(None, tier=ENTERPRISE, dataset="restaurants", format="jsonl.gz", now=timezone.now())
         for _ in range(2)
     ]
     assert orders[0] == orders[1]
@@ -269,7 +269,9 @@ def test_staff_order_without_paying(prices: None) -> None:
 
 def test_equal_orders_of_staff_at_once_are_one_export(prices: None) -> None:
     def order() -> Export:
-        return commands.start(None, tier=ENTERPRISE, dataset="restaurants", format="jsonl.gz", now=timezone.now())
+        return commands.create_export(
+            None, tier=ENTERPRISE, dataset="restaurants", format="jsonl.gz", now=timezone.now()
+        )
 
     assert at_once(4, order) == [Export.objects.get()] * 4
 
@@ -290,18 +292,20 @@ def test_a_delta_begins_at_an_export_of_the_same_kind(
     buyer: Client, key: Key, change: dict[str, Any], words: str | None
 ) -> None:
     wallet = Wallet.objects.get(address=key.address)
-    first = commands.start(key.address, tier=ENTERPRISE, dataset="restaurants", format="jsonl.gz", now=timezone.now())
+    first = commands.create_export(
+        key.address, tier=ENTERPRISE, dataset="restaurants", format="jsonl.gz", now=timezone.now()
+    )
     if not change.pop("unfinished", False):
-        export_builders.work(first)
+        export_builders.run_to_end(first)
         age = timedelta(days=91 if change.pop("old", False) else 1)
         Export.objects.update(changes_from=timezone.now() - age)
     if change.pop("anothers", False):
-        Export.objects.update(wallet=export_builders.somebody())
+        Export.objects.update(wallet=export_builders.wallet_without_key())
     wanted: dict[str, Any] = {**RESTAURANTS, "format": "jsonl.gz", **change, "since_export": first.public_id}
     if words is None:
-        delta = commands.start(wallet.address, tier=ENTERPRISE, now=timezone.now(), **wanted)
+        delta = commands.create_export(wallet.address, tier=ENTERPRISE, now=timezone.now(), **wanted)
         assert delta.since_export == first
         return
     with pytest.raises(InvalidRequest, match=words) as caught:
-        commands.start(wallet.address, tier=ENTERPRISE, now=timezone.now(), **wanted)
+        commands.create_export(wallet.address, tier=ENTERPRISE, now=timezone.now(), **wanted)
     assert caught.value.param == "since_export"

@@ -51,7 +51,7 @@ def test_generated_restaurants_are_exported_as_the_api_shows_them() -> None:
         stdout=StringIO(),
         stderr=StringIO(),
     )
-    exported = export_builders.rows(export_builders.finished(rows_a_part=50))
+    exported = export_builders.read_rows(export_builders.create_finished(rows_per_part=50))
     assert len(exported) == 120
     assert exported == list(answered())
     assert {row["rating"] for row in exported} != {None}
@@ -85,12 +85,12 @@ def test_odd_restaurants_are_exported_as_the_api_shows_them() -> None:
     builders.listed(attributed, "wikidata", "Q2")
     builders.listed(attributed, "osm", "node/2")
     builders.listed(attributed, "osm", "node/1")
-    assert export_builders.rows(export_builders.finished()) == list(answered())
+    assert export_builders.read_rows(export_builders.create_finished()) == list(answered())
 
 
 def test_a_row_has_the_fields_of_the_schema_in_its_order() -> None:
     builders.restaurant()
-    (row,) = export_builders.rows(export_builders.finished())
+    (row,) = export_builders.read_rows(export_builders.create_finished())
     assert list(row) == list(SCHEMA)
 
 
@@ -109,9 +109,9 @@ def test_a_filter_leaves_the_rows_that_meet_all_its_conditions(wanted: dict[str,
     builders.restaurant(slug="closed", status="permanently_closed")
     builders.restaurant(slug="new", updated_at=builders.NOW + timedelta(seconds=1))
     builders.restaurant(slug="oslo", market="oslo")
-    export = export_builders.finished(**wanted)
-    assert sorted(row["slug"] for row in export_builders.rows(export)) == slugs
-    assert (export.rows, export_builders.manifest(export)["rows"]) == (len(slugs), len(slugs))
+    export = export_builders.create_finished(**wanted)
+    assert sorted(row["slug"] for row in export_builders.read_rows(export)) == slugs
+    assert (export.rows, export_builders.read_manifest(export)["rows"]) == (len(slugs), len(slugs))
 
 
 def test_the_manifest_names_the_licences_of_the_sources_contained_and_of_no_others() -> None:
@@ -119,7 +119,7 @@ def test_the_manifest_names_the_licences_of_the_sources_contained_and_of_no_othe
     builders.listed(builders.restaurant(), "osm")
     builders.source("wikidata", name="Wikidata", license="CC0-1.0", attribution="Wikidata, CC0")
     builders.listed(builders.restaurant(), "wikidata")
-    licences = export_builders.manifest(export_builders.finished(rows_a_part=1))["licences"]
+    licences = export_builders.read_manifest(export_builders.create_finished(rows_per_part=1))["licences"]
     assert licences == [
         {"source": "osm", "name": "osm", "license": "ODbL-1.0", "attribution": "© osm", "share_alike": True},
         {
@@ -135,9 +135,9 @@ def test_the_manifest_names_the_licences_of_the_sources_contained_and_of_no_othe
 def test_parts_share_the_rows_in_the_order_of_their_keys() -> None:
     for _ in range(7):
         builders.restaurant()
-    export = export_builders.finished(rows_a_part=3)
+    export = export_builders.create_finished(rows_per_part=3)
     with connection.cursor() as cursor:
         cursor.execute("SELECT slug FROM catalogue_restaurant ORDER BY id")
         slugs = [slug for (slug,) in cursor.fetchall()]
-    assert [row["slug"] for row in export_builders.rows(export)] == slugs
+    assert [row["slug"] for row in export_builders.read_rows(export)] == slugs
     assert list(export.parts.order_by("seq").values_list("rows", flat=True)) == [3, 3, 1]

@@ -19,14 +19,14 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.exports.jobs import shared_snapshot, worker
+from catalogue.exports.jobs import claims, parts, shared_snapshot
 from catalogue.exports.storage import files
 from catalogue.models import Export
-from catalogue.tasks import sweep_exports
+from catalogue.tasks import clean_up_exports
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
 from tests.catalogue.exports import export_builders, s3_server
-from tests.catalogue.exports.export_builders import EXPORTS, refusal
+from tests.catalogue.exports.export_builders import EXPORTS, error_of
 from tests.catalogue.exports.s3_server import BUCKET, KEY, SECRET, Service
 from tests.payments.signing import client_of
 from tests.support.live_server import database_url, served
@@ -53,7 +53,7 @@ def kept(service: Service, settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
-    export_builders.given(wallets["enterprise"])
+    export_builders.grant_free_plan(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
@@ -66,13 +66,13 @@ def make_seven() -> None:
 def running() -> Export:
     """An export of three parts, none of them written."""
     make_seven()
-    return export_builders.begun(rows_a_part=3)
+    return export_builders.create_running(rows_per_part=3)
 
 
 def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
     enterprise: Client, client: Client, service: Service, kept: Path
 ) -> None:
-    done = export_builders.seven_in_three_files(enterprise)
+    done = export_builders.create_three_files(enterprise)
     keys = service.keys()
     assert len(keys) == 4
     assert all(key.startswith(f"{PREFIX}/{done['id']}/") for key in keys)
@@ -87,14 +87,14 @@ def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
         assert fetched.headers["Content-Disposition"] == f'attachment; filename="{file["name"]}"'
         assert fetched.headers["Cache-Control"] == "private, no-transform"
         assert hashlib.sha256(fetched.content).hexdigest() == file["sha256"]
-        assert len(export_builders.lines(fetched.content)) == file["rows"]
+        assert len(export_builders.parse_lines(fetched.content)) == file["rows"]
     told = httpx.get(client.get(done["manifest_url"])["Location"]).json()
     assert (told["id"], told["rows"], len(told["files"])) == (done["id"], 7, 3)
 
-    sweep_exports()
+    clean_up_exports()
     assert service.keys() == keys
     Export.objects.update(expires_at=builders.NOW.replace(year=2020))
-    sweep_exports()
+    clean_up_exports()
     assert Export.objects.get().status == "expired"
     assert service.keys() == []
 
@@ -102,7 +102,7 @@ def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
 def test_a_link_into_the_bucket_lives_as_long_as_ours_and_tells_no_secret(
     enterprise: Client, client: Client, service: Service
 ) -> None:
-    file = export_builders.seven_in_three_files(enterprise)["files"][0]
+    file = export_builders.create_three_files(enterprise)["files"][0]
     now = timezone.now()
     with time_machine.travel(now + timedelta(minutes=50), tick=False):
         by_link = client.get(file["url"])["Location"]
@@ -117,11 +117,11 @@ def test_a_link_into_the_bucket_lives_as_long_as_ours_and_tells_no_secret(
         assert SECRET not in httpx.URL(address).query.decode() + address
         assert (KEY in address, "Authorization" in address) == (True, False)
     with time_machine.travel(now + timedelta(minutes=61), tick=False):
-        assert refusal(client.get(file["url"])) == (410, "gone", None)
+        assert error_of(client.get(file["url"])) == (410, "gone", None)
 
 
 def test_a_link_leads_on_by_head_by_range_and_from_a_page_elsewhere(enterprise: Client, client: Client) -> None:
-    file = export_builders.seven_in_three_files(enterprise)["files"][0]
+    file = export_builders.create_three_files(enterprise)["files"][0]
     origin = {"origin": "https://page.example"}
     head = client.head(file["url"], headers=origin)
     assert (head.status_code, head.content, head["Access-Control-Allow-Origin"]) == (302, b"", "*")
@@ -136,15 +136,15 @@ def test_a_link_leads_on_by_head_by_range_and_from_a_page_elsewhere(enterprise: 
 
 
 def test_a_cancelled_export_leaves_nothing_in_the_bucket(enterprise: Client, client: Client, service: Service) -> None:
-    done = export_builders.seven_in_three_files(enterprise)
+    done = export_builders.create_three_files(enterprise)
     assert enterprise.delete(f"{EXPORTS}/{done['id']}").status_code == 204
     assert service.keys() == []
-    assert refusal(client.get(done["files"][0]["url"])) == (410, "gone", None)
+    assert error_of(client.get(done["files"][0]["url"])) == (410, "gone", None)
 
 
 def test_what_no_row_names_is_swept_out_of_the_bucket(service: Service) -> None:
     export = running()
-    export_builders.work(export)
+    export_builders.run_to_end(export)
     keys = service.keys()
     folder = f"{PREFIX}/{export.public_id}"
     for key in (
@@ -154,7 +154,7 @@ def test_what_no_row_names_is_swept_out_of_the_bucket(service: Service) -> None:
     ):
         service.client.put_object(Bucket=BUCKET, Key=key, Body=b"left")
     service.client.put_object(Bucket=BUCKET, Key="another's/file", Body=b"not ours")
-    sweep_exports()
+    clean_up_exports()
     assert service.keys() == sorted(["another's/file", *keys])
 
 
@@ -162,16 +162,16 @@ def test_folders_of_exports_that_were_done_long_ago_are_not_looked_into(
     service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
     export = running()
-    export_builders.work(export)
+    export_builders.run_to_end(export)
     service.client.put_object(Bucket=BUCKET, Key=f"{PREFIX}/{export.public_id}/1-9.jsonl.gz", Body=b"left")
     Export.objects.update(finished_at=timezone.now() - timedelta(hours=2))
     caplog.clear()
-    sweep_exports()
+    clean_up_exports()
     # One call for all that are there.
     assert len([entry for entry in caplog.records if entry.name == "werkzeug"]) == 1
     assert len(service.keys()) == 5
     Export.objects.update(expires_at=builders.NOW.replace(year=2020))
-    sweep_exports()
+    clean_up_exports()
     assert service.keys() == []
 
 
@@ -181,16 +181,16 @@ def test_folders_and_files_are_listed_below_any_prefix_and_beyond_a_page(
 ) -> None:
     s3_server.keep_in(settings, service.endpoint, location=place)
     storage = files.storage()
-    assert (files.folders(), files.names("ex_1")) == ([], [])
+    assert (files.list_folders(), files.list_names("ex_1")) == ([], [])
     names = sorted(f"{number}.parquet" for number in range(3))
     for name in names:
         storage.save(f"ex_1/{name}", ContentFile(b"one"))
     storage.save("ex_1/0.parquet", ContentFile(b"another"))
     storage.save("ex_2/0.parquet", ContentFile(b"one"))
-    assert (sorted(files.folders()), sorted(files.names("ex_1"))) == (["ex_1", "ex_2"], names)
+    assert (sorted(files.list_folders()), sorted(files.list_names("ex_1"))) == (["ex_1", "ex_2"], names)
     assert (storage.size("ex_1/0.parquet"), storage.open("ex_1/0.parquet").read()) == (7, b"another")
     files.remove_all("ex_1")
-    assert files.folders() == ["ex_2"]
+    assert files.list_folders() == ["ex_2"]
     with pytest.raises(FileNotFoundError):
         storage.open("ex_1/0.parquet")
 
@@ -199,10 +199,10 @@ def test_a_file_is_sent_in_one_piece_and_its_draft_has_no_name(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with files.draft("ex_1/1-1.parquet") as draft:
+    with files.open_draft("ex_1/1-1.parquet") as draft:
         draft.write(os.urandom(20_000_000))
         assert list(tmp_path.iterdir()) == []
-        draft.keep("ex_1/1-1.parquet")
+        draft.publish("ex_1/1-1.parquet")
     assert files.storage().size("ex_1/1-1.parquet") == 20_000_000
     (entry,) = service.client.list_objects_v2(Bucket=BUCKET)["Contents"]
     # A file of several pieces says how many: "...-3".
@@ -210,28 +210,28 @@ def test_a_file_is_sent_in_one_piece_and_its_draft_has_no_name(
     assert "Uploads" not in service.client.list_multipart_uploads(Bucket=BUCKET)
 
 
-def test_a_bucket_that_goes_away_in_the_middle_is_told_in_seconds_and_the_export_goes_on_when_it_is_back(
+def test_a_bucket_that_goes_away_in_the_middle_is_reported_in_seconds_and_the_export_goes_on_when_it_is_back(
     service: Service, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     export = running()
     export.parts.filter(seq__gt=1).update(lease_until=timezone.now() + timedelta(hours=1))
-    export_builders.step(export)
+    export_builders.run_step(export)
     assert len(service.keys()) == 1
     export.parts.filter(seq=2).update(lease_until=None)
     s3_server.keep_in(settings, "http://127.0.0.1:1")
     began = time.monotonic()
-    export_builders.step(export)
+    export_builders.run_step(export)
     assert time.monotonic() - began < 15
-    assert export.error == "Part 2 could not be written: the storage did not take it. It is tried again."
+    assert export.error == "Part 2 could not be written: the storage did not accept it. It will be retried."
     assert "the bucket could not be used (EndpointConnectionError)" in caplog.text
-    assert (export.status, export.parts.get(seq=2).state) == ("running", "waiting")
+    assert (export.status, export.parts.get(seq=2).state) == ("running", "queued")
     with pytest.raises(OSError, match="could not be used"):
-        files.folders()
+        files.list_folders()
     files.remove_all(export.public_id)
-    assert "left for the next sweep" in caplog.text
+    assert "the next cleanup retries it" in caplog.text
     assert SECRET not in caplog.text + export.error
     s3_server.keep_in(settings, service.endpoint)
-    export_builders.work(export)
+    export_builders.run_to_end(export)
     assert (export.status, export.rows, len(service.keys())) == ("succeeded", 7, 4)
 
 
@@ -240,11 +240,11 @@ def test_why_a_bucket_refuses_is_for_the_log_alone(
 ) -> None:
     s3_server.keep_in(settings, service.endpoint, bucket_name="nobody-has-this")
     export = running()
-    export_builders.step(export)
-    assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
+    export_builders.run_step(export)
+    assert export.error == "Part 1 could not be written: the storage did not accept it. It will be retried."
     assert "NoSuchBucket" in caplog.text
     for refused in (
-        lambda: files.folders(),
+        lambda: files.list_folders(),
         lambda: files.storage().save("ex_1/a", ContentFile(b"a")),
         lambda: files.storage().open("ex_1/a"),
     ):
@@ -253,15 +253,15 @@ def test_why_a_bucket_refuses_is_for_the_log_alone(
     assert SECRET not in caplog.text
 
 
-def test_wrong_keys_are_told_and_change_nothing(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+def test_wrong_keys_are_reported_and_change_nothing(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     # From here on the service judges who asks, as it does not by itself.
     httpx.post(f"{service.endpoint}/moto-api/reset-auth", content=b"0").raise_for_status()
     try:
         export = running()
-        export_builders.step(export)
-        assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
+        export_builders.run_step(export)
+        assert export.error == "Part 1 could not be written: the storage did not accept it. It will be retried."
         assert "(InvalidAccessKeyId)" in caplog.text
-        assert {part.state for part in export.parts.all()} == {"waiting"}
+        assert {part.state for part in export.parts.all()} == {"queued"}
     finally:
         httpx.post(f"{service.endpoint}/moto-api/reset-auth", content=b"inf").raise_for_status()
     assert service.keys() == []
@@ -270,7 +270,7 @@ def test_wrong_keys_are_told_and_change_nothing(service: Service, caplog: pytest
 def test_web_servers_lead_into_a_bucket_without_asking_it(
     enterprise: Client, client: Client, service: Service, settings: Settings, tmp_path: Path
 ) -> None:
-    file = export_builders.seven_in_three_files(enterprise)["files"][0]
+    file = export_builders.create_three_files(enterprise)["files"][0]
     path = httpx.URL(file["url"]).raw_path.decode()
     with served(tmp_path / "web.log", PUBLIC_BASE_URL="", **s3_server.environment(service.endpoint)) as base_url:
         answer = httpx.get(base_url + path)
@@ -343,12 +343,12 @@ def test_a_bucket_that_cannot_be_used_stops_the_start_by_the_name_of_what_is_wro
     assert SECRET not in found.stderr
 
 
-def test_a_file_that_is_gone_from_a_bucket_is_written_anew(service: Service) -> None:
+def test_a_file_that_is_gone_from_a_bucket_is_rewritten(service: Service) -> None:
     export = running()
-    with shared_snapshot.joined(export) as snapshot:
-        while part := worker.claim(export):
-            worker.write(export, part, snapshot)
+    with shared_snapshot.join_snapshot(export) as snapshot:
+        while part := claims.claim_part(export):
+            parts.write_part(export, part, snapshot)
         files.storage().delete(files.path_of(export, export.parts.get(seq=1)))
-    export_builders.work(export)
+    export_builders.run_to_end(export)
     assert (export.status, export.rows, len(service.keys())) == ("succeeded", 7, 4)
-    assert len(export_builders.rows(export)) == 7
+    assert len(export_builders.read_rows(export)) == 7

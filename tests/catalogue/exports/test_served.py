@@ -17,7 +17,7 @@ from pytest_django import Settings
 from catalogue.exports.downloads import signed_urls
 from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart, Restaurant
-from catalogue.tasks import enqueue_export_step, sweep_exports
+from catalogue.tasks import clean_up_exports, enqueue_export_step
 from config.dev_stack import Child
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
@@ -62,7 +62,7 @@ def test_an_accepted_export_survives_a_broker_that_is_away_and_is_fetched_in_pie
 ) -> None:
     for _ in range(20):
         builders.restaurant()
-    export_builders.given(wallets["enterprise"])
+    export_builders.grant_free_plan(wallets["enterprise"])
     session = client_of(wallets["enterprise"]).defaults["HTTP_AUTHORIZATION"]
     log = tmp_path / "web.log"
     with (
@@ -72,7 +72,7 @@ def test_an_accepted_export_survives_a_broker_that_is_away_and_is_fetched_in_pie
         answer = caller.post(EXPORTS, json=RESTAURANTS)
         assert answer.status_code == 202, answer.text
         export = Export.objects.get()
-        export_builders.work(export)
+        export_builders.run_to_end(export)
         (file,) = caller.get(f"{EXPORTS}/{export.public_id}").json()["files"]
         path = httpx.URL(file["url"]).raw_path.decode()
         head = httpx.head(base_url + path)
@@ -84,13 +84,13 @@ def test_an_accepted_export_survives_a_broker_that_is_away_and_is_fetched_in_pie
     assert "task catalogue.tasks.write_export was not enqueued" in log.read_text()
 
 
-def test_readers_that_stall_keep_nobody_else_waiting(folder: Path, tmp_path: Path) -> None:
+def test_readers_that_stall_keep_no_one_else_waiting(folder: Path, tmp_path: Path) -> None:
     builders.restaurant()
-    export = export_builders.finished()
+    export = export_builders.create_finished()
     part = export.parts.get()
     (folder / files.path_of(export, part)).write_bytes(os.urandom(LARGE))
     export.parts.update(bytes=LARGE)
-    link = httpx.URL(signed_urls.link(export, "restaurants-00001.jsonl.gz", now=timezone.now())).raw_path
+    link = httpx.URL(signed_urls.sign_url(export, "restaurants-00001.jsonl.gz", now=timezone.now())).raw_path
     with served(tmp_path / "web.log", EXPORTS_DIR=str(folder)) as base_url, ExitStack() as stalled:
         for _ in range(2 * THREADS):
             reader = stalled.enter_context(socket.socket())
@@ -112,14 +112,14 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_
 ) -> None:
     for _ in range(40):
         builders.listed(builders.restaurant())
-    undisturbed = export_builders.finished(rows_a_part=10)
-    expected = export_builders.without_names(export_builders.manifest(undisturbed))
+    undisturbed = export_builders.create_finished(rows_per_part=10)
+    expected = export_builders.comparable(export_builders.read_manifest(undisturbed))
     Export.objects.all().delete()
-    sweep_exports()
-    assert export_builders.stored(folder) == set()
+    clean_up_exports()
+    assert export_builders.list_stored(folder) == set()
 
-    export = export_builders.begun(rows_a_part=10)
-    export_builders.step(export, goes_on_s=0)
+    export = export_builders.create_running(rows_per_part=10)
+    export_builders.run_step(export, max_step_s=0)
     with killable(folder, tmp_path / "first.log") as worker, transaction.atomic():
         # Its SELECT waits for us while its part is taken and its file begun, however slow the machine is today.
         with connection.cursor() as cursor:
@@ -128,27 +128,27 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_
         enqueue_export_step(export)
         assert eventually(lambda: taken(folder)), (tmp_path / "first.log").read_text()[-2000:]
         kill(worker)
-    held = ExportPart.objects.get(state="taken")
-    assert (held.seq, held.tries) == (2, 1)
-    assert any(name.endswith(".part") for name in export_builders.stored(folder))
+    held = ExportPart.objects.get(state="claimed")
+    assert (held.seq, held.attempts) == (2, 1)
+    assert any(name.endswith(".part") for name in export_builders.list_stored(folder))
 
     # A minute later.
     ExportPart.objects.filter(pk=held.pk).update(lease_until=builders.NOW.replace(year=2020))
     with killable(folder, tmp_path / "second.log"):
-        sweep_exports()
+        clean_up_exports()
         assert eventually(lambda: ended(export)), (tmp_path / "second.log").read_text()[-2000:]
     export.refresh_from_db()
     assert export.status == "succeeded", export.error
-    assert export_builders.without_names(export_builders.manifest(export)) == expected
+    assert export_builders.comparable(export_builders.read_manifest(export)) == expected
     held.refresh_from_db()
     assert (held.state, held.token) == ("done", 2)
-    sweep_exports()
-    assert len(export_builders.stored(folder)) == 5
+    clean_up_exports()
+    assert len(export_builders.list_stored(folder)) == 5
 
 
 def taken(folder: Path) -> bool:
     """Whether a worker has begun the file of its part."""
-    return any(name.endswith(".part") for name in export_builders.stored(folder))
+    return any(name.endswith(".part") for name in export_builders.list_stored(folder))
 
 
 def ended(export: Export) -> bool:

@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 from django.db import connection
 from django.utils import timezone
 
-from catalogue.exports.jobs import shared_snapshot, worker
+from catalogue.exports.jobs import partitioning, shared_snapshot, worker
 from catalogue.models import Export, ExportPart, Restaurant, Review
 from catalogue.models.exports import UNFINISHED
 from tests.catalogue import builders
@@ -23,7 +23,7 @@ from tests.catalogue import builders
 FAR = builders.NOW.replace(year=2099)
 
 
-def ordered(dataset: str = "reviews", **fields: Any) -> Export:
+def create_queued(dataset: str = "reviews", **fields: Any) -> Export:
     """A queued export that staff ordered."""
     wanted = {
         "format": "jsonl.gz",
@@ -34,15 +34,15 @@ def ordered(dataset: str = "reviews", **fields: Any) -> Export:
     return Export.objects.create(dataset=dataset, **wanted)
 
 
-def begun(*, rows_a_part: int, **fields: Any) -> Export:
+def create_running(*, rows_per_part: int, **fields: Any) -> Export:
     """One that is split."""
-    export = ordered(**fields)
-    worker.begin(export, now=timezone.now(), rows_a_part=rows_a_part)
+    export = create_queued(**fields)
+    partitioning.start_export(export, now=timezone.now(), rows_per_part=rows_per_part)
     export.refresh_from_db()
     return export
 
 
-def reviewed(count: int, **fields: object) -> Restaurant:
+def restaurant_with_reviews(count: int, **fields: object) -> Restaurant:
     """A restaurant with so many reviews."""
     place = builders.restaurant(**fields)
     add_reviews(place, count)
@@ -57,21 +57,21 @@ def add_reviews(place: Restaurant, count: int) -> None:
     Review.objects.bulk_create([Review(**same | {"text": f"Number {number}"}) for number in range(2, count + 1)])
 
 
-def work(key: UUID, *, goes_on_s: float = 0.1, kept_s: float = 5) -> None:
+def run_worker(key: UUID, *, max_step_s: float = 0.1, keep_snapshot_s: float = 5) -> None:
     """What a process of a worker does until the export has ended."""
     while True:
         export = Export.objects.get(pk=key)
         if export.status not in UNFINISHED:
             return
-        worker.step(export, goes_on_s=goes_on_s, kept_s=kept_s)
+        worker.run_step(export, max_step_s=max_step_s, keep_snapshot_s=keep_snapshot_s)
         time.sleep(0.005)
 
 
 class Workers:
     """Two processes at work on an export."""
 
-    def __init__(self, export: Export, *, count: int = 2, kept_s: float = 5) -> None:
-        self.export, self.count, self.kept_s = export, count, kept_s
+    def __init__(self, export: Export, *, count: int = 2, keep_snapshot_s: float = 5) -> None:
+        self.export, self.count, self.keep_snapshot_s = export, count, keep_snapshot_s
         self.processes: list[BaseProcess] = []
 
     def start(self) -> None:
@@ -80,7 +80,12 @@ class Workers:
         connection.close()
         context = multiprocessing.get_context("fork")
         for _ in range(self.count):
-            process = context.Process(target=work, args=(self.export.pk,), kwargs={"kept_s": self.kept_s}, daemon=True)
+            process = context.Process(
+                target=run_worker,
+                args=(self.export.pk,),
+                kwargs={"keep_snapshot_s": self.keep_snapshot_s},
+                daemon=True,
+            )
             process.start()
             self.processes.append(process)
 
@@ -94,7 +99,7 @@ class Workers:
         """Kill them at once; the leases of the dead are over, as they are in a minute."""
         self.signal(signal.SIGKILL)
         self.join()
-        ExportPart.objects.filter(export=self.export, state="taken").update(
+        ExportPart.objects.filter(export=self.export, state="claimed").update(
             lease_until=builders.NOW.replace(year=2020)
         )
 
@@ -107,7 +112,7 @@ class Workers:
 
 
 @contextmanager
-def changing(place: Restaurant, *, seed: int) -> Iterator[list[str]]:
+def change_reviews(place: Restaurant, *, seed: int) -> Iterator[list[str]]:
     """Meanwhile reviews are changed, written and deleted, a few in each transaction. Gives what was done."""
     done: list[str] = []
     over = Event()
@@ -136,7 +141,7 @@ def _change(place: Restaurant, over: Event, done: list[str], dice: random.Random
         connection.close()
 
 
-def transactions() -> int:
+def count_transactions() -> int:
     """How many transactions of exports are open."""
     with connection.cursor() as cursor:
         ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND datname = current_database()"
@@ -145,12 +150,12 @@ def transactions() -> int:
     return count
 
 
-def all_over() -> bool:
+def are_all_closed() -> bool:
     """Whether none is open: PostgreSQL notices a moment later that nobody is there any more."""
-    return transactions() == 0
+    return count_transactions() == 0
 
 
-def eventually(holds: Callable[[], bool], *, within_s: float = 20) -> None:
+def wait_until(holds: Callable[[], bool], *, within_s: float = 20) -> None:
     """Wait until it holds."""
     until = time.monotonic() + within_s
     while not holds():

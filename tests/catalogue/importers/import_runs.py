@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.importers import snapshot_sync
-from catalogue.importers.parsing.market_lookup import Atlas
-from catalogue.importers.runner import Rejects, Totals, run
+from catalogue.importers.parsing.market_lookup import MarketIndex
+from catalogue.importers.runner import RejectsFile, RunTotals, import_rows
 from catalogue.importers.sources import osm
 from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
-from catalogue.importers.upsert import Reader, RestaurantImport
+from catalogue.importers.upsert import RestaurantImport, SourceReader
 from catalogue.models import Market
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -50,20 +50,20 @@ def landmarks_csv(path: Path, *lines: str) -> Path:
 def import_restaurants(
     path: Path,
     *more: Path,
-    reader: Reader = osm,
+    reader: SourceReader = osm,
     market: str | None = None,
     now: datetime = NOW,
     dry_run: bool = False,
     complete: bool | None = None,
     force: bool = False,
     rejects_to: Path | None = None,
-) -> Totals:
-    """Run the import of files; what is refused goes to a file beside the first, or to the given one."""
+) -> RunTotals:
+    """Run the import of files; what is rejected goes to a file beside the first, or to the given one."""
     only = Market.objects.get(slug=market) if market else None
-    importer = RestaurantImport(reader, Atlas.load(only=only), lambda: now)
-    rejects = Rejects(rejects_to or path.with_suffix(".rejects"))
+    importer = RestaurantImport(reader, MarketIndex.load(only=only), lambda: now)
+    rejects = RejectsFile(rejects_to or path.with_suffix(".rejects"))
     try:
-        return snapshot_sync.take(
+        return snapshot_sync.import_snapshot(
             importer,
             [path, *more],
             market=only,
@@ -77,18 +77,18 @@ def import_restaurants(
         rejects.close()
 
 
-def import_landmarks(path: Path, *, market: str | None = None, rejects_to: Path | None = None) -> Totals:
+def import_landmarks(path: Path, *, market: str | None = None, rejects_to: Path | None = None) -> RunTotals:
     only = Market.objects.get(slug=market) if market else None
-    rejects = Rejects(rejects_to or path.with_suffix(".rejects"))
+    rejects = RejectsFile(rejects_to or path.with_suffix(".rejects"))
     try:
-        return run(LandmarkImport(Atlas.load(only=only)), path, market=only, rejects=rejects, now=NOW)
+        return import_rows(LandmarkImport(MarketIndex.load(only=only)), path, market=only, rejects=rejects, now=NOW)
     finally:
         rejects.close()
 
 
-def counts(totals: Totals) -> dict[str, int]:
+def counts(totals: RunTotals) -> dict[str, int]:
     """The counts that are not zero, without the rows read."""
-    names = ("created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
+    names = ("created", "merged", "changed", "unchanged", "skipped", "rejected", "queued", "closed")
     return {name: getattr(totals, name) for name in names if getattr(totals, name)}
 
 

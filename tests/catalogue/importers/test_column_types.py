@@ -1,4 +1,4 @@
-"""Parquet files with columns of other types than their sources write: a row is refused, nothing breaks."""
+"""Parquet files with columns of other types than their sources write: a row is rejected, nothing breaks."""
 
 from pathlib import Path
 from typing import Any
@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from catalogue import reference_data
-from catalogue.importers.runner import Totals
+from catalogue.importers.runner import RunTotals
 from catalogue.importers.sources import foursquare
 from catalogue.importers.sources.overture import COLUMNS, Overture
-from catalogue.importers.upsert import Reader
+from catalogue.importers.upsert import SourceReader
 from tests.catalogue.importers.import_runs import import_restaurants
 from tests.catalogue.importers.test_overture import place
 
@@ -34,7 +34,7 @@ def _markets(db: None) -> None:
     reference_data.load_reference_data()
 
 
-def take(reader: Reader, rows: list[dict[str, Any]], path: Path, column: str, values: list[Any]) -> Totals:
+def take(reader: SourceReader, rows: list[dict[str, Any]], path: Path, column: str, values: list[Any]) -> RunTotals:
     """Import rows of which one column holds these values instead."""
     columns = {name: [row.get(name) for row in rows] for name in {*rows[0], column}} | {column: values}
     pq.write_table(pa.table(columns), path / "a.parquet")
@@ -45,7 +45,7 @@ def take(reader: Reader, rows: list[dict[str, Any]], path: Path, column: str, va
 def test_a_strange_column_of_overture_costs_no_more_than_its_rows(tmp_path: Path, column: str) -> None:
     for kind, values in STRANGE.items():
         totals = take(Overture(), [place(1), place(2)], tmp_path, column, values)
-        assert totals.read == totals.created + totals.merged + totals.skipped + totals.refused == 2, kind
+        assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind
 
 
 @pytest.mark.parametrize("column", sorted(foursquare.COLUMNS))
@@ -65,4 +65,4 @@ def test_a_strange_column_of_foursquare_costs_no_more_than_its_rows(tmp_path: Pa
     rows = [row | {"fsq_place_id": str(each), "latitude": 55.66 + each / 100, "longitude": 12.5} for each in range(2)]
     for kind, values in STRANGE.items():
         totals = take(foursquare, rows, tmp_path, column, values)
-        assert totals.read == totals.created + totals.merged + totals.skipped + totals.refused == 2, kind
+        assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind

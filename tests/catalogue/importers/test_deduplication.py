@@ -84,7 +84,7 @@ def test_a_source_never_overwrites_what_another_or_staff_said(tmp_path: Path) ->
     assert (place.name, place.price_level, place.website) == ("Kødbyens Fiskebar", 4, "https://new.dk")
 
 
-def test_what_a_source_takes_back_another_may_fill(tmp_path: Path) -> None:
+def test_what_a_source_removes_another_may_fill(tmp_path: Path) -> None:
     osm(tmp_path, {})
     owner(tmp_path, {})
     osm(tmp_path, {"phone": ""})
@@ -122,7 +122,7 @@ def test_what_is_absent_from_one_source_is_closed_when_it_is_absent_from_all(tmp
     assert place.status == "permanently_closed"
 
 
-def test_what_may_be_the_same_is_made_anew_and_staff_are_asked(tmp_path: Path) -> None:
+def test_what_may_be_the_same_is_made_again_and_staff_are_asked(tmp_path: Path) -> None:
     osm(tmp_path, {})
     line = {"name": "Fiskebaren Kødbyen", "address": None, "phone": None}
     assert owner(tmp_path, line) == {"created": 1, "queued": 1}
@@ -141,7 +141,7 @@ def test_only_one_record_of_a_source_joins_a_restaurant(tmp_path: Path) -> None:
     assert owner(tmp_path, {}, {"id": "again"}) == {"created": 1, "merged": 1, "queued": 1}
 
 
-def test_what_the_demo_made_up_is_joined_by_nobody(tmp_path: Path) -> None:
+def test_what_the_demo_made_up_is_joined_by_no_one(tmp_path: Path) -> None:
     osm(tmp_path, {})
     SourceRecord.objects.update(source=builders.source("demo"))
     assert owner(tmp_path, {}) == {"created": 1}

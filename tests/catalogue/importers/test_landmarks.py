@@ -112,7 +112,7 @@ def test_broken_lines_are_refused_with_the_reason(tmp_path: Path) -> None:
         DAVID,
         DAVID,
     )
-    assert counts(import_landmarks(file)) == {"created": 1, "refused": 8}
+    assert counts(import_landmarks(file)) == {"created": 1, "rejected": 8}
     kinds = ", ".join(
         sorted(["attraction", "gallery", "garden", "monument", "skyscraper", "station", *Landmark.Kind.values])
     )
@@ -124,14 +124,14 @@ def test_broken_lines_are_refused_with_the_reason(tmp_path: Path) -> None:
         (5, "Latitude 90.0, longitude 12.5 is not a place on our map."),
         (6, "The line has not as many fields as the header."),
         (7, "The line has not as many fields as the header."),
-        (9, "Row 8 is Q536499 already."),
+        (9, "Row 8 has Q536499 already."),
     ]
 
 
 def test_bytes_that_are_no_utf_8_cost_their_line_only(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes(f"qid,name,kind,latitude,longitude\nQ1,Mus\xe9e,museum,55.6,12.5\n{DAVID}\n".encode("latin-1"))
-    assert counts(import_landmarks(file)) == {"created": 1, "refused": 1}
+    assert counts(import_landmarks(file)) == {"created": 1, "rejected": 1}
 
 
 def test_a_csv_of_something_else_is_unreadable(tmp_path: Path) -> None:
@@ -145,13 +145,13 @@ def test_a_csv_of_something_else_is_unreadable(tmp_path: Path) -> None:
 
 def test_a_field_without_an_end_costs_its_line_only(tmp_path: Path) -> None:
     file = landmarks_csv(tmp_path / "a.csv", f"Q1,{'x' * 200_000},museum,55.6,12.5", DAVID)
-    assert counts(import_landmarks(file)) == {"created": 1, "refused": 1}
+    assert counts(import_landmarks(file)) == {"created": 1, "rejected": 1}
     assert rejected(file)[0]["reason"] == "The line is no CSV: field larger than field limit (131072)."
 
 
 def test_a_name_of_two_lines_is_refused(tmp_path: Path) -> None:
     file = landmarks_csv(tmp_path / "a.csv", 'Q1,"Den\nFrie",museum,55.6,12.5')
-    assert counts(import_landmarks(file)) == {"refused": 1}
+    assert counts(import_landmarks(file)) == {"rejected": 1}
     assert rejected(file)[0]["reason"] == "name: 'Den\\nFrie' holds a line break or another control character."
 
 

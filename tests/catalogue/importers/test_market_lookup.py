@@ -95,7 +95,7 @@ def test_what_is_no_foursquare_file_is_said_so(tmp_path: Path) -> None:
 
 def test_broken_venues_are_refused(tmp_path: Path) -> None:
     file = venues(tmp_path / "a.parquet", {"name": None}, {"latitude": 95.0})
-    assert take(file, foursquare) == {"refused": 2}
+    assert take(file, foursquare) == {"rejected": 2}
 
 
 def test_rows_of_one_camis_are_one_restaurant_wherever_they_stand(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_rows_of_one_camis_are_one_restaurant_wherever_they_stand(tmp_path: Path
         f"41,JOE'S PIZZA,Manhattan,7,CARMINE STREET,10014,2123661182,Pizza,2025-03-04T00:00:00,{CLOSED},,40.73,-74.0",
         "broken,X,Queens,1,A ST,11101,,Other,1900-01-01T00:00:00,,,0,0",
     )
-    assert take(file, nyc_inspections) == {"created": 2, "unchanged": 1, "refused": 1}
+    assert take(file, nyc_inspections) == {"created": 2, "unchanged": 1, "rejected": 1}
     assert rejected(file)[0]["reason"] == "camis: 'broken' is no number."
     pizza, green = Restaurant.objects.order_by("-name")
     pizza, green = (pizza, green) if pizza.cuisines else (green, pizza)
@@ -117,7 +117,7 @@ def test_rows_of_one_camis_are_one_restaurant_wherever_they_stand(tmp_path: Path
         "temporarily_closed", ["pizza"], {"inspection_grade": "A"}, {"camis": "41"},
     )  # fmt: skip
     assert (green.status, green.latitude, green.market_id, green.cuisines) == ("unverified", None, "new-york", [])
-    assert take(file, nyc_inspections) == {"unchanged": 3, "refused": 1}
+    assert take(file, nyc_inspections) == {"unchanged": 3, "rejected": 1}
 
 
 def test_the_order_of_rows_plays_no_part_and_a_new_inspection_does(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from catalogue import reference_data
-from catalogue.importers.parsing.geometry import representative_point
-from catalogue.importers.row_errors import RejectedError, UnreadableFileError
+from catalogue.importers.parsing.geometry import find_point
+from catalogue.importers.row_errors import RowRejected, UnreadableFileError
 from catalogue.models import Cuisine, Landmark, Market, Restaurant, SourceRecord
 from catalogue.search.geocoding.distance import Location
 from tests.catalogue import builders
@@ -40,9 +40,9 @@ def imported(path: Path, tags: dict[str, Any], **rest: Any) -> Restaurant:
 
 
 def reasons(path: Path, *features: Any, market: str | None = None) -> list[str]:
-    """Why these features are refused; all of them are."""
+    """Why these features are rejected; all of them are."""
     file = geojson(path / "bad.geojson", features)
-    assert counts(import_restaurants(file, market=market)) == {"refused": len(features)}
+    assert counts(import_restaurants(file, market=market)) == {"rejected": len(features)}
     assert not Restaurant.objects.exists()
     return [line["reason"] for line in rejected(file)]
 
@@ -109,7 +109,7 @@ def test_what_is_not_stated_is_null(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_unreadable_hours_are_kept_and_unknown(tmp_path: Path) -> None:
+def test_unreadable_hours_are_stored_and_unknown(tmp_path: Path) -> None:
     place = imported(tmp_path, {"opening_hours": "when the flag is up"})
     assert place.hours is not None
     assert (place.hours["known"], place.hours["osm"]) == (False, "when the flag is up")
@@ -217,11 +217,11 @@ def test_a_record_that_contradicts_itself_within_a_file_is_taken_once(tmp_path: 
         for lat in (55.66914, 55.66988, 55.66914)
     ]
     file = geojson(tmp_path / "twice.geojson", features)
-    assert counts(import_restaurants(file)) == {"created": 1, "unchanged": 1, "refused": 1}
+    assert counts(import_restaurants(file)) == {"created": 1, "unchanged": 1, "rejected": 1}
     assert [(line["number"], line["reason"]) for line in rejected(file)] == [
-        (2, "Row 1 is the same record (fvst/1249794/espresso-house) and says otherwise.")
+        (2, "Row 1 is the same record (fvst/1249794/espresso-house) with other content.")
     ]
-    assert counts(import_restaurants(file)) == {"unchanged": 2, "refused": 1}
+    assert counts(import_restaurants(file)) == {"unchanged": 2, "rejected": 1}
 
 
 def test_without_any_id_name_and_place_tell_a_record(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_without_any_id_name_and_place_tell_a_record(tmp_path: Path) -> None:
     ],
 )
 def test_a_building_is_represented_by_a_point_inside(geometry: dict[str, Any], lat: float, lng: float) -> None:
-    point = representative_point(geometry)
+    point = find_point(geometry)
     assert [point.lat, point.lng] == pytest.approx([lat, lng])
 
 
@@ -256,14 +256,14 @@ def test_a_building_is_represented_by_a_point_inside(geometry: dict[str, Any], l
     "coordinates", [None, [], [[]], [[["a", "b"]]], [[[1e999, 0], [1, 1], [0, 1]]], [[[1], [2], [3]]], 7]
 )
 def test_a_broken_polygon_is_refused(coordinates: object) -> None:
-    with pytest.raises(RejectedError):
-        representative_point({"type": "Polygon", "coordinates": coordinates})
+    with pytest.raises(RowRejected):
+        find_point({"type": "Polygon", "coordinates": coordinates})
 
 
 def test_the_pole_is_not_on_the_map() -> None:
-    assert representative_point({"type": "Point", "coordinates": [0, 85]}) == Location(85, 0)
-    with pytest.raises(RejectedError, match=r"^Latitude 85.1, longitude 0.0 is not a place on our map.$"):
-        representative_point({"type": "Point", "coordinates": [0, 85.1]})
+    assert find_point({"type": "Point", "coordinates": [0, 85]}) == Location(85, 0)
+    with pytest.raises(RowRejected, match=r"^Latitude 85.1, longitude 0.0 is not a place on our map.$"):
+        find_point({"type": "Point", "coordinates": [0, 85.1]})
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ DEEP_LIST = "[" * 3000 + "]" * 3000
 def test_a_feature_without_a_bottom_costs_itself_only(tmp_path: Path, broken: str) -> None:
     file = tmp_path / "a.geojson"
     file.write_text(f'{{"features": [{broken}, {json.dumps(cafe("Noma"))}]}}')
-    assert counts(import_restaurants(file)) == {"created": 1, "refused": 1}
+    assert counts(import_restaurants(file)) == {"created": 1, "rejected": 1}
     [reject] = rejected(file)
     assert (reject["number"], reject["row"]) == (1, None)
 
@@ -329,18 +329,20 @@ def test_brackets_in_texts_are_no_nesting(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("features", [[], ["Noma"]])
-def test_a_byte_order_mark_is_passed_over(tmp_path: Path, features: list[str]) -> None:
+def test_a_byte_order_mark_is_skipped(tmp_path: Path, features: list[str]) -> None:
     file = geojson(tmp_path / "a.geojson", map(cafe, features))
     file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
     assert import_restaurants(file).created == len(features)
 
 
-def test_bytes_that_are_no_utf_8_are_told_in_words(tmp_path: Path) -> None:
+def test_bytes_that_are_no_utf_8_are_reported_with_a_message(tmp_path: Path) -> None:
     file = tmp_path / "a.geojson"
     file.write_bytes(b'{"features": [{"name": "Caf\xe9"}]}')
-    with pytest.raises(UnreadableFileError) as refused:
+    with pytest.raises(UnreadableFileError) as rejected:
         import_restaurants(file)
-    assert str(refused.value) == ("This is no GeoJSON, or it is cut off: lexical error: invalid bytes in UTF8 string.")
+    assert str(rejected.value) == (
+        "This is no GeoJSON, or it is cut off: lexical error: invalid bytes in UTF8 string."
+    )
 
 
 def test_a_name_of_two_lines_is_refused_and_another_text_left_out(tmp_path: Path) -> None:
@@ -348,7 +350,7 @@ def test_a_name_of_two_lines_is_refused_and_another_text_left_out(tmp_path: Path
         tmp_path / "a.geojson",
         [cafe("No\nma"), cafe("Noma", alt_name="No\tma", **{"addr:city": "Copen\nhagen"})],
     )
-    assert counts(import_restaurants(file)) == {"created": 1, "refused": 1}
+    assert counts(import_restaurants(file)) == {"created": 1, "rejected": 1}
     assert rejected(file)[0]["reason"] == "name: 'No\\nma' holds a line break or another control character."
     place = Restaurant.objects.get()
     assert (place.alt_names, place.locality) == ([], None)

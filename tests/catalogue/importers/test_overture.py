@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
-from catalogue.importers.runner import StoppedError
+from catalogue.importers.runner import ImportStopped
 from catalogue.importers.sources.overture import Overture
 from catalogue.models import ImportRun, Restaurant, SearchRow, SourceRecord, Version
 from tests.catalogue.importers.import_runs import NOW, counts, import_restaurants, rejected
@@ -129,7 +129,7 @@ def test_a_place_without_a_location_is_stored_where_the_run_names_a_market(tmp_p
     here, abroad = place(1), place(2, addresses=[{"freeform": "Gata 1", "country": "SE"}])
     del here["geometry"], abroad["geometry"]
     file = parquet(tmp_path / "a.parquet", here, abroad)
-    assert take(file) == {"refused": 2}
+    assert take(file) == {"rejected": 2}
     assert rejected(file)[0]["reason"] == "There is no location, and the import names no market."
     assert take(file, market="copenhagen") == {"created": 1, "skipped": 1}
     found = Restaurant.objects.get()
@@ -145,7 +145,7 @@ def test_rows_elsewhere_in_the_world_are_skipped(tmp_path: Path) -> None:
 def test_broken_rows_are_refused_with_the_reason(tmp_path: Path) -> None:
     line = place(1, geometry=struct.pack("<BIdd", 1, 2, 1.0, 2.0))
     file = parquet(tmp_path / "a.parquet", line, place(2, geometry=b"\x01"), place(3, names={"primary": None}))
-    assert take(file) == {"refused": 3}
+    assert take(file) == {"rejected": 3}
     assert [each["reason"] for each in rejected(file)] == [
         "The geometry is no point.",
         "The geometry is broken.",
@@ -217,7 +217,7 @@ def test_a_release_that_changes_more_than_a_twentieth_is_stopped_before_it_write
 ) -> None:
     assert take(release(120)) == {"created": 120}
     before = set(Restaurant.objects.values_list("pk", "version", "updated_at", "status"))
-    with pytest.raises(StoppedError) as stopped:
+    with pytest.raises(ImportStopped) as stopped:
         take(release(115, renamed=2), now=LATER)
     assert str(stopped.value) == (
         "copenhagen: 2 of 120 restaurants would change and 5 be closed, 5.8% and more than 5%."
@@ -228,7 +228,7 @@ def test_a_release_that_changes_more_than_a_twentieth_is_stopped_before_it_write
     assert (row.state, row.forced, row.error, row.read, row.changed, row.closed) == (
         "stopped", False, str(stopped.value), 115, 0, 0,
     )  # fmt: skip
-    with pytest.raises(StoppedError):
+    with pytest.raises(ImportStopped):
         take(release(115, renamed=2), dry_run=True)
     assert ImportRun.objects.count() == 2
     assert take(release(115, renamed=2), force=True) == {"changed": 2, "unchanged": 113, "closed": 5}
@@ -239,7 +239,7 @@ def test_a_release_that_changes_more_than_a_twentieth_is_stopped_before_it_write
 def test_a_twentieth_passes_and_so_does_what_only_reads_otherwise(release: Callable[..., Path]) -> None:
     take(release(120))
     assert take(release(116, renamed=2)) == {"changed": 2, "unchanged": 114, "closed": 4}
-    SourceRecord.objects.exclude(digest="absent").update(digest="as an older reader made it")
+    SourceRecord.objects.exclude(digest="missing").update(digest="as an older reader made it")
     assert take(release(116, renamed=2)) == {"unchanged": 116}
 
 
@@ -261,4 +261,4 @@ def test_a_dry_run_of_a_release_closes_nothing(release: Callable[..., Path]) -> 
     take(release(40))
     assert take(release(30), dry_run=True) == {"unchanged": 30, "closed": 10}
     assert not Restaurant.objects.filter(status="permanently_closed").exists()
-    assert not SourceRecord.objects.filter(digest="absent").exists()
+    assert not SourceRecord.objects.filter(digest="missing").exists()

@@ -8,7 +8,7 @@ import pytest
 
 from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
-from catalogue.importers.runner import StoppedError
+from catalogue.importers.runner import ImportStopped
 from catalogue.importers.sources import native_jsonl, nyc_inspections
 from catalogue.importers.sources.overture import Overture
 from catalogue.models import ImportRun, Landmark, Restaurant, SearchRow, SourceRecord
@@ -27,9 +27,9 @@ pytestmark = [
 ]
 
 COPENHAGEN = {
-    "restaurants": {"created": 777, "refused": 1, "queued": 2},
-    "coffee_shops": {"created": 900, "refused": 4, "queued": 7},
-    "nightlife": {"created": 614, "skipped": 35, "refused": 2, "queued": 5},
+    "restaurants": {"created": 777, "rejected": 1, "queued": 2},
+    "coffee_shops": {"created": 900, "rejected": 4, "queued": 7},
+    "nightlife": {"created": 614, "skipped": 35, "rejected": 2, "queued": 5},
     "bakery": {"created": 5, "unchanged": 18, "skipped": 214},
     "tourism": {"unchanged": 2, "skipped": 61},
     "theatre": {"skipped": 26},
@@ -76,7 +76,7 @@ def test_milan_is_known_by_its_osm_ids(tmp_path: Path) -> None:
         for name in ("restaurants", "leisure", "transport")
     }
     assert taken == {
-        "restaurants": {"created": 162, "skipped": 5, "refused": 5, "queued": 3},
+        "restaurants": {"created": 162, "skipped": 5, "rejected": 5, "queued": 3},
         "leisure": {"skipped": 2},
         "transport": {"skipped": 135},
     }
@@ -122,7 +122,9 @@ def test_the_overture_release_of_february_is_stopped_and_goes_through_by_force(t
     assert imported("base") == {"unchanged": 1428, "skipped": 10572}
     assert not SearchRow.objects.exclude(position=None).exists()
     before = set(Restaurant.objects.values_list("pk", "version", "status"))
-    with pytest.raises(StoppedError, match=r"^new-york: 13 of 1428 restaurants would change and 534 be closed, 38.3%"):
+    with pytest.raises(
+        ImportStopped, match=r"^new-york: 13 of 1428 restaurants would change and 534 be closed, 38.3%"
+    ):
         imported("current")
     assert set(Restaurant.objects.values_list("pk", "version", "status")) == before
     assert ImportRun.objects.order_by("-pk")[0].state == "stopped"
@@ -167,5 +169,5 @@ def test_cambridge_is_no_market_of_ours(tmp_path: Path) -> None:
         for row in rows
     ]
     file = json_lines(tmp_path / "cambridge.jsonl", lines)
-    assert counts(import_restaurants(file, reader=native_jsonl)) == {"refused": 110}
+    assert counts(import_restaurants(file, reader=native_jsonl)) == {"rejected": 110}
     assert {each["reason"].split(" lies ")[1] for each in rejected(file)} == {"in no market."}

@@ -79,7 +79,7 @@ def test_both_records_of_a_merged_restaurant_may_change_in_one_batch(tmp_path: P
     assert FlowRule.objects.filter(restaurant=place).count() == 2
 
 
-def test_a_record_of_a_merged_restaurant_takes_back_only_what_it_stated(tmp_path: Path) -> None:
+def test_a_record_of_a_merged_restaurant_removes_only_what_it_stated(tmp_path: Path) -> None:
     take(tmp_path, [line(0), line(1)])
     place = merge()
     before = reviews()
@@ -90,7 +90,7 @@ def test_a_record_of_a_merged_restaurant_takes_back_only_what_it_stated(tmp_path
     assert place.review_count == 3
 
 
-def test_reviews_from_before_their_records_were_kept_keep_their_ids(tmp_path: Path) -> None:
+def test_reviews_from_before_their_records_were_stored_keep_their_ids(tmp_path: Path) -> None:
     lines = [line(0), line(1)]
     take(tmp_path, lines)
     for review in Review.objects.all():
@@ -104,7 +104,7 @@ def test_reviews_from_before_their_records_were_kept_keep_their_ids(tmp_path: Pa
     assert set(Review.objects.values_list("restaurant", "record")) == {(place.pk, "stube-0"), (place.pk, "stube-1")}
 
 
-def test_of_reviews_from_before_their_records_were_kept_the_lone_record_takes_back_its_own(tmp_path: Path) -> None:
+def test_of_reviews_from_before_their_records_were_stored_the_lone_record_removes_its_own(tmp_path: Path) -> None:
     take(tmp_path, [line(0)])
     Review.objects.update(record=None)
     short = line(0)

@@ -116,7 +116,7 @@ def test_new_hours_or_a_new_status_make_the_open_spans_due(tmp_path: Path, tags:
     assert Restaurant.objects.exclude(search_row__spans_until__isnull=False).exists() is is_due
 
 
-def test_what_the_source_takes_back_is_emptied_and_what_it_never_stated_stays(tmp_path: Path) -> None:
+def test_what_the_source_removes_is_emptied_and_what_it_never_stated_stays(tmp_path: Path) -> None:
     stated = {"amenity": "cafe", "name": "Noma", "phone": "+45 32155656"}
     import_restaurants(geojson(tmp_path / "a.geojson", [feature(stated, id="node/1")]))
     Restaurant.objects.update(website="https://noma.dk", price_level=4)
@@ -147,7 +147,7 @@ def test_what_staff_locked_stays_and_the_rest_is_changed(tmp_path: Path) -> None
     assert counts(import_restaurants(again)) == {"unchanged": 1}
 
 
-def test_a_field_given_back_takes_the_value_of_its_source_again(tmp_path: Path) -> None:
+def test_a_field_released_takes_the_value_of_its_source_again(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [feature({"amenity": "cafe", "name": "Noma"}, id="node/1")])
     import_restaurants(file)
     Restaurant.objects.update(name="Ours", locked_fields=[])
@@ -161,7 +161,7 @@ def test_a_run_leaves_its_counts_and_its_rejects(tmp_path: Path) -> None:
     import_restaurants(file, market="copenhagen")
     row = ImportRun.objects.get()
     assert (row.source_id, row.market_id, row.state, row.started_at) == ("osm", "copenhagen", "done", NOW)
-    assert (row.read, row.created, row.changed, row.unchanged, row.skipped, row.refused) == (3, 1, 0, 0, 1, 1)
+    assert (row.read, row.created, row.changed, row.unchanged, row.skipped, row.rejected) == (3, 1, 0, 0, 1, 1)
     assert (row.file, row.rejects_file) == (str(file), str(tmp_path / "a.rejects"))
     assert row.finished_at is not None
     assert rejected(file) == [{"file": "a.geojson", "number": 2, "reason": "The place has no name.", "row": cafe("")}]
@@ -169,10 +169,10 @@ def test_a_run_leaves_its_counts_and_its_rejects(tmp_path: Path) -> None:
 
 def test_a_dry_run_counts_and_leaves_nothing(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [*cafes(3), cafe("")])
-    assert counts(import_restaurants(file, dry_run=True)) == {"created": 3, "refused": 1}
+    assert counts(import_restaurants(file, dry_run=True)) == {"created": 3, "rejected": 1}
     assert not Restaurant.objects.exists()
     assert not ImportRun.objects.exists()
-    assert counts(import_restaurants(file)) == {"created": 3, "refused": 1}
+    assert counts(import_restaurants(file)) == {"created": 3, "rejected": 1}
 
 
 def test_a_file_that_is_cut_off_keeps_what_comes_before_and_says_so(tmp_path: Path) -> None:
@@ -189,10 +189,10 @@ def test_a_row_that_only_the_database_refuses_costs_its_batch_nothing(tmp_path: 
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE catalogue_restaurant ADD CONSTRAINT no_number_three CHECK (name <> 'Café 3')")
     file = geojson(tmp_path / "a.geojson", cafes(5))
-    assert counts(import_restaurants(file)) == {"created": 4, "refused": 1}
+    assert counts(import_restaurants(file)) == {"created": 4, "rejected": 1}
     [reject] = rejected(file)
     assert reject["number"] == 4
-    assert reject["reason"].startswith("The database refuses it: new row for relation")
+    assert reject["reason"].startswith("The database rejects it: new row for relation")
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -334,13 +334,13 @@ def test_the_command_prints_a_table_and_where_the_rejects_are(tmp_path: Path) ->
         ["a.geojson", "2", "1", "0", "0", "0", "0", "1", "0", "0"],
         ["b.geojson", "1", "0", "0", "0", "0", "1", "0", "0", "0"],
     ]
-    assert lines[-1] == f"1 refused: see {rejects}"
+    assert lines[-1] == f"1 rejected: see {rejects}"
     assert json.loads(rejects.read_text())["number"] == 2
 
 
 def test_without_refused_rows_there_is_no_file_of_rejects(tmp_path: Path) -> None:
     rejects = tmp_path / "r.jsonl"
-    assert "refused:" not in command("osm", geojson(tmp_path / "a.geojson", [cafe("Noma")]), "--rejects", rejects)
+    assert "rejected:" not in command("osm", geojson(tmp_path / "a.geojson", [cafe("Noma")]), "--rejects", rejects)
     assert not rejects.exists()
 
 
@@ -364,7 +364,7 @@ def test_an_unreadable_file_does_not_keep_the_others_out(tmp_path: Path) -> None
     assert list(ImportRun.objects.order_by("pk").values_list("state", flat=True)) == ["failed", "done"]
 
 
-def test_an_import_rings_for_the_open_spans_and_a_dry_run_does_not(tmp_path: Path) -> None:
+def test_an_import_enqueues_the_open_spans_and_a_dry_run_does_not(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [cafe("Noma")])
     with app.connection_for_read() as broker, closing(broker.SimpleQueue("standard")) as queue:
         queue.clear()

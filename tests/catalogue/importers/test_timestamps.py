@@ -12,8 +12,8 @@ from django.db import connection, transaction
 
 from catalogue import places, reference_data
 from catalogue.importers import runner, snapshot_sync
-from catalogue.importers.parsing.market_lookup import Atlas
-from catalogue.importers.runner import Rejects
+from catalogue.importers.parsing.market_lookup import MarketIndex
+from catalogue.importers.runner import RejectsFile
 from catalogue.importers.sources import native_jsonl
 from catalogue.importers.upsert import RestaurantImport
 from catalogue.models import Restaurant, SourceRecord, Version
@@ -47,7 +47,7 @@ def is_somebody_waiting() -> bool:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_record_that_staff_move_meanwhile_is_written_to_its_new_restaurant(tmp_path: Path) -> None:
+def test_a_record_that_staff_move_concurrently_is_written_to_its_new_restaurant(tmp_path: Path) -> None:
     import_restaurants(json_lines(tmp_path / "a.jsonl", map(line, range(3))), reader=native_jsonl)
     first, second = place(0), place(1)
     is_merging = Event()
@@ -80,28 +80,30 @@ def test_a_record_that_staff_move_meanwhile_is_written_to_its_new_restaurant(tmp
 
 
 def test_each_batch_is_of_the_moment_at_which_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot_sync, "BATCH", 2)
+    monkeypatch.setattr(snapshot_sync, "BATCH_SIZE", 2)
     minutes = count()
-    importer = RestaurantImport(native_jsonl, Atlas.load(only=None), lambda: NOW + timedelta(minutes=next(minutes)))
+    importer = RestaurantImport(
+        native_jsonl, MarketIndex.load(only=None), lambda: NOW + timedelta(minutes=next(minutes))
+    )
     file = json_lines(tmp_path / "a.jsonl", map(line, range(4)))
-    snapshot_sync.take(importer, [file], market=None, rejects=Rejects(tmp_path / "rejects"), now=NOW)
+    snapshot_sync.import_snapshot(importer, [file], market=None, rejects=RejectsFile(tmp_path / "rejects"), now=NOW)
     moments = [place(number).updated_at for number in range(4)]
     assert moments[0] == moments[1] < moments[2] == moments[3]
     assert sorted(set(Version.objects.values_list("at", flat=True))) == moments[1:3]
 
 
 def test_a_batch_ends_with_its_5000th_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot_sync, "MOST_REVIEWS", 5)
+    monkeypatch.setattr(snapshot_sync, "MAX_REVIEWS_PER_WRITE", 5)
     reviews = [{"id": str(each), "stars": 4, "author": "A", "created_at": "2026-01-02T10:00:00Z"} for each in range(7)]
     sizes = []
 
     def remembered(importer: Any, found: Any, **options: Any) -> Any:
         sizes.append(len(found))
-        return runner.store(importer, found, **options)
+        return runner.write_batch(importer, found, **options)
 
-    monkeypatch.setattr(snapshot_sync, "store", remembered)
-    said = [2, 3, 1, 7, 0, 0, 5]
-    file = json_lines(tmp_path / "a.jsonl", [line(at, reviews=reviews[:each]) for at, each in enumerate(said)])
+    monkeypatch.setattr(snapshot_sync, "write_batch", remembered)
+    text = [2, 3, 1, 7, 0, 0, 5]
+    file = json_lines(tmp_path / "a.jsonl", [line(at, reviews=reviews[:each]) for at, each in enumerate(text)])
     assert counts(import_restaurants(file, reader=native_jsonl)) == {"created": 7}
     assert sizes == [2, 1, 1, 3]
-    assert [place(number).review_count for number in range(7)] == said
+    assert [place(number).review_count for number in range(7)] == text

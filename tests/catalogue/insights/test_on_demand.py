@@ -110,7 +110,7 @@ def test_large_restaurant_is_queued_once_a_minute(monkeypatch: pytest.MonkeyPatc
     for after in (timedelta(0), timedelta(seconds=59), MINUTE, timedelta(seconds=90)):
         assert b"not_written_yet" in wanted(place, now=NOW + after).body
     row = InsightDemand.objects.get()
-    assert (row.asked, row.first_asked_at, row.last_asked_at) == (2, NOW, NOW + MINUTE)
+    assert (row.request_count, row.first_requested_at, row.last_requested_at) == (2, NOW, NOW + MINUTE)
     assert enqueued_tasks() == enqueued + 2
     assert insights.refresh(now=NOW, max_reviews=100, requested_only=True) == 1
     assert not InsightDemand.objects.exists()

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 
 from catalogue import field_groups, insights
-from catalogue.admin.insight_detail import sheet
+from catalogue.admin.insights.detail_page import sheet
 from catalogue.insights.guardrails import citation_audit
 from catalogue.insights.providers.base import Context, InsightDraft
 from catalogue.models import FlowRule, Insight, Restaurant, Review

@@ -238,7 +238,7 @@ def test_requested_insight_is_written_first_and_its_request_is_deleted() -> None
 def test_local_provider_writes_requested_insights_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_job, "BATCH_REVIEWS", 5)
     places = [reviewed(number, name=f"With {number}") for number in (5, 6, 7)]
-    InsightDemand.objects.create(restaurant=places[0], first_asked_at=NOW, last_asked_at=NOW)
+    InsightDemand.objects.create(restaurant=places[0], first_requested_at=NOW, last_requested_at=NOW)
     provider = Counting()
     assert insights.refresh(now=NOW, max_reviews=1, provider=provider) == 1
     assert provider.requests == ["With 5"]
@@ -293,7 +293,7 @@ def test_killed_worker_loses_nothing_and_costs_at_most_one_extra_call(where: str
     assert ledger.read_text() == "charged\n"
     assert not Insight.objects.exists()
     call = InsightCall.objects.get()
-    assert (call.outcome, call.cost_usd) == ("asked", RESERVED)
+    assert (call.outcome, call.cost_usd) == ("pending", RESERVED)
     # While its worker could still be alive nobody asks again.
     assert refresh(FakeLLM(on_request=lambda _: pytest.fail("asked twice")), after=timedelta(seconds=60)) == 0
     model = FakeLLM()

@@ -68,12 +68,12 @@ def test_open_spans_are_tried_again_soon_and_may_take_a_worker_longer_than_a_cal
             cursor.execute(IDLE)
 
 
-def test_a_restaurant_that_somebody_held_is_not_left_without_its_hours_until_the_next_beat(tmp_path: Path) -> None:
+def test_a_restaurant_that_another_user_held_is_not_left_without_its_hours_until_the_next_beat(tmp_path: Path) -> None:
     place, _ = (builders.restaurant(hours=builders.week("18:00", "02:00")) for _ in range(2))
     with working(tmp_path / "worker.log", queue="held") as child:
         with psycopg.connect(database_url()) as other:
             other.execute("SELECT FROM catalogue_restaurant WHERE id = %s FOR UPDATE", [place.pk])
             refresh_open_spans.apply_async(queue="held")
-            assert eventually(lambda: SearchRow.objects.filter(intervals_until=None).count() == 1, within_s=60)
-            assert eventually(lambda: "StillHeldError" in child.log.read_text())
-        assert eventually(lambda: not SearchRow.objects.filter(intervals_until=None).exists(), within_s=20)
+            assert eventually(lambda: SearchRow.objects.filter(spans_until=None).count() == 1, within_s=60)
+            assert eventually(lambda: "RowsLockedError" in child.log.read_text())
+        assert eventually(lambda: not SearchRow.objects.filter(spans_until=None).exists(), within_s=20)

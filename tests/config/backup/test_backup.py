@@ -310,7 +310,7 @@ def test_transaction_ids_of_another_server_are_removed(tmp_path: Path) -> None:
     review = places.review(places.restaurant())
     Review.objects.filter(pk=review.pk).update(stars=1)
     assert ReviewChange.objects.count() == 1
-    export = export_builders.queued()
+    export = export_builders.create_queued()
     Export.objects.update(status="running")
     ExportPart.objects.create(export=export, seq=0, horizon=2**40)
     run("backup", str(tmp_path / "b"))

@@ -15,60 +15,52 @@ from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.errors import ApiError
 
 
-class ShownFilter(admin.SimpleListFilter):
+class DefaultFilter(admin.SimpleListFilter):
     """A filter whose first choice is the default; "all" is the last."""
 
     def choices(self, changelist: Any) -> Any:
-        """Omit Django's own "All", which would select the default."""
         return list(super().choices(changelist))[1:]
 
     def value(self) -> str:
-        """The selected choice or the default."""
         return super().value() or str(self.lookup_choices[0][0])
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Filter the rows; an action gets all, so that it can report rows decided by other users."""
         if self.value() == "all" or request.method == "POST":
             return queryset
-        return self.shown(queryset)
+        return self.apply_choice(queryset)
 
-    def shown(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Apply the selected choice."""
+    def apply_choice(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         raise NotImplementedError
 
 
-class StateFilter(ShownFilter):
+class StateFilter(DefaultFilter):
     """Filters by state; open rows by default."""
 
     title = "state"
     parameter_name = "state__exact"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The states and "all"; the first state is the open one."""
         return [*model_admin.model.State.choices, ("all", "All")]
 
-    def shown(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Filter by state."""
+    def apply_choice(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(state=self.value())
 
 
-class ComingFilter(ShownFilter):
+class TimeFilter(DefaultFilter):
     """Filters by time; future rows by default."""
 
     title = "time"
     parameter_name = "time"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The choices."""
         return [("coming", "Future"), ("over", "Past"), ("all", "All")]
 
-    def shown(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Filter by start time."""
+    def apply_choice(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         now = timezone.now()
         return queryset.filter(starts_at__gte=now) if self.value() == "coming" else queryset.filter(starts_at__lt=now)
 
 
-class WorkedOffAdmin(LargeTableAdmin):
+class ReviewQueueAdmin(LargeTableAdmin):
     """A queue of rows to decide: each page has decision buttons and leads to the next row.
 
     `order` is the order of the queue; an index that starts with the state must support it.
@@ -77,17 +69,17 @@ class WorkedOffAdmin(LargeTableAdmin):
     change_form_template = "catalogue/review_queue_item.html"
     order: ClassVar[tuple[str, ...]] = ()
     # The label of the queue on the front page.
-    waits_as: ClassVar[str] = ""
+    queue_label: ClassVar[str] = ""
 
-    def decided(self, request: HttpRequest, row: Any, verdict: str) -> str | None:
+    def decide(self, request: HttpRequest, row: Any, verdict: str) -> str | None:
         """Apply a decision and return a message; None for an unknown decision. Raises ApiError."""
         raise NotImplementedError
 
-    def context_of(self, row: Any) -> dict[str, Any]:
+    def page_context(self, row: Any) -> dict[str, Any]:
         """Return additional context for the page."""
         raise NotImplementedError
 
-    def waiting(self) -> QuerySet[Any]:
+    def open_rows(self) -> QuerySet[Any]:
         """The open rows in order."""
         rows: QuerySet[Any] = self.model._default_manager.filter(state="open")
         return rows.order_by(*self.order)
@@ -95,9 +87,9 @@ class WorkedOffAdmin(LargeTableAdmin):
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """The number of open rows, which the list shows by default."""
         address = reverse(f"admin:catalogue_{self.opts.model_name}_changelist")
-        return [PendingCount(self.waits_as, count_bounded(self.waiting()), address)]
+        return [PendingCount(self.queue_label, count_bounded(self.open_rows()), address)]
 
-    def following(self, row: Any) -> QuerySet[Any]:
+    def next_rows(self, row: Any) -> QuerySet[Any]:
         """The open rows after a row."""
         raise NotImplementedError
 
@@ -109,36 +101,42 @@ class WorkedOffAdmin(LargeTableAdmin):
         if row is None or not self.has_view_or_change_permission(request, row):
             return super().change_view(request, object_id, form_url, extra_context)
         if verdict := request.POST.get("verdict"):
-            return self.answer(request, row, verdict)
+            return self.submit_decision(request, row, verdict)
         context = {
-            **self.context_of(row),
+            **self.page_context(row),
             "can_decide": row.state == "open" and self.has_change_permission(request, row),
         }
-        following = self.following(row).values_list("pk", flat=True).first() if row.state == "open" else None
-        context["skip"] = self.address(following) if following is not None else None
+        following = self.next_rows(row).values_list("pk", flat=True).first() if row.state == "open" else None
+        context["skip"] = self.page_url(following) if following is not None else None
         return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
-    def answer(self, request: HttpRequest, row: Any, verdict: str) -> HttpResponse:
+    def submit_decision(self, request: HttpRequest, row: Any, verdict: str) -> HttpResponse:
         """Apply the decision, and redirect."""
         if not self.has_change_permission(request, row):
             raise PermissionDenied
-        following = self.following(row).values_list("pk", flat=True).first()
+        following = self.next_rows(row).values_list("pk", flat=True).first()
         try:
-            message = self.decided(request, row, verdict)
+            message = self.decide(request, row, verdict)
         except ApiError as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
-            return HttpResponseRedirect(self.address(row.pk))
+            return HttpResponseRedirect(self.page_url(row.pk))
         if message is None:
             self.message_user(request, "Unknown decision.", messages.ERROR)
-            return HttpResponseRedirect(self.address(row.pk))
+            return HttpResponseRedirect(self.page_url(row.pk))
         self.message_user(request, message, messages.SUCCESS)
         if following is None:
-            following = self.waiting().values_list("pk", flat=True).first()
+            following = self.open_rows().values_list("pk", flat=True).first()
         if following is None:
             self.message_user(request, "The queue is empty.", messages.SUCCESS)
             return HttpResponseRedirect(reverse(f"admin:catalogue_{self.opts.model_name}_changelist"))
-        return HttpResponseRedirect(self.address(following))
+        return HttpResponseRedirect(self.page_url(following))
 
-    def address(self, key: Any) -> str:
+    def page_url(self, key: Any) -> str:
         """The URL of a row."""
         return reverse(f"admin:catalogue_{self.opts.model_name}_change", args=[key])
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

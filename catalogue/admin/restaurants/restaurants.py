@@ -8,13 +8,12 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from catalogue.admin.filters import UnreadHours
-from catalogue.admin.forms import RestaurantForm
-from catalogue.admin.history import ShowsVersions
-from catalogue.admin.mini_map import map_of
-from catalogue.admin.offers import FlowRuleInline, LaysOutSlots
-from catalogue.admin.place_actions import ChangesIdentity
-from catalogue.admin.search import fold
+from catalogue.admin.offers import FlowRuleInline, GeneratesSlots
+from catalogue.admin.restaurants.filters import UnparsedHoursFilter, fold
+from catalogue.admin.restaurants.forms import RestaurantForm
+from catalogue.admin.restaurants.identity_actions import IdentityActions
+from catalogue.admin.restaurants.mini_map import render_map
+from catalogue.admin.restaurants.versions import VersionList
 from catalogue.history import publish
 from catalogue.hours import Hours
 from catalogue.models import (
@@ -40,12 +39,11 @@ class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
     ordering = ["source", "record"]
 
     def has_add_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
-        """Importers write these."""
         return False
 
 
 @admin.register(Restaurant)
-class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAdmin):
+class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAdmin):
     """Restaurants. They are closed, never deleted, because clients store their slugs."""
 
     form = RestaurantForm
@@ -61,7 +59,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
         "updated_at",
     ]
     list_select_related = ["market", "cuisine"]
-    list_filter = ["status", "market", UnreadHours]
+    list_filter = ["status", "market", UnparsedHoursFilter]
     search_fields = ["slug"]
     search_help_text = "Part of the name, at least three letters (case and accents are ignored), or the complete slug"
     autocomplete_fields = ["cuisine"]
@@ -104,7 +102,6 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
 
     @admin.display(description="Status", ordering="status")
     def status_shown(self, restaurant: Restaurant) -> str:
-        """The status, or Erased or Merged."""
         if restaurant.erased_at:
             return "Erased"
         if restaurant.merged_into_id:
@@ -113,12 +110,10 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
 
     @admin.display(description="Surroundings")
     def surroundings(self, restaurant: Restaurant) -> SafeString | str:
-        """A map with a list. Two queries."""
-        return map_of(restaurant) or "No location yet. Enter latitude and longitude, and save."
+        return render_map(restaurant) or "No location yet. Enter latitude and longitude, and save."
 
     @admin.display(description="Opening hours")
     def opening_hours(self, restaurant: Restaurant) -> SafeString | str:
-        """One line for each range of days with equal hours."""
         if not restaurant.hours:
             return "unknown"
         hours = Hours.from_json(restaurant.hours)
@@ -128,7 +123,6 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Restaurant], search_term: str
     ) -> tuple[QuerySet[Restaurant], bool]:
-        """Search by the trigram index over the folded names, or the exact slug."""
         term = search_term.strip()
         if not term:
             return queryset, False

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from django.contrib import admin, messages
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from catalogue.admin.mini_map import map_of
-from catalogue.admin.review_queue import StateFilter, WorkedOffAdmin
+from catalogue.admin.queues.base import ReviewQueueAdmin, StateFilter
+from catalogue.admin.restaurants.mini_map import render_map
 from catalogue.matching import duplicate_review
 from catalogue.models import MatchCandidate, Restaurant
 from catalogue.search.geocoding.distance import Location, distance_m
@@ -39,7 +39,7 @@ FAR_M = 5000
 
 
 @admin.register(MatchCandidate)
-class MatchCandidateAdmin(WorkedOffAdmin):
+class MatchCandidateAdmin(ReviewQueueAdmin):
     """Pairs to review, highest score first. `identity.merge` merges duplicates."""
 
     list_display = ["score", "first_place", "second_place", "similarity", "found_at", "state"]
@@ -48,7 +48,7 @@ class MatchCandidateAdmin(WorkedOffAdmin):
     list_filter = [StateFilter]
     ordering = ["-score", "id"]
     order = ("-score", "id")
-    waits_as = "possible duplicates"
+    queue_label = "possible duplicates"
     # The page of a pair shows both restaurants.
     change_form_template = "catalogue/duplicate_pair.html"
     empty_hint = "Imports and applied duplicate reports add pairs."
@@ -57,15 +57,14 @@ class MatchCandidateAdmin(WorkedOffAdmin):
     readonly_fields = ["comparison", "score", "similarity", "state", "found_at", "decided_at", "decided_by"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Load both restaurants."""
         return super().get_queryset(request).select_related("first", "second")
 
-    def following(self, row: MatchCandidate) -> QuerySet[Any]:
-        """Pairs with a lower score."""
-        return self.waiting().filter(Q(score__lt=row.score) | Q(score=row.score, pk__gt=row.pk), score__lte=row.score)
+    def next_rows(self, row: MatchCandidate) -> QuerySet[Any]:
+        return self.open_rows().filter(
+            Q(score__lt=row.score) | Q(score=row.score, pk__gt=row.pk), score__lte=row.score
+        )
 
-    def decided(self, request: HttpRequest, row: MatchCandidate, verdict: str) -> str | None:
-        """Merge the pair, or keep both."""
+    def decide(self, request: HttpRequest, row: MatchCandidate, verdict: str) -> str | None:
         by, now = cast("int", request.user.pk), timezone.now()
         if verdict == "same":
             return f"{duplicate_review.merge_pair(row, by=by, now=now)} was merged."
@@ -74,35 +73,30 @@ class MatchCandidateAdmin(WorkedOffAdmin):
             return f"{row.first} and {row.second} were kept as different restaurants."
         return None
 
-    def context_of(self, row: MatchCandidate) -> dict[str, Any]:
-        """The distance and the map."""
-        loser, survivor = duplicate_review.order_pair(row)
+    def page_context(self, row: MatchCandidate) -> dict[str, Any]:
+        loser, survivor = duplicate_review.in_order(row)
         return {
             "survivor": survivor,
             "loser": loser,
             "subtitle": f"{row.first} and {row.second}",
             "metres": apart(row.first, row.second),
-            "map": map_of(row.first, marked=row.second_id),
+            "map": render_map(row.first, marked=row.second_id),
         }
 
     @admin.display(description="First")
     def first_place(self, pair: MatchCandidate) -> SafeString:
-        """Name and address."""
         return _place(pair.first)
 
     @admin.display(description="Second")
     def second_place(self, pair: MatchCandidate) -> SafeString:
-        """Name and address."""
         return _place(pair.second)
 
     @admin.display(description="Similarity")
     def similarity(self, pair: MatchCandidate) -> str:
-        """The similarities at the time the pair was found."""
         return ", ".join(_reasons(pair.reasons)) or "none"
 
     @admin.display(description="Side by side")
     def comparison(self, pair: MatchCandidate) -> SafeString:
-        """Both restaurants in a table; differences are bold."""
         rows = (
             (name.replace("_", " "), _cell(pair.first, name, pair.second), _cell(pair.second, name, pair.first))
             for name in COMPARED
@@ -119,7 +113,7 @@ class MatchCandidateAdmin(WorkedOffAdmin):
     def same_place(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> HttpResponse | None:
         """Ask for confirmation with the survivor of each pair, then merge."""
         if "confirmed" in request.POST:
-            self._decide(request, queryset, duplicate_review.merge_pair, "{} pairs were merged.")
+            self._decide_pairs(request, queryset, duplicate_review.same, "{} pairs were merged.")
             return None
         chosen = queryset.select_related("first", "second").order_by("-score", "pk")
         context = {"pairs": [(pair, *duplicate_review.order_pair(pair)) for pair in chosen]}
@@ -135,9 +129,11 @@ class MatchCandidateAdmin(WorkedOffAdmin):
     @admin.action(description="Different places: keep both", permissions=["change"])
     def two_places(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:
         """Keep both restaurants of each pair."""
-        self._decide(request, queryset, duplicate_review.mark_distinct, "{} pairs were kept as different restaurants.")
+        self._decide_pairs(
+            request, queryset, duplicate_review.distinct, "{} pairs were kept as different restaurants."
+        )
 
-    def _decide(
+    def _decide_pairs(
         self, request: HttpRequest, queryset: QuerySet[MatchCandidate], decide: Callable[..., object], message: str
     ) -> None:
         now, decided = timezone.now(), 0
@@ -150,14 +146,6 @@ class MatchCandidateAdmin(WorkedOffAdmin):
                 decided += 1
         if decided:
             self.message_user(request, message.format(decided), messages.SUCCESS)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Importers add these rows."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Decisions are kept."""
-        return False
 
 
 def apart(first: Restaurant, second: Restaurant) -> str | None:

@@ -8,9 +8,9 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
 from catalogue.hours import Hours, InvalidHoursError
-from catalogue.importers.parsing.json_reader import Form
+from catalogue.importers.parsing.json_reader import JsonObject
 from catalogue.importers.parsing.parsed_place import COLUMNS
-from catalogue.importers.row_errors import RejectedError, check_storable
+from catalogue.importers.row_errors import RowRejected, check_storable
 from catalogue.models import Cuisine, Restaurant
 
 WEEKDAYS = [(0, "Mon"), (1, "Tue"), (2, "Wed"), (3, "Thu"), (4, "Fri"), (5, "Sat"), (6, "Sun")]
@@ -26,14 +26,13 @@ class JSONBox(forms.JSONField):
         try:
             content = super().to_python(value)
             check_storable(content)
-        except RejectedError as error:
+        except RowRejected as error:
             raise forms.ValidationError(str(error)) from error
         except (ValueError, RecursionError) as error:
             raise forms.ValidationError("This JSON cannot be parsed: a number or the nesting is too large.") from error
         return content
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """The text as it was typed."""
         return initial if self.disabled else InvalidJSONInput("" if data is None else data)
 
 
@@ -94,15 +93,15 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
     def clean_attributes(self) -> dict[str, bool | str]:
         """An object of flags and short texts; an empty box is an empty one."""
         try:
-            return Form(self.cleaned_data).flags("attributes")
-        except RejectedError as error:
+            return JsonObject(self.cleaned_data).flag_map("attributes")
+        except RowRejected as error:
             raise forms.ValidationError(str(error)) from error
 
     def clean_external_ids(self) -> dict[str, str]:
         """An object of short texts; an empty box is an empty one."""
         try:
-            return Form(self.cleaned_data).words("external_ids")
-        except RejectedError as error:
+            return JsonObject(self.cleaned_data).text_map("external_ids")
+        except RowRejected as error:
             raise forms.ValidationError(str(error)) from error
 
     def clean_cuisines(self) -> list[str]:
@@ -115,7 +114,6 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
         return slugs
 
     def clean(self) -> dict[str, Any]:
-        """Put the main cuisine first; refuse to write over a version that was not shown."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         cuisines: list[str] = cleaned.get("cuisines", [])
         if cleaned.get("cuisine"):

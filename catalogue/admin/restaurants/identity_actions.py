@@ -16,17 +16,15 @@ from framework.errors import ApiError
 PAIR = 2
 
 
-class ChangesIdentity(admin.ModelAdmin[Restaurant]):
+class IdentityActions(admin.ModelAdmin[Restaurant]):
     """Adds the identity actions, each with a confirmation page."""
 
     def has_change_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
-        """Merged and erased restaurants are read-only."""
         if obj is not None and (obj.merged_into_id or obj.erased_at):
             return False
         return super().has_change_permission(request, obj)
 
     def has_erase_permission(self, request: HttpRequest) -> bool:
-        """Users with the delete permission; `has_delete_permission` is always False."""
         return request.user.has_perm("catalogue.delete_restaurant")
 
     @admin.action(description="Change the slug of the selected restaurant", permissions=["change"])

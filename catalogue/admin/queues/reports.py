@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import flatten
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -13,8 +14,8 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from accounts.models import User
-from catalogue.admin.mini_map import map_of
-from catalogue.admin.review_queue import StateFilter, WorkedOffAdmin
+from catalogue.admin.queues.base import ReviewQueueAdmin, StateFilter
+from catalogue.admin.restaurants.mini_map import render_map
 from catalogue.models import Report
 from catalogue.moderation import reports
 from catalogue.tasks import enqueue_open_spans
@@ -32,7 +33,7 @@ class AlreadyDecided(InvalidRequest):
 
 
 @admin.register(Report)
-class ReportAdmin(WorkedOffAdmin):
+class ReportAdmin(ReviewQueueAdmin):
     """Reports, oldest first."""
 
     list_display = ["created_at", "kind", "place", "beginning", "state", "decided_by"]
@@ -43,7 +44,7 @@ class ReportAdmin(WorkedOffAdmin):
     search_help_text = "Complete slug of the restaurant"
     ordering = ["created_at", "pk"]
     order = ("created_at", "pk")
-    waits_as = "open reports"
+    queue_label = "open reports"
     change_form_template = "catalogue/report.html"
     actions = ["apply", "dismiss"]
     fields = [
@@ -56,30 +57,16 @@ class ReportAdmin(WorkedOffAdmin):
         "created_at",
         ("decided_at", "decided_by"),
     ]
-    readonly_fields = [
-        "public_id",
-        "kind",
-        "state",
-        "place",
-        "text",
-        "same_as",
-        "contact",
-        "created_at",
-        "decided_at",
-        "decided_by",
-    ]
+    readonly_fields = flatten(fields)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Load the restaurants, for duplicates also the other one."""
         return super().get_queryset(request).select_related("restaurant__market", "same_as", "decided_by")
 
-    def following(self, row: Report) -> QuerySet[Any]:
-        """The later reports."""
+    def next_rows(self, row: Report) -> QuerySet[Any]:
         later = Q(created_at__gt=row.created_at) | Q(created_at=row.created_at, pk__gt=row.pk)
-        return self.waiting().filter(later, created_at__gte=row.created_at)
+        return self.open_rows().filter(later, created_at__gte=row.created_at)
 
-    def decided(self, request: HttpRequest, row: Report, verdict: str) -> str | None:
-        """Apply or dismiss the report."""
+    def decide(self, request: HttpRequest, row: Report, verdict: str) -> str | None:
         staff, now = cast("User", request.user), timezone.now()
         if verdict == "apply":
             if not reports.accept_report(row, staff=staff, now=now):
@@ -94,38 +81,26 @@ class ReportAdmin(WorkedOffAdmin):
             return "The report was dismissed."
         return None
 
-    def context_of(self, row: Report) -> dict[str, Any]:
-        """The restaurant, its sources and the map."""
+    def page_context(self, row: Report) -> dict[str, Any]:
         return {
             "subtitle": f"{row.get_kind_display()}: {row.restaurant}",
             "sources": row.restaurant.source_records.select_related("source").order_by("source", "record")[:20],
             "restaurant": row.restaurant,
             "is_automatic": row.kind in AUTOMATIC,
-            "map": map_of(row.restaurant, marked=row.same_as_id),
+            "map": render_map(row.restaurant, marked=row.same_as_id),
         }
 
     @admin.display(description="Id")
     def public_id(self, report: Report) -> str:
-        """The public id."""
         return encode("rep", report.pk)
 
     @admin.display(description="Restaurant", ordering="restaurant")
     def place(self, report: Report) -> SafeString:
-        """The restaurant with a link."""
         return format_html('<a href="{}">{}</a>', page_of(report), report.restaurant.name)
 
     @admin.display(description="Text")
     def beginning(self, report: Report) -> str:
-        """The beginning of the text."""
         return Truncator(report.text).chars(90)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """API clients create reports."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Report | None = None) -> bool:
-        """Reports are kept."""
-        return False
 
     @admin.action(description="Apply the selected reports", permissions=["change"])
     def apply(self, request: HttpRequest, queryset: QuerySet[Report]) -> HttpResponse | None:

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import admin, messages
+from django.contrib.admin.utils import flatten
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +15,7 @@ from django.utils.text import Truncator
 
 from accounts.models import User
 from catalogue import insights
-from catalogue.admin.insight_detail import sheet
+from catalogue.admin.insights.detail_page import sheet
 from catalogue.insights.pipeline import cost_budget, llm_job
 from catalogue.insights.providers.base import RemoteProvider
 from catalogue.models import Insight, InsightCall
@@ -35,7 +36,6 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The states."""
         return [
             ("waiting", "Waiting for approval"),
             ("hidden", "Hidden"),
@@ -45,7 +45,6 @@ class StateFilter(admin.SimpleListFilter):
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Insight]) -> QuerySet[Insight]:
-        """Filter by state."""
         match self.value():
             case "waiting":
                 return queryset.filter(insights.pending_approval())
@@ -70,11 +69,9 @@ class ProviderFilter(admin.SimpleListFilter):
     parameter_name = "provider"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The providers."""
         return [("extractive", "built-in (extractive)"), ("anthropic", "anthropic"), ("openai", "openai")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Filter by provider."""
         return queryset.filter(provider=self.value()) if self.value() else queryset
 
 
@@ -97,29 +94,14 @@ class InsightAdmin(LargeTableAdmin):
         ("approved_at", "approved_by"),
         ("review_count", "restaurant_review_count", "reviews_through", "rating"),
     ]
-    readonly_fields = [
-        "provider",
-        "provider_version",
-        "model",
-        "cost_usd",
-        "generated_at",
-        "failed_at",
-        "approved_at",
-        "approved_by",
-        "review_count",
-        "restaurant_review_count",
-        "reviews_through",
-        "rating",
-    ]
+    readonly_fields = flatten(fields[1:])
 
     @admin.display(description="Text")
     def beginning(self, insight: Insight) -> str:
-        """The beginning of the text."""
         return Truncator(insight.text).chars(90)
 
     @admin.display(description="State")
     def state(self, insight: Insight) -> str:
-        """Whether it is served."""
         if insight.hidden:
             return "hidden"
         if insights.is_pending_approval(insight):
@@ -127,16 +109,13 @@ class InsightAdmin(LargeTableAdmin):
         return "served" if insight.text else "no text"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Insight]:
-        """Load the restaurants."""
         return super().get_queryset(request).select_related("restaurant")
 
     def render_change_form(self, request: HttpRequest, context: Any, **options: Any) -> HttpResponse:  # type: ignore[override]
-        """Add the sheet with the text and the cited reviews."""
         context = {**context, "sheet": sheet(options["obj"], now=timezone.now())}
         return super().render_change_form(request, context, **options)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Providers write these rows."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Insight | None = None) -> bool:
@@ -242,11 +221,9 @@ class OutcomeFilter(admin.SimpleListFilter):
     parameter_name = "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The outcomes."""
         return list(InsightCall.Outcome.choices)
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[InsightCall]) -> QuerySet[InsightCall]:
-        """Filter by outcome."""
         return queryset.filter(Q(outcome=self.value())) if self.value() else queryset
 
 
@@ -273,7 +250,6 @@ class InsightCallAdmin(ReadOnlyAdmin):
     empty_hint = "No model calls yet. INSIGHT_PROVIDER sets the provider of insights."
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Render the list with today's cost."""
         now = timezone.now()
         today = {"day": cost_budget.daily_spending(now), "now": now, "budget": settings.INSIGHT_DAILY_BUDGET_USD}
         return super().changelist_view(request, {"today": today, **(extra_context or {})})

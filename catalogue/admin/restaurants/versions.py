@@ -44,7 +44,6 @@ class VersionAdmin(ReadOnlyAdmin):
 
     @admin.display(description="What changed")
     def what(self, version: Version) -> SafeString | str:
-        """The patch as text."""
         return readable(version) or "-"
 
 
@@ -59,12 +58,11 @@ class FormerSlugAdmin(ReadOnlyAdmin):
     ordering = ["slug"]
 
 
-class ShowsVersions:
+class VersionList:
     """Adds the newest versions to the page of a restaurant."""
 
     @admin.display(description="Versions")
     def newest_versions(self, restaurant: Restaurant) -> SafeString | str:
-        """The newest versions with actor and changes."""
         found = restaurant.versions.order_by("-version")[:SHOWN]
         lines = (
             (version.version, f"{version.at:%d %b %Y %H:%M}", version.actor, version.kind, readable(version))

@@ -1,0 +1,1 @@
+"""Insights and model calls."""

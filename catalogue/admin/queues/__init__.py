@@ -1,0 +1,1 @@
+"""Review queues: possible duplicates and reports."""

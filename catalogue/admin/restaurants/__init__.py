@@ -1,0 +1,1 @@
+"""Restaurants: form, actions, versions, map."""
