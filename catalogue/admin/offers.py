@@ -17,7 +17,7 @@ from catalogue.admin.queues.base import TimeFilter
 from catalogue.admin.restaurants.forms import WEEKDAYS
 from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
 from catalogue.offers import slot_materialization
-from catalogue.offers.slot_rules import times
+from catalogue.offers.slot_rules import list_times
 from catalogue.tasks import enqueue_slot_generation
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
@@ -99,7 +99,7 @@ class FlowRuleAdmin(GeneratesSlots, LargeTableAdmin):
 
     @admin.display(description="Times", ordering="time")
     def window(self, rule: FlowRule) -> str:
-        its = times(rule)
+        its = list_times(rule)
         return f"{its[0]:%H:%M}" if len(its) == 1 else f"{its[0]:%H:%M}-{its[-1]:%H:%M}"
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:

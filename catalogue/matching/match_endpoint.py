@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from catalogue.matching.scoring import MatchScore, PlaceRecord, build_record, find_candidates, score_pair
 from catalogue.places.phones import read_phone
 from catalogue.search.geocoding.distance import Location
-from catalogue.search.text.vocabulary import Names
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
 
@@ -117,7 +117,7 @@ def find_matches(
     return _build_matches({pk: score for pk, score in best if score.score >= MIN_SCORE})
 
 
-def _market_in(text: str, names: Names) -> str | None:
+def _market_in(text: str, names: Vocabulary) -> str | None:
     """The market that the rest of an address names."""
     parts = {part.strip().casefold() for part in text.split(",")}
     return next((slug for slug, area in names.markets.items() if {slug, area.name.casefold()} & parts), None)

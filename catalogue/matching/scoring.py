@@ -265,7 +265,7 @@ def find_candidates(
     """
     if not records:
         return []
-    points = [distance.project(record.location) if record.location else None for record in records]
+    points = [distance.project_mercator(record.location) if record.location else None for record in records]
     parameters: dict[str, Any] = {
         "numbers": list(range(len(records))),
         "names": [record.name for record in records],
@@ -273,7 +273,7 @@ def find_candidates(
         "x": [point.x if point else None for point in points],
         "y": [point.y if point else None for point in points],
         "reach": [
-            within_m * distance.stretch(record.location, radius_m=within_m).high if record.location else None
+            within_m * distance.mercator_scale(record.location, radius_m=within_m).high if record.location else None
             for record in records
         ],
         "market": market,

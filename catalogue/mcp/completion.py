@@ -7,8 +7,8 @@ from django.http import HttpRequest
 
 from catalogue.matching.scoring import fold
 from catalogue.search.text import autocomplete
-from catalogue.search.text.autocomplete import FEWEST_LETTERS, Kind, Suggestion
-from catalogue.search.text.vocabulary import Names
+from catalogue.search.text.autocomplete import MIN_QUERY_LENGTH, Kind, Suggestion
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.mcp.resources import MAX_COMPLETIONS, Completions
 
 # As in GET /v1/autocomplete.
@@ -21,8 +21,8 @@ def complete_near(_request: HttpRequest, typed: str, _others: Mapping[str, str])
     Equal names get their market, which tells them apart in a search too. One query, and one for each of at most five
     spelling corrections if nothing matches.
     """
-    markets = Names.load().markets
-    if len(fold(typed)) < FEWEST_LETTERS:
+    markets = Vocabulary.load().markets
+    if len(fold(typed)) < MIN_QUERY_LENGTH:
         return Completions(
             sorted(market.name for market in markets.values() if fold(market.name).startswith(fold(typed)))
         )

@@ -200,7 +200,7 @@ def _build_page(
         as_of=as_of,
         rows=[_render(*row) for row in page],
         summary=summarize(restaurant) if page or not restaurant.review_count else None,
-        attribution=catalogue_attribution.lines({SOURCE(row) for row in page}),
+        attribution=catalogue_attribution.attribution_lines({SOURCE(row) for row in page}),
     )
 
 

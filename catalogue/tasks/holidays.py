@@ -11,4 +11,4 @@ from catalogue.hours import holidays
 @shared_task(name="catalogue.tasks.add_holidays")
 def add_holidays(**_: Any) -> None:
     """Add the missing holidays of this year and the next two."""
-    holidays.add(now=timezone.now())
+    holidays.add_missing_holidays(now=timezone.now())

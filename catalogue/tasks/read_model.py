@@ -15,19 +15,19 @@ from framework.tasks.dispatch import enqueue
 @shared_task(name="catalogue.tasks.refresh_ranks")
 def refresh_ranks(**_: Any) -> None:
     """Update the list ranks of restaurants whose ratings have changed."""
-    rank_refresh.catch_up(now=timezone.now())
+    rank_refresh.refresh_ranks(now=timezone.now())
 
 
 @shared_task(name="catalogue.tasks.repair_read_model")
 def repair_read_model(**_: Any) -> None:
     """Re-render rows that differ from the restaurants, and log them."""
-    rebuild.mend()
+    rebuild.repair_read_model()
 
 
 @shared_task(name="catalogue.tasks.publish_changes")
 def publish_changes(**_: Any) -> None:
     """Assign feed positions to committed changes."""
-    publish.publish()
+    publish.publish_versions()
 
 
 @shared_task(name="catalogue.tasks.render_restaurants")

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from catalogue.models import Restaurant
-from catalogue.search.geocoding.distance import METRES_SQL, PLANE_SQL, Location, distance_m, project
+from catalogue.search.geocoding.distance import METRES_SQL, PLANE_SQL, Location, distance_m, project_mercator
 
 RADIUS_M = 1000
 MAX_PLACES, MAX_LANDMARKS = 60, 12
@@ -88,7 +88,7 @@ def find_surroundings(here: Location, *, exclude: UUID | None = None, radius_m: 
 def _nearest(
     table: str, kind: str, condition: str, here: Location, exclude: UUID | None, radius_m: int, limit: int
 ) -> list[tuple[UUID, str, str, int, Location]]:
-    center = project(here)
+    center = project_mercator(here)
     parameters = {
         "x": center.x,
         "y": center.y,

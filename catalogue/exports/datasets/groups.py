@@ -149,11 +149,11 @@ CONTEXT = Group(
 # The same rules as catalogue.field_groups.insights.
 REASON = f"""CASE
     WHEN insight.hidden THEN '{insights.WITHHELD}'
-    WHEN restaurant.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW}'
-    WHEN insight.text <> '' THEN CASE WHEN insight.is_waiting THEN '{insights.AWAITING}' END
-    WHEN insight.restaurant_id IS NULL OR insight.failed_at IS NOT NULL THEN '{insights.NOT_YET}'
-    WHEN insight.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW}'
-    ELSE '{insights.NOTHING}'
+    WHEN restaurant.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW_REVIEWS}'
+    WHEN insight.text <> '' THEN CASE WHEN insight.is_waiting THEN '{insights.AWAITING_APPROVAL}' END
+    WHEN insight.restaurant_id IS NULL OR insight.failed_at IS NOT NULL THEN '{insights.NOT_WRITTEN_YET}'
+    WHEN insight.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW_REVIEWS}'
+    ELSE '{insights.NOTHING_TO_SAY}'
 END"""
 TEXT = f"CASE WHEN {REASON} IS NULL THEN insight.text END"
 DETAIL = f"""CASE WHEN {REASON} IS NULL THEN (

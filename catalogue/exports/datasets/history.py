@@ -6,7 +6,7 @@ from typing import Any
 from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, VISIBLE_RESTAURANT, Column, Dataset, select_removed
 from catalogue.exports.datasets.sql_json import json_object, json_plain, json_plain_nullable, json_value
 from catalogue.history import Operation, operations
-from catalogue.history.versions import kind_of
+from catalogue.history.versions import public_actor
 
 SCHEMA = {
     "id": "string",
@@ -104,5 +104,5 @@ LEFT JOIN catalogue_version AS following
         WHERE (version.updated_at >= %(since)s::timestamptz OR moved.at IS NOT NULL)
             AND ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
     ),
-    transforms={"actor": kind_of, "patch": convert_patch},
+    transforms={"actor": public_actor, "patch": convert_patch},
 )

@@ -134,7 +134,7 @@ def _parse_hours(form: JsonObject, *, market: Market, on: date, point: tuple[flo
     if hours_form.has("osm"):
         text = hours_form.text("osm", max_length=2000)
         hours_form.reject_unread_fields()
-        relevant = holidays.named_in(text, market=market.slug, first=on, days=HORIZON_DAYS)
+        relevant = holidays.holidays_for_hours(text, market=market.slug, first=on, days=HORIZON_DAYS)
         hours = read_osm(text, timezone=market.timezone, on=on, point=point, holidays=relevant)
         if not hours.known:
             raise RowRejected(f"hours.osm: {text!r} cannot be parsed with certainty.")

@@ -237,7 +237,7 @@ def _parse_external_ids(feature: Mapping[str, Any], tags: Tags) -> dict[str, str
 
 
 def _parse_hours(text: str, *, market: Market, on: date, point: tuple[float, float]) -> dict[str, Any]:
-    relevant = holidays.named_in(text, market=market.slug, first=on, days=HORIZON_DAYS)
+    relevant = holidays.holidays_for_hours(text, market=market.slug, first=on, days=HORIZON_DAYS)
     return read_osm(text, timezone=market.timezone, on=on, point=point, holidays=relevant).to_json()
 
 

@@ -75,8 +75,8 @@ class Command(BaseCommand):
                 raise CommandError(f"No such file: {path}")
         if options["release"] and source != "overture":
             raise CommandError("--release is for overture only.")
-        reference_data.load()
-        holidays.add(now=now)
+        reference_data.load_reference_data()
+        holidays.add_missing_holidays(now=now)
         market = _find_market(options["market"])
         markets = MarketIndex.load(only=market)
         reader = Overture(options["release"]) if source == "overture" else READERS.get(source)

@@ -33,11 +33,11 @@ class Command(BaseCommand):
         started = time.monotonic()
         with show_progress("catalogue_check", self.stderr) as on_step:
             if options["rebuild"]:
-                text = f"{rebuild.rebuild(on_step=on_step)} restaurants made anew"
+                text = f"{rebuild.rebuild_read_model(on_step=on_step)} restaurants made anew"
             elif options["mend"]:
-                text = f"{rebuild.mend(on_step=on_step)} restaurants differed and are mended"
+                text = f"{rebuild.repair_read_model(on_step=on_step)} restaurants differed and are mended"
             else:
-                text = self._compare(rebuild.differences(on_step=on_step))
+                text = self._compare(rebuild.find_differences(on_step=on_step))
         self.stdout.write(f"catalogue_check: {text}, {time.monotonic() - started:.1f} s")
 
     def _compare(self, differences: Iterator[rebuild.Difference]) -> str:

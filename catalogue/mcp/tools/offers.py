@@ -61,7 +61,7 @@ def list_offers(call: ToolCall, values: Values) -> ToolResult:
     slug = values.pop("slug", None)
     if slug is None:
         return ToolResult(responses.offers(values, now=call.now).body)
-    return ToolResult(responses.offers_of(slug, values, now=call.now).body)
+    return ToolResult(responses.restaurant_offers(slug, values, now=call.now).body)
 
 
 def _offers_schema() -> Schema:
@@ -192,9 +192,9 @@ def book_table(call: ToolCall, values: Values) -> ToolResult:
     if missing:
         # A call with a state may be the repetition of one that booked the last seats.
         if call.elicitation.state is None:
-            idempotent_booking.check(slot, party_size=values["party_size"], now=call.now)
+            idempotent_booking.check_request(slot, party_size=values["party_size"], now=call.now)
         guest = _ask_for_guest(call, guest, missing=missing)
-    wish = idempotent_booking.Wish(at=slot, guest=_validate_guest(guest))
+    wish = idempotent_booking.BookingRequest(at=slot, guest=_validate_guest(guest))
     # From here on the call counts against the limit of bookings (catalogue.mcp.middleware).
     call.request.has_tried = True  # type: ignore[attr-defined]
     booked = idempotent_booking.book_once(

@@ -61,7 +61,7 @@ LIST_REVIEWS = Tool(
     },
     required=["slug"],
     defaults={"limit": 10},
-    serializer=filters.Reviews,
+    serializer=filters.ReviewParams,
     output=lambda: schemas.result_schema(
         "ReviewAnswer",
         opaque=("ReviewPhotoRecord",),
@@ -93,7 +93,7 @@ LIST_PHOTOS = Tool(
     },
     required=["slug"],
     defaults={"limit": 10},
-    serializer=filters.Photos,
+    serializer=filters.PhotoParams,
     output=lambda: schemas.result_schema(
         "PhotoAnswer",
         only={**SHORT, "PhotoRecord": ("url", "kind", "caption", "alt", "author", "license", "attribution")},
@@ -118,7 +118,7 @@ GET_SURROUNDINGS = Tool(
     },
     required=["slug"],
     aliases={"kinds": "kind", "radius_m": "radius"},
-    serializer=filters.Around,
+    serializer=filters.ContextParams,
     output=lambda: schemas.result_schema(
         "AroundAnswer",
         only={

@@ -56,7 +56,7 @@ RECORD = (
 
 def search_restaurants(call: ToolCall, values: Values) -> ToolResult:
     """Return a page of hits."""
-    content = responses.found(values, now=call.now)
+    content = responses.search_results(values, now=call.now)
     page = orjson.loads(content.body)
     # With another `open` than now, `open_now` would be mistaken for the answer.
     members = [name for name in HIT if name != "open_now" or values.get("open", "now") == "now"]

@@ -35,8 +35,8 @@ class Command(BaseCommand):
                 earlier = json.loads(options["keep"].read_text())
             except (OSError, ValueError) as error:
                 raise CommandError(f"{options['keep']} cannot be read: {error}") from error
-        reference_data.load()
-        holidays.add(now=timezone.now())
+        reference_data.load_reference_data()
+        holidays.add_missing_holidays(now=timezone.now())
         products.create_missing()
         made = seed.load(earlier)
         menu.load(seed.get_furnished_venue())

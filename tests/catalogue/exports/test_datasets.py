@@ -152,7 +152,7 @@ def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None
 
 def test_landmarks_are_exported_as_the_api_shows_them() -> None:
     odd()
-    found = landmarks.look_up(limit=50, now=timezone.now())
+    found = landmarks.search_landmarks(limit=50, now=timezone.now())
     rows = export_builders.read_rows(exported("landmarks"))
     by_id = {row["id"]: row for row in said(LandmarkRecord(found.rows, many=True).data)}
     assert {row["id"]: row for row in rows} == by_id

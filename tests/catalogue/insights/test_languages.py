@@ -205,7 +205,7 @@ def test_the_record_says_in_which_languages_guests_wrote() -> None:
     for lang in ("en", "en", "en", "de", "de"):
         builders.review(place, "The gyoza was great.", lang=lang)
     insights.refresh(now=NOW, max_reviews=10)
-    detail = field_groups.record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight_detail"]
+    detail = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight_detail"]
     assert detail["languages"] == {"en": 3, "de": 2}
 
 

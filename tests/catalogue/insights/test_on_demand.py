@@ -209,7 +209,7 @@ def test_what_waits_for_staff_is_null_free_and_says_so(
     assert told == (("Fine.", None, ("ai_insight",)) if is_served else (None, "awaiting_approval", ()))
     assert Insight.objects.filter(insights.pending_approval()).exists() is not is_served
     assert insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW) == 1
-    assert field_groups.record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight"] == "Fine."
+    assert field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight"] == "Fine."
     assert not Insight.objects.filter(insights.pending_approval()).exists()
 
 

@@ -274,7 +274,7 @@ def test_the_group_sums_up_shows_the_newest_three_and_leads_to_the_second_part(c
         builders.review(place, "Good." if number else "", stars=number + 1)
     with transaction.atomic():
         aggregates.update_restaurants([place.pk])
-    group = field_groups.record("noma", groups=["reviews"], now=NOW).values["reviews"]
+    group = field_groups.read_record("noma", groups=["reviews"], now=NOW).values["reviews"]
     assert set(group) == set(ReviewsRecord().fields)
     assert set(group["summary"]) == set(ReviewSummaryRecord().fields)
     assert group["summary"] == {
