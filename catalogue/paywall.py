@@ -45,7 +45,7 @@ def build_response(
     if not sold:
         return set_cache_headers(HttpResponse(content, content_type=JSONRenderer.media_type), etag, PUBLIC_CACHE)
     caller = caller_of(request)
-    if checkout.is_given(sold, caller=caller, now=now):
+    if checkout.is_free_by_plan(sold, caller=caller, now=now):
         return set_cache_headers(HttpResponse(content, content_type=JSONRenderer.media_type), etag, NO_STORE)
     receipt = checkout.collect(
         checkout.Purchase.for_request(request),

@@ -16,7 +16,6 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
-from accounts.api_keys.authentication import get_staff_actor
 from catalogue.exports.datasets import CORE, GROUPS
 from catalogue.exports.requests import commands, representation
 from catalogue.exports.storage import manifest
@@ -195,7 +194,7 @@ class ExportAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Wallet", ordering="wallet")
     def owner(self, export: Export) -> str:
-        return shortened(export.wallet_id) if export.wallet_id else "staff"
+        return shorten_address(export.wallet_id) if export.wallet_id else "staff"
 
     @admin.display(description="Content")
     def content(self, export: Export) -> str:

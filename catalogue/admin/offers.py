@@ -21,7 +21,6 @@ from catalogue.offers.slot_rules import list_times
 from catalogue.tasks import enqueue_slot_generation
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
-from reservations.models.reservations import printable_name
 
 
 class FlowRuleForm(forms.ModelForm[FlowRule]):

@@ -105,8 +105,8 @@ ENDPOINTS: Mapping[str, Sequence[Endpoint]] = {
 
 def document(*, now: datetime) -> dict[str, Any]:
     """Build /.well-known/x402. A dozen queries, and up to twenty for each product without an example."""
-    network, examples = ours(), cached_examples.get(max_age_s=EXAMPLES_MAX_AGE_S)
-    prices = pricing_price_list.current(now=now)
+    network, examples = payment_network(), cached_examples.get(max_age_s=EXAMPLES_MAX_AGE_S)
+    prices = pricing_price_list.current_prices(now=now)
     products = [
         _describe(product, prices.get(product.slug, {}), slug=examples.get(product.slug))
         for product in Product.objects.order_by("slug")
@@ -232,7 +232,7 @@ def _payment_info(
 
 cached_examples: CachedValue[Mapping[str, str]] = CachedValue(lambda: find_examples(now=timezone.now()))
 cached_prices: CachedValue[Mapping[str, Mapping[str, Decimal]]] = CachedValue(
-    lambda: pricing_price_list.current(now=timezone.now())
+    lambda: pricing_price_list.current_prices(now=timezone.now())
 )
 cached_openapi: list[tuple[bytes, Mapping[str, Mapping[str, Decimal]], bytes]] = []
 

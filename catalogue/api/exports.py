@@ -26,7 +26,7 @@ from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
 from payments import x402
-from payments.identity.caller import caller_of, identify_caller
+from payments.identity.caller import caller_of
 from payments.identity.drf_authentication import DataViewSet
 from payments.x402.purchase import Purchase
 

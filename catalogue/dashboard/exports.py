@@ -162,7 +162,7 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
 def found_one(request: PageRequest, public_id: str) -> Export:
     """Return an export of one of the account's wallets. Raises Http404."""
     try:
-        return representation.find_export_of_wallets(account_summary.addresses_of(request.access.account), public_id)
+        return representation.find_export_of_wallets(account_summary.list_addresses(request.access.account), public_id)
     except ApiError as unknown:
         raise Http404 from unknown
 

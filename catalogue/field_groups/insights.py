@@ -6,8 +6,6 @@ from typing import Any
 
 from django.db.models import Case, Value, When
 
-from catalogue.insights import MIN_REVIEWS, is_pending_approval, stale_condition
-from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Insight, Restaurant
 from catalogue.places import Place
 

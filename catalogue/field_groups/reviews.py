@@ -6,7 +6,7 @@ from typing import Any
 from catalogue.models import Restaurant
 from catalogue.places import Place
 from catalogue.reviews import listing
-from catalogue.reviews.listing import Order, ReviewQuery
+from catalogue.reviews.listing import Order
 from framework.api.urls import public_url
 
 NEWEST = 3

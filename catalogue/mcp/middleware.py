@@ -19,8 +19,8 @@ from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
 from framework.mcp.protocol_versions import HANDSHAKE_VERSIONS, ClientProtocol
 from framework.mcp.responses import MCPResponse, error_response, result_response
 from framework.mcp.server import refusal_error, refusal_result
-from payments.identity.caller import anonymous, bearer, caller_of
-from payments.rate_limits import BOOKINGS, Apart, DataRateLimitMiddleware
+from payments.identity.caller import bearer_token, caller_of
+from payments.rate_limits import BOOKINGS, Apart, DataApiMiddleware
 
 logger = logging.getLogger("tablewire.api")
 
@@ -44,7 +44,7 @@ class ForeignOrigin(ApiError):
     code = ErrorCode.FOREIGN_ORIGIN
 
 
-class McpMiddleware(DataRateLimitMiddleware):
+class McpMiddleware(DataApiMiddleware):
     """Parses the message, because its method selects the rate limit; the view finds it on the request."""
 
     prefix = "/mcp"

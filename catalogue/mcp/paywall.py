@@ -10,7 +10,6 @@ from accounts.api_keys.authentication import MissingCredentials
 from accounts.idempotency import IdempotencyKeyReused
 from catalogue import paywall
 from catalogue.exports.requests.commands import TooManyExports
-from catalogue.exports.requests.representation import NoSuchExport
 from catalogue.offers.best_offer import NoOfferAtTime
 from catalogue.offers.booking import NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
 from catalogue.places import RestaurantNotFound
@@ -65,7 +64,7 @@ REPEAT_PAYMENT = "Repeat the call with the same payment: it is not charged twice
 def deliver(call: ToolCall, content: Content) -> ToolResult:
     """Return the content, after collecting its price if it is sold. Raises what checkout.collect raises."""
     caller = caller_of(call.request)
-    if not content.sold or checkout.is_given(content.sold, caller=caller, now=call.now):
+    if not content.sold or checkout.is_free_by_plan(content.sold, caller=caller, now=call.now):
         return ToolResult(content.body)
     receipt = checkout.collect(
         checkout.Purchase.for_tool_call(call.tool, call.arguments),

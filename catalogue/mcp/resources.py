@@ -43,7 +43,7 @@ def attributes(_request: HttpRequest) -> bytes:
 
 def account(request: HttpRequest) -> bytes:
     """The body of GET /v1/me."""
-    profile = caller_profile.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
+    profile = caller_profile.load_profile(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
     return JSONRenderer().render(MeRecord(profile).data)
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import orjson
 
 from accounts import idempotency
-from accounts.idempotency import StoredResponse
 from catalogue import places
 from catalogue.models import FlowBooking
 from catalogue.offers import best_offer, booking

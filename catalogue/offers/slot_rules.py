@@ -11,7 +11,6 @@ from accounts.models import Venue
 from catalogue.hours.open_intervals import CLOSED_STATUSES
 from catalogue.models import FlowRule, Restaurant
 from catalogue.models.postgres_fields import Span
-from reservations.booking.availability import list_slots
 from reservations.models import Closure, ServicePeriod
 
 PLANNING_HORIZON = timedelta(days=14)

@@ -6,7 +6,6 @@ from celery import shared_task
 from django.db import OperationalError
 from django.utils import timezone
 
-from catalogue.hours import open_intervals
 from catalogue.models import SearchRow
 from framework.tasks.dispatch import enqueue
 

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from django.http import HttpRequest
 
-from framework.api.error_handler import message_with_param
 from framework.api.json_parser import (
     BodyHasInvalidText,
     BodyNotObject,

@@ -13,7 +13,7 @@ import orjson
 from django.http import HttpRequest
 from rest_framework import serializers
 
-from framework.api.error_handler import flatten_detail, message_with_param
+from framework.api.error_handler import flatten_detail
 from framework.api.fields import MAX_UNKNOWN_KEYS, StrictSerializer
 from framework.errors import InvalidRequest, Problem, unknown_name
 from framework.mcp import schemas

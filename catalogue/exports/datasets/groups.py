@@ -11,10 +11,7 @@ from django.db.models import Case, Q, Value, When
 from catalogue.exports.datasets.base import Column, Dataset
 from catalogue.exports.datasets.sql_json import json_nullable, json_object, json_plain, json_value
 from catalogue.field_groups import context, insights
-from catalogue.insights import MIN_REVIEWS, stale_condition
 from catalogue.insights.pipeline import approval
-from catalogue.insights.pipeline.staleness import MAX_AGE
-from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Export, Insight
 from catalogue.search.geocoding import distance
 

@@ -75,8 +75,8 @@ def order_export(
     wallet = commands.require_wallet(caller)
     kind = spec.parse_spec(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
-    commands.require_tier(caller, price_list.listed([product], now=now).from_tier)
-    if checkout.is_given([product], caller=caller, now=now):
+    commands.require_tier(caller, price_list.load_price_list([product], now=now).from_tier)
+    if checkout.is_free_by_plan([product], caller=caller, now=now):
         return OrderedExport(commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now))
     sale = Sale(caller, wallet, kind, product, purchase, proof, receipt_token, now)
     if (ordered := sale.find_bought()) is not None:
@@ -113,7 +113,7 @@ class Sale:
                 )
             raise self.payment_used_error("This payment is for something else. One payment buys one export.", row)
         if bought.payment_id == row.pk and row.state in Payment.EARNED:
-            return OrderedExport(bought, receipt_of(row))
+            return OrderedExport(bought, Receipt.for_payment(row))
         if row.state in REFUNDS:
             if self.is_spendable(row):
                 return None
@@ -127,7 +127,9 @@ class Sale:
     def find_ledger_row(self) -> Payment | None:
         """Return the ledger row of the presented payment, or of the one with the same payment identifier."""
         if isinstance(self.proof, TransactionProof):
-            rows = Payment.objects.filter(network=ours().caip2, tx_hash=self.proof.tx_hash, form=Payment.Form.TX)
+            rows = Payment.objects.filter(
+                network=payment_network().caip2, tx_hash=self.proof.tx_hash, form=Payment.Form.TX
+            )
             transfers = rows.order_by("log_index", "pk")
             return transfers.filter(payer__in=self.caller.wallets).first() or transfers.first()
         if not isinstance(self.proof, Authorization):
@@ -143,7 +145,7 @@ class Sale:
 
     def payment_used_error(self, words: str, row: Payment) -> PaymentAlreadyUsed:
         """Build the error for a payment that buys nothing here."""
-        quote = price_list.listed([self.product], now=self.now).quote(self.caller.terms_for(None) or STANDARD)
+        quote = price_list.load_price_list([self.product], now=self.now).quote(self.caller.terms_for(None) or STANDARD)
         reason, refund = (row.state, row.public_id) if row.state in REFUNDS else (None, None)
         return PaymentAlreadyUsed(words, quote=quote, purchase=self.purchase, reason=reason, refund=refund)
 
@@ -159,7 +161,9 @@ class Sale:
         ):
             # The export is paid, so a presented payment is not settled.
             row = self.find_ledger_row()
-            return OrderedExport(found, receipt_of(row) if row is not None and row.pk == found.payment_id else None)
+            return OrderedExport(
+                found, Receipt.for_payment(row) if row is not None and row.pk == found.payment_id else None
+            )
         if self.proof is None:
             # Raises the challenge with the price.
             self.collect(self.purchase)

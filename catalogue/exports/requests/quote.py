@@ -103,7 +103,7 @@ def order_free_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetim
     wallet = commands.require_wallet(caller)
     kind = spec.parse_spec(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
-    commands.require_tier(caller, price_list.listed([product], now=now).from_tier)
-    if not checkout.is_given([product], caller=caller, now=now):
+    commands.require_tier(caller, price_list.load_price_list([product], now=now).from_tier)
+    if not checkout.is_free_by_plan([product], caller=caller, now=now):
         raise ExportHasPrice("This export has a price: the wallet orders and pays it with POST /v1/exports.")
     return commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now)

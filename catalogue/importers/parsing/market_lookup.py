@@ -8,7 +8,7 @@ from django.db import connection
 
 from catalogue.importers.row_errors import RowRejected
 from catalogue.models import Landmark, Market
-from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
+from catalogue.search.geocoding.distance import Location, distance_m
 
 NEIGHBORHOOD_REACH_M = 1500
 

@@ -12,7 +12,6 @@ from catalogue.importers.parsing import csv_rows
 from catalogue.importers.parsing.market_lookup import MarketIndex
 from catalogue.importers.parsing.parsed_place import read_location
 from catalogue.importers.row_errors import (
-    RecordCount,
     Reject,
     Row,
     RowCounts,
@@ -22,7 +21,7 @@ from catalogue.importers.row_errors import (
 )
 from catalogue.models import Landmark
 from catalogue.reference_data import OWN
-from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
+from catalogue.search.geocoding.distance import Location, distance_m
 
 COLUMNS = ("qid", "name", "kind", "latitude", "longitude")
 MATCH_RADIUS_M = 150

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from catalogue.hours import Hours
-from catalogue.hours.serialization import format_time
 from catalogue.insights.providers.base import BestTime, Claim, Discount, Window
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

@@ -7,10 +7,8 @@ from rest_framework import serializers
 
 from accounts import idempotency
 from catalogue import responses
-from catalogue.filters.offers import OfferParams
 from catalogue.mcp.tools.search import MARKET, MARKET_WORDS, SHORT
 from catalogue.offers import idempotent_booking
-from catalogue.offers.idempotent_booking import RestaurantTime
 from catalogue.serializers import SLUG
 from catalogue.serializers.offers import FlowBookingRecord, NewFlowBooking
 from framework.api.error_handler import flatten_detail, invalid_request

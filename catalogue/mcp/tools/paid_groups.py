@@ -4,7 +4,6 @@ from functools import partial
 
 from catalogue import responses
 from catalogue.filters import paid_groups as filters
-from catalogue.filters.history import HistoryParams
 from catalogue.mcp import paywall
 from catalogue.mcp.tools.search import CURSOR_WORDS, SHORT, SLUG_WORDS
 from framework.mcp import schemas

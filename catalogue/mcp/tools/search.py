@@ -5,7 +5,6 @@ from functools import partial
 import orjson
 
 from catalogue import filters, responses
-from catalogue.filters.history import RestaurantParams
 from catalogue.mcp import paywall
 from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
