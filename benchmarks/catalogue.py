@@ -111,7 +111,7 @@ def cases(rng: random.Random) -> Iterator[Case]:
             return None
 
     many = [Restaurant.objects.get(pk=pk) for (pk,) in fetch_all(BY_REVIEW_COUNT)]
-    newest = listing.Question(sort=listing.Order.NEWEST)
+    newest = listing.ReviewQuery(sort=listing.Order.NEWEST)
     deep = []
     for place in many:
         cursor = None
@@ -133,8 +133,8 @@ def cases(rng: random.Random) -> Iterator[Case]:
     yield Case("landmark", 6, lambda spot: resolved(spot.landmark))
     yield Case("landmark, a letter missing", 17, misspelt)
     yield Case("slug", 0.4, lambda spot: field_groups.read_record(spot.slug, groups=("core",), now=now))
-    yield Case("newest reviews", 0.23, lambda _: listing.page(rng.choice(many), newest, now=now))
-    yield Case("reviews, page 20", 0.23, lambda _: listing.page(*rng.choice(deep), now=now))
+    yield Case("newest reviews", 0.23, lambda _: listing.list_reviews(rng.choice(many), newest, now=now))
+    yield Case("reviews, page 20", 0.23, lambda _: listing.list_reviews(*rng.choice(deep), now=now))
     yield Case("autocomplete", None, lambda spot: autocomplete.suggest(spot.name[: rng.randint(3, 6)]))
     yield Case(
         "offers near",

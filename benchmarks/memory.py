@@ -121,7 +121,7 @@ class Memory:
         run.step("memory: exporting reviews")
         with MemoryMonitor(worker) as busy:
             export, _ = run_export("reviews", "parquet", max_s=MAX_S)
-        commands.cancel(export, actor="system", now=timezone.now())
+        commands.cancel_export(export, actor="system", now=timezone.now())
         run.settings["memory"] = {
             "judged": NOTE,
             "web worker": f"the largest process that serves: {web}",

@@ -11,11 +11,11 @@ class CatalogueConfig(AppConfig):
 
     def ready(self) -> None:
         from catalogue import consistency_checks
-        from catalogue.insights.providers.checks import check
+        from catalogue.insights.providers.checks import check_provider
         from catalogue.offers.booking import erase_contacts
         from framework import consistency
         from reservations.guests import erasure
 
-        checks.register(check)
+        checks.register(check_provider)
         consistency.SOURCES.append(consistency_checks.run_checks)
         erasure.ERASERS.append(erase_contacts)

@@ -11,13 +11,12 @@ import orjson
 from catalogue import attribution, field_groups, history, places, reference_data, search, serializers
 from catalogue.field_groups import insights
 from catalogue.field_groups.context import KINDS, describe_neighborhood, list_landmarks
-from catalogue.insights import Met, meet
+from catalogue.insights import OnDemandResult, write_or_queue
 from catalogue.matching import match_endpoint
 from catalogue.models import Attribute, Market, Restaurant
 from catalogue.offers import search as offers_search
 from catalogue.photos import list_photos
-from catalogue.reviews.listing import Question
-from catalogue.reviews.listing import page_of as page_of_reviews
+from catalogue.reviews.listing import ReviewQuery, list_reviews_by_slug
 from catalogue.search.geocoding.landmarks import search_landmarks
 from catalogue.search.text import autocomplete
 from catalogue.serializers.offers import FlowOfferAnswer, FlowSlotAnswer
@@ -63,7 +62,11 @@ def restaurant(slug: str, params: dict[str, Any], *, now: datetime, is_buyer: Ca
     # Sold fields are read from the primary, as prices are, so that the content matches the quote.
     is_free = {*params["fields"]} == {field_groups.CORE} and not params.get("at")
     record = read_replica.read_from_replica(read) if is_free else read()
-    if insights.needs_insight(record.values) and is_buyer() and generate_insight(places.find(slug), now=now):
+    if (
+        insights.needs_insight(record.values)
+        and is_buyer()
+        and generate_insight(places.find_restaurant(slug), now=now)
+    ):
         record = read()
     return Content(serializers.render_record(record), record.sold, partial(serializers.render_etag_content, record))
 
@@ -83,7 +86,7 @@ def suggestions(params: dict[str, Any], *, now: datetime) -> Content:
 
 def matches(params: dict[str, Any], *, now: datetime) -> Content:
     """Return the restaurants that match a record of the caller."""
-    found = match_endpoint.match(**params)
+    found = match_endpoint.find_matches(**params)
     lines = attribution.restaurant_attribution([match.slug for match in found])
     page = AttributedListing(rows=found, limit=params["limit"], as_of=now, attribution=lines)
     return list_content(serializers.MatchAnswer(page).data)
@@ -119,14 +122,14 @@ def list_content(answer: Any) -> Content:
 
 def reviews(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
     """Return a page of reviews, which is sold unless it is empty."""
-    page = page_of_reviews(slug, Question(**params), now=now)
+    page = list_reviews_by_slug(slug, ReviewQuery(**params), now=now)
     rows = orjson.Fragment(page.json) if page.rows else ()
     return paid_page({"data": rows, "summary": page.summary, "attribution": page.attribution}, page, product="reviews")
 
 
 def photos(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
     """Return a page of photos, which is sold unless it is empty."""
-    page = list_photos(places.place(slug).pk, **params, now=now)
+    page = list_photos(places.find_place(slug).pk, **params, now=now)
     return paid_page({"data": page.rows, "attribution": page.attribution}, page, product="photos")
 
 
@@ -145,7 +148,7 @@ def paid_page(members: dict[str, Any], page: PageInfo, *, product: str) -> Conte
 
 def context(slug: str, params: dict[str, Any]) -> Content:
     """Return the landmarks near a restaurant, which are sold unless there are none."""
-    place = places.place(slug)
+    place = places.find_place(slug)
     entries = list_landmarks(place, kinds=params.get("kind", KINDS), radius_m=params["radius"], limit=params["limit"])
     members = {
         "slug": place.slug,
@@ -163,9 +166,9 @@ def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = never) -
     If it is missing or stale, and only then, `is_buyer` is called; for a caller who could buy it, it is generated: at
     once if that is quick, or else by a task.
     """
-    place = places.place(slug)
+    place = places.find_place(slug)
     group = insights.read_group(place, now)
-    if insights.needs_insight(group) and is_buyer() and generate_insight(places.find(slug), now=now):
+    if insights.needs_insight(group) and is_buyer() and generate_insight(places.find_restaurant(slug), now=now):
         group = insights.read_group(place, now)
     record = InsightAnswer({"slug": place.slug, **group}).data
     return Content(JSONRenderer().render(record), ("ai_insight",) if group["ai_insight"] else ())
@@ -173,8 +176,8 @@ def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = never) -
 
 def generate_insight(place: Restaurant, *, now: datetime) -> bool:
     """Generate an insight, or enqueue a task for it, once a minute; return whether it was generated."""
-    met = meet(place, now=now)
-    if met is Met.NOTED:
+    result = write_or_queue(place, now=now)
+    if result is OnDemandResult.QUEUED:
         enqueue_demanded_insights()
     return result is OnDemandResult.WRITTEN
 
@@ -195,7 +198,7 @@ def offers(params: dict[str, Any], *, now: datetime) -> Content:
 def restaurant_offers(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
     """Return a page of the offers of a restaurant."""
     page = offers_search.list_restaurant_slots(
-        places.find(slug),
+        places.find_restaurant(slug),
         day=params.get("date"),
         party_size=params.get("party_size"),
         limit=params["limit"],

@@ -51,7 +51,7 @@ QUEUES = ("webhooks", "dedicated", "priority", "elevated", "standard")
 app.conf.task_create_missing_queues = True
 app.conf.beat_schedule = {
     "refresh-open-spans": {
-        "task": "catalogue.tasks.refresh_open_spans",
+        "task": "catalogue.tasks.refresh_open_intervals",
         # Markets are in different time zones: each hour the restaurants whose spans end soon.
         "schedule": crontab(minute="7"),
     },

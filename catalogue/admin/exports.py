@@ -16,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
+from accounts.api_keys.authentication import get_staff_actor
 from catalogue.exports.datasets import CORE, GROUPS
 from catalogue.exports.requests import commands, representation
 from catalogue.exports.storage import manifest
@@ -247,7 +248,7 @@ class ExportAdmin(ReadOnlyAdmin):
         """Queue failed exports, and report the others."""
         for export in queryset:
             try:
-                is_queued = commands.restart_export(export, actor=staff(request), now=timezone.now())
+                is_queued = commands.restart_export(export, actor=get_staff_actor(request), now=timezone.now())
             except ApiError as refusal:
                 self.message_user(request, f"Export {export.public_id}: {refusal.message}", messages.ERROR)
                 continue
@@ -263,7 +264,7 @@ class ExportAdmin(ReadOnlyAdmin):
         if "confirmed" not in request.POST:
             return self.ask(request, queryset.filter(status__in=[*UNFINISHED, Export.Status.SUCCEEDED]))
         for export in queryset:
-            if commands.cancel_export(export, actor=staff(request), now=timezone.now()):
+            if commands.cancel_export(export, actor=get_staff_actor(request), now=timezone.now()):
                 self.message_user(
                     request, f"Export {export.public_id} was cancelled and its files deleted.", messages.SUCCESS
                 )

@@ -21,6 +21,7 @@ from catalogue.offers.slot_rules import list_times
 from catalogue.tasks import enqueue_slot_generation
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
+from reservations.models.reservations import printable_name
 
 
 class FlowRuleForm(forms.ModelForm[FlowRule]):
@@ -188,7 +189,7 @@ class FlowBookingAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Guest")
     def guest(self, booking: FlowBooking) -> str:
-        return legible(booking.reservation.customer_name)
+        return printable_name(booking.reservation.customer_name)
 
     @admin.display(description="Percent")
     def percent(self, booking: FlowBooking) -> int:

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from catalogue.hours import holidays
 from catalogue.models import Attribute, Cuisine, Holiday, Market, Source
-from catalogue.tasks import enqueue_open_spans, enqueue_rendering
+from catalogue.tasks import enqueue_open_intervals, enqueue_rendering
 from framework.admin.large_tables import LargeTableAdmin
 
 
@@ -109,7 +109,7 @@ def recalculate_hours(markets: Iterable[str]) -> None:
     """Call it in the transaction that changes the holidays of these markets."""
     for market in sorted(markets):
         holidays.mark_hours_outdated(market)
-    transaction.on_commit(enqueue_open_spans)
+    transaction.on_commit(enqueue_open_intervals)
 
 
 @admin.register(Source)

@@ -20,9 +20,9 @@ def well_known(request: HttpRequest) -> HttpResponse:
     if refusal := error_handler.reject_unsafe_method(request):
         return refusal
     try:
-        content = x402_manifest.written()
+        content = x402_manifest.render()
     except ServiceUnavailable as error:
-        return error_handler.unnumbered_response(error, request)
+        return error_handler.error_response(error, request)
     return cacheable_documents.document_response(request, content)
 
 
@@ -31,7 +31,7 @@ def llms(request: HttpRequest) -> HttpResponse:
     """The index of the documentation for language models."""
     if refusal := error_handler.reject_unsafe_method(request):
         return refusal
-    return cacheable_documents.document_response(request, llms_txt.written(), content_type=MARKDOWN)
+    return cacheable_documents.document_response(request, llms_txt.render(), content_type=MARKDOWN)
 
 
 @csrf_exempt
@@ -41,7 +41,7 @@ def page(request: HttpRequest, path: str) -> HttpResponse:
         return refusal
     file = llms_txt.files().get(path)
     if file is None:
-        return error_handler.unnumbered_response(NotFound(), request)
-    response = cacheable_documents.document_response(request, file.read_bytes(), kind=KINDS[file.suffix])
+        return error_handler.error_response(NotFound(), request)
+    response = cacheable_documents.document_response(request, file.read_bytes(), content_type=KINDS[file.suffix])
     response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     return response

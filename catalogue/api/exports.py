@@ -26,7 +26,7 @@ from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
 from payments import x402
-from payments.identity.caller import caller_of
+from payments.identity.caller import caller_of, identify_caller
 from payments.identity.drf_authentication import DataViewSet
 from payments.x402.purchase import Purchase
 
@@ -56,7 +56,7 @@ BUCKET_LOCATION = OpenApiParameter(
 TYPES = dict.fromkeys(formats.CONTENT_TYPES.values())
 CONTENT: dict[Any, Any] = {
     **{(200, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The whole file.") for kind in TYPES},
-    (200, signed_urls.MANIFEST): OpenApiResponse(OpenApiTypes.OBJECT, description="The manifest."),
+    (200, signed_urls.MANIFEST_TYPE): OpenApiResponse(OpenApiTypes.OBJECT, description="The manifest."),
     **{(206, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The requested range.") for kind in TYPES},
     302: OpenApiResponse(description="The files are stored in a bucket, which supports Range too."),
 }
@@ -135,7 +135,7 @@ class ExportViewSet(DataViewSet[Export]):
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """The progress of an export; once it has succeeded, its files with checksums and new links."""
-        return self.answer(representation.find(self.wallet, id))
+        return self.answer(representation.find_export(self.wallet, id))
 
     @extend_schema(
         operation_id="cancel_export",
@@ -143,7 +143,7 @@ class ExportViewSet(DataViewSet[Export]):
         parameters=[ID],
         responses=schema.documented_responses(
             {204: OpenApiResponse(description="The export was cancelled and its files were deleted.")},
-            refusals=[403, 404],
+            errors=[403, 404],
         ),
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
@@ -186,48 +186,52 @@ class ExportViewSet(DataViewSet[Export]):
             export = get_object_or_404(Export.objects.known_as(id))
         else:
             # The rate limiter does not identify callers of files (payments.rate_limits).
-            self.wallet = commands.owner(identify(request, now=now))
-            export = representation.find(self.wallet, id)
-            until = signed_urls.good_until(export, now=now)
-        return file_response(request, signed_urls.kept(export, name, now=now), until=until, now=now)
+            self.wallet = commands.require_wallet(identify_caller(request, now=now))
+            export = representation.find_export(self.wallet, id)
+            until = signed_urls.link_expiry(export, now=now)
+        return file_response(request, signed_urls.find_file(export, name, now=now), until=until, now=now)
 
     def answer(self, export: Export, code: int = status.HTTP_200_OK) -> Response:
         """Return the record of an export, which is not cacheable."""
-        shown = representation.show(export, now=timezone.now())
+        shown = representation.represent_export(export, now=timezone.now())
         return Response(serializers.ExportRecord(shown).data, status=code, headers={"Cache-Control": "no-store"})
 
 
-def file_response(request: Request, kept: signed_urls.Kept, *, until: datetime, now: datetime) -> HttpResponse:
+def file_response(request: Request, stored: signed_urls.StoredFile, *, until: datetime, now: datetime) -> HttpResponse:
     """Return a file, a range of it, its headers, 304, or a redirect to the bucket until its link expires.
 
     The body is not streamed (worker.ROWS_A_PART limits its size), because a slow reader of a stream would block a
     thread.
     """
-    tag = f'"{kept.sha256}"'
+    tag = f'"{stored.sha256}"'
     # The manifest is small, and a part of it would not be valid JSON.
-    has_ranges = kept.content_type != signed_urls.MANIFEST
+    has_ranges = stored.content_type != signed_urls.MANIFEST_TYPE
     headers = {
         "ETag": tag,
         "Accept-Ranges": "bytes" if has_ranges else "none",
         "Cache-Control": signed_urls.CACHE_CONTROL,
     }
-    if conditional_requests.matches_if_none_match(request, kept.sha256):
+    if conditional_requests.matches_if_none_match(request, stored.sha256):
         return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
-    elsewhere = kept.elsewhere(str(request.method), until=until, now=now)
-    if elsewhere is not None:
+    redirect_url = stored.redirect_url(str(request.method), until=until, now=now)
+    if redirect_url is not None:
         # Not cacheable, because the URL gives access to the file.
-        return HttpResponse(status=status.HTTP_302_FOUND, headers={"Location": elsewhere, "Cache-Control": "no-store"})
-    headers["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=kept.name))
+        return HttpResponse(
+            status=status.HTTP_302_FOUND, headers={"Location": redirect_url, "Cache-Control": "no-store"}
+        )
+    headers["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=stored.name))
     if request.method == "HEAD":
-        headers["Content-Length"] = str(kept.size)
-        return HttpResponse(content_type=kept.content_type, headers=headers)
-    asked = request.headers.get("Range", "") if has_ranges and request.headers.get("If-Range", tag) == tag else ""
-    span = byte_ranges.parse_range(asked, size=kept.size)
-    content = kept.read(span or byte_ranges.ByteRange(0, kept.size - 1, kept.size))
+        headers["Content-Length"] = str(stored.size)
+        return HttpResponse(content_type=stored.content_type, headers=headers)
+    range_header = (
+        request.headers.get("Range", "") if has_ranges and request.headers.get("If-Range", tag) == tag else ""
+    )
+    span = byte_ranges.parse_range(range_header, size=stored.size)
+    content = stored.read(span or byte_ranges.ByteRange(0, stored.size - 1, stored.size))
     headers |= {"Content-Range": span.content_range} if span else {}
     return HttpResponse(
         content,
-        content_type=kept.content_type,
+        content_type=stored.content_type,
         status=status.HTTP_206_PARTIAL_CONTENT if span else status.HTTP_200_OK,
         headers={**headers, "Content-Length": str(len(content))},
     )

@@ -54,7 +54,7 @@ class FlowSlotViewSet(DataViewSet[FlowSlot]):
         operation_id="list_restaurant_offers",
         summary="List the offers of a restaurant",
         parameters=[SLUG, SlotParams, *CONDITIONAL, MOVED],
-        responses=free_responses(serializers.FlowSlotAnswer, refusals=[308, 404, 410]),
+        responses=free_responses(serializers.FlowSlotAnswer, errors=[308, 404, 410]),
     )
     def list(self, request: Request, slug: str) -> HttpResponse:
         """Discounts at a time of day, soonest first, of one day or of the next 14. Free; no key.
@@ -93,7 +93,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         operation_id="get_offer",
         summary="Retrieve an offer",
         parameters=[schema.path_id("fo"), *CONDITIONAL],
-        responses=free_responses(serializers.FlowSlotRecord, refusals=[404]),
+        responses=free_responses(serializers.FlowSlotRecord, errors=[404]),
     )
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """An offer with its status, even if it is over. Free; no key."""
@@ -123,7 +123,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         form = serializers.NewFlowBooking(data=json_body(request))
         form.is_valid(raise_exception=True)
         booking_request = BookingRequest(at=id, guest=form.validated_data)
-        return idempotency.once(
+        return idempotency.respond_once(
             request,
             scope=booking_request.scope,
             effect=lambda: created(idempotent_booking.book_request(booking_request, now=timezone.now())),

@@ -74,14 +74,14 @@ def product_extensions(*names: str, one_a_call: bool = False) -> dict[str, Any]:
     return {"x-products": list(names), **({"x-one-product-a-call": True} if one_a_call else {})}
 
 
-def free_responses(good: Any, *, refusals: Sequence[int] = ()) -> dict[int, Any]:
+def free_responses(good: Any, *, errors: Sequence[int] = ()) -> dict[int, Any]:
     """Return the responses of a free operation, whose parameters include CONDITIONAL."""
-    return schema.documented_responses({200: good, 304: UNCHANGED}, refusals=refusals)
+    return schema.documented_responses({200: good, 304: UNCHANGED}, errors=errors)
 
 
 def paid_responses(good: Any, *, of_restaurant: bool = True) -> dict[int, Any]:
     """Return the responses of a paid operation; `of_restaurant` adds those of renamed and erased restaurants."""
-    refusals = [308, 403, 404, 409, 410] if of_restaurant else [403, 409]
+    errors = [308, 403, 404, 409, 410] if of_restaurant else [403, 409]
     return {
         **schema.documented_responses({200: good, 304: UNCHANGED}, errors=errors),
         402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),

@@ -46,7 +46,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         operation_id="search_restaurants",
         summary="Search restaurants",
         parameters=[filters.SearchParams, *CONDITIONAL],
-        responses=free_responses(FOUND, refusals=[403]),
+        responses=free_responses(FOUND, errors=[403]),
     )
     def list(self, request: Request) -> HttpResponse:
         """Search by location, opening hours, words, cuisine, price and rating. Free; no key.
@@ -86,7 +86,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         operation_id="get_restaurant_hours",
         summary="List the opening hours of a restaurant",
         parameters=[SLUG, filters.HoursParams, *CONDITIONAL, MOVED],
-        responses=free_responses(serializers.HoursForDatesRecord, refusals=[308, 404, 410]),
+        responses=free_responses(serializers.HoursForDatesRecord, errors=[308, 404, 410]),
     )
     @action(detail=True)
     def hours(self, request: Request, slug: str) -> HttpResponse:

@@ -47,7 +47,7 @@ class Record:
 def read_record(slug: str, *, groups: Sequence[str], now: datetime, at: datetime | None = None) -> Record:
     """Return the requested groups of a restaurant; with `at` only `core`, as it was then, which is sold as history.
 
-    One query for `core`; one for all other groups together, and those of each. Raises what places.place and
+    One query for `core`; one for all other groups together, and those of each. Raises what places.find_place and
     as_of.read_core_as_of raise.
     """
     if at is not None:
@@ -60,7 +60,7 @@ def read_record(slug: str, *, groups: Sequence[str], now: datetime, at: datetime
     others = [group for name, group in GROUPS.items() if name in groups and name != CORE]
     if core and not others:
         return Record({}, core=core)
-    restaurant = places.place(slug)
+    restaurant = places.find_place(slug)
     values: dict[str, Any] = {"slug": restaurant.slug, "name": restaurant.name}
     sold: list[str] = []
     for group in others:

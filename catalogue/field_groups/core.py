@@ -55,10 +55,10 @@ class CoreFields:
 
 
 def read_core(slug: str, *, now: datetime) -> CoreFields:
-    """Return the free fields. One query. Raises what places.missing returns."""
+    """Return the free fields. One query. Raises what places.missing_error returns."""
     row = prepared_statements.fetch_one(READ, {"slug": slug, "now": now})
     if row is None:
-        raise places.missing(slug)
+        raise places.missing_error(slug)
     pk, status, zone, known, before, hours, after, until, opens, closes, has_intervals, percent, *slot = row
     has_current_intervals = until is not None and until >= now + NEXT_CHANGE_WITHIN
     # Hours without weekly periods are unknown after the last special day, which the intervals do not contain.

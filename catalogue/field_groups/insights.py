@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db.models import Case, Value, When
 
+from catalogue.insights import MIN_REVIEWS, is_pending_approval, stale_condition
+from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Insight, Restaurant
 from catalogue.places import Place
 
@@ -21,7 +23,10 @@ AWAITING_APPROVAL = "awaiting_approval"
 
 def read_group(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """Return the text and detail of the insight, even if it is stale, or the reason why there is none. One query."""
-    stale = Case(When(is_stale(chosen(), now=now, restaurant="restaurant__"), then=Value(True)), default=Value(False))
+    stale = Case(
+        When(stale_condition(get_provider(), now=now, restaurant="restaurant__"), then=Value(True)),
+        default=Value(False),
+    )
     found = Insight.objects.filter(restaurant=restaurant.pk).annotate(stale=stale).first()
     reason = _reason(restaurant, found)
     if found is None or reason:
@@ -43,14 +48,14 @@ def read_group(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
 def _reason(restaurant: Restaurant | Place, found: Insight | None) -> str | None:
     if found and found.hidden:
         return WITHHELD
-    if restaurant.review_count < FEWEST_REVIEWS:
+    if restaurant.review_count < MIN_REVIEWS:
         return TOO_FEW_REVIEWS
     if found and found.text:
-        return AWAITING_APPROVAL if is_waiting(found) else None
+        return AWAITING_APPROVAL if is_pending_approval(found) else None
     if found is None or found.failed_at:
         return NOT_WRITTEN_YET
     # An insight without text: too few reviews are stored, or none of them supports a claim.
-    return TOO_FEW_REVIEWS if found.review_count < FEWEST_REVIEWS else NOTHING_TO_SAY
+    return TOO_FEW_REVIEWS if found.review_count < MIN_REVIEWS else NOTHING_TO_SAY
 
 
 def needs_insight(group: Mapping[str, Any]) -> bool:

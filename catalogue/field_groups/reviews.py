@@ -6,7 +6,7 @@ from typing import Any
 from catalogue.models import Restaurant
 from catalogue.places import Place
 from catalogue.reviews import listing
-from catalogue.reviews.listing import Order
+from catalogue.reviews.listing import Order, ReviewQuery
 from framework.api.urls import public_url
 
 NEWEST = 3
@@ -16,7 +16,7 @@ CURSOR_PERIOD = timedelta(minutes=30)
 
 def read_group(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """Return the newest reviews, a summary of all, and the URL of the next page; None without reviews."""
-    page = listing.page(restaurant, Question(sort=Order.NEWEST, limit=NEWEST), now=cursor_time(now))
+    page = listing.list_reviews(restaurant, ReviewQuery(sort=Order.NEWEST, limit=NEWEST), now=cursor_time(now))
     if not page.rows:
         return {"reviews": None}
     path = f"/v1/restaurants/{restaurant.slug}/reviews?sort=newest&limit={NEWEST}&cursor={page.next_cursor}"

@@ -12,12 +12,12 @@ __all__ = [
     "CuisineParams",
     "DownloadParams",
     "HoursParams",
+    "IntegerParam",
     "LandmarkParams",
     "ListParam",
     "MatchParams",
     "PageParams",
     "QueryParams",
     "SearchParams",
-    "IntegerParam",
     "Words",
 ]

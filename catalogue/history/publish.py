@@ -5,7 +5,7 @@ from django.db import connection, transaction
 from framework.db.actor import set_actor
 from framework.db.locks import AdvisoryLock
 
-__all__ = ["set_actor", "publish_versions"]
+__all__ = ["publish_versions", "set_actor"]
 
 FEED_LOCK = AdvisoryLock("version feed")
 BATCH_SIZE = 10_000

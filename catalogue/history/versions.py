@@ -33,10 +33,10 @@ class VersionEntry:
 
 
 def list_versions(slug: str, *, limit: int, now: datetime, cursor: str | None = None) -> Listing[VersionEntry]:
-    """Return the versions of a restaurant, newest first. Three queries. Raises what places.place raises, and
+    """Return the versions of a restaurant, newest first. Three queries. Raises what places.find_place raises, and
     InvalidCursor.
     """
-    restaurant = places.place(slug)
+    restaurant = places.find_place(slug)
     fingerprint = pagination_cursor.fingerprint("history", restaurant.pk, limit)
     start = pagination_cursor.decode_cursor(cursor, question=fingerprint, now=now) if cursor else None
     as_of = start.as_of if start else now

@@ -66,7 +66,7 @@ def list_hours(slug: str, *, first: date | None, last: date | None, now: datetim
     Four queries. Raises NotFound, Renamed and Gone, and InvalidRequest for days in the wrong order, too many, or more
     than a year away.
     """
-    restaurant = places.find(slug)
+    restaurant = places.find_restaurant(slug)
     hours = parse_hours(restaurant)
     zone = ZoneInfo(hours.timezone if hours else restaurant.market.timezone)
     today = now.astimezone(zone).date()

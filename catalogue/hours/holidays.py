@@ -74,7 +74,7 @@ def mark_hours_outdated(market: str) -> int:
     """Mark the open intervals of a market's restaurants whose hours mention holidays as missing; return how many.
 
     Call it after changing Holiday rows, in the same transaction, and enqueue the task on commit
-    (catalogue.tasks.enqueue_open_spans). One statement, which reads the market's restaurants: 30,000 take 0.2 s.
+    (catalogue.tasks.enqueue_open_intervals). One statement, which reads the market's restaurants: 30,000 take 0.2 s.
     """
     with connection.cursor() as cursor:
         cursor.execute(MARK_HOURS_OUTDATED, [market])

@@ -84,8 +84,8 @@ def _needs_review(pair: CandidatePair, sources: Mapping[UUID, frozenset[str]], *
     return is_of_others or pair.likeness.verdict == Verdict.SAME
 
 
-def _to_known(place: ParsedPlace) -> Known:
-    return Known(
+def _to_known(place: ParsedPlace) -> PlaceRecord:
+    return PlaceRecord(
         name=place.name,
         alt_names=tuple(place.alt_names),
         line1=place.line1,
@@ -97,19 +97,19 @@ def _to_known(place: ParsedPlace) -> Known:
     )
 
 
-def _find_candidates(places: Sequence[ParsedPlace], known: Sequence[Known]) -> list[CandidatePair]:
+def _find_candidates(places: Sequence[ParsedPlace], known: Sequence[PlaceRecord]) -> list[CandidatePair]:
     # Only places without a location are searched by market, and all of those are in the market of the run.
     market = next((place.market_id for place in places if place.latitude is None), None)
     return [
         CandidatePair(number, pk, likeness)
-        for number, found in enumerate(scoring.candidates(known, market=market))
+        for number, found in enumerate(scoring.find_candidates(known, market=market))
         for pk, there in found[:MAX_COMPARED]
         if (likeness := _compare(known[number], there)) is not None
     ]
 
 
-def _compare(here: Known, there: Known) -> Likeness | None:
-    likeness = scoring.likeness(here, there)
+def _compare(here: PlaceRecord, there: PlaceRecord) -> MatchScore | None:
+    likeness = scoring.score_pair(here, there)
     return None if likeness.verdict == Verdict.DIFFERENT else likeness
 
 
@@ -120,7 +120,7 @@ def _load_sources(restaurants: set[UUID]) -> dict[UUID, frozenset[str]]:
     return {pk: frozenset(keys) for pk, keys in sources.items()}
 
 
-def _find_pairs_within(known: Sequence[Known]) -> Iterator[CandidatePair]:
+def _find_pairs_within(known: Sequence[PlaceRecord]) -> Iterator[CandidatePair]:
     """Find pairs among the new places: within 150 m or with the same phone, and with similar names."""
     names = [scoring.fold(each.name) for each in known]
     cells: dict[Cell | str, list[int]] = defaultdict(list)
@@ -143,7 +143,7 @@ def _cell(known: PlaceRecord) -> Cell:
     return floor(known.lat / CELL), floor(known.lng * cos(radians(round(known.lat, 1))) / CELL)
 
 
-def _neighbor_cells(known: Known) -> Iterator[Cell]:
+def _neighbor_cells(known: PlaceRecord) -> Iterator[Cell]:
     cell = _cell(known)
     if isinstance(cell, str):
         yield cell

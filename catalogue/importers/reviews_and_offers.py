@@ -48,7 +48,7 @@ def write_reviews_and_rules(contents: Sequence[RecordContent], *, source: str, n
     reviewed = _write_reviews(
         [each for each in contents if each.place.reviews is not None], source=source, records=records
     )
-    aggregates.restaurants(reviewed, now=now)
+    aggregates.update_restaurants(reviewed, now=now)
     return reviewed | _write_rules([each for each in contents if each.place.flow_rules is not None], records=records)
 
 

@@ -212,7 +212,7 @@ class RestaurantImport:
 
     def _create(self, places: Mapping[int, ParsedPlace], *, now: datetime) -> dict[int, Restaurant]:
         """Create the new restaurants; return them by the numbers of their places."""
-        addresses = slugs.free([(place.name, place.neighborhood) for place in places.values()])
+        addresses = slugs.allocate_slugs([(place.name, place.neighborhood) for place in places.values()])
         restaurants = {
             number: Restaurant(
                 slug=slug,
@@ -255,7 +255,7 @@ class RestaurantImport:
                             "name": pair.likeness.name,
                             "address": pair.likeness.address,
                             "phone": pair.likeness.phone_equal,
-                            "metres": pair.likeness.metres,
+                            "distance_m": pair.likeness.distance_m,
                         },
                         found_at=now,
                     )

@@ -58,4 +58,4 @@ def _suggest(typed: str, kind: Kind) -> list[Suggestion]:
     """Suggestions of one kind, one more than are returned; none for a text longer than MAX_LENGTH."""
     # A slug has hyphens where its name has spaces.
     words = " ".join(typed.replace("-", " ").split())
-    return autocomplete.suggest(words, limit=MAX_COMPLETIONS + 1, of=(kind,)) if len(words) <= MAX_LENGTH else []
+    return autocomplete.suggest(words, limit=MAX_COMPLETIONS + 1, kinds=(kind,)) if len(words) <= MAX_LENGTH else []

@@ -19,8 +19,8 @@ from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
 from framework.mcp.protocol_versions import HANDSHAKE_VERSIONS, ClientProtocol
 from framework.mcp.responses import MCPResponse, error_response, result_response
 from framework.mcp.server import refusal_error, refusal_result
-from payments.identity.caller import bearer_token, caller_of
-from payments.rate_limits import BOOKINGS, Apart, DataApiMiddleware
+from payments.identity.caller import anonymous_caller, bearer_token, caller_of
+from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
 
 logger = logging.getLogger("tablewire.api")
 
@@ -28,11 +28,11 @@ logger = logging.getLogger("tablewire.api")
 CALL_TOOL, READ_RESOURCE = "tools/call", "resources/read"
 BOOKING_TOOL = "book_table"
 # All other messages: lists, prompts, completion, and what cannot be parsed.
-MESSAGES = Apart("mcp", limit=240)
+MESSAGES = FixedLimit("mcp", limit=240)
 # A message is parsed before its limit is known. Parsing a small one costs as little as refusing it; large ones, which
 # cost up to 0.2 s, have a limit by address (arguments and a payment are always small).
 SMALL_BYTES = 16 * 1024
-LARGE = Apart("mcp-large", limit=30)
+LARGE = FixedLimit("mcp-large", limit=30)
 TOKEN_PREFIXES = ("ws_", "rk_")
 # Refusals with these statuses are plain HTTP responses: clients act on the status.
 HTTP_STATUSES = (401, 403, 405)
@@ -51,14 +51,11 @@ class McpMiddleware(DataApiMiddleware):
 
     def admit(self, request: HttpRequest) -> Admission:
         """Parse the message and identify the caller. The view reports protocol errors."""
-        request.caller = anonymous(request)  # type: ignore[attr-defined]
+        request.caller = anonymous_caller(request)  # type: ignore[attr-defined]
         if request.path_info not in (self.prefix, f"{self.prefix}/"):
             return Admission(self.anonymous_allowance(request))
         if request.method != "POST":
-            text = f"This address has no {request.method}; it has POST."
-            return Admission(
-                self.anonymous_allowance(request), error_handler.MethodNotAllowed(text, headers={"Allow": "POST"})
-            )
+            return Admission(self.anonymous_allowance(request), error_handler.MethodNotAllowed(request, ["POST"]))
         if not origin_check.is_allowed_origin(request.headers.get("Origin")):
             return Admission(
                 self.anonymous_allowance(request), ForeignOrigin("Pages of other sites may not call this address.")
@@ -79,10 +76,10 @@ class McpMiddleware(DataApiMiddleware):
             # A client with a wrong token must not be served as an anonymous one.
             text = "The Bearer token is neither a session nor an API key of ours."
             return Admission(self.anonymous_allowance(request), Unauthorized(text))
-        message, own_limit = _message_of(request), self.apart(request)
+        message, own_limit = _message_of(request), self.fixed_limit(request)
         if message is None or own_limit is MESSAGES:
             return Admission(self.anonymous_allowance(request), self._refuse_token(request))
-        admission = self.known(request, meta=message.meta)
+        admission = self.identify(request, meta=message.meta)
         return Admission(self.anonymous_allowance(request)) if own_limit and not admission.error else admission
 
     def _refuse_token(self, request: HttpRequest) -> ApiError | None:
@@ -97,7 +94,7 @@ class McpMiddleware(DataApiMiddleware):
             logger.warning("database away", exc_info=True)
             return None
 
-    def apart(self, request: HttpRequest) -> Apart | None:
+    def fixed_limit(self, request: HttpRequest) -> FixedLimit | None:
         """The rate limit of the message; None for that of the caller's tier."""
         message = _message_of(request)
         if message is None or message.id is None or message.method not in (CALL_TOOL, READ_RESOURCE):
@@ -164,7 +161,7 @@ def _is_large(request: HttpRequest) -> bool:
         return False
 
 
-def _address_allowance(limit: Apart, request: HttpRequest) -> Allowance:
+def _address_allowance(limit: FixedLimit, request: HttpRequest) -> Allowance:
     return Allowance(bucket=address_bucket(request), limit=limit.limit, window_s=limit.window_s)
 
 

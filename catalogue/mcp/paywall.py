@@ -10,6 +10,7 @@ from accounts.api_keys.authentication import MissingCredentials
 from accounts.idempotency import IdempotencyKeyReused
 from catalogue import paywall
 from catalogue.exports.requests.commands import TooManyExports
+from catalogue.exports.requests.representation import ExportNotFound
 from catalogue.offers.best_offer import NoOfferAtTime
 from catalogue.offers.booking import NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
 from catalogue.places import RestaurantNotFound

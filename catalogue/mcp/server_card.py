@@ -92,12 +92,14 @@ def catalog() -> dict[str, Any]:
 @csrf_exempt
 def serve_card(request: HttpRequest) -> HttpResponse:
     """Serve the card."""
-    return cacheable_documents.document_response(request, orjson.dumps(card()), kind=CARD_TYPE, cached=CACHE_CONTROL)
+    return cacheable_documents.document_response(
+        request, orjson.dumps(card()), content_type=CARD_TYPE, cache_control=CACHE_CONTROL
+    )
 
 
 @csrf_exempt
 def serve_catalog(request: HttpRequest) -> HttpResponse:
     """Serve the catalog."""
     return cacheable_documents.document_response(
-        request, orjson.dumps(catalog()), kind=CATALOG_TYPE, cached=CACHE_CONTROL
+        request, orjson.dumps(catalog()), content_type=CATALOG_TYPE, cache_control=CACHE_CONTROL
     )

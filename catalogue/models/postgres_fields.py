@@ -39,7 +39,7 @@ class PointField(models.Field[Point | str | None, Point | None]):
 
 
 class SpansField(models.Field[Iterable[Span] | None, list[Span] | None]):
-    """Half-open spans of time in a `tstzmultirange`; read and written as a list of (start, end)."""
+    """Half-open intervals of time in a `tstzmultirange`; read and written as a list of (start, end)."""
 
     description = "Spans of time"
 

@@ -2,7 +2,7 @@
 
 Only triggers write these rows (catalogue/sql/render_locked_restaurants.sql) and, as time passes,
 catalogue.hours.open_intervals the
-open spans and catalogue.search.rank_refresh the order of lists. `manage.py catalogue_check` compares them with the
+open intervals and catalogue.search.rank_refresh the order of lists. `manage.py catalogue_check` compares them with the
 restaurants.
 """
 
@@ -67,11 +67,11 @@ class SearchRow(models.Model):
     document = SearchVectorField()
     sources = ArrayField(models.CharField(max_length=40))
     card = models.TextField()
-    open_spans = SpansField(null=True)
-    spans_until = models.DateTimeField(null=True, help_text="Until when the spans are worked out; null: not yet")
-    # Indexed in place of `spans_until`: it does not change when spans are extended, so the update touches no index.
-    spans_missing = models.GeneratedField(
-        expression=Q(spans_until__isnull=True),  # type: ignore[arg-type]  # Django takes a condition too
+    open_intervals = SpansField(null=True)
+    intervals_until = models.DateTimeField(null=True, help_text="Until when the intervals are computed; null: not yet")
+    # Indexed in place of `intervals_until`: it does not change when intervals are extended, so the update touches no index.
+    intervals_missing = models.GeneratedField(
+        expression=Q(intervals_until__isnull=True),  # type: ignore[arg-type]  # Django takes a condition too
         output_field=models.BooleanField(),
         db_persist=True,
     )

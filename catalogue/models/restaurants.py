@@ -56,7 +56,7 @@ class Restaurant(models.Model):
     (catalogue/sql/on_restaurant_update.sql).
     """
 
-    # The fields that open spans are computed from.
+    # The fields that open intervals are computed from.
     BEHIND_SPANS = frozenset({"hours", "status", "latitude", "longitude"})
     # The fields of a pair are locked and written together: half of it would be wrong.
     PAIRS = (frozenset({"cuisine", "cuisines"}), frozenset({"latitude", "longitude"}))

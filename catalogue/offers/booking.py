@@ -18,7 +18,7 @@ from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.public_ids import decode, encode
 from reservations.booking import commands
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
-from reservations.guests.contact_hash import hash_contact
+from reservations.guests.contact_hash import MAX_UPCOMING, hash_contact
 from reservations.models import Reservation
 from reservations.self_service import links, permissions
 
@@ -137,7 +137,7 @@ def book_offer(
                 special_requests=special_requests,
                 metadata={"offer": slot.public_id, "percent": str(slot.percent)},
             )
-        except (SlotUnavailable, OutsideServiceHours, commands.TooFarAhead) as refusal:
+        except (SlotUnavailable, OutsideServiceHours, commands.ReservationInPast) as refusal:
             raise slot_full(slot, party_size) from refusal
         except InvalidRequest as refusal:
             # The time has passed at the venue, or daylight saving time skips it.
@@ -169,8 +169,8 @@ def lock_contact(contact: str, *, now: datetime, only_at: UUID | None = None) ->
                 "This guest has a table at this restaurant at this time already."
                 " For a second one call again with an `idempotency_key`."
             )
-    if upcoming.count() >= MOST_UPCOMING:
-        raise TooManyBookings(f"This contact has {MOST_UPCOMING} upcoming bookings at offers, which is the maximum.")
+    if upcoming.count() >= MAX_UPCOMING:
+        raise TooManyBookings(f"This contact has {MAX_UPCOMING} upcoming bookings at offers, which is the maximum.")
 
 
 def erase_contacts(reservations: Sequence[UUID]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from accounts import idempotency
+from accounts.idempotency import StoredResponse
 from catalogue import places
 from catalogue.models import FlowBooking
 from catalogue.offers import best_offer, booking
@@ -47,7 +48,7 @@ class BookingRequest:
     @property
     def scope(self) -> str:
         """The scope of an idempotency key in REST: requests of different contacts with the same key do not collide."""
-        contact = contact_hash.contact_of(
+        contact = contact_hash.hash_contact(
             customer_email=self.guest.get("customer_email"), customer_phone=self.guest.get("customer_phone")
         )
         return hashlib.sha256(f"{self.at} {contact}".encode()).hexdigest()
@@ -62,21 +63,23 @@ class BookingRequest:
 def check_request(at: str | RestaurantTime, *, party_size: int, now: datetime) -> None:
     """Raise what `book_request` would raise without the guest's data, which an agent asks for only afterwards.
 
-    Raises what booking.check_seats, best_offer.check_best_offer and places.find raise.
+    Raises what booking.check_seats, best_offer.check_best_offer and places.find_restaurant raise.
     """
     match at:
         case RestaurantTime(slug, day, minute):
-            best_offer.check_best_offer(places.find(slug), day=day, at=minute, party_size=party_size, now=now)
+            best_offer.check_best_offer(
+                places.find_restaurant(slug), day=day, at=minute, party_size=party_size, now=now
+            )
         case offer:
             booking.check_seats(booking.parse_offer_id(offer), seats=party_size, now=now)
 
 
 def book_request(request: BookingRequest, *, now: datetime, is_only: bool = False) -> BookingDetails:
-    """Book the table. Raises what booking.book_offer, best_offer.book_best_offer and places.find raise."""
+    """Book the table. Raises what booking.book_offer, best_offer.book_best_offer and places.find_restaurant raise."""
     match request.at:
         case RestaurantTime(slug, day, at):
             return best_offer.book_best_offer(
-                places.find(slug), day=day, at=at, now=now, is_only=is_only, **request.guest
+                places.find_restaurant(slug), day=day, at=at, now=now, is_only=is_only, **request.guest
             )
         case offer:
             return booking.book_offer(booking.parse_offer_id(offer), now=now, is_only=is_only, **request.guest)
@@ -91,37 +94,36 @@ def book_once(
     key the same request of the same caller makes no second booking unless the first was cancelled, and the guest has
     one table at a time across all callers. Anonymous callers have an empty `caller`: they share keys, because their
     addresses may change, but without a key `address` separates them, because the booking contains the guest's token.
-    Raises what `book_request` raises, idempotency.Reused, InProgress, and NoSuchBooking if the booking was erased
-    since.
+    Raises what `book_request` raises, IdempotencyKeyReused, InProgress, and NoSuchBooking if the booking was erased.
     """
     owner = f"key of {caller}" if key is not None else f"{caller or address} {request.scope}"
-    call = idempotency.Call(
+    call = idempotency.IdempotentRequest(
         scope=hashlib.sha256(owner.encode()).hexdigest(),
         key=key if key is not None else request.digest.hex(),
         operation=operation,
         body_sha256=request.digest,
-        named="idempotency_key",
+        key_name="idempotency_key",
     )
     # Only the id is stored, because the state of the booking changes.
-    answer = idempotency.carried_out(
+    stored = idempotency.run_once(
         call,
-        lambda: Answer(body=book_request(request, now=now, is_only=key is None).id.encode()),
-        stands=idempotency.always if key is not None else is_active,
+        lambda: StoredResponse(body=book_request(request, now=now, is_only=key is None).id.encode()),
+        is_valid=idempotency.is_always_valid if key is not None else is_active,
     )
-    found = load_booking(answer)
+    found = load_booking(stored)
     if found is None:
         raise NoSuchBooking
     return booking.describe_booking(found)
 
 
-def load_booking(answer: Answer) -> FlowBooking | None:
+def load_booking(stored: StoredResponse) -> FlowBooking | None:
     """Return the booking whose id was stored. One query."""
     bookings = FlowBooking.objects.select_related("slot__restaurant", "reservation__venue")
-    key = decode("fb", answer.body.decode())
+    key = decode("fb", stored.body.decode())
     return bookings.filter(pk=key).first() if key else None
 
 
-def is_active(answer: Answer) -> bool:
+def is_active(stored: StoredResponse) -> bool:
     """Whether the stored booking exists and is not cancelled."""
-    found = load_booking(answer)
+    found = load_booking(stored)
     return found is not None and found.reservation.status != Reservation.Status.CANCELLED

@@ -141,8 +141,8 @@ def list_restaurant_slots(
 ) -> AttributedListing[SlotDetails]:
     """Return the slots of a day, including past ones, or all future slots; soonest first, then the highest discount.
 
-    Withdrawn slots are left out. One query, and two for attribution. Raises InvalidCursor, and InvalidRequest for a day
-    that is over or beyond the planning horizon.
+    Withdrawn slots are left out. One query, and two for attribution. Raises InvalidCursor, and
+    InvalidRequest for a day that is over or beyond the planning horizon.
     """
     now = now.replace(microsecond=0)
     zone = ZoneInfo(restaurant.market.timezone)

@@ -11,6 +11,7 @@ from accounts.models import Venue
 from catalogue.hours.open_intervals import CLOSED_STATUSES
 from catalogue.models import FlowRule, Restaurant
 from catalogue.models.postgres_fields import Span
+from reservations.booking.availability import list_slots
 from reservations.models import Closure, ServicePeriod
 
 PLANNING_HORIZON = timedelta(days=14)
@@ -87,7 +88,7 @@ def plan_slots(listed: ListedRestaurant, *, now: datetime) -> dict[SlotKey, Slot
             continue
         seatings = {
             slot.time: slot.starts_at
-            for slot in slots_of(listed.venue, day, listed.periods, listed.closures)
+            for slot in list_slots(listed.venue, day, listed.periods, listed.closures)
             if slot.closure is None
         }
         for rule in rules:

@@ -166,8 +166,8 @@ def list_reviews(restaurant: Restaurant | Place, query: ReviewQuery, *, now: dat
 def list_reviews_by_slug(slug: str, query: ReviewQuery, *, now: datetime) -> ReviewPage:
     """Return a page of the reviews of the restaurant of this slug; see `list_reviews`.
 
-    A first page that is not empty takes one query, other pages one more for the restaurant. Raises InvalidCursor, and what
-    places.find_place raises.
+    A first page that is not empty takes one query, other pages one more for the restaurant. Raises
+    InvalidCursor, and what places.find_place raises.
     """
     if query.cursor:
         return list_reviews(places.find_place(slug), query, now=now)

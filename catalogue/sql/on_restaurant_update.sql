@@ -1,5 +1,5 @@
 -- Write a version (kind and patch), the former slug and the read model of each restaurant whose version has changed.
--- The open spans are computed again (catalogue/hours/open_intervals.py) where the hours, the status or the place have changed.
+-- The open intervals are computed again (catalogue/hours/open_intervals.py) where the hours, the status or the place have changed.
 -- Called by the trigger below.
 CREATE OR REPLACE FUNCTION on_restaurant_update() RETURNS trigger
 LANGUAGE plpgsql

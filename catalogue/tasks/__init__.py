@@ -10,7 +10,7 @@ from catalogue.tasks.exports import (
 from catalogue.tasks.holidays import add_holidays
 from catalogue.tasks.insights import enqueue_demanded_insights, enqueue_insights, refresh_insights
 from catalogue.tasks.offers import enqueue_slot_generation, generate_slots, release_seats
-from catalogue.tasks.open_spans import enqueue_open_spans, refresh_open_spans
+from catalogue.tasks.open_intervals import enqueue_open_intervals, refresh_open_intervals
 from catalogue.tasks.read_model import (
     enqueue_rendering,
     publish_changes,
@@ -27,7 +27,7 @@ __all__ = [
     "enqueue_demanded_insights",
     "enqueue_export_step",
     "enqueue_insights",
-    "enqueue_open_spans",
+    "enqueue_open_intervals",
     "enqueue_rendering",
     "enqueue_slot_generation",
     "enqueue_stalled_exports",
@@ -35,7 +35,7 @@ __all__ = [
     "publish_changes",
     "recount_reviews",
     "refresh_insights",
-    "refresh_open_spans",
+    "refresh_open_intervals",
     "refresh_ranks",
     "release_seats",
     "render_restaurants",

@@ -14,7 +14,7 @@ SLICE = 30_000
 
 
 @shared_task(name="catalogue.tasks.refresh_insights")
-def refresh_insights(*, demanded: bool = False, **_: Any) -> None:
+def refresh_insights(*, requested_only: bool = False, **_: Any) -> None:
     """Generate a slice of the insights that are due, of all or of the requested ones; enqueue more if any is left."""
     now = timezone.now()
     if insights.refresh(now=now, max_reviews=SLICE, requested_only=requested_only):
@@ -30,4 +30,4 @@ def enqueue_insights() -> None:
 
 def enqueue_demanded_insights() -> None:
     """Enqueue the generation of requested insights; call it after the commit."""
-    enqueue(refresh_insights, demanded=True)
+    enqueue(refresh_insights, requested_only=True)

@@ -35,7 +35,7 @@ def render_restaurants(
     *, source: str | None = None, cuisine: str | None = None, market: str | None = None, **_: Any
 ) -> None:
     """Re-render the restaurants that show this source, cuisine or market."""
-    reference_data.render_restaurants(source=source, cuisine=cuisine, market=market)
+    reference_data.rerender_restaurants(source=source, cuisine=cuisine, market=market)
 
 
 def enqueue_rendering(*, source: str | None = None, cuisine: str | None = None, market: str | None = None) -> None:

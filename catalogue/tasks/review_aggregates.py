@@ -10,4 +10,4 @@ from catalogue.reviews import aggregates
 @shared_task(name="catalogue.tasks.recount_reviews")
 def recount_reviews(**_: Any) -> None:
     """Correct and log restaurants whose aggregates differ from their reviews."""
-    aggregates.mend()
+    aggregates.repair_all()

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpRequest
 
+from framework.api.error_handler import message_with_param
 from framework.api.json_parser import (
     BodyHasInvalidText,
     BodyNotObject,
@@ -121,11 +122,11 @@ def read_message(request: HttpRequest) -> Message:
 
 def build_refused_message(error: BodyHasInvalidText) -> Message:
     """The message with its invalid text replaced, and the refusal that names it. Raises JSONRPCError."""
-    if not is_valid_text(str(error.told.get("id"))):
+    if not is_valid_text(str(error.data.get("id"))):
         raise JSONRPCError(INVALID_REQUEST, error.message)
     problem = Problem(error.param and error.param.removeprefix("params.arguments."), error.message)
-    refusal = InvalidRequest(sentence(problem), param=problem.param, details=[problem])
-    return replace(build_message(replace_invalid_text(error.told)), refusal=refusal)
+    refusal = InvalidRequest(message_with_param(problem), param=problem.param, details=[problem])
+    return replace(build_message(replace_invalid_text(error.data)), refusal=refusal)
 
 
 def build_message(content: Mapping[str, Any]) -> Message:

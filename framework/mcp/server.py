@@ -250,7 +250,7 @@ def as_refusal(error: Exception, request: HttpRequest, *, source: str) -> ApiErr
     refusal = error_handler.to_api_error(error, {"request": request})
     if refusal is None:
         logger.error("%s broke", source, exc_info=error, extra={"request_id": error_handler.request_id_of(request)})
-        refusal = error_handler.InternalError(error_handler.INTERNAL_ERROR_MESSAGE)
+        refusal = error_handler.InternalError()
     return refusal
 
 

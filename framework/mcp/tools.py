@@ -13,7 +13,7 @@ import orjson
 from django.http import HttpRequest
 from rest_framework import serializers
 
-from framework.api.error_handler import flatten_detail
+from framework.api.error_handler import flatten_detail, message_with_param
 from framework.api.fields import MAX_UNKNOWN_KEYS, StrictSerializer
 from framework.errors import InvalidRequest, Problem, unknown_name
 from framework.mcp import schemas
@@ -142,7 +142,7 @@ class Tool:
                 valid[name] = value
         values = self._run_serializer(valid, found)
         if found:
-            raise InvalidRequest(" ".join(map(sentence, found)), param=found[0].param, details=found)
+            raise InvalidRequest(" ".join(map(message_with_param, found)), param=found[0].param, details=found)
         return values
 
     def _check_schema(self, name: str, value: Any) -> str | None:

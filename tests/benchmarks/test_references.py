@@ -45,7 +45,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         for one in range(22 if number == 1 else 0):
             builders.review(place, f"Good {one}", stars=1 + one % 5, created_at=now - timedelta(days=one))
     open_intervals.refresh_open_intervals(now=now)
-    aggregates.mend()
+    aggregates.repair_all()
     with served(tmp_path / "web.log") as base_url:
         up = {"base_url": base_url, "database_url": database_url(), "redis_url": settings.REDIS_URL}
         product = Product(

@@ -142,6 +142,6 @@ def sent(body: bytes, headers: Mapping[str, str | None], **environ: Any) -> MCPR
     return answered(RequestFactory().post("/mcp", body, content_type=kind, headers=stored, **environ))
 
 
-def told(answer: MCPResponse) -> Any:
+def response_json(answer: MCPResponse) -> Any:
     """The JSON of an answer."""
     return json.loads(answer.content)

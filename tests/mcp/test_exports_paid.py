@@ -105,7 +105,7 @@ def test_what_a_plan_gives_has_no_price_and_no_receipt(buyer: Client, key: Key) 
 
 
 def test_an_export_paid_in_rest_is_visible_in_mcp(buyer: Client, key: Key) -> None:
-    asked = export_builders.ask(buyer)
+    asked = export_builders.post(buyer)
     headers = payments_buyer.signed_by(key, value=500_000)
     assert asked.status_code == 402
     ordered = buyer.post(EXPORTS, WANTED, content_type="application/json", headers=headers)

@@ -66,10 +66,10 @@ def test_each_tool_says_what_it_is_in_at_most_three_sentences(name: str) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_tool_tells_clients_how_dangerous_it_is(name: str) -> None:
-    told = SERVER.tools_by_name[name].definition["annotations"]
+    annotations = SERVER.tools_by_name[name].definition["annotations"]
     reads = name not in WRITING
     expected = {"readOnlyHint": reads, "idempotentHint": name != "start_export", "openWorldHint": False}
-    assert body == expected | ({} if reads else {"destructiveHint": False})
+    assert annotations == expected | ({} if reads else {"destructiveHint": False})
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -74,7 +74,7 @@ class MatchCandidateAdmin(ReviewQueueAdmin):
         return None
 
     def page_context(self, row: MatchCandidate) -> dict[str, Any]:
-        loser, survivor = duplicate_review.in_order(row)
+        loser, survivor = duplicate_review.order_pair(row)
         return {
             "survivor": survivor,
             "loser": loser,
@@ -113,7 +113,7 @@ class MatchCandidateAdmin(ReviewQueueAdmin):
     def same_place(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> HttpResponse | None:
         """Ask for confirmation with the survivor of each pair, then merge."""
         if "confirmed" in request.POST:
-            self._decide_pairs(request, queryset, duplicate_review.same, "{} pairs were merged.")
+            self._decide_pairs(request, queryset, duplicate_review.merge_pair, "{} pairs were merged.")
             return None
         chosen = queryset.select_related("first", "second").order_by("-score", "pk")
         context = {"pairs": [(pair, *duplicate_review.order_pair(pair)) for pair in chosen]}
@@ -130,7 +130,7 @@ class MatchCandidateAdmin(ReviewQueueAdmin):
     def two_places(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:
         """Keep both restaurants of each pair."""
         self._decide_pairs(
-            request, queryset, duplicate_review.distinct, "{} pairs were kept as different restaurants."
+            request, queryset, duplicate_review.mark_distinct, "{} pairs were kept as different restaurants."
         )
 
     def _decide_pairs(
@@ -176,6 +176,6 @@ def _reasons(reasons: dict[str, Any]) -> list[str]:
     lines = [f"{name} {reasons[name]:.0%}" for name in ("name", "address") if reasons.get(name) is not None]
     if reasons.get("phone") is not None:
         lines.append("same phone" if reasons["phone"] else "different phone")
-    if reasons.get("metres") is not None:
-        lines.append(f"{reasons['metres']} m apart")
+    if reasons.get("distance_m") is not None:
+        lines.append(f"{reasons['distance_m']} m apart")
     return lines

@@ -18,7 +18,7 @@ from catalogue.admin.queues.base import ReviewQueueAdmin, StateFilter
 from catalogue.admin.restaurants.mini_map import render_map
 from catalogue.models import Report
 from catalogue.moderation import reports
-from catalogue.tasks import enqueue_open_spans
+from catalogue.tasks import enqueue_open_intervals
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
 
@@ -71,7 +71,7 @@ class ReportAdmin(ReviewQueueAdmin):
         if verdict == "apply":
             if not reports.accept_report(row, staff=staff, now=now):
                 raise AlreadyDecided(ALREADY_DECIDED)
-            transaction.on_commit(enqueue_open_spans)
+            transaction.on_commit(enqueue_open_intervals)
             if row.kind not in AUTOMATIC:
                 return f"The report was applied. Correct {row.restaurant} manually if you have not done so yet."
             return "The report was applied."
@@ -110,7 +110,7 @@ class ReportAdmin(ReviewQueueAdmin):
         self.add_messages(
             request, [reports.accept_report(report, staff=staff, now=now) for report in chosen], "applied"
         )
-        transaction.on_commit(enqueue_open_spans)
+        transaction.on_commit(enqueue_open_intervals)
         if len(chosen) == 1 and chosen[0].kind not in AUTOMATIC:
             return HttpResponseRedirect(page_of(chosen[0]))
         if any(report.kind == Report.Kind.DUPLICATE for report in chosen):

@@ -20,7 +20,7 @@ from catalogue.models import (
     Restaurant,
     SourceRecord,
 )
-from catalogue.tasks import enqueue_open_spans
+from catalogue.tasks import enqueue_open_intervals
 from framework.admin.action_confirmation import render_confirmation
 from framework.admin.large_tables import LargeTableAdmin
 
@@ -143,7 +143,7 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
             obj.created_at = obj.updated_at = now
             publish.set_actor(f"staff:{request.user.pk}")
             obj.save(force_insert=True)
-            transaction.on_commit(enqueue_open_spans)
+            transaction.on_commit(enqueue_open_intervals)
             return
         if set(form.before.locked_fields) - set(obj.locked_fields):
             # An empty digest matches no record, so the next import reads the row again.
@@ -152,7 +152,7 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
         publish.set_actor(f"staff:{request.user.pk}")
         obj.save(update_fields=changed | {"updated_at", "locked_fields"})
         if changed & Restaurant.BEHIND_SPANS:
-            transaction.on_commit(enqueue_open_spans)
+            transaction.on_commit(enqueue_open_intervals)
 
     def has_delete_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
         """Restaurants are closed, never deleted."""
@@ -184,7 +184,7 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
             with transaction.atomic():
                 publish.set_actor(f"staff:{request.user.pk}")
                 changed = chosen.set_status(status, now=timezone.now())
-                transaction.on_commit(enqueue_open_spans)
+                transaction.on_commit(enqueue_open_intervals)
             self.message_user(request, f"{changed} restaurants are now {status.label.lower()}.", messages.SUCCESS)
             if skipped:
                 text = f"{skipped} merged or erased restaurants were skipped."

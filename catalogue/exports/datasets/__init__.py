@@ -6,7 +6,7 @@ from catalogue.exports.datasets import groups, history, landmarks, photos, resta
 from catalogue.exports.datasets.base import Column, Dataset
 from catalogue.models import Export
 
-__all__ = ["CORE", "DATASETS", "GROUPS", "Column", "Dataset", "of", "refused_filter", "refused_group"]
+__all__ = ["CORE", "DATASETS", "GROUPS", "Column", "Dataset", "find_filter_error", "find_group_error", "get_dataset"]
 
 DATASETS: Mapping[str, Dataset] = {
     Export.Dataset.RESTAURANTS: restaurants.DATASET,

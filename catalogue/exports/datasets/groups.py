@@ -12,6 +12,8 @@ from catalogue.exports.datasets.base import Column, Dataset
 from catalogue.exports.datasets.sql_json import json_nullable, json_object, json_plain, json_value
 from catalogue.field_groups import context, insights
 from catalogue.insights.pipeline import approval
+from catalogue.insights.pipeline.staleness import MAX_AGE, MIN_REVIEWS, stale_condition
+from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Export, Insight
 from catalogue.search.geocoding import distance
 
@@ -146,10 +148,10 @@ CONTEXT = Group(
 # The same rules as catalogue.field_groups.insights.
 REASON = f"""CASE
     WHEN insight.hidden THEN '{insights.WITHHELD}'
-    WHEN restaurant.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW_REVIEWS}'
+    WHEN restaurant.review_count < {MIN_REVIEWS} THEN '{insights.TOO_FEW_REVIEWS}'
     WHEN insight.text <> '' THEN CASE WHEN insight.is_waiting THEN '{insights.AWAITING_APPROVAL}' END
     WHEN insight.restaurant_id IS NULL OR insight.failed_at IS NOT NULL THEN '{insights.NOT_WRITTEN_YET}'
-    WHEN insight.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW_REVIEWS}'
+    WHEN insight.review_count < {MIN_REVIEWS} THEN '{insights.TOO_FEW_REVIEWS}'
     ELSE '{insights.NOTHING_TO_SAY}'
 END"""
 TEXT = f"CASE WHEN {REASON} IS NULL THEN insight.text END"
@@ -194,7 +196,7 @@ def insight_group(export: Export) -> Group:
         joins=f"LEFT JOIN ({_insights(export.requested_at)}) AS insight ON insight.restaurant_id = restaurant.id",
         changed=f"""restaurant.id IN (
     SELECT restaurant_id FROM catalogue_insight WHERE updated_at >= %(since)s::timestamptz
-    OR generated_at BETWEEN '{since.requested_at - OLD}' AND '{export.requested_at - OLD}'
+    OR generated_at BETWEEN '{since.requested_at - MAX_AGE}' AND '{export.requested_at - MAX_AGE}'
 )"""  # noqa: S608  # moments
         if since
         else None,
@@ -206,8 +208,8 @@ def _insights(moment: datetime) -> str:
     """Return the SELECT of all insights, with whether each is stale and whether it awaits approval."""
     rows = Insight.objects.order_by().values(
         *INSIGHT_COLUMNS,
-        stale=_flag(is_stale(chosen(), now=moment, restaurant="restaurant__")),
-        is_waiting=_flag(approval.waiting()),
+        stale=_flag(stale_condition(get_provider(), now=moment, restaurant="restaurant__")),
+        is_waiting=_flag(approval.pending_approval()),
     )
     connection.ensure_connection()
     statement = psycopg.ClientCursor(connection.connection).mogrify(*rows.query.sql_with_params())

@@ -5,7 +5,7 @@ from typing import Any
 
 from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, VISIBLE_RESTAURANT, Column, Dataset, select_removed
 from catalogue.exports.datasets.sql_json import json_object, json_plain, json_plain_nullable, json_value
-from catalogue.history import Operation, operations
+from catalogue.history import Operation, to_json_patch
 from catalogue.history.versions import public_actor
 
 SCHEMA = {
@@ -45,7 +45,7 @@ def convert_patch(stored: Any) -> list[Operation]:
     if not isinstance(stored, Mapping):
         return []
     labels = stored["labels"]
-    return operations(stored["patch"], label=lambda slug: labels.get(slug, slug))
+    return to_json_patch(stored["patch"], label=lambda slug: labels.get(slug, slug))
 
 
 DATASET = Dataset(

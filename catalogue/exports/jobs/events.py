@@ -27,6 +27,6 @@ def record_finished(export: Export, *, actor: str, now: datetime) -> None:
         return
     export.refresh_from_db()
     record = JSONRenderer().render(ExportRecord(representation.represent_export(export, now=now)).data)
-    outbox.record_of_account(
+    outbox.record_account_event(
         account, EventType.EXPORT_FINISHED, record=orjson.loads(record), subject=export.pk, actor=actor, now=now
     )

@@ -78,9 +78,9 @@ def queue_export(export: Export, payment: UUID) -> bool:
 
 def refund_unused(export: Export, payment: UUID) -> str:
     """Mark a payment as refund due that queue_export did not accept; return the reason."""
-    words = PAID_TOO_LATE if export.payment_id is None and export.status == Status.CANCELLED else PAID_TWICE
-    transitions.mark_refund_due(payment, reason=Payment.RefundReason.NOT_DELIVERED, words=words, by="exports")
-    return words
+    message = PAID_TOO_LATE if export.payment_id is None and export.status == Status.CANCELLED else PAID_TWICE
+    transitions.mark_refund_due(payment, reason=Payment.RefundReason.NOT_DELIVERED, message=message, by="exports")
+    return message
 
 
 def read_payment_id(export: Export) -> UUID | None:

@@ -8,7 +8,7 @@ from django.db import connection
 
 from catalogue.importers.row_errors import RowRejected
 from catalogue.models import Landmark, Market
-from catalogue.search.geocoding.distance import Location, distance_m
+from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
 
 NEIGHBORHOOD_REACH_M = 1500
 
@@ -80,7 +80,7 @@ class MarketIndex:
 
 def find_neighborhoods(locations: Sequence[Location]) -> list[str | None]:
     """Return the nearest neighbourhood within 1500 m of each place, or None. One query."""
-    reach_m = [NEIGHBORHOOD_REACH_M * stretch(place, radius_m=NEIGHBORHOOD_REACH_M).high for place in locations]
+    reach_m = [NEIGHBORHOOD_REACH_M * mercator_scale(place, radius_m=NEIGHBORHOOD_REACH_M).high for place in locations]
     names: list[str | None] = [None] * len(locations)
     for number, name, lat, lng in _query_nearest(locations, reach_m):
         if distance_m(locations[number], Location(lat, lng)) <= NEIGHBORHOOD_REACH_M:

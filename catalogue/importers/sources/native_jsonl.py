@@ -170,7 +170,7 @@ def _parse_review(form: JsonObject) -> ParsedReview:
         author=form.text("author", max_length=120),
         created_at=form.timestamp("created_at"),
         text=text,
-        lang=form.matching("lang", "[a-z]{2}", max_length=2) or language_detection.guess(text),
+        lang=form.matching("lang", "[a-z]{2}", max_length=2) or language_detection.detect_language(text),
         visited_on=form.optional_date("visited_on"),
         helpful_count=form.optional_integer("helpful_count", 0, 1_000_000_000) or 0,
         owner_reply=reply.text("text", max_length=20_000, multiline=True) if reply else None,

@@ -21,7 +21,7 @@ from catalogue.importers.row_errors import (
 )
 from catalogue.models import Landmark
 from catalogue.reference_data import OWN
-from catalogue.search.geocoding.distance import Location, distance_m
+from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
 
 COLUMNS = ("qid", "name", "kind", "latitude", "longitude")
 MATCH_RADIUS_M = 150
@@ -182,7 +182,7 @@ def _find_matches(places: Sequence[ParsedLandmark]) -> dict[str | None, UUID]:
                 [place.name for place in places],
                 [place.location.lat for place in places],
                 [place.location.lng for place in places],
-                [MATCH_RADIUS_M * stretch(place.location, radius_m=MATCH_RADIUS_M).high for place in places],
+                [MATCH_RADIUS_M * mercator_scale(place.location, radius_m=MATCH_RADIUS_M).high for place in places],
                 OWN,
             ],
         )

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from catalogue.hours import Hours
+from catalogue.hours.serialization import format_time
 from catalogue.insights.providers.base import BestTime, Claim, Discount, Window
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -66,8 +67,8 @@ def _windows(name: str, claim: Claim, hours: Hours | None) -> Iterator[Window]:
     for (start, end), days in sorted(days_by_span.items(), key=lambda item: (-len(item[1]), item[0])):
         yield Window(
             days=tuple(sorted(days)),
-            start=clock_time(start),
-            until=clock_time(end),
+            start=format_time(start),
+            until=format_time(end),
             basis=("reviews", "hours"),
             citations=claim.citations,
         )

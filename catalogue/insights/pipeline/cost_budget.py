@@ -63,7 +63,7 @@ def daily_spending(now: datetime) -> DailySpending:
     """The spending of the day of this moment. One query."""
     start = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     calls = InsightCall.objects.filter(started_at__gte=start, started_at__lt=start + timedelta(days=1))
-    is_open = Q(outcome=Outcome.ASKED)
+    is_open = Q(outcome=Outcome.PENDING)
     sums = calls.aggregate(
         spent=Sum("cost_usd", filter=~is_open, default=Decimal(0)),
         reserved=Sum("cost_usd", filter=is_open, default=Decimal(0)),
@@ -89,7 +89,7 @@ def reserve(
     """
     with transaction.atomic():
         BUDGET_LOCK.acquire()
-        open_calls = set(InsightCall.objects.filter(outcome=Outcome.ASKED).values_list("restaurant", flat=True))
+        open_calls = set(InsightCall.objects.filter(outcome=Outcome.PENDING).values_list("restaurant", flat=True))
         if restaurant in open_calls or not is_needed():
             return ApiError.DUPLICATE
         if len(open_calls) >= MAX_OPEN_CALLS:
@@ -120,12 +120,12 @@ def settle(call: InsightCall, *, outcome: str, reason: str, usage: TokenUsage | 
     columns: dict[str, object] = {"outcome": outcome, "reason": reason[:MAX_REASON_LENGTH], "ended_at": now}
     if usage:
         columns |= {"cost_usd": cost_usd(usage), "input_tokens": usage.input, "output_tokens": usage.output}
-    return bool(InsightCall.objects.filter(pk=call.pk, outcome=Outcome.ASKED).update(**columns))
+    return bool(InsightCall.objects.filter(pk=call.pk, outcome=Outcome.PENDING).update(**columns))
 
 
 def close_abandoned_calls(*, now: datetime) -> int:
     """Close the calls whose worker died, at their reserved cost. Returns how many. One statement."""
-    abandoned = InsightCall.objects.filter(outcome=Outcome.ASKED, started_at__lt=now - CALL_TIMEOUT)
+    abandoned = InsightCall.objects.filter(outcome=Outcome.PENDING, started_at__lt=now - CALL_TIMEOUT)
     return abandoned.update(outcome=Outcome.FAILED, reason="Its worker died; it may have been charged.", ended_at=now)
 
 
@@ -139,7 +139,7 @@ def _is_down(version: ProviderVersion, *, now: datetime) -> bool:
     calls = InsightCall.objects.filter(
         provider=version.name, model=version.model, started_at__gte=now - COOL_DOWN - CALL_TIMEOUT
     )
-    ended = calls.exclude(outcome=Outcome.ASKED).order_by("-ended_at", "-pk").values_list("outcome", "ended_at")
+    ended = calls.exclude(outcome=Outcome.PENDING).order_by("-ended_at", "-pk").values_list("outcome", "ended_at")
     latest = list(ended[:MAX_FAILURES])
     if len(latest) < MAX_FAILURES or any(outcome != Outcome.FAILED for outcome, _ in latest):
         return False

@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from catalogue.hours.open_spans import parse_hours
+from catalogue.hours.open_intervals import parse_hours
 from catalogue.insights.providers.base import Context, Discount, ReviewInput
 from catalogue.models import FlowRule, Restaurant
 from framework.public_ids import encode

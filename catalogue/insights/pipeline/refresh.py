@@ -102,7 +102,10 @@ def due_restaurants(
     if only:
         due = due.filter(pk=only)
     return due.order_by(
-        F("insight_demand__asked").desc(nulls_last=True), "insight_demand__first_asked_at", "-review_count", "pk"
+        F("insight_demand__request_count").desc(nulls_last=True),
+        "insight_demand__first_requested_at",
+        "-review_count",
+        "pk",
     )
 
 
@@ -124,7 +127,7 @@ def set_hidden(insights: QuerySet[Insight], *, hidden: bool) -> int:
 
 def delete_old_requests(*, now: datetime) -> int:
     """Delete requests older than REQUEST_RETENTION whose insight could not be written. One statement."""
-    return InsightDemand.objects.filter(last_asked_at__lt=now - REQUEST_RETENTION).delete()[0]
+    return InsightDemand.objects.filter(last_requested_at__lt=now - REQUEST_RETENTION).delete()[0]
 
 
 def _keys(restaurants: QuerySet[Restaurant]) -> Iterator[tuple[UUID, int]]:
@@ -139,7 +142,7 @@ def _call_model(
     written = 0
     cost_budget.close_abandoned_calls(now=now)
     due = due_restaurants(now=now, provider=provider, requested_only=requested_only, only=only)
-    free = due.exclude(insight_calls__outcome=InsightCall.Outcome.ASKED)
+    free = due.exclude(insight_calls__outcome=InsightCall.Outcome.PENDING)
     for pk in free.values_list("pk", flat=True)[:MAX_LLM_CALLS]:
         elapsed_s = monotonic() - started
         if elapsed_s > LLM_PHASE_S:

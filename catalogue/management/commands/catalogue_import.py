@@ -121,7 +121,7 @@ class Command(BaseCommand):
             self._print_summary(results, rejects, dry_run=dry_run)
         is_changed = any(totals.created or totals.changed or totals.merged or totals.closed for _, totals in results)
         if source != LANDMARKS and not dry_run and (is_changed or errors):
-            tasks.enqueue_open_spans()
+            tasks.enqueue_open_intervals()
             tasks.enqueue_insights()
         if errors:
             raise CommandError("\n".join(errors))

@@ -74,7 +74,7 @@ class Command(BaseCommand):
             offers = create_offers(per_market=per_market, now=now).slots
         if is_large and loaded.restaurants:
             # This takes minutes; the worker does it in slices.
-            tasks.enqueue_open_spans()
+            tasks.enqueue_open_intervals()
         elif loaded.restaurants:
             open_intervals.refresh_open_intervals(now=now, at_most=loaded.restaurants)
         if loaded.reviews:

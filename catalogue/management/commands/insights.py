@@ -104,7 +104,7 @@ class Command(BaseCommand):
         for row in written:
             table.add_row(*map(str, row))
         self._print(table)
-        message = ", ".join(f"{lang} {count}" for lang, count in statistics.languages().items())
+        message = ", ".join(f"{lang} {count}" for lang, count in statistics.count_reviews_by_language().items())
         self.stdout.write(f"Reviews behind them by language: {message or 'none'}")
         return f"{sum(row.insights for row in written)} there are"
 

@@ -59,12 +59,12 @@ def _argument_name(param: str | None) -> str | None:
 
 def get_export(call: ToolCall, values: Values) -> ToolResult:
     """Show the progress of an export."""
-    wallet = commands.owner(caller_of(call.request))
-    return _render(call, representation.find(wallet, values["export_id"]))
+    wallet = commands.require_wallet(caller_of(call.request))
+    return _render(call, representation.find_export(wallet, values["export_id"]))
 
 
 def _render(call: ToolCall, export: Export) -> ToolResult:
-    return ToolResult(JSONRenderer().render(ExportRecord(representation.show(export, now=call.now)).data))
+    return ToolResult(JSONRenderer().render(ExportRecord(representation.represent_export(export, now=call.now)).data))
 
 
 def _export_schema() -> Schema:

@@ -7,8 +7,10 @@ from rest_framework import serializers
 
 from accounts import idempotency
 from catalogue import responses
+from catalogue.filters.offers import OfferParams
 from catalogue.mcp.tools.search import MARKET, MARKET_WORDS, SHORT
 from catalogue.offers import idempotent_booking
+from catalogue.offers.idempotent_booking import RestaurantTime
 from catalogue.serializers import SLUG
 from catalogue.serializers.offers import FlowBookingRecord, NewFlowBooking
 from framework.api.error_handler import flatten_detail, invalid_request
@@ -19,7 +21,7 @@ from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import Tool, ToolCall, Values, is_blank
-from payments.identity.caller import caller_of, name_of
+from payments.identity.caller import caller_name, caller_of
 
 # Arguments that can be combined with `slug`; the others belong to a search.
 SLUG_ARGUMENTS = ("slug", "date", "party_size", "limit", "cursor")
@@ -28,7 +30,7 @@ PLACE_MEMBERS = ("slug", "name", "cuisine", "rating", "distance_m", "walking_min
 SLUG_SCHEMA: Schema = {"type": "string", "pattern": SLUG, "maxLength": 120}
 
 
-class OfferSearch(Offers):
+class OfferSearch(OfferParams):
     """The arguments of list_offers: those of a search, or a restaurant with SLUG_ARGUMENTS."""
 
     slug = TextField(required=False, max_length=120, pattern=SLUG)
@@ -182,7 +184,7 @@ FORM: Mapping[str, Schema] = {
 
 def book_table(call: ToolCall, values: Values) -> ToolResult:
     """Book a table, after asking the user for missing data of the guest."""
-    slot = values["id"] if "id" in values else Minute(*(values[name] for name in TIME_SLOT))
+    slot = values["id"] if "id" in values else RestaurantTime(*(values[name] for name in TIME_SLOT))
     guest = {name: values[name] for name in GUEST_FIELDS if values.get(name) is not None}
     missing = {} if NAME in guest else {NAME: f"`{NAME}`"}
     if EMAIL not in guest and PHONE not in guest:
@@ -198,7 +200,7 @@ def book_table(call: ToolCall, values: Values) -> ToolResult:
     booked = idempotent_booking.book_once(
         wish,
         key=values.get("idempotency_key"),
-        caller=name_of(call.request),
+        caller=caller_name(call.request),
         address=caller_of(call.request).bucket,
         operation=f"tools/call {call.tool}",
         now=call.now,

@@ -5,6 +5,7 @@ from functools import partial
 import orjson
 
 from catalogue import filters, responses
+from catalogue.filters.history import RestaurantParams
 from catalogue.mcp import paywall
 from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
@@ -118,7 +119,7 @@ SEARCH_RESTAURANTS = Tool(
     },
     defaults={"limit": 10},
     own_schemas={"market": MARKET},
-    serializer=filters.Search,
+    serializer=filters.SearchParams,
     output=lambda: schemas.result_schema(
         "SearchAnswer",
         only={
@@ -144,7 +145,7 @@ GET_RESTAURANT = Tool(
     operation="get_restaurant",
     arguments={"slug": SLUG_WORDS, "fields": "Field groups; core alone when left out."},
     required=["slug"],
-    serializer=LookBack,
+    serializer=RestaurantParams,
     output=lambda: schemas.result_schema(
         "RestaurantRecord",
         opaque=("ReviewsRecord", "PhotosRecord", "ContextRecord", "InsightRecord", "EntryRecord"),
@@ -177,7 +178,7 @@ FIND_LANDMARK = Tool(
     defaults={"limit": 10},
     aliases={"query": "q"},
     own_schemas={"market": MARKET},
-    serializer=filters.LookUp,
+    serializer=filters.LandmarkParams,
     output=lambda: schemas.result_schema(
         "LandmarkAnswer", only={**SHORT, "LandmarkRecord": ("id", "name", "kind", "market", "location")}
     ),

@@ -25,7 +25,7 @@ def candidate(score: float = 0.8, **fields: object) -> MatchCandidate:
     one = builders.restaurant(name="Café Noma", line1="Gade 1", phone="+4532155656")
     two = builders.restaurant(name="Noma", line1="Gade 1", review_count=5, **fields)
     first, second = sorted((one, two), key=lambda each: each.pk)
-    reasons = {"name": 0.9, "address": 1.0, "phone": None, "metres": 12}
+    reasons = {"name": 0.9, "address": 1.0, "phone": None, "distance_m": 12}
     return MatchCandidate.objects.create(first=first, second=second, score=score, reasons=reasons, found_at=NOW)
 
 

@@ -80,14 +80,14 @@ def test_rendering_again_goes_in_slices_and_leaves_others_alone(monkeypatch: pyt
     other = builders.restaurant(cuisines=["pizza"])
     Cuisine.objects.update(label="New")
     with CaptureQueriesContext(connection) as queries:
-        assert reference_data.render_restaurants(cuisine="seafood") == 5
+        assert reference_data.rerender_restaurants(cuisine="seafood") == 5
 
     assert len(queries) == 4 + 3
     assert all('"New"' in row.card for row in SearchRow.objects.filter(pk__in=[place.pk for place in places]))
     assert '"New"' not in SearchRow.objects.get(pk=other.pk).card
-    assert reference_data.render_restaurants(market="copenhagen") == 6
-    assert reference_data.render_restaurants(source="nobody") == 0
-    assert reference_data.render_restaurants() == 0
+    assert reference_data.rerender_restaurants(market="copenhagen") == 6
+    assert reference_data.rerender_restaurants(source="nobody") == 0
+    assert reference_data.rerender_restaurants() == 0
 
 
 def test_staff_strike_a_holiday_in_the_list_of_a_market_and_a_year(

@@ -150,7 +150,7 @@ def test_hours_are_shown_in_lines(staff: Client, place: Restaurant) -> None:
     assert "Every day 17:30-23:00" in page(staff, address(Restaurant, "change", place.pk))
 
 
-def test_new_hours_mark_the_open_spans_as_missing(staff: Client, place: Restaurant) -> None:
+def test_new_hours_mark_the_open_intervals_as_missing(staff: Client, place: Restaurant) -> None:
     hours = '{"timezone": "Europe/Copenhagen", "periods": [], "special_days": [], "known": true}'
     assert SearchRow.objects.get(pk=place.pk).intervals_until is not None
     assert change(staff, place, hours=hours).status_code == 302
@@ -160,7 +160,7 @@ def test_new_hours_mark_the_open_spans_as_missing(staff: Client, place: Restaura
     assert SearchRow.objects.get(pk=place.pk).open_intervals == []
 
 
-def test_a_change_of_the_name_leaves_the_open_spans(staff: Client, place: Restaurant) -> None:
+def test_a_change_of_the_name_leaves_the_open_intervals(staff: Client, place: Restaurant) -> None:
     until = SearchRow.objects.get(pk=place.pk).intervals_until
     assert change(staff, place, name="Fiskebaren").status_code == 302
     place.refresh_from_db()

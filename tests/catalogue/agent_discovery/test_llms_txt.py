@@ -121,7 +121,7 @@ def test_each_page_is_linked_once_under_its_own_title(client: Client) -> None:
 def test_it_costs_no_query_while_it_is_remembered(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(x402_manifest, "MAX_AGE_S", 60.0)
     monkeypatch.setattr(llms_txt, "COUNTS_MAX_AGE_S", 600.0)
-    default_products.load()
+    default_products.create_missing()
     with CaptureQueriesContext(connection) as queries:
         first = text_of(client)
     assert len(queries) <= 4

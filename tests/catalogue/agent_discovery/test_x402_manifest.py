@@ -198,7 +198,7 @@ def test_caches_may_keep_it_and_pages_of_others_read_it(client: Client) -> None:
 @pytest.mark.django_db
 def test_it_counts_on_no_limit_and_is_made_once_a_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(x402_manifest, "MAX_AGE_S", 60.0)
-    default_products.load()
+    default_products.create_missing()
     first = client.get(PATH)
     with CaptureQueriesContext(connection) as queries:
         for _ in range(50):

@@ -233,7 +233,7 @@ def test_the_dictionaries_are_listed_whole(client: Client) -> None:
     assert refused(client, "/v1/cuisines?limit=1")["param"] == "limit"
 
 
-def test_hours_list_the_open_spans_of_the_days_on_the_clock_of_the_restaurant(client: Client) -> None:
+def test_hours_list_the_open_intervals_of_the_days_on_the_clock_of_the_restaurant(client: Client) -> None:
     builders.restaurant(slug="night", hours=builders.week("18:00", "02:00", days=[4, 5]))
     assert client.get("/v1/restaurants/night/hours?from=2026-11-21&to=2026-11-22").json() == {
         "slug": "night",

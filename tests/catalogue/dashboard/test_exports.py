@@ -150,7 +150,7 @@ def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: 
 
 
 def test_a_wallet_below_the_tier_is_reported_which_one_exports_need(venue: Venue, owner: Client) -> None:
-    default_products.load()
+    default_products.create_missing()
     answer = owner.get(at(venue, "/new"), {"dataset": "reviews"})
     assert answer.status_code == 200
     assert "Exports are for the enterprise tier, and this wallet is free. Nothing was charged." in said(answer)

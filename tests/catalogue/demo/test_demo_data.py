@@ -51,7 +51,7 @@ PHONES = {
 
 
 def rows() -> list[list[Any]]:
-    """All rows of a run, without serial numbers and open spans, which depend on the current time."""
+    """All rows of a run, without serial numbers and open intervals, which depend on the current time."""
     return [
         list(Restaurant.objects.order_by("pk").values_list()),
         values_of(Review),
@@ -246,7 +246,7 @@ def test_hours_round_trip_and_weeks_are_varied() -> None:
 
 
 @pytest.mark.django_db
-def test_open_spans_are_computed_where_hours_are_known() -> None:
+def test_open_intervals_are_computed_where_hours_are_known() -> None:
     demo_data(restaurants=60, reviews=0)
     assert not SearchRow.objects.filter(intervals_until=None).exists()
     assert not SearchRow.objects.filter(open_intervals=None).exclude(restaurant__hours=None).exists()

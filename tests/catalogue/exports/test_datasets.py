@@ -189,7 +189,7 @@ def make_id(pk: Any) -> str:
 
 def test_groups_of_fields_are_exported_as_the_api_shows_them() -> None:
     call_command("demo_data", restaurants=60, reviews=900, seed=5, today=date(2026, 11, 21), stdout=StringIO())
-    insights.refresh(now=timezone.now(), at_most=100)
+    insights.refresh(now=timezone.now(), max_reviews=100)
     result = list(Insight.objects.exclude(text="").order_by("pk"))
     assert len(result) > 5
     Insight.objects.filter(pk=result[0].pk).update(hidden=True)

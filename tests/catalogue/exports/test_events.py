@@ -37,7 +37,7 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 def account(venue: Venue) -> Account:
     """The account of the venue, to which the wallet that orders is linked."""
     export_builders.wallet_without_key()
-    links.link(export_builders.WALLET, account=venue.account_id, now=timezone.now())
+    links.link_wallet(export_builders.WALLET, account=venue.account_id, now=timezone.now())
     return venue.account
 
 
@@ -62,7 +62,7 @@ def test_a_finished_export_is_reported_by_a_signed_request_with_its_record(
     with receiving() as receiver:
         _, secret = endpoints.create(venue, url=receiver.url, types=["export.finished"])
         export = export_builders.create_finished()
-        dispatcher.run(clock=timezone.now, takes_s=0.2)
+        dispatcher.run(clock=timezone.now, timeout_s=0.2)
         (received,) = receiver.received
     event = received.verified(secret)
     assert (event["type"], event["data"]["status"]) == ("export.finished", "succeeded")

@@ -84,7 +84,7 @@ def test_what_the_database_has_rendered_is_what_the_serializer_says(fields: dict
         None,
     ],
 )
-def test_the_state_is_the_same_by_the_open_spans_as_by_the_hours(hours: dict[str, Any] | None) -> None:
+def test_the_state_is_the_same_by_the_open_intervals_as_by_the_hours(hours: dict[str, Any] | None) -> None:
     place = builders.restaurant(hours=hours)
     moments = [NOW + timedelta(minutes=minutes) for minutes in range(-600, 2 * 24 * 60, 173)]
     by_hours = [state(place, moment) for moment in moments]
@@ -389,7 +389,7 @@ def test_all_groups_together_keep_the_documented_shapes() -> None:
     builders.landmark("Tivoli")
     for _ in range(8):
         builders.review(place, "The tonkotsu ramen was delicious but the service slow. Go early!", stars=4)
-    insights.refresh(now=NOW, at_most=100)
+    insights.refresh(now=NOW, max_reviews=100)
     shown = orjson.loads(render_record(read(place, *field_groups.GROUPS)))
     assert set(shown) == set(RestaurantRecord().fields)
     assert shown["ai_insight_detail"]["best_time"]["basis"] == ["reviews", "hours", "offers"]

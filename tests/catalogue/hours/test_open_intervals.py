@@ -13,7 +13,7 @@ from catalogue.hours import open_intervals, read_osm
 from catalogue.models import Restaurant, SearchRow
 from catalogue.models.postgres_fields import Span
 from catalogue.search import MAX_OPEN_AHEAD
-from catalogue.tasks import refresh_open_spans
+from catalogue.tasks import refresh_open_intervals
 
 # A Saturday in Copenhagen, an hour ahead of UTC.
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -57,7 +57,7 @@ def row(place: Restaurant) -> SearchRow:
     return SearchRow.objects.get(restaurant=place)
 
 
-def test_open_spans_reach_from_yesterday_to_fifteen_days_ahead() -> None:
+def test_open_intervals_reach_from_yesterday_to_fifteen_days_ahead() -> None:
     place = restaurant(hours=hours("Fr-Sa 18:00-02:00"))
     assert open_intervals.refresh_open_intervals(now=NOW) == 1
     assert spans(place) == [
@@ -220,7 +220,7 @@ def test_neighbours_on_the_disk_stay_neighbours_when_their_spans_are_worked_out(
 
 def test_the_task_works_out_what_is_due() -> None:
     place = restaurant(hours=hours("24/7"))
-    refresh_open_spans(an_argument_of_tomorrow=1)
+    refresh_open_intervals(an_argument_of_tomorrow=1)
     assert spans(place) is not None
 
 

@@ -106,14 +106,16 @@ def test_a_change_is_a_new_version_under_the_same_slug(tmp_path: Path) -> None:
         ({}, True),
     ],
 )
-def test_new_hours_or_a_new_status_make_the_open_spans_due(tmp_path: Path, tags: dict[str, str], is_due: bool) -> None:
+def test_new_hours_or_a_new_status_make_the_open_intervals_due(
+    tmp_path: Path, tags: dict[str, str], is_due: bool
+) -> None:
     first = {"amenity": "cafe", "name": "Noma", "opening_hours": "24/7"}
     import_restaurants(geojson(tmp_path / "a.geojson", [feature(first, id="node/1")]))
     open_intervals.refresh_open_intervals(now=NOW)
     import_restaurants(
         geojson(tmp_path / "b.geojson", [feature({"amenity": "cafe", "name": "Noma"} | tags, id="node/1")])
     )
-    assert Restaurant.objects.exclude(search_row__spans_until__isnull=False).exists() is is_due
+    assert Restaurant.objects.exclude(search_row__intervals_until__isnull=False).exists() is is_due
 
 
 def test_what_the_source_removes_is_emptied_and_what_it_never_stated_stays(tmp_path: Path) -> None:
@@ -364,7 +366,7 @@ def test_an_unreadable_file_does_not_keep_the_others_out(tmp_path: Path) -> None
     assert list(ImportRun.objects.order_by("pk").values_list("state", flat=True)) == ["failed", "done"]
 
 
-def test_an_import_enqueues_the_open_spans_and_a_dry_run_does_not(tmp_path: Path) -> None:
+def test_an_import_enqueues_the_open_intervals_and_a_dry_run_does_not(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [cafe("Noma")])
     with app.connection_for_read() as broker, closing(broker.SimpleQueue("standard")) as queue:
         queue.clear()
@@ -372,7 +374,7 @@ def test_an_import_enqueues_the_open_spans_and_a_dry_run_does_not(tmp_path: Path
         with pytest.raises(Empty):
             queue.get(block=False)
         command("osm", file)
-        assert queue.get(timeout=5).headers["task"] == "catalogue.tasks.refresh_open_spans"
+        assert queue.get(timeout=5).headers["task"] == "catalogue.tasks.refresh_open_intervals"
         queue.clear()
 
 
@@ -381,5 +383,5 @@ def test_an_import_survives_that_the_broker_is_away(tmp_path: Path) -> None:
     with begun(geojson(tmp_path / "a.geojson", [cafe("Noma")]), BROKER_URL="redis://127.0.0.1:1") as process:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert "WARNING tablewire.worker task catalogue.tasks.refresh_open_spans was not enqueued" in errors
+    assert "WARNING tablewire.worker task catalogue.tasks.refresh_open_intervals was not enqueued" in errors
     assert Restaurant.objects.count() == 1

@@ -156,7 +156,7 @@ def test_when_the_budget_is_spent_our_own_program_writes_and_the_next_day_the_mo
 ) -> None:
     settings.INSIGHT_DAILY_BUDGET_USD = RESERVED
     first, second = reviewed(6), reviewed(5)
-    InsightDemand.objects.create(restaurant=second, first_asked_at=NOW, last_asked_at=NOW)
+    InsightDemand.objects.create(restaurant=second, first_requested_at=NOW, last_requested_at=NOW)
     model = FakeLLM()
     # Midday of a day, so that an hour later is the same one.
     noon = NOW.replace(hour=12) - NOW
@@ -181,7 +181,7 @@ def test_without_budget_the_text_of_a_model_is_served_until_it_is_stale(settings
 def test_request_remains_after_the_fallback_wrote_the_insight(settings: Any) -> None:
     settings.INSIGHT_DAILY_BUDGET_USD = Decimal(0)
     place = reviewed()
-    InsightDemand.objects.create(restaurant=place, first_asked_at=NOW, last_asked_at=NOW)
+    InsightDemand.objects.create(restaurant=place, first_requested_at=NOW, last_requested_at=NOW)
     model = FakeLLM()
     assert [refresh(model, requested_only=True), refresh(model, requested_only=True)] == [1, 0]
     assert InsightDemand.objects.get().restaurant_id == place.pk

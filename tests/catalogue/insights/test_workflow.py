@@ -227,7 +227,9 @@ def test_a_restaurant_that_has_fewer_reviews_than_it_counts_costs_nothing() -> N
 def test_requested_insight_is_written_first_and_its_request_is_deleted() -> None:
     places = {number: reviewed(number, name=f"With {number}") for number in (5, 6, 7)}
     for place, asked in ((places[5], 3), (places[6], 9)):
-        InsightDemand.objects.create(restaurant=place, asked=asked, first_asked_at=NOW, last_asked_at=NOW)
+        InsightDemand.objects.create(
+            restaurant=place, request_count=asked, first_requested_at=NOW, last_requested_at=NOW
+        )
     model = FakeLLM()
     assert refresh(model, requested_only=True) == 2
     assert model.requests == ["With 6", "With 5"]
@@ -248,7 +250,7 @@ def test_local_provider_writes_requested_insights_first(monkeypatch: pytest.Monk
 
 def test_demand_that_could_not_be_met_is_forgotten_after_a_month() -> None:
     place = reviewed(2)
-    InsightDemand.objects.create(restaurant=place, first_asked_at=NOW, last_asked_at=NOW)
+    InsightDemand.objects.create(restaurant=place, first_requested_at=NOW, last_requested_at=NOW)
     assert insights.delete_old_requests(now=NOW + timedelta(days=30)) == 0
     assert insights.delete_old_requests(now=NOW + timedelta(days=31)) == 1
 

@@ -314,7 +314,7 @@ def test_what_is_cancelled_elsewhere_gives_its_seats_back_once(place: Restaurant
 def test_who_cancels_after_the_seats_came_back_gives_none_twice(place: Restaurant) -> None:
     slot = builders.slot(place)
     record = post(slot).json()
-    commands.move(Reservation.objects.get(), "cancelled", now=NOW, actor="staff:1")
+    commands.set_status(Reservation.objects.get(), "cancelled", now=NOW, actor="staff:1")
     offers.release_cancelled_bookings(now=NOW)
     assert manage("delete", record).json()["status"] == "cancelled"
     assert seats_left(slot) == 8

@@ -18,6 +18,7 @@ from catalogue.mcp.tools import offers as tools_offers
 from catalogue.search.text import vocabulary
 from framework.api.query_params.declarations import PageParams, QueryParams
 from framework.errors import ApiError, InvalidRequest
+from payments.api.filters import PaymentParameters
 from tests.catalogue import builders
 
 ALL: tuple[type[QueryParams], ...] = (
@@ -31,7 +32,14 @@ ALL: tuple[type[QueryParams], ...] = (
     *(paid_groups.ReviewParams, paid_groups.PhotoParams, paid_groups.ContextParams),
     *(history.RestaurantParams, history.HistoryParams, history.ChangeParams),
     *(record_params.Selection, record_params.HoursParams, record_params.DownloadParams),
-    *(search.SearchParams, PageParams, Ledger, tools_offers.Sought, prompts.Dinner, prompts.Comparison),
+    *(
+        search.SearchParams,
+        PageParams,
+        PaymentParameters,
+        tools_offers.OfferSearch,
+        prompts.Dinner,
+        prompts.Comparison,
+    ),
 )
 # What some parameter takes, and what none does.
 TEXTS = (
@@ -129,7 +137,7 @@ def test_threads_that_read_at_once_do_not_see_each_others_parameters() -> None:
         assert list(threads.map(refused, range(400))) == ["limit", "ll"] * 200
 
 
-def sending(text: str) -> Request:
+def build_request(text: str) -> Request:
     """A request with this query string."""
     return Request(RequestFactory().get(f"/?{text}"))
 
@@ -137,17 +145,17 @@ def sending(text: str) -> Request:
 @pytest.mark.django_db
 def test_a_market_that_was_known_a_moment_ago_is_refused_once_it_is_gone() -> None:
     place = builders.market("copenhagen")
-    assert search.SearchParams.read(asking("market=copenhagen"))["market"] == "copenhagen"
+    assert search.SearchParams.read(build_request("market=copenhagen"))["market"] == "copenhagen"
     place.delete()
     vocabulary._cache.clear()  # noqa: SLF001  # half a minute later
     with pytest.raises(InvalidRequest):
-        search.SearchParams.read(asking("market=copenhagen"))
+        search.SearchParams.read(build_request("market=copenhagen"))
 
 
 def test_what_a_short_query_string_said_is_read_alike_again_and_is_its_readers_own() -> None:
-    first = paid_groups.ReviewParams.read(asking("sort=newest"))
+    first = paid_groups.ReviewParams.read(build_request("sort=newest"))
     first.clear()
-    assert paid_groups.ReviewParams.read(asking("sort=newest"))["sort"] == "newest"
+    assert paid_groups.ReviewParams.read(build_request("sort=newest"))["sort"] == "newest"
     for _ in range(2):
         with pytest.raises(ValidationError):
-            paid_groups.ReviewParams.read(asking("limit=900"))
+            paid_groups.ReviewParams.read(build_request("limit=900"))

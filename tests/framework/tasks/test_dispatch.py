@@ -10,7 +10,7 @@ from celery import current_app
 from django.conf import settings
 from kombu import Connection
 
-from catalogue.tasks import refresh_open_spans
+from catalogue.tasks import refresh_open_intervals
 from config.celery import app
 from framework.resilience.circuit_breaker import CircuitBreaker
 from framework.tasks import dispatch
@@ -32,20 +32,20 @@ def frozen_broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_frozen_broker_costs_one_caller_a_fifth_of_a_second_and_the_others_nothing(frozen_broker: str) -> None:
     began_at = time.perf_counter()
     for _ in range(20):
-        enqueue(refresh_open_spans)
+        enqueue(refresh_open_intervals)
     # The client's own retries alone would be six seconds.
     assert 0.2 <= time.perf_counter() - began_at < 2
 
 
 def test_tasks_are_enqueued_again_once_the_broker_is_back(frozen_broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    enqueue(refresh_open_spans)
+    enqueue(refresh_open_intervals)
     monkeypatch.setattr(app.conf, "broker_write_url", settings.CELERY_BROKER_URL)
     dispatch.broker_connection.cache_clear()
     dispatch.breaker.next_probe_at = 0
     with Connection(settings.CELERY_BROKER_URL).SimpleQueue("dispatch", no_ack=True) as queue:
         queue.clear()
-        enqueue(refresh_open_spans, queue="dispatch")
-        assert queue.get(timeout=5).headers["task"] == "catalogue.tasks.refresh_open_spans"
+        enqueue(refresh_open_intervals, queue="dispatch")
+        assert queue.get(timeout=5).headers["task"] == "catalogue.tasks.refresh_open_intervals"
         queue.clear()
 
 

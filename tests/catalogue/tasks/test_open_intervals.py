@@ -1,4 +1,4 @@
-"""Tasks of the open spans, with a broker that is away, and with a database that is busy."""
+"""Tasks of the open intervals, with a broker that is away, and with a database that is busy."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from catalogue.models import SearchRow
-from catalogue.tasks import refresh_open_spans
+from catalogue.tasks import refresh_open_intervals
 from config.dev_stack import last_lines
 from tests.catalogue import builders
 from tests.support.live_server import database_url, working
@@ -20,10 +20,12 @@ from tests.support.live_stack import eventually
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # The slice of a task is made one restaurant, so that there is more to enqueue.
-A_SLICE = "from catalogue.tasks import open_spans; open_spans.SLICE = 1; open_spans.refresh_open_spans()"
+A_SLICE = (
+    "from catalogue.tasks import open_intervals; open_intervals.SLICE = 1; open_intervals.refresh_open_intervals()"
+)
 
 
-def test_a_slice_of_the_open_spans_is_computed_although_the_broker_is_away_for_the_next() -> None:
+def test_a_slice_of_the_open_intervals_is_computed_although_the_broker_is_away_for_the_next() -> None:
     for _ in range(2):
         builders.restaurant(hours=builders.week("18:00", "02:00"))
     done = subprocess.run(
@@ -35,7 +37,7 @@ def test_a_slice_of_the_open_spans_is_computed_although_the_broker_is_away_for_t
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "task catalogue.tasks.refresh_open_spans was not enqueued" in done.stderr
+    assert "task catalogue.tasks.refresh_open_intervals was not enqueued" in done.stderr
     assert SearchRow.objects.filter(intervals_until=None).count() == 1
 
 
@@ -54,13 +56,13 @@ IDLE = "DROP TRIGGER busy ON catalogue_searchrow; DROP FUNCTION be_busy; DROP SE
 CALLERS = {"STATEMENT_TIMEOUT_MS": "200"}
 
 
-def test_open_spans_are_tried_again_soon_and_may_take_a_worker_longer_than_a_caller_waits(tmp_path: Path) -> None:
+def test_open_intervals_are_tried_again_soon_and_may_take_a_worker_longer_than_a_caller_waits(tmp_path: Path) -> None:
     builders.restaurant(hours=builders.week("18:00", "02:00"))
     with connection.cursor() as cursor:
         cursor.execute(BUSY)
     try:
         with working(tmp_path / "worker.log", queue="busy", **CALLERS) as child:
-            refresh_open_spans.apply_async(queue="busy")
+            refresh_open_intervals.apply_async(queue="busy")
             is_done = eventually(lambda: not SearchRow.objects.filter(intervals_until=None).exists(), within_s=60)
             assert is_done, last_lines(child.log, lines=40)
     finally:
@@ -73,7 +75,7 @@ def test_a_restaurant_that_another_user_held_is_not_left_without_its_hours_until
     with working(tmp_path / "worker.log", queue="held") as child:
         with psycopg.connect(database_url()) as other:
             other.execute("SELECT FROM catalogue_restaurant WHERE id = %s FOR UPDATE", [place.pk])
-            refresh_open_spans.apply_async(queue="held")
-            assert eventually(lambda: SearchRow.objects.filter(spans_until=None).count() == 1, within_s=60)
+            refresh_open_intervals.apply_async(queue="held")
+            assert eventually(lambda: SearchRow.objects.filter(intervals_until=None).count() == 1, within_s=60)
             assert eventually(lambda: "RowsLockedError" in child.log.read_text())
-        assert eventually(lambda: not SearchRow.objects.filter(spans_until=None).exists(), within_s=20)
+        assert eventually(lambda: not SearchRow.objects.filter(intervals_until=None).exists(), within_s=20)
