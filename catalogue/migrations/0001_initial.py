@@ -1687,7 +1687,7 @@ class Migration(migrations.Migration):
                 ("open_intervals", catalogue.models.postgres_fields.SpansField(null=True)),
                 (
                     "intervals_until",
-                    models.DateTimeField(help_text="Until when the spans are worked out; null: not yet", null=True),
+                    models.DateTimeField(help_text="Until when the intervals are computed; null: not yet", null=True),
                 ),
                 (
                     "intervals_missing",

@@ -588,10 +588,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE, related_name="sessions", to="payments.wallet"
                     ),
                 ),
-                (
-                    "nonce",
-                    models.CharField(help_text="Of the signed challenge, which is valid once", max_length=64),
-                ),
+                ("nonce", models.CharField(help_text="Of the signed challenge, which is valid once", max_length=64)),
                 ("digest", models.CharField(help_text="SHA-256 of the token", max_length=64, unique=True)),
                 ("created_at", models.DateTimeField()),
                 ("expires_at", models.DateTimeField()),
@@ -646,10 +643,7 @@ class Migration(migrations.Migration):
             name="SpentChallenge",
             fields=[
                 ("nonce", models.CharField(max_length=64, primary_key=True, serialize=False)),
-                (
-                    "expires_at",
-                    models.DateTimeField(db_index=True, help_text="When the challenge expires"),
-                ),
+                ("expires_at", models.DateTimeField(db_index=True, help_text="When the challenge expires")),
             ],
         ),
         migrations.CreateModel(
