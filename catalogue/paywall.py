@@ -12,16 +12,25 @@ from framework.api import conditional_requests
 from framework.api.fast_path import headers
 from framework.api.renderers import JSONRenderer
 from framework.signed_tokens import KeyedHash
-from payments import checkout, x402
-from payments.checkout import TierRequired
-from payments.identity.caller import caller_of, read_signed_payment
+from payments.interface import (
+    CALLER_HEADERS,
+    TIERS,
+    PaidResponse,
+    Purchase,
+    Tier,
+    TierRequired,
+    caller_of,
+    collect_payment,
+    is_free_by_plan,
+    parse_proof,
+    read_signed_payment,
+)
 from payments.models import Product
-from payments.tiers.definitions import TIERS, Tier
 
 # "Open now" may be a minute old; a cache may serve it five more minutes while it revalidates.
 PUBLIC_CACHE = "public, max-age=60, stale-while-revalidate=300"
 NO_STORE = "private, no-store"
-VARY = ", ".join(x402.CALLER_HEADERS)
+VARY = ", ".join(CALLER_HEADERS)
 SAFE = ("GET", "HEAD")
 ETAG_HASH = KeyedHash("catalogue.paywall")
 
@@ -45,18 +54,18 @@ def build_response(
     if not sold:
         return set_cache_headers(HttpResponse(content, content_type=JSONRenderer.media_type), etag, PUBLIC_CACHE)
     caller = caller_of(request)
-    if checkout.is_free_by_plan(sold, caller=caller, now=now):
+    if is_free_by_plan(sold, caller=caller, now=now):
         return set_cache_headers(HttpResponse(content, content_type=JSONRenderer.media_type), etag, NO_STORE)
-    receipt = checkout.collect(
-        checkout.Purchase.for_request(request),
+    receipt = collect_payment(
+        Purchase.for_request(request),
         products=sold,
         caller=caller,
         # A HEAD request receives no content.
-        proof=None if request.method == "HEAD" else x402.parse_proof(request.headers),
+        proof=None if request.method == "HEAD" else parse_proof(request.headers),
         receipt_token=request.headers.get("X-Receipt"),
         now=now,
     )
-    return set_cache_headers(x402.PaidResponse(content, receipt), etag, NO_STORE)
+    return set_cache_headers(PaidResponse(content, receipt), etag, NO_STORE)
 
 
 def serve(request: Request, content: Content, *, now: datetime) -> HttpResponse:

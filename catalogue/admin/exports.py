@@ -29,8 +29,8 @@ from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from framework.errors import ApiError
 from framework.public_ids import decode
+from payments.interface import FREE
 from payments.models import shorten_address
-from payments.tiers.definitions import FREE
 
 ANY = [("", "any")]
 PREFIX = "filter."

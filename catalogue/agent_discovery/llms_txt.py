@@ -11,7 +11,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.agent_discovery.x402_manifest import CARD, MCP, absolute, amount
 from catalogue.models import Market, SearchRow
 from framework.cache import CachedValue
-from payments.tiers.definitions import FREE
+from payments.interface import FREE
 
 BASE = Path(settings.BASE_DIR)
 PAGES = BASE / "docs"

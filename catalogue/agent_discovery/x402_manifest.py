@@ -21,11 +21,8 @@ from framework.api.openapi import schema
 from framework.cache import CachedValue
 from framework.errors import ServiceUnavailable
 from framework.mcp import protocol_versions
-from payments.chain import evm
-from payments.chain.networks import payment_network
+from payments.interface import TIERS, current_prices, payment_network, to_checksum_address
 from payments.models import Product
-from payments.pricing import price_list as pricing_price_list
-from payments.tiers.definitions import TIERS
 
 # Prices in both documents may be so old; the price in a challenge is always current.
 MAX_AGE_S = 60.0
@@ -106,7 +103,7 @@ ENDPOINTS: Mapping[str, Sequence[Endpoint]] = {
 def document(*, now: datetime) -> dict[str, Any]:
     """Build /.well-known/x402. A dozen queries, and up to twenty for each product without an example."""
     network, examples = payment_network(), cached_examples.get(max_age_s=EXAMPLES_MAX_AGE_S)
-    prices = pricing_price_list.current_prices(now=now)
+    prices = current_prices(now=now)
     products = [
         _describe(product, prices.get(product.slug, {}), slug=examples.get(product.slug))
         for product in Product.objects.order_by("slug")
@@ -123,9 +120,9 @@ def document(*, now: datetime) -> dict[str, Any]:
         "network": network.caip2,
         "network_name": network.name,
         "asset": network.asset_name,
-        "asset_address": evm.to_checksum_address(network.asset),
+        "asset_address": to_checksum_address(network.asset),
         "decimals": network.decimals,
-        "pay_to": evm.to_checksum_address(settings.PAY_TO) if settings.PAY_TO else None,
+        "pay_to": to_checksum_address(settings.PAY_TO) if settings.PAY_TO else None,
         "tiers": [
             {
                 "tier": tier.name,
@@ -232,7 +229,7 @@ def _payment_info(
 
 cached_examples: CachedValue[Mapping[str, str]] = CachedValue(lambda: find_examples(now=timezone.now()))
 cached_prices: CachedValue[Mapping[str, Mapping[str, Decimal]]] = CachedValue(
-    lambda: pricing_price_list.current_prices(now=timezone.now())
+    lambda: current_prices(now=timezone.now())
 )
 cached_openapi: list[tuple[bytes, Mapping[str, Mapping[str, Decimal]], bytes]] = []
 

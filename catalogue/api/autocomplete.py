@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from catalogue import filters, paywall, responses, serializers
 from catalogue.api.openapi_responses import CONDITIONAL, free_responses
 from catalogue.models import Restaurant
-from payments.identity.drf_authentication import DataViewSet
+from payments.interface import DataViewSet
 
 
 class AutocompleteViewSet(DataViewSet[Restaurant]):

@@ -25,10 +25,7 @@ from framework.api import conditional_requests
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
-from payments import x402
-from payments.identity.caller import caller_of, identify_caller
-from payments.identity.drf_authentication import DataViewSet
-from payments.x402.purchase import Purchase
+from payments.interface import DataViewSet, PaidResponse, Purchase, caller_of, identify_caller, parse_proof
 
 ID = schema.path_id("ex")
 LOCATION = OpenApiParameter(
@@ -102,14 +99,14 @@ class ExportViewSet(DataViewSet[Export]):
             caller_of(request),
             form.validated_data,
             purchase=Purchase.for_request(request),
-            proof=x402.parse_proof(request.headers),
+            proof=parse_proof(request.headers),
             receipt_token=request.headers.get("X-Receipt"),
             now=timezone.now(),
         )
         enqueue_export_step(bought.export)
         answer = self.answer(bought.export, status.HTTP_202_ACCEPTED)
         if bought.receipt is not None:
-            answer = x402.PaidResponse(answer.data, bought.receipt, status=status.HTTP_202_ACCEPTED)
+            answer = PaidResponse(answer.data, bought.receipt, status=status.HTTP_202_ACCEPTED)
         answer["Location"] = public_url(f"/v1/exports/{bought.export.public_id}")
         return answer
 

@@ -9,7 +9,7 @@ from catalogue import field_groups, history, paywall, responses, serializers
 from catalogue.api.openapi_responses import PAYMENT, SLUG, paid_responses, product_extensions
 from catalogue.filters.history import ChangeParams, HistoryParams
 from catalogue.models import Version
-from payments.identity.drf_authentication import DataViewSet
+from payments.interface import DataViewSet
 
 
 class HistoryViewSet(DataViewSet[Version]):

@@ -23,7 +23,7 @@ from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
-from payments.identity.drf_authentication import DataViewSet
+from payments.interface import DataViewSet
 
 KEY = OpenApiParameter(
     idempotency.HEADER,

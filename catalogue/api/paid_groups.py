@@ -13,7 +13,7 @@ from catalogue.filters import paid_groups as filters
 from catalogue.models import Insight, Landmark, Photo, Review
 from catalogue.serializers import paid_groups as serializers
 from catalogue.serializers.photos import PhotoAnswer
-from payments.identity.drf_authentication import DataViewSet
+from payments.interface import DataViewSet
 
 
 class ReviewViewSet(DataViewSet[Review]):

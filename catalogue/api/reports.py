@@ -14,7 +14,7 @@ from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.rate_limits.client_ip import client_network
 from framework.django_internals import wrapped_request
-from payments.identity.drf_authentication import DataViewSet
+from payments.interface import DataViewSet
 
 
 class ReportViewSet(DataViewSet[Report]):

@@ -21,8 +21,7 @@ from catalogue.api.openapi_responses import (
 from catalogue.filters.history import RestaurantParams
 from catalogue.hours import date_range
 from catalogue.models import Restaurant
-from payments.identity.drf_authentication import DataViewSet
-from payments.tiers.definitions import PREMIUM
+from payments.interface import PREMIUM, DataViewSet
 
 FOUND = PolymorphicProxySerializer(
     component_name="FoundRestaurants",

@@ -22,8 +22,7 @@ from catalogue.models.exports import PREFIX, UNDER_WAY, UNFINISHED
 from catalogue.tasks import enqueue_export_step
 from framework.errors import ApiError
 from framework.public_ids import decode
-from payments.chain import evm
-from payments.dashboard import account_summary
+from payments.interface import build_caller, list_addresses, list_wallets, to_checksum_address
 from payments.models import Wallet, shorten_address
 
 SECTION = "exports"
@@ -74,7 +73,7 @@ class OrderForm(forms.Form):
     def __init__(self, *args: Any, wallets: list[Wallet], **options: Any) -> None:
         super().__init__(*args, **options)
         self.wallets = {wallet.address: wallet for wallet in wallets}
-        addresses = [(address, shorten_address(evm.to_checksum_address(address))) for address in self.wallets]
+        addresses = [(address, shorten_address(to_checksum_address(address))) for address in self.wallets]
         markets = Market.objects.order_by("name").values_list("slug", "name")
         began = Export.objects.filter(wallet__in=self.wallets, changes_from__isnull=False, status__in=WITH_FILES)
         earlier = [
@@ -119,7 +118,7 @@ WITH_FILES = (Export.Status.SUCCEEDED, Export.Status.EXPIRED)
 @page(Right.DATA, section=SECTION)
 def exports(request: PageRequest) -> HttpResponse:
     """List exports, newest first. Three queries besides those of the `page` decorator."""
-    wallets = account_summary.list_addresses(request.access.account)
+    wallets = list_addresses(request.access.account)
     text = request.GET.get("before", "")
     before = decode(PREFIX, text) if text else None
     found = representation.list_newest(wallets, limit=A_PAGE + 1, before=before) if wallets else []
@@ -162,7 +161,7 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
 def found_one(request: PageRequest, public_id: str) -> Export:
     """Return an export of one of the account's wallets. Raises Http404."""
     try:
-        return representation.find_export_of_wallets(account_summary.list_addresses(request.access.account), public_id)
+        return representation.find_export_of_wallets(list_addresses(request.access.account), public_id)
     except ApiError as unknown:
         raise Http404 from unknown
 
@@ -250,7 +249,7 @@ def cancel(request: PageRequest, export: str) -> HttpResponse:
 def new(request: PageRequest) -> HttpResponse:
     """Show the price of an export; a free one can be ordered here."""
     account, now = request.access.account, timezone.now()
-    wallets = account_summary.list_wallets(account, now=now)
+    wallets = list_wallets(account, now=now)
     context: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}
     if not wallets:
         return render(request, "catalogue/dashboard/new.html", context)
@@ -261,7 +260,7 @@ def new(request: PageRequest) -> HttpResponse:
     if form.is_bound:
         status = 400
         if form.is_valid():
-            caller = account_summary.build_caller(form.wallets[form.cleaned_data["wallet"]], account)
+            caller = build_caller(form.wallets[form.cleaned_data["wallet"]], account)
             try:
                 if request.method == "POST":
                     ordered = quote.order_free_export(caller, form.arguments, now=now)

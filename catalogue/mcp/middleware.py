@@ -19,8 +19,7 @@ from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
 from framework.mcp.protocol_versions import HANDSHAKE_VERSIONS, ClientProtocol
 from framework.mcp.responses import MCPResponse, error_response, result_response
 from framework.mcp.server import refusal_error, refusal_result
-from payments.identity.caller import anonymous_caller, bearer_token, caller_of
-from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
+from payments.interface import BOOKINGS, DataApiMiddleware, FixedLimit, anonymous_caller, bearer_token, caller_of
 
 logger = logging.getLogger("tablewire.api")
 

@@ -22,11 +22,20 @@ from framework.mcp.schemas import Schema
 from framework.mcp.server import ERROR_META
 from framework.mcp.server import refusal_result as server_refusal_result
 from framework.mcp.tools import ToolCall
-from payments import checkout, x402
-from payments.chain.networks import payment_network
-from payments.identity.caller import caller_of
-from payments.x402 import PaymentRequired
-from payments.x402.proofs import PAYMENT_META
+from payments.interface import (
+    PAYMENT_META,
+    InvalidPayment,
+    PaymentRequired,
+    Purchase,
+    Receipt,
+    TierRequired,
+    caller_of,
+    collect_payment,
+    is_free_by_plan,
+    mark_delivered,
+    parse_mcp_proof,
+    payment_network,
+)
 
 # Keys in `_meta`: of x402's MCP transport, and the receipt token (X-Receipt over HTTP).
 RECEIPT_META = "x402/payment-response"
@@ -44,8 +53,8 @@ NEXT_STEPS: Mapping[type[ApiError], str] = {
     TooManyBookings: "The guest can cancel one of them by its `manage_url`.",
     ExportNotFound: "start_export gives the `id` of one, to the wallet that orders it.",
     TooManyExports: "See how far they are with get_export.",
-    checkout.TierRequired: "How a tier is reached stands in restaurants://prices.",
-    x402.InvalidPayment: "Nothing was charged. Call without it to be told the price, and send what the wallet signs.",
+    TierRequired: "How a tier is reached stands in restaurants://prices.",
+    InvalidPayment: "Nothing was charged. Call without it to be told the price, and send what the wallet signs.",
 }
 # Replacements for messages that do not help a model: it cannot change the credentials of the connection, and must not
 # work around a refusal by a new key.
@@ -65,13 +74,13 @@ REPEAT_PAYMENT = "Repeat the call with the same payment: it is not charged twice
 def deliver(call: ToolCall, content: Content) -> ToolResult:
     """Return the content, after collecting its price if it is sold. Raises what checkout.collect raises."""
     caller = caller_of(call.request)
-    if not content.sold or checkout.is_free_by_plan(content.sold, caller=caller, now=call.now):
+    if not content.sold or is_free_by_plan(content.sold, caller=caller, now=call.now):
         return ToolResult(content.body)
-    receipt = checkout.collect(
-        checkout.Purchase.for_tool_call(call.tool, call.arguments),
+    receipt = collect_payment(
+        Purchase.for_tool_call(call.tool, call.arguments),
         products=content.sold,
         caller=caller,
-        proof=x402.parse_mcp_proof(call.meta),
+        proof=parse_mcp_proof(call.meta),
         receipt_token=receipt_token(call),
         now=call.now,
     )
@@ -84,11 +93,11 @@ def receipt_token(call: ToolCall) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def paid_result(body: bytes, receipt: x402.Receipt) -> ToolResult:
+def paid_result(body: bytes, receipt: Receipt) -> ToolResult:
     """A paid result with its receipt, which is marked as delivered once it was sent."""
     settled = receipt.settled.model_dump(mode="json", by_alias=True, exclude_none=True)
     meta = {RECEIPT_META: settled, TOKEN_META: receipt.token}
-    return ToolResult(body, meta=meta, on_sent=partial(x402.mark_delivered, receipt))
+    return ToolResult(body, meta=meta, on_sent=partial(mark_delivered, receipt))
 
 
 def is_buyer(call: ToolCall, product: str) -> bool:

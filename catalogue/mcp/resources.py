@@ -13,9 +13,7 @@ from catalogue.mcp import completion
 from catalogue.places import RestaurantNotFound
 from framework.api.renderers import JSONRenderer
 from framework.mcp.resources import Resource
-from payments.identity import caller_profile
-from payments.identity.caller import caller_of
-from payments.serializers.me import MeRecord
+from payments.interface import MeRecord, caller_of, load_profile
 
 # Other texts are not looked up.
 SLUG_PATTERN = re.compile(f"(?=.{{1,120}}$){SLUG}")
@@ -43,7 +41,7 @@ def attributes(_request: HttpRequest) -> bytes:
 
 def account(request: HttpRequest) -> bytes:
     """The body of GET /v1/me."""
-    profile = caller_profile.load_profile(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
+    profile = load_profile(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
     return JSONRenderer().render(MeRecord(profile).data)
 
 

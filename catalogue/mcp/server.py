@@ -6,7 +6,7 @@ from catalogue.agent_discovery.x402_manifest import absolute
 from catalogue.mcp import paywall, prompts, resources
 from catalogue.mcp.tools import exports, offers, paid_groups, search
 from framework.mcp.server import Server
-from payments.identity.caller import caller_name
+from payments.interface import caller_name
 
 INSTRUCTIONS = (
     "Restaurants of several cities: search, records, offers and bookings are free; reviews, photos, surroundings,"

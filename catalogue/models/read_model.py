@@ -69,7 +69,7 @@ class SearchRow(models.Model):
     card = models.TextField()
     open_intervals = SpansField(null=True)
     intervals_until = models.DateTimeField(null=True, help_text="Until when the intervals are computed; null: not yet")
-    # Indexed in place of `intervals_until`: it does not change when intervals are extended, so the update touches no index.
+    # Indexed in place of `intervals_until`: extending the intervals does not change it, so no index is updated.
     intervals_missing = models.GeneratedField(
         expression=Q(intervals_until__isnull=True),  # type: ignore[arg-type]  # Django takes a condition too
         output_field=models.BooleanField(),

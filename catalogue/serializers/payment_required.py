@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from framework.errors import HTTP_STATUS
-from payments.tiers.definitions import TIERS
+from payments.interface import TIERS
 
 CODES = [code.value for code, status in HTTP_STATUS.items() if status == 402]
 

@@ -100,7 +100,7 @@ def fail_export(export: Export, reason: str, *, now: datetime, status: str = Exp
             status=Export.Status.FAILED, error=reason[:500], finished_at=now, snapshots=[]
         )
         if has_failed:
-            payment_state.mark_refund_due(export, words=reason, actor="system")
+            payment_state.refund_export(export, message=reason, actor="system")
             events.record_finished(export, actor="system", now=now)
     if has_failed:
         logger.error("Export %s has failed: %s", export.public_id, reason)

@@ -13,15 +13,26 @@ from catalogue.exports.requests import commands, payment_state, spec
 from catalogue.exports.requests.spec import ExportSpec
 from catalogue.models import Export
 from framework.errors import ApiError, ErrorCode
-from payments import checkout
-from payments.chain.networks import payment_network
-from payments.checkout import Purchase, SettlementPending
-from payments.identity.caller import Caller
-from payments.ledger import transitions
+from payments.interface import (
+    OPEN_STATES,
+    STANDARD,
+    Authorization,
+    Caller,
+    PaymentAlreadyUsed,
+    PaymentIdentifierReused,
+    Proof,
+    Purchase,
+    Receipt,
+    SettlementPending,
+    TransactionProof,
+    collect_payment,
+    find_by_identifier,
+    find_by_proof,
+    is_free_by_plan,
+    load_price_list,
+    payment_network,
+)
 from payments.models import Payment
-from payments.pricing import price_list
-from payments.tiers.terms import STANDARD
-from payments.x402 import Authorization, PaymentAlreadyUsed, Proof, Receipt, TransactionProof
 
 Status, State = Export.Status, Payment.State
 REFUNDS = (State.REFUND_DUE, State.REFUNDED)
@@ -75,8 +86,8 @@ def order_export(
     wallet = commands.require_wallet(caller)
     kind = spec.parse_spec(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
-    commands.require_tier(caller, price_list.load_price_list([product], now=now).from_tier)
-    if checkout.is_free_by_plan([product], caller=caller, now=now):
+    commands.require_tier(caller, load_price_list([product], now=now).from_tier)
+    if is_free_by_plan([product], caller=caller, now=now):
         return OrderedExport(commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now))
     sale = Sale(caller, wallet, kind, product, purchase, proof, receipt_token, now)
     if (ordered := sale.find_bought()) is not None:
@@ -108,9 +119,7 @@ class Sale:
             if row.state == State.REFUND_DUE and self.is_spendable(row):
                 return None
             if not is_payment(self.proof, row):
-                raise checkout.PaymentIdentifierReused(
-                    "This payment identifier names your payment for something else."
-                )
+                raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
             raise self.payment_used_error("This payment is for something else. One payment buys one export.", row)
         if bought.payment_id == row.pk and row.state in Payment.EARNED:
             return OrderedExport(bought, Receipt.for_payment(row))
@@ -118,7 +127,7 @@ class Sale:
             if self.is_spendable(row):
                 return None
             raise self.payment_used_error("The money of this payment goes back to you.", row)
-        if row.state in transitions.OPEN and bought.status != Status.AWAITING_PAYMENT:
+        if row.state in OPEN_STATES and bought.status != Status.AWAITING_PAYMENT:
             # It cannot buy this any more, so it is not settled here; reconciliation finds its state.
             raise SettlementPending
         # A new order row: a payment that is refused at this moment would delete the old one.
@@ -134,9 +143,9 @@ class Sale:
             return transfers.filter(payer__in=self.caller.wallets).first() or transfers.first()
         if not isinstance(self.proof, Authorization):
             return None
-        row = transitions.find_by_proof(network=self.proof.network, proof_key=self.proof.proof_key)
+        row = find_by_proof(network=self.proof.network, proof_key=self.proof.proof_key)
         if row is None and self.proof.is_valid_at(self.now.timestamp()) and self.proof.is_signed():
-            row = transitions.find_by_identifier(payer=self.proof.payer, identifier=self.proof.payment_identifier)
+            row = find_by_identifier(payer=self.proof.payer, identifier=self.proof.payment_identifier)
         return row
 
     def is_spendable(self, row: Payment) -> bool:
@@ -145,7 +154,7 @@ class Sale:
 
     def payment_used_error(self, words: str, row: Payment) -> PaymentAlreadyUsed:
         """Build the error for a payment that buys nothing here."""
-        quote = price_list.load_price_list([self.product], now=self.now).quote(self.caller.terms_for(None) or STANDARD)
+        quote = load_price_list([self.product], now=self.now).quote(self.caller.terms_for(None) or STANDARD)
         reason, refund = (row.state, row.public_id) if row.state in REFUNDS else (None, None)
         return PaymentAlreadyUsed(words, quote=quote, purchase=self.purchase, reason=reason, refund=refund)
 
@@ -202,13 +211,13 @@ class Sale:
         """
         receipt = self.collect(payment_state.purchase_export(export, self.purchase))
         if not payment_state.queue_export(export, receipt.payment):
-            words = payment_state.refund_unused(export, receipt.payment)
+            message = payment_state.refund_unused(export, receipt.payment)
             row = Payment.objects.get(pk=receipt.payment)
-            raise self.payment_used_error(f"{words} The money of this payment goes back to you.", row)
+            raise self.payment_used_error(f"{message} The money of this payment goes back to you.", row)
         return OrderedExport(export, receipt)
 
     def collect(self, purchase: Purchase) -> Receipt:
-        return checkout.collect(
+        return collect_payment(
             purchase,
             products=[self.product],
             caller=self.caller,

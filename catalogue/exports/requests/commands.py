@@ -14,12 +14,8 @@ from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from framework.errors import InvalidRequest
-from payments.checkout import TierRequired
-from payments.checkout.context import describe_upgrade
-from payments.identity.caller import Caller
+from payments.interface import Caller, Tier, TierRequired, describe_upgrade, job_queue
 from payments.models import Wallet
-from payments.tiers import terms
-from payments.tiers.definitions import Tier
 
 Status = Export.Status
 MAX_UNFINISHED = 3
@@ -124,7 +120,7 @@ def find_or_create(wallet: str | None, kind: ExportSpec, *, tier: Tier, status: 
                 fields=list(kind.fields),
                 since_export=kind.since,
                 fingerprint=kind.fingerprint,
-                queue=terms.job_queue(tier),
+                queue=job_queue(tier),
                 status=status,
                 created_at=now,
             )
@@ -160,7 +156,7 @@ def cancel_export(export: Export, *, actor: str, now: datetime) -> bool:
         has_files = status in UNFINISHED or status == Export.Status.SUCCEEDED
         if status in UNFINISHED:
             row.update(status=Export.Status.CANCELLED, finished_at=now, snapshots=[])
-            payment_state.mark_refund_due(export, words=payment_state.CANCELLED, actor=actor)
+            payment_state.refund_export(export, message=payment_state.CANCELLED, actor=actor)
         elif has_files:
             row.update(status=Export.Status.EXPIRED, expires_at=now)
         if status in UNDER_WAY:
@@ -191,7 +187,7 @@ def restart_export(export: Export, *, actor: str = "system", now: datetime) -> b
                 rows_total=None,
             ):
                 return False
-            payment_state.cancel_refund_due(export, actor=actor)
+            payment_state.cancel_export_refund(export, actor=actor)
             # New rows, so that a worker that still writes an old part has lost its lease.
             ExportPart.objects.filter(export=export).delete()
             return True

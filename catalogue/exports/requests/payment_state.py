@@ -18,9 +18,15 @@ from catalogue.models import Export
 from catalogue.models.exports import PREFIX
 from framework.errors import ApiError
 from framework.public_ids import decode
-from payments.ledger import transitions
+from payments.interface import (
+    CLAIM_TIMEOUT,
+    OPEN_STATES,
+    Purchase,
+    cancel_refund_due,
+    mark_refund_due,
+    record_delivery,
+)
 from payments.models import Payment
-from payments.x402.purchase import Purchase
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +67,7 @@ def find_export(payment: Payment) -> Export | None:
 
 def list_pending(export: Export) -> QuerySet[Payment]:
     """Return the payments for an export that are being settled, or are settled and not answered."""
-    is_open, arrived = Q(state__in=transitions.OPEN), Q(state=State.SETTLED, delivered_at=None)
+    is_open, arrived = Q(state__in=OPEN_STATES), Q(state=State.SETTLED, delivered_at=None)
     return Payment.objects.filter(is_open | arrived, purchase=purchase_key(export)).order_by("created_at")
 
 
@@ -79,7 +85,7 @@ def queue_export(export: Export, payment: UUID) -> bool:
 def refund_unused(export: Export, payment: UUID) -> str:
     """Mark a payment as refund due that queue_export did not accept; return the reason."""
     message = PAID_TOO_LATE if export.payment_id is None and export.status == Status.CANCELLED else PAID_TWICE
-    transitions.mark_refund_due(payment, reason=Payment.RefundReason.NOT_DELIVERED, message=message, by="exports")
+    mark_refund_due(payment, reason=Payment.RefundReason.NOT_DELIVERED, message=message, by="exports")
     return message
 
 
@@ -88,7 +94,7 @@ def read_payment_id(export: Export) -> UUID | None:
     return Export.objects.only("payment").get(pk=export.pk).payment_id
 
 
-def mark_refund_due(export: Export, *, words: str, actor: str) -> bool:
+def refund_export(export: Export, *, message: str, actor: str) -> bool:
     """Mark the payment of an export as refund due; False without a payment, or if it is refund due already.
 
     Call it in the transaction that ends the export, after its row is updated.
@@ -96,16 +102,16 @@ def mark_refund_due(export: Export, *, words: str, actor: str) -> bool:
     payment = read_payment_id(export)
     if payment is None:
         return False
-    return transitions.mark_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, message=words, by=actor)
+    return mark_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, message=message, by=actor)
 
 
-def cancel_refund_due(export: Export, *, actor: str) -> None:
+def cancel_export_refund(export: Export, *, actor: str) -> None:
     """Earn the payment of a failed export again, in the transaction that restarts it.
 
     Raises PaymentRefunded if it was refunded, or is refund due for another reason.
     """
     payment = read_payment_id(export)
-    if payment is None or transitions.cancel_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, by=actor):
+    if payment is None or cancel_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, by=actor):
         return
     if not Payment.objects.filter(pk=payment, state__in=Payment.EARNED).exists():
         raise PaymentRefunded("The payment for this export was refunded, or is refund due for another reason.")
@@ -122,7 +128,7 @@ def reconcile(*, now: datetime) -> None:
             continue
         if queue_export(export, payment.pk):
             # Otherwise it would be refund due after a day, as unanswered (payments.ledger.reconcile).
-            transitions.mark_delivered(payment.pk, now=now)
+            record_delivery(payment.pk, now=now)
         else:
             refund_unused(export, payment.pk)
     for export in list_paid_failures():
@@ -135,7 +141,7 @@ def list_unused(*, now: datetime) -> Sequence[Payment]:
     arrived = Payment.objects.filter(
         state=State.SETTLED,
         delivered_at=None,
-        settled_at__lt=now - transitions.CLAIM_TIMEOUT,
+        settled_at__lt=now - CLAIM_TIMEOUT,
         products__overlap=list(PRODUCTS.values()),
     )
     return list(arrived.order_by("settled_at")[:BATCH_SIZE])

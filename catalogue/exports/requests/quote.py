@@ -17,10 +17,7 @@ from catalogue.exports.requests.spec import ExportSpec
 from catalogue.models import Export
 from framework.api.urls import public_url
 from framework.errors import ApiError
-from payments import checkout
-from payments.checkout import TierRequired
-from payments.identity.caller import Caller
-from payments.pricing import price_list
+from payments.interface import Caller, NotSold, TierRequired, is_free_by_plan, load_price_list
 
 
 class ExportHasPrice(ApiError):
@@ -73,11 +70,11 @@ def quote_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) ->
     product = payment_state.PRODUCTS[kind.dataset]
     price, refused, is_given = None, "", False
     try:
-        listed = price_list.load_price_list([product], now=now)
+        listed = load_price_list([product], now=now)
         price = listed.quote(caller.terms).amount
         commands.require_tier(caller, listed.from_tier)
-        is_given = checkout.is_free_by_plan([product], caller=caller, now=now)
-    except (TierRequired, price_list.NotSold) as refusal:
+        is_given = is_free_by_plan([product], caller=caller, now=now)
+    except (TierRequired, NotSold) as refusal:
         refused = refusal.message
     options = {name: value for name, value in wishes.items() if value}
     return ExportQuote(options, price, None if kind.since else estimate_rows(kind), is_given, refused)
@@ -103,7 +100,7 @@ def order_free_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetim
     wallet = commands.require_wallet(caller)
     kind = spec.parse_spec(wallet, now=now, **wishes)
     product = payment_state.PRODUCTS[kind.dataset]
-    commands.require_tier(caller, price_list.load_price_list([product], now=now).from_tier)
-    if not checkout.is_free_by_plan([product], caller=caller, now=now):
+    commands.require_tier(caller, load_price_list([product], now=now).from_tier)
+    if not is_free_by_plan([product], caller=caller, now=now):
         raise ExportHasPrice("This export has a price: the wallet orders and pays it with POST /v1/exports.")
     return commands.queue_unpaid(wallet, kind, tier=caller.tier, now=now)

@@ -34,7 +34,7 @@ from framework.api.error_handler import flatten_detail
 from framework.api.renderers import JSONRenderer
 from framework.cli.progress import progress_bars
 from framework.errors import ApiError
-from payments.tiers.definitions import FREE
+from payments.interface import FREE
 
 POLL_INTERVAL_S = 0.25
 # Without a terminal.

@@ -16,9 +16,7 @@ from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import Tool, ToolCall, Values
-from payments import x402
-from payments.identity.caller import caller_of
-from payments.x402.purchase import Purchase
+from payments.interface import Purchase, caller_of, parse_mcp_proof
 
 SPEC_FIELDS = ("dataset", "format", "filter", "fields", "since_export")
 
@@ -39,7 +37,7 @@ def start_export(call: ToolCall, values: Values) -> ToolResult:
             caller_of(call.request),
             {name: values[name] for name in SPEC_FIELDS if name in values},
             purchase=Purchase.for_tool_call(call.tool, call.arguments),
-            proof=x402.parse_mcp_proof(call.meta),
+            proof=parse_mcp_proof(call.meta),
             receipt_token=paywall.receipt_token(call),
             now=call.now,
         )

@@ -21,7 +21,7 @@ from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import Tool, ToolCall, Values, is_blank
-from payments.identity.caller import caller_name, caller_of
+from payments.interface import caller_name, caller_of
 
 # Arguments that can be combined with `slug`; the others belong to a search.
 SLUG_ARGUMENTS = ("slug", "date", "party_size", "limit", "cursor")
