@@ -19,7 +19,7 @@ class SlotParams(QueryParams):
 
 
 class OfferParams(QueryParams):
-    """The parameters of GET /v1/flow/offers; catalogue.offers.search.Question has the same names."""
+    """The parameters of GET /v1/flow/offers; catalogue.offers.search.OfferQuery has the same names."""
 
     near = Words(
         required=False,

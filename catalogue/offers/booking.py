@@ -247,7 +247,7 @@ def find_booking(public_id: str, *, token: str) -> FlowBooking:
 def cancel_booking(booking: FlowBooking, *, now: datetime) -> BookingDetails:
     """Cancel a booking for its guest and release its seats. A second call changes nothing.
 
-    Raises reservations.self_service.permissions.TooLate. About fifteen statements.
+    Raises reservations.self_service.permissions.TooLateToCancel. About fifteen statements.
     """
     with transaction.atomic():
         slot_materialization.lock_slot(booking.slot_id)

@@ -127,7 +127,7 @@ def _lock_restaurants(listings: Sequence[int], *, now: datetime) -> dict[UUID, L
     for rule in FlowRule.objects.filter(restaurant__in=restaurants, active=True).order_by("pk"):
         rules[rule.restaurant_id].append(rule)
     periods: dict[UUID, list[ServicePeriod]] = defaultdict(list)
-    # The order decides which period counts (reservations.booking.availability.Hours).
+    # The order decides which period counts (reservations.booking.availability.DaySlots).
     for period in ServicePeriod.objects.filter(venue__in=venues).order_by("first_seating", "name", "id"):
         periods[period.venue_id].append(period)
     closures: dict[UUID, list[Closure]] = defaultdict(list)

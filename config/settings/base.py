@@ -75,7 +75,7 @@ MIDDLEWARE = [
     "framework.api.cors.ApiCorsMiddleware",
     "accounts.api_keys.rate_limit.ManagementRateLimitMiddleware",
     "payments.rate_limits.DataApiMiddleware",
-    "catalogue.mcp.middleware.McpRateLimitMiddleware",
+    "catalogue.mcp.middleware.McpMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

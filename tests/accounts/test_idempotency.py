@@ -239,7 +239,7 @@ def test_the_purge_takes_what_is_a_day_old(api: Client) -> None:
 
 
 def test_the_purge_goes_piece_by_piece(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accounts.models.idempotency.PIECE", 2)
+    monkeypatch.setattr("framework.db.batched_delete.BATCH", 2)
     for number in range(5):
         post(api, builders.order_body(), key=str(number))
     later = datetime.now(UTC) + IdempotentCall.RETENTION

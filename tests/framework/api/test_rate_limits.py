@@ -279,7 +279,7 @@ def test_a_doorway_that_breaks_answers_in_json_with_the_rate_headers(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("accounts.api_keys.rate_limit.identify", broken)
+    monkeypatch.setattr("accounts.api_keys.rate_limit.authenticate_request", broken)
     response = builders.client(venue).get("/api/v1/orders")
     assert (response.status_code, response.json()["error"]["code"]) == (500, "internal_error")
     assert response["X-RateLimit-Limit"] == "1000"
