@@ -16,6 +16,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.idempotency import CLAIM
 from accounts.models import ApiKey, Event, IdempotentCall, Venue
 from accounts.tasks import purge_idempotent_calls
+from framework.db.batched_delete import delete_in_batches
 from framework.public_ids import new_id
 from orders.models import Order
 from reservations.models import Reservation
@@ -239,7 +240,7 @@ def test_the_purge_takes_what_is_a_day_old(api: Client) -> None:
 
 
 def test_the_purge_goes_piece_by_piece(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("framework.db.batched_delete.BATCH", 2)
+    monkeypatch.setitem(delete_in_batches.__kwdefaults__, "batch", 2)
     for number in range(5):
         post(api, builders.order_body(), key=str(number))
     later = datetime.now(UTC) + IdempotentCall.RETENTION

@@ -61,14 +61,13 @@ MUTANTS = (
         name="fail-open off",
         path="framework/api/rate_limits/valkey_backend.py",
         before="""            self.breaker.record_failure(error)
-            noted.count = None
             return False
         self.breaker.record_success()
-        noted.name""",
+        last_count.name""",
         after="""            self.breaker.record_failure(error)
             raise
         self.breaker.record_success()
-        noted.name""",
+        last_count.name""",
         test="tests/config/test_served.py::test_without_the_counters_calls_are_served_and_limited_by_the_process",
     ),
     Mutant(

@@ -17,6 +17,7 @@ from accounts.request_log import redaction
 from accounts.request_log import writer as log
 from accounts.request_log.writer import request_log
 from accounts.tasks import purge_request_log
+from framework.db.batched_delete import delete_in_batches
 from framework.public_ids import encode, new_id
 from tests.support import builders
 
@@ -327,7 +328,7 @@ def test_two_processes_that_count_the_same_hours_never_wait_in_a_ring(venue: Ven
 def test_the_log_is_kept_for_a_month_and_its_counts_for_four_hundred_days(
     venue: Venue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("framework.db.batched_delete.BATCH", 2)
+    monkeypatch.setitem(delete_in_batches.__kwdefaults__, "batch", 2)
     key, now = builders.key(venue).row, timezone.now()
     for days in (0, 29, 31, 32, 33, 401):
         request_log.add(line(key, at=now - timedelta(days=days)))

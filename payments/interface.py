@@ -1,0 +1,113 @@
+"""The interface of payments for other apps. import-linter allows catalogue to import this module and the models only.
+
+- caller: `caller_of`, `Caller` and the tiers; DataViewSet authenticates a view of the data API
+- price: `load_price_list`, `current_prices`, `is_free_by_plan`
+- payment: `parse_proof` or `parse_mcp_proof`, then `collect_payment`, which returns a Receipt or raises the refusal
+- delivery: PaidResponse or `mark_delivered`
+- refund: `mark_refund_due`, `cancel_refund_due`
+"""
+
+from payments.chain.evm import to_checksum_address
+from payments.chain.networks import payment_network
+from payments.checkout import PaymentIdentifierReused, SettlementPending, TierRequired, is_free_by_plan
+from payments.checkout import collect as collect_payment
+from payments.checkout.context import describe_upgrade
+from payments.dashboard.account_summary import build_caller, list_addresses, list_wallets
+from payments.identity.caller import (
+    Caller,
+    anonymous_caller,
+    bearer_token,
+    caller_name,
+    caller_of,
+    identify_caller,
+    read_signed_payment,
+)
+from payments.identity.caller_profile import load_profile
+from payments.identity.drf_authentication import DataViewSet
+from payments.ledger.transitions import (
+    CLAIM_TIMEOUT,
+    cancel_refund_due,
+    find_by_identifier,
+    find_by_proof,
+    mark_refund_due,
+)
+from payments.ledger.transitions import OPEN as OPEN_STATES
+from payments.ledger.transitions import mark_delivered as record_delivery
+from payments.pricing.price_list import NotSold, current_prices, load_price_list
+from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
+from payments.serializers.me import MeRecord
+from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier
+from payments.tiers.terms import STANDARD, job_queue
+from payments.x402 import (
+    CALLER_HEADERS,
+    Authorization,
+    InvalidPayment,
+    PaidResponse,
+    PaymentAlreadyUsed,
+    PaymentRequired,
+    Proof,
+    Receipt,
+    TransactionProof,
+    mark_delivered,
+    parse_mcp_proof,
+    parse_proof,
+)
+from payments.x402.proofs import PAYMENT_META
+from payments.x402.purchase import Purchase
+
+__all__ = [
+    "BOOKINGS",
+    "CALLER_HEADERS",
+    "CLAIM_TIMEOUT",
+    "FREE",
+    "OPEN_STATES",
+    "PAYMENT_META",
+    "PREMIUM",
+    "STANDARD",
+    "TIERS",
+    "Authorization",
+    "Caller",
+    "DataApiMiddleware",
+    "DataViewSet",
+    "FixedLimit",
+    "InvalidPayment",
+    "MeRecord",
+    "NotSold",
+    "PaidResponse",
+    "PaymentAlreadyUsed",
+    "PaymentIdentifierReused",
+    "PaymentRequired",
+    "Proof",
+    "Purchase",
+    "Receipt",
+    "SettlementPending",
+    "Tier",
+    "TierRequired",
+    "TransactionProof",
+    "anonymous_caller",
+    "bearer_token",
+    "build_caller",
+    "caller_name",
+    "caller_of",
+    "cancel_refund_due",
+    "collect_payment",
+    "current_prices",
+    "describe_upgrade",
+    "find_by_identifier",
+    "find_by_proof",
+    "identify_caller",
+    "is_free_by_plan",
+    "job_queue",
+    "list_addresses",
+    "list_wallets",
+    "load_price_list",
+    "load_profile",
+    "mark_delivered",
+    "mark_refund_due",
+    "parse_mcp_proof",
+    "parse_proof",
+    "payment_network",
+    "read_signed_payment",
+    "record_delivery",
+    "to_checksum_address",
+]
