@@ -22,7 +22,7 @@ REQUEST_INTERVAL = timedelta(minutes=1)
 
 # A request that was recorded a moment ago takes no lock, and a locked restaurant is skipped.
 RECORD_REQUEST = """
-INSERT INTO catalogue_insightdemand AS demand (restaurant_id, asked, first_asked_at, last_asked_at)
+INSERT INTO catalogue_insightdemand AS demand (restaurant_id, request_count, first_requested_at, last_requested_at)
 SELECT id, 1, %(now)s, %(now)s FROM (
     SELECT id FROM catalogue_restaurant WHERE id = %(restaurant)s AND NOT EXISTS (
         SELECT FROM catalogue_insightdemand WHERE restaurant_id = %(restaurant)s AND last_requested_at > %(since)s

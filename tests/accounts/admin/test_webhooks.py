@@ -174,7 +174,7 @@ def test_a_delivery_shows_what_is_sent_and_what_came_back_and_runs_none_of_it(
     assert "<script>alert" not in staff.get(f"{EVENTS}{Event.objects.get().pk}/change/").content.decode()
     settings.SECRET_KEY_FALLBACKS = []
     WebhookEndpoint.objects.update(secret=b"lost")
-    assert "The request cannot be signed: our copy of the secret cannot be read" in staff.get(page).content.decode()
+    assert "The request cannot be signed: the stored secret cannot be decrypted" in staff.get(page).content.decode()
 
 
 def test_an_endpoint_is_deleted_after_a_question_that_names_what_goes(

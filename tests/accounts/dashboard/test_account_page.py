@@ -137,7 +137,7 @@ def test_staff_can_undo_it_for_30_days(venue: Venue) -> None:
 def test_30_days_later_all_of_it_is_gone_and_nothing_else(
     venue: Venue, other_venue: Venue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(closure, "PIECE", 2)
+    monkeypatch.setattr(closure, "BATCH", 2)
     for _ in range(3):
         builders.order(venue)
     builders.table(venue)

@@ -52,4 +52,4 @@ def test_a_table_that_takes_no_lines_delays_no_call_and_they_are_written_when_it
             assert time.monotonic() - began < 5
         assert eventually(lambda: ApiCall.objects.count() == 10, within_s=10)
     assert (ApiCall.objects.count(), ApiCallCount.objects.get().calls) == (10, 10)
-    assert "calls wait to be written down" in (tmp_path / "web.log").read_text()
+    assert "calls wait to be logged" in (tmp_path / "web.log").read_text()

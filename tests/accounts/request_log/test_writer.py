@@ -256,13 +256,13 @@ def test_while_the_database_is_away_lines_wait_and_those_beyond_the_limit_are_co
     assert request_log.flush()
     assert (ApiCall.objects.count(), ApiCallCount.objects.get().calls) == (250, 250)
     assert "250 calls wait" not in caplog.text
-    assert "200 calls wait to be written down: the server closed the connection" in caplog.text
-    assert "50 calls were not written down: too many waited" in caplog.text
+    assert "200 calls wait to be logged: the server closed the connection" in caplog.text
+    assert "50 calls were not logged: the queue was full" in caplog.text
 
 
 def test_bodies_that_wait_take_a_limited_room(venue: Venue, monkeypatch: pytest.MonkeyPatch) -> None:
     key = builders.key(venue).row
-    monkeypatch.setattr(log, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(log, "MAX_QUEUED_BYTES", 100_000)
     for _ in range(50):
         request_log.add(line(key, status=400, body=b"x" * 10_000))
     assert len(request_log.queue) == 10
@@ -274,9 +274,9 @@ def test_what_breaks_the_log_does_not_break_the_call(
     def broken(*_: Any, **__: Any) -> None:
         raise ValueError("no line")
 
-    monkeypatch.setattr(log, "line_of", broken)
+    monkeypatch.setattr(log, "build_entry", broken)
     assert builders.client(venue).get(ORDERS).status_code == 200
-    assert "a call was not written down" in caplog.text
+    assert "a call was not logged" in caplog.text
 
 
 @pytest.mark.django_db(transaction=True)

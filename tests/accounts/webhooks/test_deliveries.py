@@ -323,7 +323,7 @@ def test_a_secret_that_cannot_be_read_is_a_failed_try_until_it_is_rotated(venue:
         delivery = the_delivery()
         assert (delivery.state, delivery.attempts) == ("pending", 1)
         assert delivery.last_error == (
-            "our copy of the secret cannot be read, as the installation's SECRET_KEY was changed: rotate the secret"
+            "the stored secret cannot be decrypted because SECRET_KEY was changed: rotate the secret"
         )
         secret = endpoints.rotate_secret(endpoint, now=now)
         deliver(at=now + timedelta(seconds=6))
