@@ -22,8 +22,8 @@ from benchmarks.load import Load
 from benchmarks.machine import describe_machine
 from benchmarks.product import ROOT, Product, ProductNotReady, running
 from benchmarks.suites import Run, suites
-from config.dev_stack import StackError
 from framework.cli.arguments import count
+from framework.state_directory import StackError
 
 QUICK = (2_000, 40_000)
 FULL = (354_000, 7_500_000)

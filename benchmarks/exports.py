@@ -22,7 +22,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from config.dev_stack import read_up_record
+from framework.state_directory import read_up_record
 
 if TYPE_CHECKING:
     from catalogue.models import Export

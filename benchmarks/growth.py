@@ -30,8 +30,8 @@ from benchmarks.geography import hits, nearest_by_sql, sample_points
 from benchmarks.product import ROOT, Product, ProductNotReady, running
 from benchmarks.reads import PLACES, SLUGS
 from benchmarks.suites import Run
-from config.dev_stack import StackError
 from framework.cli.arguments import count
+from framework.state_directory import StackError
 
 GATE, GOAL = 1.6, 1.35
 # Few, so that the disk holds the largest; as many for each restaurant at every size.

@@ -32,7 +32,7 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
-from config.dev_stack import read_up_record
+from framework.state_directory import read_up_record
 
 API = "/api/v1"
 ORDER = {

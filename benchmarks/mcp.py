@@ -36,7 +36,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.payments import UnexpectedResponse, addresses, cpu_s, sign_payments
-from config.dev_stack import read_up_record
+from framework.state_directory import read_up_record
 
 GATE, GOAL = 0.5, 0.7
 MAX_PROTOCOL_MS, PROTOCOL_ROUNDS = 0.1, 7

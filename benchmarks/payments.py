@@ -35,7 +35,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from config.dev_stack import read_up_record
+from framework.state_directory import read_up_record
 
 PRICE = 2000
 # As /v1 counts free calls by address, each call comes from one of its own.

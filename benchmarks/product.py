@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from config.dev_stack import Child, read_json, read_up_record
+from config.dev_stack import Child
+from framework.state_directory import read_json, read_up_record
 
 ROOT = Path(__file__).resolve().parent.parent
 # Its keys are made anew by each run, which keeps their texts to itself.

@@ -14,7 +14,7 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.http.request import validate_host
 
-from config.dev_stack import PRICE_FEED
+from payments.devchain.addresses import PRICE_FEED
 
 MAINNET = "eip155:8453"
 MIN_SECRET_KEY_LENGTH = 32

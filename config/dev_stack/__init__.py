@@ -16,32 +16,22 @@ from config.dev_stack.servers import Server, free_port, is_free
 from config.dev_stack.valkey import Valkey
 from framework.state_directory import (
     RECORD,
-    StackError,
     lock_state_directory,
     read_json,
-    read_up_record,
     secret_key,
-    up_record_path,
     write_private,
 )
-from payments.devchain.addresses import PRICE_FEED
 
 __all__ = [
     "OWNER",
-    "PRICE_FEED",
     "Child",
     "Server",
     "Stack",
-    "StackError",
     "end",
     "free_port",
     "is_free",
     "last_lines",
     "leftovers",
-    "read_json",
-    "read_up_record",
-    "up_record_path",
-    "write_private",
 ]
 
 

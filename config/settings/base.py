@@ -9,8 +9,8 @@ from typing import Any
 import django_stubs_ext
 
 from config import environment as env
-from config.dev_stack import read_up_record
 from framework.observability import logging
+from framework.state_directory import read_up_record
 
 # Lets annotations name the type arguments of Django's generic classes (ModelAdmin[Order]).
 django_stubs_ext.monkeypatch()

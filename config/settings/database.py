@@ -35,10 +35,17 @@ SESSION = (
     f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={LOCK_TIMEOUT_MS}"
     " -c idle_in_transaction_session_timeout=10000"
 )
-# The query string of DATABASE_URL (sslmode, sslrootcert) wins; of two `-c` for one setting the later applies.
-URL_OPTIONS = DATABASE.get("OPTIONS", {})
-OPTIONS = CONNECTION_OPTIONS | URL_OPTIONS | {"options": f"{SESSION} {URL_OPTIONS.get('options', '')}".rstrip()}
-DATABASES = {"default": CONNECTION | DATABASE | {"OPTIONS": OPTIONS}}
+
+
+def connection_settings(server: dict[str, Any], session: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a server; the query string of its URL (sslmode, sslrootcert) wins."""
+    url_options = server.get("OPTIONS", {})
+    # Of two `-c` for one setting the later applies.
+    session = f"{session} {url_options.get('options', '')}".rstrip()
+    return CONNECTION | server | {"OPTIONS": options | url_options | {"options": session}}
+
+
+DATABASES = {"default": connection_settings(DATABASE, SESSION, CONNECTION_OPTIONS)}
 # For reads that may be stale (framework.db.read_replica).
 REPLICA_MAX_LAG_S = env.number("REPLICA_MAX_LAG_S", 5)
 if not 1 <= REPLICA_MAX_LAG_S <= 60:
@@ -48,15 +55,10 @@ if env.is_set("REPLICA_URL"):
     REPLICA = env.database("REPLICA_URL", "")
     if "," in str(REPLICA["HOST"]):
         raise env.WrongValue("REPLICA_URL", "the address of one server: the lag is measured at one")
-    url_options = REPLICA.get("OPTIONS", {})
-    read_only = f"{SESSION} -c default_transaction_read_only=on {url_options.get('options', '')}".rstrip()
     # Fails faster than the primary, which then answers instead.
     replica_options = CONNECTION_OPTIONS | {"tcp_user_timeout": 1000, "target_session_attrs": "any"}
-    DATABASES["replica"] = (
-        CONNECTION
-        | REPLICA
-        | {"OPTIONS": replica_options | url_options | {"options": read_only}, "TEST": {"MIRROR": "default"}}
-    )
+    read_only = f"{SESSION} -c default_transaction_read_only=on"
+    DATABASES["replica"] = connection_settings(REPLICA, read_only, replica_options) | {"TEST": {"MIRROR": "default"}}
 
 # Counters of the rate limits and of sign-in attempts
 CACHES: dict[str, dict[str, Any]] = {

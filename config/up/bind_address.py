@@ -4,7 +4,7 @@ import ipaddress
 import socket
 from contextlib import suppress
 
-from config.dev_stack import StackError
+from framework.state_directory import StackError
 
 # The wildcard addresses, and the addresses by which this machine reaches a server on them.
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound

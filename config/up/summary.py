@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from config.dev_stack import up_record_path
+from framework.state_directory import up_record_path
 from payments.chain.evm import to_checksum_address
 from payments.chain.networks import Network
 from payments.devchain.wallets import Wallet

@@ -21,29 +21,15 @@ from rich.console import Console
 
 from config import environment as env
 from config.celery import QUEUES
-from config.dev_stack import (
-    OWNER,
-    PRICE_FEED,
-    Child,
-    Server,
-    Stack,
-    StackError,
-    end,
-    free_port,
-    is_free,
-    last_lines,
-    leftovers,
-    read_json,
-    up_record_path,
-    write_private,
-)
+from config.dev_stack import OWNER, Child, Server, Stack, end, free_port, is_free, last_lines, leftovers
 from config.up import bind_address, summary
 from config.up.restart_policy import Watched
+from framework.state_directory import StackError, read_json, up_record_path, write_private
 from payments.chain import networks, rpc
 from payments.chain.networks import NETWORKS
 from payments.chain.rpc import RpcUnavailable
 from payments.devchain import wallets
-from payments.devchain.addresses import NETWORK, UTILITY_TOKEN
+from payments.devchain.addresses import NETWORK, PRICE_FEED, UTILITY_TOKEN
 
 REVIEWS_PER_RESTAURANT = 20
 READY_TIMEOUT_S = 60.0

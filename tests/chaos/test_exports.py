@@ -19,8 +19,8 @@ import psycopg
 import pytest
 import redis
 
-from config.dev_stack import read_up_record
 from framework.public_ids import decode, encode, new_id
+from framework.state_directory import read_up_record
 from tests.support.live_stack import Up, eventually, running
 
 pytestmark = pytest.mark.chaos

@@ -12,7 +12,7 @@ from django.conf import settings as configuration
 from django.core import checks as django_checks
 
 from config import checks
-from config.dev_stack import PRICE_FEED
+from payments.devchain.addresses import PRICE_FEED
 
 GOOD: dict[str, Any] = {
     "PUBLIC_BASE_URL": "https://api.example.com",

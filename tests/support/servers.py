@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from config.dev_stack import PRICE_FEED, Stack, StackError
+from config.dev_stack import Stack
+from framework.state_directory import StackError
 from payments.devchain import wallets
-from payments.devchain.addresses import NETWORK, UTILITY_TOKEN
+from payments.devchain.addresses import NETWORK, PRICE_FEED, UTILITY_TOKEN
 
 
 def start(config: pytest.Config) -> None:

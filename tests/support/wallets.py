@@ -10,9 +10,8 @@ from types import MappingProxyType
 import pytest
 from django.conf import settings
 
-from config.dev_stack import read_json
 from config.dev_stack.servers import HOST
-from framework.state_directory import RECORD
+from framework.state_directory import RECORD, read_json
 from payments.chain import rpc
 from payments.chain.evm import decode_words, encode_call, to_checksum_address
 from payments.chain.networks import payment_network

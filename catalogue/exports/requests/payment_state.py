@@ -132,7 +132,7 @@ def reconcile(*, now: datetime) -> None:
         else:
             refund_unused(export, payment.pk)
     for export in list_paid_failures():
-        mark_refund_due(export, words=export.error or CANCELLED, actor="exports")
+        refund_export(export, message=export.error or CANCELLED, actor="exports")
     cancel_unpaid(now=now)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.dev_stack import StackError
 from config.up.supervisor import REVIEWS_PER_RESTAURANT, Run
 from framework.cli.arguments import count, port_number
+from framework.state_directory import StackError
 
 
 class Command(BaseCommand):

@@ -20,8 +20,9 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config.dev_stack import OWNER, Stack, StackError, free_port, read_up_record, up_record_path
+from config.dev_stack import OWNER, Stack, free_port
 from config.dev_stack.postgres import Postgres
+from framework.state_directory import StackError, read_up_record, up_record_path
 
 RUN_STACK = """
 import json, sys

@@ -20,8 +20,8 @@ import pytest
 from django.conf import settings
 from web3 import Web3
 
-from config.dev_stack import up_record_path
 from config.up import bind_address, summary
+from framework.state_directory import up_record_path
 from payments.devchain import artifacts
 from tests.support.live_stack import Up, ask, environment, eventually, is_alive, manage, running
 
