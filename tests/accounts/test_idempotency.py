@@ -240,7 +240,7 @@ def test_the_purge_takes_what_is_a_day_old(api: Client) -> None:
 
 
 def test_the_purge_goes_piece_by_piece(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(delete_in_batches.__kwdefaults__, "batch", 2)
+    monkeypatch.setattr(delete_in_batches, "__kwdefaults__", {"batch": 2})
     for number in range(5):
         post(api, builders.order_body(), key=str(number))
     later = datetime.now(UTC) + IdempotentCall.RETENTION

@@ -328,7 +328,7 @@ def test_two_processes_that_count_the_same_hours_never_wait_in_a_ring(venue: Ven
 def test_the_log_is_kept_for_a_month_and_its_counts_for_four_hundred_days(
     venue: Venue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(delete_in_batches.__kwdefaults__, "batch", 2)
+    monkeypatch.setattr(delete_in_batches, "__kwdefaults__", {"batch": 2})
     key, now = builders.key(venue).row, timezone.now()
     for days in (0, 29, 31, 32, 33, 401):
         request_log.add(line(key, at=now - timedelta(days=days)))
