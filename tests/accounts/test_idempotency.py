@@ -284,7 +284,7 @@ def row(transactional_db: None, venue: Venue) -> tuple[Client, dict[str, Any]]:
         "operation": "POST /api/v1/orders",
         "body_sha256": b"",
         "now": now,
-        "forgotten": now,
+        "expired": now,
     }
 
 

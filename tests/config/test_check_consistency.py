@@ -253,9 +253,9 @@ def test_an_export_is_held_against_its_parts(exported: tuple[ExportPart, Path]) 
     part, _ = exported
     parts, exports = ExportPart.objects.filter(pk=part.pk), Export.objects.filter(pk=part.export_id)
     for rows, wrong, what in (
-        (parts, {"state": "taken"}, "part 1 is not done"),
+        (parts, {"state": "claimed"}, "part 1 is not done"),
         (parts, {"seq": 3}, "its parts are 3"),
-        (exports, {"rows": 7}, "its parts have 1 rows, it says 7"),
+        (exports, {"rows": 7}, "its parts have 1 rows, its row says 7"),
         (exports, {"manifest_sha256": "0" * 64}, f"manifest-{'0' * 64}.json is not there"),
     ):
         (before,) = rows.values(*wrong)

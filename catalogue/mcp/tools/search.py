@@ -83,7 +83,7 @@ CURSOR_WORDS = "`next_cursor` of the page before, with the same arguments."
 
 # The members of common components in the schemas.
 SHORT = {
-    "ListingRecord": ("next_cursor",),
+    "CursorPageRecord": ("next_cursor",),
     "PageRecord": ("next_cursor",),
     "AttributionRecord": (),
     "SourceLineRecord": (),

@@ -194,7 +194,7 @@ def test_a_key_that_was_replaced_or_revoked_ends_no_later(staff: Client, venue: 
     refused = staff.post(path, form | later)
     assert refused.status_code == 200
     assert refused.context["adminform"].errors == {
-        "expires_at": [f"The key {row.masked} was revoked or replaced: it can end sooner, but no later."]
+        "expires_at": [f"The key {row.masked} was revoked or rotated: its expiry cannot be extended."]
     }
     row.refresh_from_db()
     assert row.expires_at == end

@@ -128,7 +128,7 @@ def test_what_may_be_the_same_is_made_again_and_staff_are_asked(tmp_path: Path) 
     assert owner(tmp_path, line) == {"created": 1, "queued": 1}
     pair = MatchCandidate.objects.get()
     assert {pair.first.name, pair.second.name} == {"Kødbyens Fiskebar", "Fiskebaren Kødbyen"}
-    assert (pair.state, pair.reasons["metres"], pair.reasons["phone"]) == ("open", 11, None)
+    assert (pair.state, pair.reasons["distance_m"], pair.reasons["phone"]) == ("open", 11, None)
     assert owner(tmp_path, line) == {"unchanged": 1}
 
 

@@ -122,7 +122,7 @@ def test_of_a_restaurant_one_call_is_open_and_of_all_a_few() -> None:
     place = builders.restaurant()
     reserve(place)
     assert reserve(place) is ApiError.DUPLICATE
-    with pytest.raises(IntegrityError, match="one_open_insight_call_of_a_restaurant"), transaction.atomic():
+    with pytest.raises(IntegrityError, match="unique_open_insight_call"), transaction.atomic():
         InsightCall.objects.create(restaurant=place, provider="x", model="y", cost_usd=0, started_at=NOW)
     for _ in range(cost_budget.MAX_OPEN_CALLS - 1):
         assert isinstance(reserve(builders.restaurant()), InsightCall)

@@ -79,7 +79,7 @@ def test_model_is_called_outside_of_transactions_after_its_reservation_is_commit
             seen.append((connection.in_atomic_block, thread.submit(elsewhere).result()))
 
     refresh(FakeLLM(on_request=look))
-    assert seen == [(False, ("asked", RESERVED))]
+    assert seen == [(False, ("pending", RESERVED))]
 
 
 @pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.REJECTED, Outcome.FAILED])

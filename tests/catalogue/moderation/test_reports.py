@@ -241,7 +241,7 @@ def test_of_two_who_decide_at_once_one_wins() -> None:
     place.refresh_from_db()
     report.refresh_from_db()
     (winner,) = [name for name, has_won in won if has_won]
-    expected = ("applied", "permanently_closed") if winner == "accept" else ("dismissed", "open")
+    expected = ("applied", "permanently_closed") if winner == "accept_report" else ("dismissed", "open")
     assert (report.state, place.status) == expected
 
 
