@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.core.management import call_command
 
 from framework.errors import HTTP_STATUS, ErrorCode
@@ -78,3 +79,13 @@ def test_every_decision_record_has_its_sections() -> None:
 def test_readme_links_to_every_docs_page() -> None:
     readme = (ROOT / "README.md").read_text()
     assert [page.name for page in sorted((ROOT / "docs").glob("*.md")) if f"(docs/{page.name})" not in readme] == []
+
+
+def test_templates_use_existing_static_files() -> None:
+    used = {
+        name
+        for page in (ROOT / "templates").rglob("*.html")
+        for name in re.findall(r"""\{% static ['"]([^'"]+)['"]""", page.read_text())
+    }
+    assert len(used) > 20
+    assert [name for name in sorted(used) if finders.find(name) is None] == []
