@@ -175,7 +175,9 @@ def test_after_any_changes_by_several_threads_the_tallies_are_what_can_be_counte
 
 # What lists make of them
 @pytest.mark.django_db
-def test_more_than_10_000_orders_are_told_exactly_by_the_tally(api: Client, venue: Venue, other_venue: Venue) -> None:
+def test_more_than_10_000_orders_are_counted_exactly_by_the_counter_table(
+    api: Client, venue: Venue, other_venue: Venue
+) -> None:
     Order.objects.bulk_create(
         [order_of(venue, number, "completed" if number % 100 == 0 else "pending") for number in range(1, 10_151)]
     )
@@ -202,7 +204,7 @@ def test_a_total_is_exact_whether_it_is_counted_or_tallied(
 
 
 @pytest.mark.django_db
-def test_a_list_of_one_day_is_never_told_by_the_tally(api: Client, venue: Venue) -> None:
+def test_list_of_one_day_is_never_counted_by_the_counter_table(api: Client, venue: Venue) -> None:
     for _ in range(4):
         builders.reservation(venue)
     RecordCount.objects.filter(venue=venue).update(total=99)

@@ -288,7 +288,7 @@ def row(transactional_db: None, venue: Venue) -> tuple[Client, dict[str, Any]]:
     }
 
 
-def test_a_twin_that_waits_too_long_is_told_to_come_back(row: tuple[Client, dict[str, Any]]) -> None:
+def test_concurrent_duplicate_that_waits_too_long_is_asked_to_retry(row: tuple[Client, dict[str, Any]]) -> None:
     api, values = row
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = 100")

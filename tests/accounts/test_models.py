@@ -29,8 +29,8 @@ def test_a_key_is_prefix_secret_and_checksum(is_sandbox: bool, prefix: str) -> N
 def test_a_checksum_is_crc_32_in_six_letters() -> None:
     # CRC-32 of "123456789" is 0xCBF43926, the check value of the algorithm.
     value = 0
-    for letter in checksum("123456789"):
-        value = value * 62 + BASE62.index(letter)
+    for character in checksum("123456789"):
+        value = value * 62 + BASE62.index(character)
     assert value == 0xCBF43926
     assert checksum("") == "000000"
 
@@ -41,12 +41,12 @@ def test_hardly_a_text_looks_like_a_key(text: str) -> None:
     assert not is_api_key(f"rk_live_{text}")
 
 
-def test_only_the_hash_and_ten_or_so_letters_of_a_key_are_kept(venue: Venue) -> None:
+def test_only_the_hash_and_the_prefix_of_a_key_are_stored(venue: Venue) -> None:
     key = ApiKey.create(venue, name="test")
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_jsonb(kept)::text, digest FROM accounts_apikey AS kept")
-        row, kept = cursor.fetchone()
-    assert bytes(kept) == digest(key.text)
+        row, stored = cursor.fetchone()
+    assert bytes(stored) == digest(key.text)
     assert key.text[12:-4] not in row
     assert (key.row.start, key.row.end) == (key.text[:12], key.text[-4:])
     assert str(key.row) == f"test ({key.text[:12]}…{key.text[-4:]})"

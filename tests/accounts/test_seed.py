@@ -16,7 +16,7 @@ def test_a_second_run_adds_nothing_and_tells_the_same() -> None:
     assert User.objects.get().check_password(first["admin"]["password"])
 
 
-def test_a_password_that_was_changed_stays_and_is_not_told() -> None:
+def test_changed_password_is_preserved_and_not_printed() -> None:
     first = seed.load()
     user = User.objects.get()
     user.set_password("chosen by a person")

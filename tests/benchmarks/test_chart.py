@@ -28,7 +28,7 @@ def test_bars_are_as_long_as_the_figures_and_named() -> None:
     assert words == ["record, requests/s", "ours", "1,500", "A & <B>", "3,000"]
 
 
-def test_it_is_told_in_words_to_who_cannot_see_it() -> None:
+def test_chart_has_a_text_alternative() -> None:
     assert chart().get("aria-label") == "Requests a second: record ours 1,500, A & <B> 3,000"
     assert chart().get("role") == "img"
 

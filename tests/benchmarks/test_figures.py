@@ -56,7 +56,7 @@ def test_what_was_not_measured_fails_nothing_and_is_not_called_reached() -> None
 
 
 @pytest.mark.parametrize(("value", "misses"), [(140.0, False), (140.1, True)])
-def test_a_bound_that_is_a_most_is_missed_from_above(value: float, misses: bool) -> None:
+def test_upper_bound_is_missed_from_above(value: float, misses: bool) -> None:
     verdict = Verdict(row="memory", of="web worker", value=value, gate=140, is_maximum=True, unit="MB")
     assert verdict.is_below_gate is misses
 
@@ -66,12 +66,12 @@ def test_the_cpu_time_of_ours_is_judged_without_a_reference() -> None:
     assert (verdict.value, verdict.is_below_gate, verdict.is_below_goal) == (0.5, False, True)
 
 
-def test_of_the_rounds_the_median_of_each_figure_is_told() -> None:
+def test_median_of_the_rounds_is_reported_for_each_figure() -> None:
     rounds = [Figure(per_second=value, p99_ms=10 - value) for value in (1.0, 9.0, 5.0)]
     assert median_figure(rounds) == Figure(per_second=5.0, p99_ms=5.0)
 
 
-def test_rows_of_other_concurrencies_are_told_and_not_judged() -> None:
+def test_rows_of_other_concurrencies_are_printed_and_not_checked() -> None:
     judged = row(1, 1000, Bound(of=PEER, gate=0.7))
     other = judged.at(64)
     assert (other.name, other.verdicts, other.figures) == ("record at 64", (), judged.figures)

@@ -57,7 +57,7 @@ def test_what_changes_by_itself_can_be_left_out_of_the_etag_which_is_weak_then()
     assert again.status_code == 304
 
 
-def test_who_is_below_a_tier_is_told_which_one_it_takes() -> None:
+def test_caller_below_the_tier_gets_the_required_tier() -> None:
     paywall.require_tier(asked(tier=PREMIUM), PREMIUM)
     with pytest.raises(TierRequired) as caught:
         paywall.require_tier(asked(tier=PRO), PREMIUM)

@@ -90,7 +90,7 @@ def kill_all(pid: int | None) -> None:
             process.kill()
 
 
-def test_no_acknowledged_order_is_lost_when_the_database_is_killed_and_nobody_is_told_worse_than_503(
+def test_no_acknowledged_order_is_lost_when_the_database_is_killed_and_other_calls_get_503(
     shop: Killable,
 ) -> None:
     postgres = shop.stack.postgres
@@ -112,7 +112,7 @@ def test_no_acknowledged_order_is_lost_when_the_database_is_killed_and_nobody_is
     shop.check(seen, customer="ada")
 
 
-def test_while_the_database_is_frozen_callers_are_told_so_in_seconds_and_it_loses_nothing(shop: Killable) -> None:
+def test_callers_of_a_frozen_database_get_503_in_seconds_and_nothing_is_lost(shop: Killable) -> None:
     postgres = shop.stack.postgres
     assert postgres is not None
     assert postgres.pid is not None

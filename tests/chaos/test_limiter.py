@@ -126,7 +126,7 @@ def start_again(valkey: Valkey) -> None:
 
 
 @pytest.mark.parametrize(("take_away", "give_back"), [(freeze, thaw), (kill, start_again)], ids=["frozen", "refused"])
-def test_while_the_store_is_away_each_process_limits_by_itself_and_nobody_waits_or_is_locked_out(
+def test_without_valkey_each_process_limits_by_itself_without_delay_or_lockout(
     venue: Venue,
     valkey: Valkey,
     processes: Sequence[str],

@@ -72,7 +72,7 @@ def test_sessions_have_the_limits_that_the_web_servers_wish_for_and_no_others_ar
         psycopg.connect(pooled, options="-c work_mem=1GB")
 
 
-def test_where_no_connection_is_free_in_time_callers_are_told_to_come_back(pooled: str, tmp_path: Path) -> None:
+def test_callers_without_a_free_connection_are_asked_to_retry(pooled: str, tmp_path: Path) -> None:
     with served(tmp_path / "web.log", DATABASE_URL=pooled, TRUSTED_PROXIES="1") as base_url:
         held = [psycopg.connect(pooled) for _ in range(POOL)]
         for one in held:

@@ -87,7 +87,7 @@ def damage(*statements: str) -> None:
         cursor.execute("SET LOCAL session_replication_role = origin")
 
 
-def test_books_that_are_right_are_found_right(world: Venue) -> None:
+def test_correct_ledger_has_no_errors(world: Venue) -> None:
     assert found() == []
 
 
@@ -266,7 +266,7 @@ def test_an_export_is_held_against_its_parts(exported: tuple[ExportPart, Path]) 
     assert found() == [("export_parts", "its parts are none")]
 
 
-def test_the_files_of_an_export_are_looked_for(exported: tuple[ExportPart, Path]) -> None:
+def test_missing_files_of_an_export_are_reported(exported: tuple[ExportPart, Path]) -> None:
     part, file = exported
     file.write_bytes(b"cut off")
     assert found() == [("export_parts", f"{part.file} has 7 bytes, its row says {part.bytes}")]
@@ -276,7 +276,7 @@ def test_the_files_of_an_export_are_looked_for(exported: tuple[ExportPart, Path]
     assert found() == []
 
 
-def test_of_books_that_are_all_wrong_each_check_tells_of_a_hundred(venue: Venue) -> None:
+def test_each_check_reports_at_most_a_hundred_errors(venue: Venue) -> None:
     for _ in range(102):
         builders.order(venue)
     damage("DELETE FROM orders_orderitem")
@@ -285,7 +285,7 @@ def test_of_books_that_are_all_wrong_each_check_tells_of_a_hundred(venue: Venue)
     assert seen[-1] == ("order_totals", "2 more")
 
 
-def test_people_read_a_line_for_each_finding_and_how_many_checks_there_were(world: Venue) -> None:
+def test_output_has_a_line_for_each_error_and_the_number_of_checks(world: Venue) -> None:
     damage("UPDATE catalogue_flowslot SET seats_left = 5")
     out = StringIO()
     with pytest.raises(CommandError, match=r"docs/auditing\.md"):
@@ -296,7 +296,7 @@ def test_people_read_a_line_for_each_finding_and_how_many_checks_there_were(worl
     assert last == f"{len(CHECKS)} checks, 1 findings."
 
 
-def test_a_chain_that_cannot_be_read_is_a_finding(settings: Settings) -> None:
+def test_unreadable_chain_is_reported(settings: Settings) -> None:
     def nothing(_: bytes) -> tuple[int, bytes]:
         return 503, b""
 

@@ -214,7 +214,7 @@ def test_without_the_counters_calls_are_served_and_limited_by_the_process(
         )
 
 
-def test_without_the_database_calls_are_told_to_come_back(
+def test_calls_without_the_database_are_asked_to_retry(
     bearer: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     log = tmp_path_factory.mktemp("baseless") / "web.log"

@@ -81,9 +81,7 @@ def test_a_client_of_npm_pays_with_its_default_options_and_is_served(shop: Shop,
     assert (before - shop.balance("pro"), shop.income() - income) == (Decimal("0.004"), Decimal("0.004"))
 
 
-def test_a_client_of_npm_is_told_of_a_tier_that_its_wallet_lacks_and_charged_nothing(
-    shop: Shop, installed: Path
-) -> None:
+def test_npm_client_below_the_tier_is_refused_and_not_charged(shop: Shop, installed: Path) -> None:
     before = shop.balance("free")
     found = bought(installed, "@x402/fetch", shop.url("reviews"), shop.wallet("free")["private_key"])
     assert (found["status"], found["answer"]["error"]["code"]) == (403, "tier_required")

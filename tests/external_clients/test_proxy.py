@@ -185,7 +185,7 @@ def test_payments_go_to_servers_of_their_own_and_to_others_where_these_are_not_r
         assert eventually(lambda: asks(path, pays) == (1, 0), within_s=10)
 
 
-def test_where_no_server_is_left_programs_and_people_are_told_so(tmp_path: Path) -> None:
+def test_proxy_without_servers_answers_programs_in_json_and_people_in_html(tmp_path: Path) -> None:
     with ExitStack() as held:
         proxy_url = f"http://127.0.0.1:{start_proxy(held, tmp_path, NOWHERE)}"
         for path in ("/v1/restaurants", "/api/v1/orders", "/mcp", "/openapi.json"):

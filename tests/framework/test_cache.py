@@ -6,7 +6,7 @@ from django.db import OperationalError
 from framework.cache import CachedValue
 
 
-def test_a_value_is_loaded_again_when_it_is_too_old_and_kept_while_the_database_is_away(
+def test_cached_value_is_reloaded_when_too_old_and_served_stale_while_the_database_is_down(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [1000.0]

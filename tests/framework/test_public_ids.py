@@ -16,7 +16,7 @@ def test_an_id_is_the_prefix_and_26_letters_of_typeid() -> None:
     assert encode("prefix", SAMPLE) == "prefix_01h455vb4pex5vsknk084sn02q"
 
 
-def test_the_least_and_the_greatest_id_are_written_in_full() -> None:
+def test_smallest_and_greatest_id_are_encoded_in_full() -> None:
     assert encode("ord", UUID(int=0)) == "ord_00000000000000000000000000"
     assert encode("ord", UUID(int=2**128 - 1)) == "ord_7zzzzzzzzzzzzzzzzzzzzzzzzz"
 
@@ -52,7 +52,7 @@ def test_text_is_read_only_if_it_would_be_written_so(text: str) -> None:
         "01890a5d-ac96-774b-bcce-b302099a8057",
     ],
 )
-def test_what_nobody_wrote_is_no_id(text: str) -> None:
+def test_other_texts_are_not_ids(text: str) -> None:
     assert decode("ord", text) is None
 
 

@@ -64,7 +64,7 @@ HEADERS = (
     *("Mcp-Session-Id", "Last-Event-ID", "Range", "X-HTTP-Method-Override", "Upgrade", "Accept-Encoding", "X-Junk"),
     *("Access-Control-Request-Method", "X-Forwarded-Host", "X-Forwarded-Proto", "Mcp-Param-slug", "Idempotency-Key"),
 )
-SAID = (
+HEADER_VALUES = (
     *("", "null", "gzip", "identity", "br, gzip", "chunked", "text/html", "application/json; charset=utf-16", "*/*"),
     *("multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "http://evil.example", "http://[::1"),
     *("http://127.0.0.1", "https://localhost:1", "1999-01-01", "2026-07-28", "2025-11-25", "tools/call", "noma"),
@@ -126,9 +126,9 @@ class Maker:
         if self.credentials and rng.random() < 0.3:
             names["Authorization"] = f"Bearer {rng.choice(self.credentials)}"
         for _ in range(rng.choice((0, 0, 0, 0, 0, 0, 1, 2, 4))):
-            names[rng.choice(HEADERS)] = rng.choice((*SAID, *WORDS[:20]))
+            names[rng.choice(HEADERS)] = rng.choice((*HEADER_VALUES, *WORDS[:20]))
         if rng.random() < 0.01:
-            names["Host"] = rng.choice((*SAID, *WORDS))
+            names["Host"] = rng.choice((*HEADER_VALUES, *WORDS))
         if rng.random() < 0.08:
             name, value, body = self.framed(body)
             names[name] = value

@@ -224,8 +224,8 @@ def test_a_day_that_is_in_no_calendar_is_refused(client: Client) -> None:
 
 
 def test_ten_of_many_unknown_arguments_are_named(client: Client) -> None:
-    strange: dict[str, Any] = {f"strange_{number}": 1 for number in range(500)}
-    result = call(client, "find_landmark", **strange)
+    unknown: dict[str, Any] = {f"strange_{number}": 1 for number in range(500)}
+    result = call(client, "find_landmark", **unknown)
     assert len(refusal_of(result)["details"]) == 11
 
 

@@ -61,7 +61,7 @@ def test_the_same_call_again_is_the_same_booking(client: Client, place: Restaura
     assert GuestMail.objects.count() == 1
 
 
-def test_the_same_call_books_a_cancelled_booking_again_once(client: Client, place: Restaurant) -> None:
+def test_repeat_of_a_cancelled_booking_makes_one_new_booking(client: Client, place: Restaurant) -> None:
     slot = builders.slot(place)
     first = booked(book(client, slot))
     cancel(first)
@@ -102,7 +102,7 @@ def test_a_key_is_good_for_one_booking_and_from_any_address(client: Client, plac
     assert FlowBooking.objects.count() == 1
 
 
-def test_a_key_books_nothing_more_whatever_else_comes_with_it(client: Client, place: Restaurant) -> None:
+def test_used_key_makes_no_second_booking_with_any_other_arguments(client: Client, place: Restaurant) -> None:
     slot, other = builders.slot(place), builders.slot(place, percent=40)
     book(client, slot, idempotency_key="evening-1")
     moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}

@@ -89,7 +89,7 @@ def test_of_ten_guests_who_want_the_last_seats_at_once_one_gets_them(slot: FlowS
     assert (FlowBooking.objects.count(), Reservation.objects.count(), slot.seats_left) == (1, 1, 0)
 
 
-def test_of_two_concurrent_repeats_of_a_cancelled_booking_one_books_again(slot: FlowSlot) -> None:
+def test_of_two_concurrent_repeats_of_a_cancelled_booking_one_makes_a_new_booking(slot: FlowSlot) -> None:
     wish: dict[str, Any] = {"offer_id": slot.public_id, "party_size": 2, **GUEST}
     first = call(Client(), "book_table", **wish)["structuredContent"]
     Client().delete(f"/v1/flow/bookings/{first['id']}", headers={"X-Manage-Token": first["manage_token"]})

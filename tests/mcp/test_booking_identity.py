@@ -97,7 +97,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_again(client: Client, place:
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
-def test_a_declined_question_books_nothing(client: Client, place: Restaurant, action: str) -> None:
+def test_declined_elicitation_makes_no_booking(client: Client, place: Restaurant, action: str) -> None:
     wish: dict[str, Any] = {"offer_id": builders.slot(place).public_id, "party_size": 2}
     refused(ask(client, wish, before=ask(client, wish), answer={"action": action}), "invalid_request")
 

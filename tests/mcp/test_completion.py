@@ -45,11 +45,11 @@ def test_near_becomes_landmarks_neighborhoods_and_cities(client: Client, era: Er
     builders.landmark("Tivoli Gardens", "Tivoli")
     builders.landmark("Tivoliparken", kind="neighborhood")
     builders.restaurant(name="Tivoli Hallen")
-    told = completed(client, DINNER, "near", "tivo", era=era)
-    assert told["total"] == len(told["values"])
-    assert told["hasMore"] is False
-    assert {*told["values"]} == {"Tivoli Gardens", "Tivoliparken"}
-    for value in told["values"]:
+    result = completed(client, DINNER, "near", "tivo", era=era)
+    assert result["total"] == len(result["values"])
+    assert result["hasMore"] is False
+    assert {*result["values"]} == {"Tivoli Gardens", "Tivoliparken"}
+    for value in result["values"]:
         assert landmarks.geocode(value, market=None).place.name == value
 
 
@@ -58,8 +58,8 @@ def test_equal_names_are_listed_with_their_markets(client: Client) -> None:
     builders.market("new-york", name="New York")
     builders.landmark("Soho", kind="neighborhood", market_id="london")
     builders.landmark("SoHo", kind="neighborhood", market_id="new-york", at=(40.72, -74.0))
-    told = completed(client, DINNER, "near", "soho")
-    assert {*told["values"]} == {"Soho, London", "SoHo, New York"}
+    result = completed(client, DINNER, "near", "soho")
+    assert {*result["values"]} == {"Soho, London", "SoHo, New York"}
     assert landmarks.geocode("SoHo, New York", market=None).place.market == "new-york"
 
 

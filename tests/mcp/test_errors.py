@@ -231,9 +231,9 @@ def test_a_large_message_too_many_tells_of_the_limit_of_large_ones(client: Clien
     assert (content[30].status_code, content[30].json()["id"]) == (429, None)
 
 
-def test_a_call_that_the_doorway_refuses_says_who_serves_as_every_result_does(client: Client) -> None:
+def test_call_refused_by_the_middleware_names_the_server_as_every_result_does(client: Client) -> None:
     find = {"name": "find_landmark", "arguments": {"query": "Tivoli"}}
-    told = [post(client, "tools/call", find, era=STATELESS).json()["result"] for _ in range(11)]
-    assert told[10]["_meta"][ERROR_META]["code"] == "rate_limit_exceeded"
-    assert told[10]["_meta"][SERVER_INFO] == told[0]["_meta"][SERVER_INFO]
+    body = [post(client, "tools/call", find, era=STATELESS).json()["result"] for _ in range(11)]
+    assert body[10]["_meta"][ERROR_META]["code"] == "rate_limit_exceeded"
+    assert body[10]["_meta"][SERVER_INFO] == body[0]["_meta"][SERVER_INFO]
     assert "_meta" not in post(client, "tools/list").json()["result"]

@@ -214,10 +214,10 @@ def test_without_the_database_a_call_reads_it_in_words_and_lists_are_served(
         return httpx.post(f"{web}/mcp", json=body, headers={**content, **headers}, timeout=20)
 
     find = {"name": "find_landmark", "arguments": {"query": "Tivoli"}}
-    nobody: Mapping[str, Any] = {}
+    anonymous: Mapping[str, Any] = {}
     session: Mapping[str, Any] = {"Authorization": f"Bearer ws_{43 * 'A'}"}
     with served(log, DATABASE_URL=database_url(address=NOWHERE)) as web:
-        for headers in (nobody, session):
+        for headers in (anonymous, session):
             answer = send(web, "tools/call", find, **headers)
             assert (answer.status_code, answer.headers["Content-Type"]) == (200, JSON)
             result = answer.json()["result"]
@@ -229,7 +229,7 @@ def test_without_the_database_a_call_reads_it_in_words_and_lists_are_served(
             " Repeat the call with the same payment: it is not charged twice."
         )
         # What no database is needed for is answered as ever, whoever asks.
-        for headers in (nobody, session):
+        for headers in (anonymous, session):
             assert len(send(web, "tools/list", {}, **headers).json()["result"]["tools"]) > 8
         # What is surely nobody's needs none to be refused.
         assert send(web, "tools/list", {}, Authorization="Bearer eyJhbGciOi").status_code == 401

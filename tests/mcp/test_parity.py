@@ -126,9 +126,9 @@ def test_a_free_tool_gives_what_rest_gives_for_the_same_queries(
 @pytest.mark.usefixtures("_world")
 def test_a_hit_that_is_open_tomorrow_is_not_called_closed(client: Client) -> None:
     open_intervals.refresh_open_intervals(now=NOW)
-    told = call(client, "search_restaurants", near="Tivoli", open="2026-11-23T19:30")["structuredContent"]
-    assert (told["query"]["open_at"], [hit["slug"] for hit in told["data"]]) == ("2026-11-23T18:30:00Z", [SLUG])
-    assert "open_now" not in told["data"][0]
+    result = call(client, "search_restaurants", near="Tivoli", open="2026-11-23T19:30")["structuredContent"]
+    assert (result["query"]["open_at"], [hit["slug"] for hit in result["data"]]) == ("2026-11-23T18:30:00Z", [SLUG])
+    assert "open_now" not in result["data"][0]
     (hit,) = call(client, "search_restaurants", near="Tivoli", open="now")["structuredContent"]["data"]
     assert hit["open_now"] is True
 

@@ -84,7 +84,7 @@ def test_while_no_facilitator_is_there_nothing_is_charged_and_the_same_payment_i
     assert is_content(again(client, payment))
 
 
-def test_an_answer_of_the_facilitator_that_was_lost_is_looked_up_and_never_charged_twice(
+def test_lost_facilitator_response_is_looked_up_and_never_charged_twice(
     client: Client, settings: LazySettings
 ) -> None:
     wallet, real = fresh_wallet(usdc=Decimal(1)), settings.FACILITATOR_URL

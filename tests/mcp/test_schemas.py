@@ -71,9 +71,9 @@ def test_what_an_argument_may_be_is_what_the_document_says(name: str) -> None:
     ],
 )
 def test_a_parameter_is_a_value_of_json(tool: str, argument: str, schema: dict[str, Any]) -> None:
-    told = dict(SERVER.tools_by_name[tool].argument_schemas[argument])
-    told.pop("description")
-    assert told == schema
+    result = dict(SERVER.tools_by_name[tool].argument_schemas[argument])
+    result.pop("description")
+    assert result == schema
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def slot() -> FlowSlot:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_an_agent_finds_reads_pays_and_books(
+def test_agent_searches_reads_pays_and_makes_a_booking(
     endpoint: str, slot: FlowSlot, wallets: Mapping[str, Wallet], mode: Mode
 ) -> None:
     asked: list[ElicitRequestFormParams] = []

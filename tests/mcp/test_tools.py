@@ -99,7 +99,7 @@ def test_each_tool_says_when_it_is_the_one_to_use(name: str, when: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["search_restaurants", "find_landmark", "list_offers", "list_reviews", "list_photos"])
-def test_the_most_that_a_list_gives_is_where_a_model_sees_it(name: str) -> None:
+def test_maximum_length_of_a_list_is_in_the_tool_description(name: str) -> None:
     limit = SERVER.tools_by_name[name].argument_schemas["limit"]
     assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 50, 10)
 

@@ -136,17 +136,17 @@ def test_dishes_that_cannot_be_had_are_shown_with_the_reason(venue: Venue, host:
         ({"fulfilment": "delivery"}, "Enter the delivery address."),
     ],
 )
-def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_stays(
+def test_form_error_is_shown_at_its_field_and_the_input_is_preserved(
     venue: Venue, host: Client, menu: Menu, changes: dict[str, Any], words: str
 ) -> None:
     answer = host.post(at(venue), form(**changes))
     assert answer.status_code == 400
     assert words in answer.content.decode()
-    kept = form_of(answer, "phone-order")
+    stored = form_of(answer, "phone-order")
     sent = form(**changes)
     for name in ("customer_id", "fulfilment", "token"):
-        assert kept[name] == [sent[name]]
-    assert kept.get("notes", []) == sent["notes"]
+        assert stored[name] == [sent[name]]
+    assert stored.get("notes", []) == sent["notes"]
     assert Order.objects.count() == 0
 
 

@@ -46,11 +46,11 @@ def test_seeding_a_menu_again_leaves_it_as_people_have_made_it(venue: Venue) -> 
 def test_the_seed_gives_one_venue_a_menu_and_tables_and_a_key_that_stays(tmp_path: Any) -> None:
     first, second = (StringIO() for _ in range(2))
     call_command("seed", json=True, stdout=first)
-    said = json.loads(first.getvalue())
+    output = json.loads(first.getvalue())
     (tmp_path / "up.json").write_text(first.getvalue())
     call_command("seed", json=True, keep=tmp_path / "up.json", stdout=second)
-    assert json.loads(second.getvalue()) == said
-    assert list(said["management"]) == [
+    assert json.loads(second.getvalue()) == output
+    assert list(output["management"]) == [
         "api_key",
         "wide_api_key",
         "other_api_key",
@@ -63,7 +63,7 @@ def test_the_seed_gives_one_venue_a_menu_and_tables_and_a_key_that_stays(tmp_pat
     assert (venue.timezone, venue.currency, venue.is_sandbox) == ("Europe/Rome", "EUR", True)
     for model, number in ((Menu, 1), (Table, 10), (Combination, 2), (ServicePeriod, 2)):
         assert model.objects.count() == model.objects.filter(venue=venue).count() == number
-    api = builders.client_with(said["management"]["menu_api_key"])
+    api = builders.client_with(output["management"]["menu_api_key"])
     assert (
         api.post("/api/v1/orders", builders.order_body(), content_type="application/json").json()["total"] == "19.00"
     )

@@ -152,7 +152,7 @@ def test_who_copies_a_payment_uses_up_nothing_of_its_payers_session(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
-def test_a_payment_that_is_in_the_ledger_gives_nobody_its_payers_tier(
+def test_recorded_payment_does_not_give_its_senders_tier_to_other_callers(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     believed(wallets["premium"], settings, tier="premium")
@@ -163,7 +163,7 @@ def test_a_payment_that_is_in_the_ledger_gives_nobody_its_payers_tier(
     assert (response.status_code, response["X-Tier"], remaining(response)) == (200, "free", 9)
 
 
-def test_a_signed_payment_costs_the_doorway_one_query(
+def test_signed_payment_costs_the_middleware_one_query(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     believed(wallets["pro"], settings)

@@ -22,7 +22,7 @@ CONTEXT = "/v1/restaurants/noma?fields=context"
 ELSEWHERE = "/v1/restaurants/geranium?fields=context"
 PRICE = "0.002"
 # What a facilitator may take us at most, and what an answer takes besides.
-LONGEST_S = 8.5
+MAX_RESPONSE_S = 8.5
 addresses = (f"198.51.{number // 250 % 250}.{number % 250 + 1}" for number in itertools.count())
 
 

@@ -155,7 +155,7 @@ def test_arguments_that_are_changed_after_the_quote_buy_no_more_than_was_quoted_
 
 # Whose question it was
 @pytest.mark.usefixtures("ledger_matches_chain")
-def test_an_answer_for_another_caller_or_call_books_nothing(
+def test_elicitation_response_for_another_caller_or_call_makes_no_booking(
     wallets: Mapping[str, Wallet],
 ) -> None:
     stocked()

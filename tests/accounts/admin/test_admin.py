@@ -107,11 +107,11 @@ def test_a_zone_that_does_not_exist_is_refused_in_the_form(staff: Client, venue:
 
 def test_revoking_is_at_once_and_counts_only_those_that_worked(staff: Client, venue: Venue) -> None:
     first, second = ApiKey.create(venue, name="first"), ApiKey.create(venue, name="second")
-    for selected, said in (([first], "1 revoked."), ([first, second], "1 revoked.")):
+    for selected, message in (([first], "1 revoked."), ([first, second], "1 revoked.")):
         chosen = {"action": "revoke", "_selected_action": [str(issued.row.pk) for issued in selected]}
         assert "1 API key:" in staff.post(KEYS, chosen).content.decode()
         response = staff.post(KEYS, chosen | {"confirmed": "yes"})
-        assert builders.messages_of(response)[-1] == said
+        assert builders.messages_of(response)[-1] == message
     assert builders.client_with(first.text).get("/api/v1/orders").json()["error"]["code"] == "revoked_api_key"
 
 

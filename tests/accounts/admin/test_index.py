@@ -25,11 +25,11 @@ pytestmark = pytest.mark.django_db
 
 def tiles(*models: Any) -> list[tuple[str, str]]:
     """What these tell on the front page."""
-    told: list[PendingCount] = []
+    result: list[PendingCount] = []
     for model in models:
         part: Any = admin.site.get_model_admin(model)
-        told.extend(part.pending_counts(None))
-    return [(each.label, each.shown) for each in told]
+        result.extend(part.pending_counts(None))
+    return [(each.label, each.shown) for each in result]
 
 
 def a_failed_export(days: int) -> Export:
@@ -70,7 +70,7 @@ def test_nothing_waits_at_first() -> None:
     ]
 
 
-def test_an_export_that_failed_long_ago_waits_for_nobody_and_the_list_shows_the_same() -> None:
+def test_export_that_failed_long_ago_shows_no_progress_in_record_and_list() -> None:
     late, _ = a_failed_export(1), a_failed_export(30)
     part: Any = admin.site.get_model_admin(Export)
     (tile,) = part.pending_counts(None)
@@ -93,7 +93,7 @@ def test_insights_wait_where_staff_approve_them(settings: Any, approval: str, sh
     assert tiles(Insight) == [("insights to approve", "0")]
 
 
-def test_who_may_not_see_payments_is_not_told_what_is_owed() -> None:
+def test_staff_without_the_right_do_not_see_refunds_due() -> None:
     person = users.user(is_staff=True)
     person.groups.add(Group.objects.get_or_create(name="Data editor")[0])
     text = users.signed_in(person).get("/admin/").content.decode()

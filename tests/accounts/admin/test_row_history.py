@@ -31,8 +31,8 @@ def test_a_dish_remembers_how_it_was_also_when_many_are_changed_at_once_or_in_sq
         cursor.execute("UPDATE orders_menuitem SET name = 'Soup of the day' WHERE id = %s", [dish.pk])
         cursor.execute("DELETE FROM orders_menuitem WHERE id = %s", [dish.pk])
         cursor.execute("SELECT pgh_label, price, name FROM orders_menuitemchange ORDER BY pgh_id")
-        kept = [(label, f"{price:.2f}", name) for label, price, name in cursor.fetchall()]
-    assert kept == [
+        remaining = [(label, f"{price:.2f}", name) for label, price, name in cursor.fetchall()]
+    assert remaining == [
         ("added", "4.50", dish.name),
         ("changed", "4.50", dish.name),
         ("changed", "5.00", dish.name),
@@ -46,7 +46,7 @@ def test_a_change_that_changes_nothing_is_none() -> None:
     assert changes(Venue) == [("added", None)]
 
 
-def test_the_use_of_a_key_is_no_change_of_it_and_its_digest_is_not_kept() -> None:
+def test_use_of_a_key_adds_no_history_row_and_history_has_no_digest() -> None:
     key = ApiKey.create(builders.venue(), name="till").row
     assert key.record_use(now=timezone.now(), address="192.0.2.1")
     assert changes(ApiKey) == [("added", None)]
@@ -89,7 +89,7 @@ def test_a_block_within_a_transaction_names_who_acts_to_its_own_end() -> None:
     assert changes(Venue) == [("added", None), ("changed", "staff:ada@example.com"), ("changed", None)]
 
 
-def test_reading_costs_nothing_more_while_somebody_acts(django_assert_num_queries: Any) -> None:
+def test_reads_cost_no_more_queries_while_an_actor_is_set(django_assert_num_queries: Any) -> None:
     builders.venue()
     with django_assert_num_queries(3), actor.acting_as("staff:ada@example.com"):
         # Within the test's own transaction the name is written once, and taken back at the end.

@@ -47,22 +47,22 @@ def test_the_page_of_a_person_tells_how_they_sign_in_and_no_secret() -> None:
     person = with_second_factor()
     text = builders.staff().get(f"{PEOPLE}{person.pk}/change/").content.decode()
     today = f"{timezone.now():%Y-%m-%d}"
-    for said in (
+    for message in (
         "<div><bdi>ada@example.com</bdi>, confirmed</div><div><bdi>ada@example.org</bdi>, not confirmed</div>",
         f"<div>authenticator app, since {today}</div><div>recovery codes, since {today}</div>",
     ):
-        assert said in text
+        assert message in text
     assert "sealed words" not in text
 
 
-def test_a_person_without_a_second_factor_is_told_so() -> None:
+def test_user_without_a_second_factor_is_reported() -> None:
     person = users.user()
     text = builders.staff().get(f"{PEOPLE}{person.pk}/change/").content.decode()
     assert "not set up" in text
     assert "no confirmation was sent yet" in text
 
 
-def test_a_lost_second_factor_is_removed_after_a_question_and_its_person_told() -> None:
+def test_lost_second_factor_is_removed_after_confirmation_and_the_user_is_notified() -> None:
     browser, person, other = builders.staff(), with_second_factor(), users.user()
     asked = removing(browser, person)
     assert "<li><bdi>ada@example.com</bdi></li>" in asked.content.decode()

@@ -112,9 +112,9 @@ def test_the_list_tells_which_endpoints_answer_slowly(staff: Client, endpoint: W
 
 
 def test_rotating_shows_the_new_secret_once(staff: Client, endpoint: WebhookEndpoint) -> None:
-    said = act(staff, ENDPOINTS, "rotate_secret", endpoint.pk)
+    message = act(staff, ENDPOINTS, "rotate_secret", endpoint.pk)
     endpoint.refresh_from_db()
-    assert signing_secrets.decrypt(endpoint.secret) in said
+    assert signing_secrets.decrypt(endpoint.secret) in message
     assert endpoint.old_secret_until is not None
     assert "is still valid until" in act(staff, ENDPOINTS, "rotate_secret", endpoint.pk)
 

@@ -35,7 +35,7 @@ def test_the_scheme_is_read_in_any_case(venue: Venue, scheme: str) -> None:
 
 @pytest.mark.parametrize("header", [None, "", "  "])
 @pytest.mark.django_db
-def test_a_call_without_the_header_is_told_to_send_it(
+def test_call_without_the_header_is_asked_to_send_it(
     header: str | None, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(0):
@@ -61,7 +61,7 @@ def test_another_scheme_is_refused_without_a_query(
     )
 
 
-def test_a_mistyped_key_is_told_apart_without_a_query(
+def test_mistyped_key_is_recognized_without_a_query(
     venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     key = ApiKey.create(venue, name="test").text

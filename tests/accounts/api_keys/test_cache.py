@@ -151,7 +151,7 @@ def test_a_key_that_changes_while_it_is_read_is_not_believed_for_half_a_minute(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_was_read_before_a_change_is_not_kept_after_it(
+def test_value_read_before_a_change_is_not_cached_after_it(
     venue: Venue, clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another thread has seen the change by the time at which this one wants to remember what it read before."""
@@ -167,7 +167,7 @@ def test_what_was_read_before_a_change_is_not_kept_after_it(
     assert len(api_key_cache.keys) == 0
 
 
-def test_an_end_is_judged_at_each_call_and_not_when_the_key_is_looked_up(
+def test_expiry_is_checked_at_each_call_and_not_at_key_lookup(
     venue: Venue, clock: list[float], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with time_machine.travel(NOON - timedelta(seconds=1), tick=False) as travel:
@@ -225,7 +225,7 @@ def test_eight_threads_find_their_own_keys(venue: Venue, monkeypatch: pytest.Mon
         assert list(threads.map(find, range(8))) == [True] * 8
 
 
-def test_without_the_database_nobody_is_let_in_on_what_cannot_be_checked(
+def test_calls_without_the_database_are_not_authenticated_by_unchecked_credentials(
     venue: Venue, clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = builders.client(venue)
@@ -274,9 +274,7 @@ def test_a_key_that_is_refused_was_not_used(venue: Venue) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_takes_no_writes_costs_nobody_an_answer(
-    venue: Venue, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_read_only_database_does_not_prevent_responses(venue: Venue, caplog: pytest.LogCaptureFixture) -> None:
     key = ApiKey.create(venue, name="Till")
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")

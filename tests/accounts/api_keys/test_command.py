@@ -123,17 +123,17 @@ def test_a_key_may_be_made_to_end(venue: Venue, words: str, end: datetime) -> No
         (["--expires", "2026-11-21"], "--expires: 2026-11-21 is in the past."),
     ],
 )
-def test_what_cannot_be_made_is_told(changes: list[str], complaint: str) -> None:
+def test_exports_that_cannot_be_made_are_reported(changes: list[str], complaint: str) -> None:
     assert complaint_of("create", "--venue", "Trattoria", "--name", "Till", *changes) == complaint
 
 
-def test_a_scope_that_does_not_exist_is_told(venue: Venue) -> None:
+def test_unknown_scope_is_reported(venue: Venue) -> None:
     assert "invalid choice: 'orders:all'" in complaint_of(
         "create", "--venue", "Trattoria", "--name", "Till", "--scope", "orders:all"
     )
 
 
-def test_of_venues_that_are_called_alike_the_ids_are_told(venue: Venue) -> None:
+def test_venues_with_equal_names_are_listed_with_their_ids(venue: Venue) -> None:
     other = builders.venue("Trattoria")
     assert complaint_of("create", "--venue", "Trattoria", "--name", "Till") == (
         f"Several venues are called `Trattoria`. Give one of: {venue.pk}, {other.pk}."
@@ -200,15 +200,15 @@ def test_a_key_is_named_by_its_id_by_what_is_displayed_or_by_its_text(venue: Ven
     assert ApiKey.objects.get(revoked_at=None).name == "another"
 
 
-def test_a_key_that_does_not_exist_is_told(venue: Venue) -> None:
+def test_unknown_key_is_reported(venue: Venue) -> None:
     ApiKey.create(venue, name="Till")
-    said = {
+    values = {
         complaint_of("revoke", words) for words in ("", "key_", "rk_live_", "rk_live_0000…", "Till", "key_" + "0" * 26)
     }
-    assert said == {"There is no such key. Give its id (key_…) or its letters as `apikey list` shows them."}
+    assert values == {"There is no such key. Give its id (key_…) or its letters as `apikey list` shows them."}
 
 
-def test_letters_that_two_keys_share_are_told(venue: Venue) -> None:
+def test_ambiguous_key_prefix_is_reported(venue: Venue) -> None:
     first, second = (ApiKey.create(venue, name="Till").row for _ in range(2))
     ApiKey.objects.update(start="rk_live_same")
     assert complaint_of("revoke", "rk_live_same") == (

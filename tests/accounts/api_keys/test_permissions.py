@@ -58,7 +58,7 @@ def test_a_refusal_says_nothing_of_what_is_there(venue: Venue) -> None:
     assert bodies[0] == bodies[1]
 
 
-def test_what_is_wrong_with_a_request_is_told_after_what_it_may_do(venue: Venue) -> None:
+def test_authorization_is_checked_before_validation(venue: Venue) -> None:
     refused = client_with(venue).get("/api/v1/orders?what=ever")
     assert (refused.status_code, refused.json()["error"]["code"]) == (401, "insufficient_scope")
 

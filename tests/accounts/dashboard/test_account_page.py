@@ -87,7 +87,7 @@ def test_an_owner_takes_everything_but_secrets(venue: Venue, other_venue: Venue)
     assert key.text not in str(held)
 
 
-def test_taking_everything_asks_for_the_password_first(venue: Venue) -> None:
+def test_full_data_export_asks_for_the_password_first(venue: Venue) -> None:
     answer = users.member(venue, person=users.user(password=PASSWORD)).post(page_of(venue, "/file"))
     assert answer["Location"].startswith("/account/reauthenticate/")
 
@@ -166,7 +166,7 @@ def test_a_wallet_outlives_its_account(venue: Venue) -> None:
     assert Wallet.objects.get().account is None
 
 
-def test_somebody_deletes_themselves_but_not_as_the_last_owner(venue: Venue) -> None:
+def test_user_can_delete_their_profile_unless_they_are_the_last_owner(venue: Venue) -> None:
     client = owner_of(venue)
     page = client.post("/dashboard/you/delete", follow=True).content.decode()
     assert "You are the only owner of Trattoria Ltd." in page

@@ -27,14 +27,14 @@ def at(venue: Venue, rest: str) -> str:
 
 def call(key: ApiKey, **fields: Any) -> ApiCall:
     """A logged call of the key that was answered 200 just now."""
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "method": "GET",
         "path": ORDERS,
         "status": 200,
         "duration_ms": 4,
         "created_at": timezone.now(),
     }
-    return ApiCall.objects.create(**{"id": new_id(), "venue_id": key.venue_id, "key": key} | told | fields)
+    return ApiCall.objects.create(**{"id": new_id(), "venue_id": key.venue_id, "key": key} | result | fields)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_key_is_shown_once_and_lets_programs_in(venue: Venue, owner: Client) -
     assert "one_time_secrets" not in owner.session
 
 
-def test_a_key_that_nobody_looks_at_in_ten_minutes_is_gone(venue: Venue, owner: Client) -> None:
+def test_new_key_that_is_not_viewed_within_ten_minutes_is_deleted(venue: Venue, owner: Client) -> None:
     answer = owner.post(at(venue, "keys/new"), {"name": "Till", "scopes": EVERYTHING})
     session = owner.session
     ((of, (sealed, moment)),) = session["one_time_secrets"].items()
@@ -77,7 +77,7 @@ def test_a_key_that_nobody_looks_at_in_ten_minutes_is_gone(venue: Venue, owner: 
     assert "This key was already shown" in owner.get(answer.headers["Location"]).content.decode()
 
 
-def test_nobody_else_is_shown_a_new_key(venue: Venue, owner: Client) -> None:
+def test_new_key_is_shown_only_to_its_creator(venue: Venue, owner: Client) -> None:
     answer = owner.post(at(venue, "keys/new"), {"name": "Till", "scopes": EVERYTHING})
     assert "This key was already shown" in users.member(venue).get(answer.headers["Location"]).content.decode()
 
@@ -103,7 +103,7 @@ def test_customers_do_not_raise_their_allowance(venue: Venue, owner: Client) -> 
     ],
     ids=range(10),
 )
-def test_what_is_wrong_is_said_at_its_field_and_no_key_is_made(
+def test_form_error_is_shown_at_its_field_and_no_key_is_created(
     venue: Venue, owner: Client, sent: dict[str, Any], words: str
 ) -> None:
     answer = owner.post(at(venue, "keys/new"), {"name": "Till & Bar", "scopes": EVERYTHING} | sent)
@@ -242,7 +242,7 @@ def test_requests_are_found_by_what_they_were(venue: Venue, owner: Client, asked
     assert {names[shown] for shown in re.findall(r'id="(req_\w{26})"', page)} == found
 
 
-def test_where_each_call_has_to_be_looked_at_looking_goes_on_where_it_ended(
+def test_scan_of_calls_continues_where_the_last_page_ended(
     venue: Venue, owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accounts.dashboard.request_log.MAX_SCANNED", 10)
@@ -273,7 +273,7 @@ def test_where_each_call_has_to_be_looked_at_looking_goes_on_where_it_ended(
         "since=0001-01-01T00:00x",
     ],
 )
-def test_a_filter_that_makes_no_sense_is_said_at_its_field(venue: Venue, owner: Client, asked: str) -> None:
+def test_invalid_filter_is_reported_at_its_field(venue: Venue, owner: Client, asked: str) -> None:
     answer = owner.get(at(venue, "requests?" + asked))
     assert answer.status_code == 400
     assert 'aria-invalid="true"' in answer.content.decode()
@@ -286,7 +286,9 @@ def test_other_garbage_in_the_address_shows_the_list(venue: Venue, owner: Client
     assert owner.get(at(venue, "requests?" + asked)).status_code == 200
 
 
-def test_an_id_leads_to_its_request_and_a_wrong_one_is_told(venue: Venue, other_venue: Venue, owner: Client) -> None:
+def test_request_id_finds_its_request_and_an_unknown_one_is_reported(
+    venue: Venue, other_venue: Venue, owner: Client
+) -> None:
     mine, theirs = call(builders.key(venue).row), call(builders.key(other_venue).row)
     answer = owner.get(at(venue, f"requests?id=%20{mine.public_id}%20"))
     assert answer.headers["Location"] == at(venue, f"requests/{mine.public_id}")
@@ -307,7 +309,7 @@ def test_the_page_asks_for_news_and_is_left_alone_while_there_are_none(venue: Ve
     assert "<html" not in part
 
 
-def test_a_request_is_told_whole_with_a_line_for_the_terminal(venue: Venue, owner: Client) -> None:
+def test_request_is_shown_in_full_with_a_curl_command(venue: Venue, owner: Client) -> None:
     issued = builders.key(venue, name="Till")
     builders.client_with(issued.text).post(ORDERS, builders.order_body(items=[]), "application/json")
     request_log.flush()

@@ -73,7 +73,7 @@ def test_calls_of_this_hour_stand_beside_the_allowance_and_looking_counts_none(v
     assert "used up" in page_of(venue)
 
 
-def test_what_happened_is_told_in_words_to_whom_it_concerns(venue: Venue) -> None:
+def test_changes_of_a_team_are_mailed_to_those_concerned(venue: Venue) -> None:
     order = builders.order(venue)
     commands.change_status(order, "completed", now=timezone.now(), actor="staff:chef@example.com")
     reservation = builders.reservation(venue)
@@ -88,7 +88,7 @@ def test_what_happened_is_told_in_words_to_whom_it_concerns(venue: Venue) -> Non
     assert reservation.code not in kitchen
 
 
-def test_what_happens_elsewhere_is_not_told(venue: Venue, other_venue: Venue) -> None:
+def test_events_of_other_venues_are_not_delivered(venue: Venue, other_venue: Venue) -> None:
     builders.order(other_venue)
     assert "No activity yet." in page_of(venue)
 

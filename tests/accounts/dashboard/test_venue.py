@@ -55,7 +55,7 @@ def test_a_section_is_stored_by_itself(manager: Client, venue: Venue) -> None:
     assert NASTY not in page
 
 
-def test_what_is_refused_is_told_at_its_field_and_stays_as_typed(manager: Client, venue: Venue) -> None:
+def test_form_error_is_shown_at_its_field_and_the_input_is_preserved(manager: Client, venue: Venue) -> None:
     answer = save(manager, venue, "details", **DETAILS | {"name": "Trattoria", "timezone": "Europe/Rom"})
     assert answer.status_code == 400
     assert "There is no time zone Europe/Rom." in text(answer)
@@ -109,7 +109,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
     assert Venue.objects.filter(pk=venue.pk).values().get() == before
 
 
-def test_what_somebody_else_has_changed_meanwhile_is_told_once(manager: Client, venue: Venue) -> None:
+def test_concurrent_change_by_another_user_is_reported_once(manager: Client, venue: Venue) -> None:
     shown = {name: getattr(venue, name) for name in DETAILS}
     Venue.objects.filter(pk=venue.pk).update(phone="+39 06 999", address="Via Milano 2")
     answer = save(manager, venue, "details", shown=shown, **shown | {"phone": "+39 06 111"})
@@ -125,7 +125,7 @@ def test_what_somebody_else_has_changed_meanwhile_is_told_once(manager: Client, 
     assert (venue.phone, venue.address) == ("+39 06 111", "Via Milano 2")
 
 
-def test_the_address_of_the_guests_page_is_told_with_a_snippet(manager: Client, venue: Venue) -> None:
+def test_booking_page_url_is_shown_with_an_html_snippet(manager: Client, venue: Venue) -> None:
     page = text(manager.get(root(venue)))
     assert f"/book/{venue.public_id}</code>" in page
     assert f'/book/{venue.public_id}" title="Book a table"' in page

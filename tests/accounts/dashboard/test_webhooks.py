@@ -68,7 +68,7 @@ def test_lists_cost_the_same_for_one_and_for_many(developer: Client, venue: Venu
     assert queries(developer, page_of(first)) == 7
 
 
-def test_a_venue_without_endpoints_is_told_what_they_are_for(developer: Client, venue: Venue) -> None:
+def test_page_of_a_venue_without_endpoints_explains_webhooks(developer: Client, venue: Venue) -> None:
     page = text(developer.get(root(venue)))
     assert "No endpoints yet" in page
     assert "Add the URL of your server to be notified of every order and reservation." in page
@@ -89,7 +89,7 @@ def test_a_new_endpoint_shows_its_secret_once(developer: Client, venue: Venue) -
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("ftp://example.com/", "A URL starts with https:// or http://."),
         ("http://10.0.0.1/", "This IP address is not on the public internet."),
@@ -100,11 +100,11 @@ def test_a_new_endpoint_shows_its_secret_once(developer: Client, venue: Venue) -
     ids=["scheme", "private", "user", "nul", "empty"],
 )
 def test_an_address_that_no_webhook_may_have_is_refused_at_its_field(
-    developer: Client, venue: Venue, url: str, told: str
+    developer: Client, venue: Venue, url: str, message: str
 ) -> None:
     answer = developer.post(f"{root(venue)}/new", {"url": url, "description": "kept as typed"})
     assert answer.status_code == 400
-    assert told in text(answer)
+    assert message in text(answer)
     assert 'aria-invalid="true"' in text(answer)
     assert "kept as typed" in text(answer)
     assert not WebhookEndpoint.objects.exists()
@@ -126,12 +126,12 @@ def test_a_second_rotation_within_a_day_is_refused_in_words(developer: Client, v
     assert "The secret was rotated. Deliveries are signed with both secrets for 24 hours" in first
     assert "whsec_" in first
     row.refresh_from_db()
-    kept = bytes(row.secret)
+    stored = bytes(row.secret)
     second = text(developer.post(f"{page_of(row)}/secret", follow=True))
     assert "The previous secret is still valid until" in second
     assert "whsec_" not in second
     row.refresh_from_db()
-    assert bytes(row.secret) == kept
+    assert bytes(row.secret) == stored
 
 
 def test_an_endpoint_is_switched_off_and_on(developer: Client, venue: Venue) -> None:
@@ -143,8 +143,8 @@ def test_an_endpoint_is_switched_off_and_on(developer: Client, venue: Venue) -> 
     )
     assert "disabled manually" in text(developer.get(root(venue)))
     assert WebhookDelivery.objects.get().state == "failed"
-    told = text(developer.post(f"{page_of(row)}/test", follow=True))
-    assert "This endpoint is disabled. Enable it before you send a test event." in told
+    result = text(developer.post(f"{page_of(row)}/test", follow=True))
+    assert "This endpoint is disabled. Enable it before you send a test event." in result
     assert WebhookDelivery.objects.count() == 1
     assert "The endpoint is enabled." in text(developer.post(f"{page_of(row)}/switch", {"to": "on"}, follow=True))
 
@@ -224,8 +224,8 @@ def test_what_failed_is_sent_again_one_or_all_since_a_moment_of_the_venues_clock
     old, new = failed(row, at=now - timedelta(hours=3)), failed(row, at=now - timedelta(hours=1))
     # At the venue it is two hours later than in UTC, or one.
     since = timezone.localtime(now - timedelta(hours=2), timezone=ZoneInfo(venue.timezone))
-    told = text(developer.post(f"{page_of(row)}/failed", {"since": f"{since:%Y-%m-%dT%H:%M}"}, follow=True))
-    assert "1 delivery is being resent." in told
+    result = text(developer.post(f"{page_of(row)}/failed", {"since": f"{since:%Y-%m-%dT%H:%M}"}, follow=True))
+    assert "1 delivery is being resent." in result
     old.refresh_from_db()
     new.refresh_from_db()
     assert (old.state, new.state) == ("failed", "pending")
@@ -237,8 +237,8 @@ def test_what_failed_is_sent_again_one_or_all_since_a_moment_of_the_venues_clock
 @pytest.mark.parametrize("since", ["", "yesterday", "\0", "99999-01-01T00:00", "0001-01-01T00:00"])
 def test_a_moment_that_cannot_be_read_sends_nothing_again(developer: Client, venue: Venue, since: str) -> None:
     row = endpoint(venue)
-    told = text(developer.post(f"{page_of(row)}/failed", {"since": since}, follow=True))
-    assert "Nothing was resent." in told or "0 deliveries are being resent." in told
+    result = text(developer.post(f"{page_of(row)}/failed", {"since": since}, follow=True))
+    assert "Nothing was resent." in result or "0 deliveries are being resent." in result
 
 
 def test_another_venues_endpoints_are_not_there(developer: Client, venue: Venue, other_venue: Venue) -> None:

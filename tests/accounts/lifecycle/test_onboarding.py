@@ -18,7 +18,7 @@ PASSWORD = "correct horse battery staple"
 
 
 @pytest.fixture(autouse=True)
-def _nobody_has_tried() -> Iterator[None]:
+def _clear_sign_in_attempts() -> Iterator[None]:
     """The limits on tries know nothing of other tests."""
     cache.clear()
     yield
@@ -104,11 +104,11 @@ def test_of_two_tabs_one_is_shown_the_key() -> None:
     assert sum(bool(shown_key(page)) for page in pages) == 1
 
 
-def test_nobody_who_reads_the_sessions_reads_the_key(db: None) -> None:
+def test_session_does_not_contain_the_key(db: None) -> None:
     Client().post("/account/signup/", asked())
-    kept = Session.objects.get().get_decoded()
+    rows = Session.objects.get().get_decoded()
     key = ApiKey.objects.get()
-    assert key.start not in str(kept)
+    assert key.start not in str(rows)
 
 
 WRONG = {
@@ -130,7 +130,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("changes", "field"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_said_at_its_field(db: None, changes: dict[str, Any], field: str) -> None:
+def test_form_error_is_shown_at_its_field(db: None, changes: dict[str, Any], field: str) -> None:
     answer = Client().post("/account/signup/", asked(**changes))
     assert list(answer.context["form"].errors) == [field]
     assert not User.objects.exists()
@@ -164,12 +164,12 @@ def test_of_two_who_sign_up_with_one_address_one_gets_in() -> None:
 
 def test_a_newcomer_is_asked_by_mail_whether_the_address_is_theirs(db: None) -> None:
     Client().post("/account/signup/", asked())
-    letter = OutgoingMail.objects.get()
-    assert (letter.address, letter.subject) == (
+    mail = OutgoingMail.objects.get()
+    assert (mail.address, mail.subject) == (
         "ugo@example.com",
         "Welcome to Tablewire: confirm your email address",
     )
-    assert "confirm-email" not in letter.text
+    assert "confirm-email" not in mail.text
 
 
 def test_names_are_text(db: None) -> None:

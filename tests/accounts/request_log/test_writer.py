@@ -26,7 +26,7 @@ ORDERS = "/api/v1/orders"
 
 def line(key: ApiKey, **fields: Any) -> log.LogEntry:
     """A call that was answered 200 just now."""
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "request_id": encode("req", new_id()),
         "key": key,
         "method": "GET",
@@ -40,7 +40,7 @@ def line(key: ApiKey, **fields: Any) -> log.LogEntry:
         "answer": b"",
         "at": timezone.now(),
     }
-    return log.LogEntry(**told | fields)
+    return log.LogEntry(**result | fields)
 
 
 def test_a_call_is_written_down_with_what_it_asked_and_was_answered(venue: Venue) -> None:
@@ -72,13 +72,13 @@ def test_calls_are_counted_by_the_hour(venue: Venue) -> None:
     assert (hour.hour.minute, hour.hour.second) == (0, 0)
 
 
-def test_of_a_good_call_neither_body_nor_answer_is_kept(venue: Venue) -> None:
+def test_body_and_response_of_a_successful_call_are_not_logged(venue: Venue) -> None:
     assert builders.client(venue).post(ORDERS, builders.order_body(), "application/json").status_code == 201
     request_log.flush()
     assert (ApiCall.objects.get().body, ApiCall.objects.get().answer) == ("", "")
 
 
-def test_of_a_refused_call_body_and_answer_are_kept_without_what_is_personal(venue: Venue) -> None:
+def test_body_and_response_of_a_refused_call_are_logged_without_personal_data(venue: Venue) -> None:
     sent = builders.reservation_body(
         customer_name="Ada Lovelace",
         customer_phone="not a number of Ada Lovelace",
@@ -111,7 +111,7 @@ def test_of_a_refused_call_body_and_answer_are_kept_without_what_is_personal(ven
         assert secret not in call.body + call.answer
 
 
-def test_the_key_itself_is_kept_nowhere(venue: Venue) -> None:
+def test_key_itself_is_not_stored(venue: Venue) -> None:
     issued = builders.key(venue)
     api = builders.client_with(issued.text)
     api.get(f"/api/v1/{issued.text}?page={issued.text}&api_key={issued.text}", headers={"user-agent": issued.text})
@@ -120,13 +120,13 @@ def test_the_key_itself_is_kept_nowhere(venue: Venue) -> None:
     assert ApiCall.objects.count() == 2
     with connection.cursor() as cursor:
         cursor.execute("SELECT string_agg(call::text, ' ') FROM accounts_apicall call")
-        kept = cursor.fetchone()[0]
-    assert issued.text not in kept
-    assert issued.text[8:30] not in kept
+        stored = cursor.fetchone()[0]
+    assert issued.text not in stored
+    assert issued.text[8:30] not in stored
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "stored"),
     [
         ("ada@example.com", "[masked]"),
         ("write to ada%40example.com!", "write to [masked]"),
@@ -146,12 +146,12 @@ def test_the_key_itself_is_kept_nowhere(venue: Venue) -> None:
     ],
     ids=range(12),
 )
-def test_what_looks_personal_is_masked_in_any_text(sent: str, kept: str) -> None:
-    assert redaction.redact_text(sent) == kept
+def test_what_looks_personal_is_masked_in_any_text(sent: str, stored: str) -> None:
+    assert redaction.redact_text(sent) == stored
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "stored"),
     [
         (b'{"customer_name": "Ada Lovelace",}', '{"customer_name": "… …",}'),
         (b'{"customer_email": "ada\\u0040example.com"', '{"customer_email": "…"'),
@@ -167,12 +167,12 @@ def test_what_looks_personal_is_masked_in_any_text(sent: str, kept: str) -> None
     ],
     ids=range(11),
 )
-def test_of_a_body_that_is_not_right_only_the_shape_is_kept(sent: bytes, kept: str | None) -> None:
+def test_only_the_shape_of_an_invalid_body_is_logged(sent: bytes, stored: str | None) -> None:
     found = redaction.redact_body(sent)
     assert "Ada" not in found
     assert "1555" not in found
-    if kept is not None:
-        assert found == kept
+    if stored is not None:
+        assert found == stored
 
 
 def test_a_query_keeps_the_values_of_known_parameters_alone() -> None:
@@ -199,7 +199,7 @@ def test_control_characters_break_no_flush(venue: Venue) -> None:
     assert ApiCall.objects.get().path == "/api/\ufffd\ufffd"
 
 
-def test_calls_of_an_ended_key_are_of_its_venue_and_those_of_unknown_keys_of_nobody(venue: Venue) -> None:
+def test_calls_of_an_expired_key_are_logged_for_its_venue_and_those_of_unknown_keys_for_none(venue: Venue) -> None:
     issued = builders.key(venue)
     issued.row.revoke(now=timezone.now())
     assert builders.client_with(issued.text).get(ORDERS).status_code == 401
@@ -210,7 +210,7 @@ def test_calls_of_an_ended_key_are_of_its_venue_and_those_of_unknown_keys_of_nob
     assert (call.key_id, call.status, call.error_code) == (issued.row.pk, 401, "revoked_api_key")
 
 
-def test_of_calls_that_are_refused_at_the_door_one_a_second_has_a_line_and_all_are_counted(venue: Venue) -> None:
+def test_unauthenticated_calls_are_logged_once_a_second_and_all_are_counted(venue: Venue) -> None:
     key = builders.key(venue).row
     now = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
     for number in range(10):
@@ -301,7 +301,7 @@ def test_lines_of_many_threads_are_all_written_by_the_one_that_writes(venue: Ven
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_processes_that_count_the_same_hours_never_wait_in_a_ring(venue: Venue, other_venue: Venue) -> None:
+def test_two_processes_that_count_the_same_hours_never_deadlock(venue: Venue, other_venue: Venue) -> None:
     keys = [builders.key(venue).row, builders.key(other_venue).row]
     logs = [log.RequestLog(), log.RequestLog()]
     failed: list[bool] = []
@@ -325,7 +325,7 @@ def test_two_processes_that_count_the_same_hours_never_wait_in_a_ring(venue: Ven
     assert sorted(ApiCallCount.objects.values_list("calls", flat=True)) == [60, 60]
 
 
-def test_the_log_is_kept_for_a_month_and_its_counts_for_four_hundred_days(
+def test_log_is_stored_for_a_month_and_its_counts_for_four_hundred_days(
     venue: Venue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delete_in_batches, "__kwdefaults__", {"batch": 2})

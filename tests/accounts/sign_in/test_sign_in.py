@@ -23,7 +23,7 @@ PASSWORD = "correct horse battery staple"
 
 
 @pytest.fixture(autouse=True)
-def _nobody_has_tried() -> Iterator[None]:
+def _clear_sign_in_attempts() -> Iterator[None]:
     """The limits on tries know nothing of other tests."""
     cache.clear()
     yield
@@ -40,9 +40,9 @@ def is_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
 
-def text_of(letter: OutgoingMail) -> str:
+def text_of(mail: OutgoingMail) -> str:
     """What the mail says."""
-    return decrypt(letter.text, purpose=mail_outbox.PURPOSE)
+    return decrypt(mail.text, purpose=mail_outbox.PURPOSE)
 
 
 @pytest.mark.parametrize("written", ["boss@example.com", "Boss@Example.COM", " boss@example.com "])
@@ -61,7 +61,7 @@ def test_an_unknown_address_is_answered_like_a_wrong_password(db: None) -> None:
     assert pages[0] == pages[1]
 
 
-def test_the_sixth_wrong_password_of_five_minutes_is_not_looked_at(db: None) -> None:
+def test_sixth_wrong_password_within_five_minutes_is_not_checked(db: None) -> None:
     users.user("known@example.com", password=PASSWORD)
     for _ in range(5):
         sign_in(Client(), "known@example.com", "wrong")
@@ -90,7 +90,7 @@ def test_nonsense_from_a_proxy_is_one_address(db: None, settings: Any) -> None:
         assert answer.status_code == 200
 
 
-def test_without_the_counters_nobody_gets_in_and_a_page_says_so(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sign_in_without_valkey_is_refused_with_a_page(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     users.user("known@example.com", password=PASSWORD)
 
     def gone(*_: object, **__: object) -> None:
@@ -125,7 +125,7 @@ def test_forms_of_other_sites_are_refused(db: None, path: str) -> None:
     assert client.post(path, {}).status_code == 403
 
 
-def test_a_forgotten_password_tells_nobody_who_has_an_account(db: None) -> None:
+def test_password_reset_does_not_reveal_who_has_an_account(db: None) -> None:
     users.user("known@example.com", password=PASSWORD)
     answers = [
         Client().post("/account/password/reset/", {"email": email}, follow=True)
@@ -133,7 +133,7 @@ def test_a_forgotten_password_tells_nobody_who_has_an_account(db: None) -> None:
     ]
     pages = [re.sub(r"csrfmiddlewaretoken.*?>", "", answer.content.decode()) for answer in answers]
     assert pages[0] == pages[1]
-    assert [letter.subject for letter in OutgoingMail.objects.order_by("created_at")] == [
+    assert [mail.subject for mail in OutgoingMail.objects.order_by("created_at")] == [
         "Reset your password",
         "No account with this address",
     ]
@@ -200,8 +200,8 @@ def test_a_code_from_an_app_is_asked_for_once_it_is_set_up(db: None) -> None:
     secret = found.group(1)
     assert "data:image/svg+xml" in page
     client.post("/account/2fa/totp/activate/", {"code": code_of(secret)})
-    kept = Authenticator.objects.get(user=person, type="totp")
-    assert secret not in str(kept.data)
+    rows = Authenticator.objects.get(user=person, type="totp")
+    assert secret not in str(rows.data)
     other = Client()
     assert sign_in(other, "known@example.com")["Location"] == "/account/2fa/authenticate/"
     assert not is_in(other)
@@ -256,12 +256,12 @@ def test_every_page_for_strangers_stands(db: None, path: str) -> None:
     assert not re.search(r"style=|<script>|\son\w+=", page)
 
 
-def test_who_is_not_active_is_told_so(db: None) -> None:
+def test_inactive_user_is_reported(db: None) -> None:
     users.user("known@example.com", password=PASSWORD, is_active=False)
     client = Client()
     sign_in(client, "known@example.com")
     assert not is_in(client)
 
 
-def test_the_back_office_has_no_door_of_its_own(db: None) -> None:
+def test_admin_has_no_sign_in_page_of_its_own(db: None) -> None:
     assert Client().get("/admin/login/?next=/admin/")["Location"].startswith("/account/login/?next=")

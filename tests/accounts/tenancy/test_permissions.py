@@ -190,8 +190,8 @@ def test_a_member_cannot_add_to_another_venue_by_naming_it() -> None:
 
 def test_a_role_counts_where_it_was_given_and_not_where_another_was() -> None:
     kitchen, owned = builders.venue("Aurora"), builders.venue("Bistro")
-    somebody = users.membership(kitchen, "kitchen").user
-    browser = users.member(owned, "owner", person=somebody)
+    user = users.membership(kitchen, "kitchen").user
+    browser = users.member(owned, "owner", person=user)
     row, own = ApiKey.create(kitchen, name="theirs").row, ApiKey.create(owned, name="mine").row
     assert "theirs" not in browser.get(address(ApiKey, "changelist")).content.decode()
     dish = a_dish(kitchen)
@@ -257,7 +257,7 @@ def test_our_staff_see_what_their_role_needs(role: str, may: list[str], may_not:
     assert [browser.get(reverse(f"admin:{name}_changelist")).status_code for name in may_not] == [403] * len(may_not)
 
 
-def test_staff_without_a_role_are_told_how_to_get_one() -> None:
+def test_staff_without_a_role_see_how_to_get_one() -> None:
     page = users.signed_in(users.user(is_staff=True)).get("/admin/")
     assert (page.status_code, "You can sign in here, but you have no role." in page.content.decode()) == (200, True)
 

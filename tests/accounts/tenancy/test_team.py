@@ -93,7 +93,7 @@ def test_who_can_sign_in_already_joins_with_that(venue: Venue) -> None:
     assert venue.account.memberships.get(user=chef).role == "kitchen"
 
 
-def test_the_link_is_worth_nothing_to_somebody_else(venue: Venue) -> None:
+def test_link_does_not_work_for_another_user(venue: Venue) -> None:
     users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
     thief = users.signed_in(users.user("thief@example.com"))
     page = thief.post(link()).content.decode()
@@ -101,7 +101,7 @@ def test_the_link_is_worth_nothing_to_somebody_else(venue: Venue) -> None:
     assert venue.account.memberships.count() == 1
 
 
-def test_only_a_digest_of_the_link_is_kept(venue: Venue) -> None:
+def test_only_a_digest_of_the_link_is_stored(venue: Venue) -> None:
     users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
     token = link().rpartition("/")[2]
     assert len(token) >= 43
@@ -129,7 +129,7 @@ def test_sending_again_makes_a_new_link_and_ends_the_former(venue: Venue) -> Non
     assert [Client().get(one).status_code for one in (former, link())] == [404, 200]
 
 
-def test_a_withdrawn_invitation_lets_nobody_in(venue: Venue) -> None:
+def test_withdrawn_invitation_cannot_be_accepted(venue: Venue) -> None:
     owner = users.member(venue)
     owner.post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
     owner.post(page_of(venue, f"/invitations/{Invitation.objects.get().public_id}/withdraw"))
@@ -158,12 +158,12 @@ def test_of_two_who_follow_one_link_at_once_one_gets_in(venue: Venue) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("deed", ["remove", "demote"])
-def test_of_two_owners_who_end_each_other_at_once_one_stays(venue: Venue, deed: str) -> None:
+@pytest.mark.parametrize("action", ["remove", "demote"])
+def test_of_two_owners_who_end_each_other_at_once_one_stays(venue: Venue, action: str) -> None:
     one, other = users.membership(venue), users.membership(venue)
 
     def end(by: Access, whom: Membership) -> None:
-        if deed == "remove":
+        if action == "remove":
             team.remove_member(by, whom.pk, now=timezone.now())
         else:
             team.change_membership(by, whom.pk, role="host", venues=[])
@@ -211,14 +211,14 @@ MATRIX = [
 
 
 @pytest.mark.parametrize(("mine", "theirs", "may"), MATRIX)
-def test_nobody_gives_more_than_they_have(venue: Venue, mine: str, theirs: str, may: bool) -> None:
+def test_members_cannot_grant_more_rights_than_they_have(venue: Venue, mine: str, theirs: str, may: bool) -> None:
     leader = users.member(venue, mine)
     leader.post(page_of(venue), {"email": "new@example.com", "role": theirs})
     assert Invitation.objects.filter(email="new@example.com").exists() is may
 
 
 @pytest.mark.parametrize("role", ["host", "kitchen"])
-def test_who_leads_nobody_does_not_see_the_team(venue: Venue, role: str) -> None:
+def test_members_without_the_right_do_not_see_the_team(venue: Venue, role: str) -> None:
     client = users.member(venue, role)
     assert client.get(page_of(venue)).status_code == 403
     assert client.post(page_of(venue), {"email": "new@example.com", "role": "host"}).status_code == 403

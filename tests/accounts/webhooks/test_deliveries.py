@@ -116,8 +116,8 @@ def test_ten_tries_come_by_the_schedule_and_then_it_has_failed(venue: Venue) -> 
                 now = delivery.next_attempt_at
         deliver(at=now + timedelta(days=3))
     assert len(receiver.received) == 10
-    for wait, least in zip(waits, (5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400), strict=True):
-        assert least <= wait <= least * 1.1
+    for wait, minimum in zip(waits, (5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400), strict=True):
+        assert minimum <= wait <= minimum * 1.1
     assert the_delivery().state == "failed"
     assert WebhookEndpoint.objects.get().failing_since == begun
 
@@ -212,8 +212,8 @@ def test_a_receiver_puts_the_next_try_off_by_a_day_at_most() -> None:
 def test_a_receiver_that_drips_bytes_is_left_at_the_timeout(venue: Venue) -> None:
     def drip(connection: Any) -> None:
         webhook_receivers.hear(connection)
-        for letter in b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 200:
-            connection.sendall(bytes([letter]))
+        for character in b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 200:
+            connection.sendall(bytes([character]))
             time.sleep(0.05)
 
     with webhook_receivers.listening(drip) as (port, came):
@@ -266,7 +266,7 @@ def test_what_speaks_no_http_is_a_failed_try(venue: Venue, sent: bytes, error: s
     assert error in the_delivery().last_error
 
 
-def test_where_nobody_listens_the_error_says_so(venue: Venue) -> None:
+def test_error_names_an_unreachable_address(venue: Venue) -> None:
     with webhook_receivers.listening() as (port, _):
         pass
     endpoints.create(venue, url=f"http://127.0.0.1:{port}/")
@@ -280,9 +280,9 @@ def test_at_most_one_kilobyte_of_the_answer_is_kept_and_all_of_it_can_be_seen(ve
         endpoints.create(venue, url=receiver.url)
         happens(venue)
         deliver()
-    kept = the_delivery().last_response
-    assert kept == "\ufffd\ufffd[31mno\ufffd\n" + "x" * 1014
-    assert len(kept) == 1024
+    stored = the_delivery().last_response
+    assert stored == "\ufffd\ufffd[31mno\ufffd\n" + "x" * 1014
+    assert len(stored) == 1024
 
 
 def test_only_the_events_of_the_venue_and_of_the_wanted_types_are_sent(venue: Venue, other_venue: Venue) -> None:

@@ -31,7 +31,7 @@ def pumped(claim_s: float = dispatcher.CLAIM_S, timeout_s: float = 15.0) -> None
         connection.close()
 
 
-def test_a_slow_receiver_holds_up_nobody_else(venue: Venue, other_venue: Venue) -> None:
+def test_slow_receiver_does_not_delay_others(venue: Venue, other_venue: Venue) -> None:
     """It answers only when all that was sent elsewhere has arrived."""
     all_there = threading.Event()
     held = []
@@ -57,7 +57,7 @@ def test_a_slow_receiver_holds_up_nobody_else(venue: Venue, other_venue: Venue) 
     assert WebhookDelivery.objects.filter(state="delivered").count() == 25
 
 
-def test_forty_receivers_that_hang_hold_up_nobody_else(venue: Venue, other_venue: Venue) -> None:
+def test_forty_hanging_receivers_do_not_delay_others(venue: Venue, other_venue: Venue) -> None:
     """With ten events each, from the first try on and while they are tried again."""
     over = threading.Event()
 
@@ -140,9 +140,9 @@ def bomb(_: Received, before: int) -> Answer:
     return Answer(503, headers=(("Retry-After", "Mon, 01 Jan 99999999999999 00:00:00 GMT"),))
 
 
-def test_a_receiver_with_a_strange_header_harms_nobody_but_itself(venue: Venue, other_venue: Venue) -> None:
-    with receiving(bomb) as strange, receiving() as well:
-        endpoint, _ = endpoints.create(venue, url=strange.url)
+def test_receiver_with_an_invalid_header_affects_only_its_own_deliveries(venue: Venue, other_venue: Venue) -> None:
+    with receiving(bomb) as faulty, receiving() as well:
+        endpoint, _ = endpoints.create(venue, url=faulty.url)
         endpoints.create(other_venue, url=well.url)
         builders.event(venue)
         builders.event(other_venue, times=5)
@@ -152,7 +152,7 @@ def test_a_receiver_with_a_strange_header_harms_nobody_but_itself(venue: Venue, 
     assert WebhookDelivery.objects.filter(state="delivered").count() == 5
 
 
-def test_a_try_that_ends_as_nobody_foresaw_is_a_failed_try_of_that_delivery_alone(
+def test_unexpected_exception_fails_only_that_delivery_attempt(
     venue: Venue, other_venue: Venue, caplog: pytest.LogCaptureFixture
 ) -> None:
     def resolver(host: str, port: int) -> list[str]:
@@ -172,7 +172,7 @@ def test_a_try_that_ends_as_nobody_foresaw_is_a_failed_try_of_that_delivery_alon
     assert WebhookDelivery.objects.filter(state="delivered").count() == 5
 
 
-def test_what_came_of_tries_is_kept_where_the_database_goes_away_in_the_middle(venue: Venue) -> None:
+def test_results_of_attempts_are_stored_although_the_database_goes_away_in_between(venue: Venue) -> None:
     """Every connection of this database is ended while the answers are under way."""
     all_there = threading.Event()
     ended = threading.Event()

@@ -181,7 +181,7 @@ def disable_and_notify(*, now: datetime) -> int:
     return number
 
 
-def test_after_five_days_without_success_it_is_switched_off_and_the_owners_are_told(
+def test_endpoint_is_disabled_after_five_days_of_failures_and_the_owners_are_notified(
     endpoint: WebhookEndpoint, other_venue: Venue
 ) -> None:
     owner(endpoint.venue, "ada@example.com")
@@ -273,7 +273,7 @@ def test_enabling_an_endpoint_cancels_its_mail_and_unsent_mail_expires(
     assert (mail.outbox, OutgoingMail.objects.count()) == ([], 0)
 
 
-def test_an_address_that_is_refused_keeps_nobody_from_being_told_and_nobody_is_told_twice(
+def test_rejected_mail_address_does_not_prevent_or_repeat_mail_to_others(
     endpoint: WebhookEndpoint,
 ) -> None:
     """The first address cannot be written into a mail at all."""

@@ -188,7 +188,7 @@ def test_a_name_that_leads_to_a_forbidden_address_is_never_connected_to(port: in
     )
 
 
-def test_a_name_is_looked_up_once_and_the_connection_goes_to_what_was_judged(
+def test_name_is_resolved_once_and_the_connection_uses_the_checked_address(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second answer, were it asked for, would be another address (DNS rebinding)."""

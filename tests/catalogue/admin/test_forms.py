@@ -112,8 +112,8 @@ def test_a_form_that_was_opened_before_an_import_changed_the_row_is_refused(staf
     response = change(staff, place, name="Noma 2", phone="", shown_version=shown)
     assert response.status_code == 200
     assert "changed this restaurant since you opened it" in response.content.decode()
-    kept = Restaurant.objects.get()
-    assert (kept.name, kept.phone, kept.version) == ("Noma", "+4532155656", 2)
+    rows = Restaurant.objects.get()
+    assert (rows.name, rows.phone, rows.version) == ("Noma", "+4532155656", 2)
     assert change(staff, place, shown_version="").status_code == 200
     assert change(staff, place, name="Noma 2").status_code == 302
 
@@ -137,7 +137,7 @@ def test_a_field_that_is_released_is_read_by_the_next_import(staff: Client, plac
 
 
 @pytest.mark.parametrize(
-    ("cuisine", "cuisines", "kept"),
+    ("cuisine", "cuisines", "saved"),
     [
         ("italian", "seafood", ["italian", "seafood"]),
         ("seafood", "italian,seafood,italian", ["seafood", "italian"]),
@@ -147,12 +147,12 @@ def test_a_field_that_is_released_is_read_by_the_next_import(staff: Client, plac
     ],
 )
 def test_the_main_cuisine_is_the_first_of_all(
-    staff: Client, place: Restaurant, cuisine: str, cuisines: str, kept: list[str]
+    staff: Client, place: Restaurant, cuisine: str, cuisines: str, saved: list[str]
 ) -> None:
     builders.cuisine("italian")
     assert change(staff, place, cuisine=cuisine, cuisines=cuisines).status_code == 302
     changed = Restaurant.objects.get()
-    assert (changed.cuisine_id, changed.cuisines) == (kept[0] if kept else None, kept)
+    assert (changed.cuisine_id, changed.cuisines) == (saved[0] if saved else None, saved)
     assert set(changed.locked_fields) == {"cuisine", "cuisines"}
 
 

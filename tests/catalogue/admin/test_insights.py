@@ -201,7 +201,7 @@ def test_an_insight_can_be_hidden_and_approved_at_once(staff: Client, place: Res
 
 
 @pytest.mark.parametrize(
-    ("standing", "fields"),
+    ("state", "fields"),
     [
         ("waiting", {}),
         ("hidden", {"hidden": True}),
@@ -211,18 +211,18 @@ def test_an_insight_can_be_hidden_and_approved_at_once(staff: Client, place: Res
     ],
 )
 def test_the_list_finds_what_staff_have_to_look_at(
-    staff: Client, settings: Any, standing: str, fields: dict[str, Any]
+    staff: Client, settings: Any, state: str, fields: dict[str, Any]
 ) -> None:
-    settings.INSIGHT_APPROVAL = "models" if standing == "waiting" else "none"
+    settings.INSIGHT_APPROVAL = "models" if state == "waiting" else "none"
     found = builders.insight(builders.restaurant(review_count=6), **{"generated_at": timezone.now(), **fields})
     other = builders.insight(builders.restaurant(review_count=6), generated_at=timezone.now())
-    if standing == "waiting":
+    if state == "waiting":
         Insight.objects.filter(pk=found.pk).update(provider="anthropic")
-    answer = staff.get(address(Insight, "changelist"), {"state": standing})
+    answer = staff.get(address(Insight, "changelist"), {"state": state})
     assert [row.pk for row in answer.context["cl"].result_list] == [found.pk]
     assert other.pk != found.pk
     by_us = staff.get(address(Insight, "changelist"), {"provider": "anthropic"})
-    assert len(by_us.context["cl"].result_list) == (standing == "waiting")
+    assert len(by_us.context["cl"].result_list) == (state == "waiting")
 
 
 def test_writing_again_marks_and_rings_after_the_commit(

@@ -43,15 +43,15 @@ def test_a_restaurant_is_renamed_after_the_new_slug_was_given(staff: Client) -> 
 
 
 def test_two_restaurants_are_merged_into_the_one_that_was_chosen(staff: Client) -> None:
-    kept, lost = builders.restaurant(slug="kept"), builders.restaurant(slug="lost")
-    assert messages_of(act(staff, "merge", kept))[-1] == "Select two restaurants."
-    assert "This cannot be undone" in act(staff, "merge", kept, lost).content.decode()
-    assert messages_of(act(staff, "merge", kept, lost, confirmed="Yes"))[-1] == "Select the restaurant to keep."
+    stored, lost = builders.restaurant(slug="kept"), builders.restaurant(slug="lost")
+    assert messages_of(act(staff, "merge", stored))[-1] == "Select two restaurants."
+    assert "This cannot be undone" in act(staff, "merge", stored, lost).content.decode()
+    assert messages_of(act(staff, "merge", stored, lost, confirmed="Yes"))[-1] == "Select the restaurant to keep."
     assert Restaurant.objects.filter(merged_into=None).count() == 2
-    done = act(staff, "merge", kept, lost, confirmed="Yes", survivor=str(kept.pk))
+    done = act(staff, "merge", stored, lost, confirmed="Yes", survivor=str(stored.pk))
     assert messages_of(done)[-1] == "lost was merged into kept."
     lost.refresh_from_db()
-    assert lost.merged_into == kept
+    assert lost.merged_into == stored
     assert staff.post(address(Restaurant, "change", lost.pk), {"name": "New"}).status_code == 403
 
 
@@ -87,21 +87,21 @@ def test_what_a_restaurant_was_is_read_on_its_page_and_in_a_list(staff: Client) 
 
 
 def test_who_is_merged_or_erased_is_marked_and_no_action_changes_it(staff: Client) -> None:
-    kept, lost, erased = (builders.restaurant(slug=slug) for slug in ("kept", "lost", "erased"))
-    catalogue_places.merge(lost, kept, actor="staff:7", now=builders.NOW)
+    stored, lost, erased = (builders.restaurant(slug=slug) for slug in ("kept", "lost", "erased"))
+    catalogue_places.merge(lost, stored, actor="staff:7", now=builders.NOW)
     catalogue_places.erase(erased, actor="staff:7", now=builders.NOW)
-    before = list(Restaurant.objects.exclude(pk=kept.pk).order_by("pk").values_list("version", "status"))
+    before = list(Restaurant.objects.exclude(pk=stored.pk).order_by("pk").values_list("version", "status"))
     page = staff.get(address(Restaurant, "changelist")).content.decode()
     assert '<td class="field-status_shown">Merged</td>' in page
     assert '<td class="field-status_shown">Erased</td>' in page
-    response = act(staff, "close_temporarily", kept, lost, erased)
+    response = act(staff, "close_temporarily", stored, lost, erased)
     assert "1 restaurant will be marked" in response.content.decode()
-    done = act(staff, "close_temporarily", kept, lost, erased, confirmed="Yes")
+    done = act(staff, "close_temporarily", stored, lost, erased, confirmed="Yes")
     assert messages_of(done)[-2:] == [
         "1 restaurants are now temporarily closed.",
         "2 merged or erased restaurants were skipped.",
     ]
-    assert list(Restaurant.objects.exclude(pk=kept.pk).order_by("pk").values_list("version", "status")) == before
+    assert list(Restaurant.objects.exclude(pk=stored.pk).order_by("pk").values_list("version", "status")) == before
     assert staff.post(address(Restaurant, "change", erased.pk), {"name": "New"}).status_code == 403
     shown = staff.get(address(Restaurant, "change", erased.pk)).content.decode()
     assert 'name="_save"' not in shown

@@ -205,13 +205,13 @@ def test_nothing_beside_the_pages_is_served(client: Client, path: str) -> None:
 # The card
 @pytest.mark.django_db
 def test_the_card_says_who_serves_and_how_to_connect(client: Client) -> None:
-    told = client.get(CARDS[0]).json()
-    assert told == {
+    body = client.get(CARDS[0]).json()
+    assert body == {
         "$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
         "name": "com.example.api/tablewire",
         "version": settings.VERSION,
         "title": "Tablewire",
-        "description": told["description"],
+        "description": body["description"],
         "websiteUrl": f"{BASE}/docs/mcp.md",
         "remotes": [
             {
@@ -230,7 +230,7 @@ def test_the_card_says_who_serves_and_how_to_connect(client: Client) -> None:
         ],
     }
     # Of the schema.
-    assert 1 <= len(told["description"]) <= 100
+    assert 1 <= len(body["description"]) <= 100
     assert client.get(CARDS[1]).content == client.get(CARDS[0]).content
 
 
@@ -254,19 +254,19 @@ def test_the_card_is_named_after_the_host_in_letters_that_names_may_have(
 
 @pytest.mark.django_db
 def test_the_card_does_not_contradict_the_server(client: Client) -> None:
-    told = client.get(CARDS[0]).json()
+    body = client.get(CARDS[0]).json()
     discovered = rpc(client, "server/discover", era="2026-07-28")["result"]
-    assert told["remotes"][0]["supportedProtocolVersions"] == discovered["supportedVersions"]
+    assert body["remotes"][0]["supportedProtocolVersions"] == discovered["supportedVersions"]
     info = discovered["_meta"][protocol_versions.SERVER_INFO_META]
     for name in ("version", "title", "description", "websiteUrl"):
-        assert told[name] == info[name]
-    assert told["name"].endswith(f"/{info['name']}")
+        assert body[name] == info[name]
+    assert body["name"].endswith(f"/{info['name']}")
 
 
 def test_the_catalog_of_the_host_leads_to_the_card(client: Client) -> None:
-    told = client.get(CATALOG).json()
-    assert (told["specVersion"], told["host"]["displayName"]) == ("1.0", "Tablewire")
-    (entry,) = told["entries"]
+    body = client.get(CATALOG).json()
+    assert (body["specVersion"], body["host"]["displayName"]) == ("1.0", "Tablewire")
+    (entry,) = body["entries"]
     assert (entry["identifier"], entry["type"]) == (
         "urn:air:api.example.com:tablewire",
         "application/mcp-server-card+json",

@@ -58,7 +58,7 @@ def place(db: None) -> Any:
     return restaurant
 
 
-def told(client: Client) -> Any:
+def get_manifest(client: Client) -> Any:
     """The document."""
     response = client.get(PATH)
     assert response.status_code == 200
@@ -67,7 +67,7 @@ def told(client: Client) -> Any:
 
 @pytest.mark.usefixtures("place")
 def test_every_listed_resource_answers_402_in_each_form(client: Client) -> None:
-    listed = told(client)
+    listed = get_manifest(client)
     assert listed["version"] == 1
     assert {*listed["resources"]} == {
         f"{BASE}/v1/restaurants/noma{rest}"
@@ -95,16 +95,16 @@ def test_every_listed_resource_answers_402_in_each_form(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("place")
-def test_the_headers_of_a_402_stay_below_4_kb_at_the_longest_address(client: Client, settings: LazySettings) -> None:
+def test_headers_of_a_402_stay_below_4_kb_at_the_maximum_url_length(client: Client, settings: LazySettings) -> None:
     path = "/v1/restaurants/noma?fields=core,context,reviews,photos,ai_insight,history"
     sizes = []
-    for longest in (len(path) + 30, MAX_URL_LENGTH):
-        settings.PUBLIC_BASE_URL = "https://".ljust(longest - len(path), "a")
+    for max_length in (len(path) + 30, MAX_URL_LENGTH):
+        settings.PUBLIC_BASE_URL = "https://".ljust(max_length - len(path), "a")
         response = client.get(path)
         v2 = decode_payment_required_header(response["PAYMENT-REQUIRED"])
         assert isinstance(v2, RequiredV2)
         assert v2.resource is not None
-        assert (response.status_code, len(v2.resource.url)) == (402, longest)
+        assert (response.status_code, len(v2.resource.url)) == (402, max_length)
         sizes.append({name: len(name) + len(value) + 4 for name, value in response.headers.items()})
     usual, largest = sizes
     assert usual["PAYMENT-REQUIRED"] < 1200
@@ -114,7 +114,7 @@ def test_the_headers_of_a_402_stay_below_4_kb_at_the_longest_address(client: Cli
 @pytest.mark.django_db
 def test_a_catalogue_without_content_lists_no_resource_and_every_price(client: Client) -> None:
     default_products.create_missing()
-    listed = told(client)
+    listed = get_manifest(client)
     assert (listed["version"], listed["resources"]) == (1, [])
     assert {one["product"]: one["prices"] for one in listed["products"]}["reviews"] == {
         "standard": "0.004",
@@ -135,7 +135,7 @@ def test_a_catalogue_without_content_lists_no_resource_and_every_price(client: C
 @pytest.mark.django_db
 def test_it_says_where_mcp_is_and_which_tools_sell_each_product(client: Client) -> None:
     default_products.create_missing()
-    listed = told(client)
+    listed = get_manifest(client)
     assert listed["mcp"] == {
         "url": f"{BASE}/mcp",
         "transport": "streamable-http",
@@ -160,14 +160,14 @@ def test_a_tool_is_listed_beside_the_operation_that_it_shares_if_and_only_if_it_
 
 
 @pytest.mark.django_db
-def test_a_price_that_changed_is_told_and_what_is_not_sold_is_not_listed(client: Client) -> None:
+def test_changed_price_is_listed_and_unsold_products_are_not(client: Client) -> None:
     default_products.create_missing()
     before = client.get(PATH)["ETag"]
     Price.objects.create(
         product_id="reviews", rate="standard", amount_usdc=Decimal("0.005"), valid_from=timezone.now()
     )
     Product.objects.create(slug="nothing", name="Nothing", description="Without a price")
-    listed = told(client)
+    listed = get_manifest(client)
     assert client.get(PATH)["ETag"] != before
     assert {one["product"]: one["prices"]["standard"] for one in listed["products"]} == {
         "reviews": "0.005",
@@ -292,11 +292,11 @@ def operations() -> dict[str, Any]:
 
 
 def test_an_operation_names_its_products_if_and_only_if_it_answers_402() -> None:
-    said = {name: one.get("x-products") for name, one in operations().items()}
+    values = {name: one.get("x-products") for name, one in operations().items()}
     selling = {name for name, one in operations().items() if "402" in one["responses"]}
-    assert {name for name, products in said.items() if products} == selling
+    assert {name for name, products in values.items() if products} == selling
     ways = {(product, way.operation) for product, ways in x402_manifest.ENDPOINTS.items() for way in ways}
-    assert {(product, name) for name, products in said.items() for product in products or ()} == ways
+    assert {(product, name) for name, products in values.items() for product in products or ()} == ways
 
 
 def test_what_is_sold_documents_its_headers_and_refusals_once() -> None:
@@ -325,7 +325,7 @@ def test_an_order_of_an_export_costs_what_one_dataset_costs(client: Client) -> N
     order = document["paths"]["/v1/exports"]["post"]
     assert order["x-payment-info"]["price"] == {"mode": "dynamic", "currency": "USD", "min": "0.1", "max": "1"}
     assert order["responses"]["202"]["headers"]["X-Receipt"] == {"$ref": "#/components/headers/X-Receipt"}
-    (reviews,) = (one for one in told(client)["products"] if one["product"] == "export_reviews")
+    (reviews,) = (one for one in get_manifest(client)["products"] if one["product"] == "export_reviews")
     assert (reviews["from_tier"], reviews["resources"]) == ("enterprise", [])
     assert reviews["asked_for_by"] == [
         {

@@ -137,7 +137,7 @@ def test_every_documented_parameter_is_understood(client: Client, wallets: Mappi
             assert response.status_code in (200, 402, 403), (query, response.content)
 
 
-def test_no_answer_is_said_to_be_a_list() -> None:
+def test_no_tool_result_is_declared_as_a_list() -> None:
     lists = [
         (path, method, code)
         for path, operations in DOCUMENT["paths"].items()
@@ -149,15 +149,15 @@ def test_no_answer_is_said_to_be_a_list() -> None:
     assert lists == []
 
 
-def test_what_a_cache_may_keep_is_said_of_every_free_answer_that_has_an_etag(client: Client) -> None:
+def test_every_free_response_with_an_etag_has_cache_control(client: Client) -> None:
     silent = []
     for name, (path, operation) in OPERATIONS.items():
         answer = get(client, path, ALWAYS.get(name))
-        told = {each["name"] for each in operation.get("parameters", ()) if each.get("in") == "header"}
+        result = {each["name"] for each in operation.get("parameters", ()) if each.get("in") == "header"}
         # What all that is sold has is said once.
-        told |= {each["$ref"].rpartition("/")[2] for each in operation.get("parameters", ()) if "$ref" in each}
-        is_told = "If-None-Match" in told and "ETag" in operation["responses"]["200"]["headers"]
-        if "ETag" in answer and not (is_told and "304" in operation["responses"]):
+        result |= {each["$ref"].rpartition("/")[2] for each in operation.get("parameters", ()) if "$ref" in each}
+        is_documented = "If-None-Match" in result and "ETag" in operation["responses"]["200"]["headers"]
+        if "ETag" in answer and not (is_documented and "304" in operation["responses"]):
             silent.append(name)
     assert silent == []
 

@@ -119,7 +119,7 @@ def test_a_record_answers_in_the_documented_shape(client: Client) -> None:
     }
 
 
-def test_of_a_bare_record_null_is_kept(client: Client) -> None:
+def test_null_members_of_a_bare_record_are_stored(client: Client) -> None:
     builders.restaurant(slug="bare", cuisines=[], latitude=None, longitude=None)
     record = client.get("/v1/restaurants/bare").json()
     assert {name for name, value in record.items() if value is None} == {
@@ -256,7 +256,7 @@ def test_hours_without_days_are_those_of_a_week_from_today(client: Client) -> No
     assert (hours["from"], hours["to"], len(hours["spans"])) == ("2026-11-21", "2026-11-27", 7)
 
 
-def test_hours_that_nobody_knows_are_null_and_those_of_a_closed_place_none(client: Client) -> None:
+def test_unknown_hours_are_null_and_those_of_a_closed_place_are_empty(client: Client) -> None:
     builders.restaurant(slug="unknown")
     builders.restaurant(slug="closed", status="temporarily_closed", hours=builders.week("11:00", "15:00"))
     assert client.get("/v1/restaurants/unknown/hours").json()["spans"] is None
@@ -276,7 +276,7 @@ def test_hours_with_dates_are_read_for_the_days_that_are_asked_for(client: Clien
     assert [span["opens_at"] for span in spans] == ["2027-03-11T10:00:00+01:00"]
 
 
-def test_hours_with_dates_that_somebody_edited_are_not_read_again(client: Client) -> None:
+def test_edited_hours_with_dates_are_not_parsed_again(client: Client) -> None:
     hours = read_osm("10:00-02:00; Mar 10 off", timezone="Europe/Copenhagen", on=NOW.date()).to_json()
     hours["special_days"] = [{"date": "2026-12-01", "periods": []}]
     builders.restaurant(slug="edited", hours=hours, locked_fields=["hours"])

@@ -187,9 +187,7 @@ def test_a_place_that_nothing_is_called_is_refused_with_suggestions(client: Clie
 @pytest.mark.parametrize(
     ("query", "param"), [("fields=menu", "fields"), ("near=tivoli", "near"), ("fields=", "fields")]
 )
-def test_what_a_record_does_not_understand_is_refused_before_it_is_looked_up(
-    client: Client, query: str, param: str
-) -> None:
+def test_invalid_parameters_of_a_record_are_refused_before_any_query(client: Client, query: str, param: str) -> None:
     assert refused(client, f"/v1/restaurants/nothing-here?{query}")["param"] == param
 
 

@@ -41,7 +41,7 @@ def at(venue: Venue, rest: str = "") -> str:
     return f"/dashboard/{venue.public_id}/exports{rest}"
 
 
-def said(answer: Any) -> str:
+def page_text(answer: Any) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
 
 
@@ -64,7 +64,7 @@ def given(venue: Venue) -> None:
     Plan.objects.create(name="All in", account=venue.account, price_factor=0, valid_from=timezone.now())
 
 
-def test_the_list_takes_three_queries_beside_those_of_the_doorway(
+def test_list_takes_three_queries_besides_authentication(
     venue: Venue, owner: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for market in ("a", "b", "c"):
@@ -79,19 +79,19 @@ def test_an_export_moves_on_the_page_from_queued_to_its_files(venue: Venue, owne
     export = export_builders.create_queued()
     row = at(venue, f"/{export.public_id}/progress")
     first = owner.get(row)
-    assert (first.status_code, "Queued 0 %" in said(first)) == (200, True)
+    assert (first.status_code, "Queued 0 %" in page_text(first)) == (200, True)
     assert owner.get(row, {"seen": seen(first)}).status_code == 204
     export_builders.start_export(export, rows_per_part=1)
     worker.run_step(export, max_step_s=0)
     running = owner.get(row, {"seen": seen(first)})
-    assert "Running 33 % 33 %, 1 of 3 rows" in said(running)
+    assert "Running 33 % 33 %, 1 of 3 rows" in page_text(running)
     assert 'value="33" aria-label="Progress of the export of restaurants"' in running.content.decode()
     while export.status == Export.Status.RUNNING:
         export_builders.run_step(export)
     ended = owner.get(row, {"seen": seen(running)})
     # htmx asks no more after a 286.
     assert ended.status_code == 286
-    assert "Done 3 rows Export of restaurants: Done. View files" in said(ended)
+    assert "Done 3 rows Export of restaurants: Done. View files" in page_text(ended)
 
 
 def test_a_file_is_fetched_by_a_link_that_the_click_makes(venue: Venue, owner: Client) -> None:
@@ -112,7 +112,7 @@ def test_a_file_is_fetched_by_a_link_that_the_click_makes(venue: Venue, owner: C
 def test_cancelling_asks_and_says_what_it_did(venue: Venue, owner: Client) -> None:
     export = export_builders.create_queued()
     address = at(venue, f"/{export.public_id}/cancel")
-    assert "Cancel this export? Restaurants, jsonl.gz: Queued" in said(owner.get(address))
+    assert "Cancel this export? Restaurants, jsonl.gz: Queued" in page_text(owner.get(address))
     export.refresh_from_db()
     assert export.status == "queued"
     assert builders.messages_of(owner.post(address)) == ["The export was cancelled, and its files were deleted."]
@@ -125,7 +125,7 @@ def test_what_has_failed_says_why_and_not_as_markup(venue: Venue, owner: Client)
     export = export_builders.create_queued()
     Export.objects.filter(pk=export.pk).update(status="failed", error="<script>alert(1)</script>")
     page = owner.get(at(venue, f"/{export.public_id}"))
-    assert "Failed <script>alert(1)</script>" in said(page)
+    assert "Failed <script>alert(1)</script>" in page_text(page)
     assert "<script>alert(1)" not in page.content.decode()
 
 
@@ -135,7 +135,7 @@ def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: 
     Wallet.objects.filter(pk=export_builders.WALLET).update(tier="enterprise")
     response = {"dataset": "restaurants", "format": "parquet", "status": "open", "groups": ["reviews"]}
     answer = owner.get(at(venue, "/new"), response)
-    page = said(answer)
+    page = page_text(answer)
     assert "Price 0.5 USDC at the wallet's rate Rows (estimate)" in page
     assert "curl -i -X POST http://127.0.0.1:8000/v1/exports" in page
     wanted = {"dataset": "restaurants", "format": "parquet", "filter": {"status": "open"}, "fields": ["reviews"]}
@@ -145,7 +145,7 @@ def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: 
     assert Export.objects.count() == 0
     refused = owner.post(at(venue, "/new"), response)
     assert refused.status_code == 400
-    assert "This export has a price: the wallet orders and pays it with POST /v1/exports." in said(refused)
+    assert "This export has a price: the wallet orders and pays it with POST /v1/exports." in page_text(refused)
     assert Export.objects.count() == 0
 
 
@@ -153,13 +153,13 @@ def test_a_wallet_below_the_tier_is_reported_which_one_exports_need(venue: Venue
     default_products.create_missing()
     answer = owner.get(at(venue, "/new"), {"dataset": "reviews"})
     assert answer.status_code == 200
-    assert "Exports are for the enterprise tier, and this wallet is free. Nothing was charged." in said(answer)
+    assert "Exports are for the enterprise tier, and this wallet is free. Nothing was charged." in page_text(answer)
 
 
 def test_what_a_plan_gives_is_ordered_here_once(venue: Venue, owner: Client) -> None:
     given(venue)
     response = {"dataset": "landmarks", "format": "csv.gz"}
-    assert "Price Free included in your plan" in said(owner.get(at(venue, "/new"), response))
+    assert "Price Free included in your plan" in page_text(owner.get(at(venue, "/new"), response))
     first, second = (owner.post(at(venue, "/new"), response) for _ in range(2))
     export = Export.objects.get()
     assert (first.status_code, first["Location"]) == (302, at(venue, f"/{export.public_id}"))
@@ -211,7 +211,7 @@ def test_only_who_has_to_do_with_data_sees_exports(venue: Venue, role: str, stat
 
 
 def test_without_a_wallet_the_page_says_what_to_do(venue: Venue) -> None:
-    assert "No linked wallet Exports belong to the wallet" in said(users.member(venue).get(at(venue)))
+    assert "No linked wallet Exports belong to the wallet" in page_text(users.member(venue).get(at(venue)))
 
 
 def test_files_that_were_removed_are_not_offered(venue: Venue, owner: Client) -> None:
@@ -219,4 +219,4 @@ def test_files_that_were_removed_are_not_offered(venue: Venue, owner: Client) ->
     export = finished()
     Export.objects.filter(pk=export.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     page = owner.get(at(venue, f"/{export.public_id}"))
-    assert ("Files deleted" in said(page), "/files/" in page.content.decode()) == (True, False)
+    assert ("Files deleted" in page_text(page), "/files/" in page.content.decode()) == (True, False)

@@ -18,7 +18,7 @@ from catalogue.models import Export, ExportPart, Review
 from tests.catalogue import builders
 from tests.support.live_server import database_url
 
-STRANGE = (
+UNUSUAL_TEXTS = (
     "two\nlines and\r\nmore",
     'quotes "inside", and commas',
     '"quoted"',
@@ -35,10 +35,10 @@ STRANGE = (
 )
 
 
-def strange_reviews() -> list[Review]:
+def unusual_reviews() -> list[Review]:
     """Reviews with all that may stand in one."""
     place = builders.restaurant()
-    for text in STRANGE:
+    for text in UNUSUAL_TEXTS:
         builders.review(place, text)
     builders.review(
         place,

@@ -56,7 +56,7 @@ def begun(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def told(*words: str) -> dict[str, Any]:
+def export_json(*words: str) -> dict[str, Any]:
     """What it says to a script."""
     out = StringIO()
     call_command("export", *words, "--json", stdout=out)
@@ -84,7 +84,9 @@ def test_a_dataset_is_written_copied_and_verified_by_one_command(folder: Path, t
     for status in ("open", "open", "moved"):
         builders.listed(builders.restaurant(status=status))
     to = tmp_path / "taken"
-    message = told("restaurants", "--market", "copenhagen", "--status", "open", "--format", "csv.gz", "--to", str(to))
+    message = export_json(
+        "restaurants", "--market", "copenhagen", "--status", "open", "--format", "csv.gz", "--to", str(to)
+    )
     export = Export.objects.get()
     assert (message["id"], message["status"], message["rows"], message["format"]) == (
         export.public_id,
@@ -135,7 +137,7 @@ def test_it_stops_at_a_signal_leaves_no_process_and_goes_on_when_it_is_asked_aga
     export.refresh_from_db()
     assert (export.status, export_builders.list_stored(folder)) == ("running", set())
     export.parts.update(state="queued", lease_until=None)
-    assert told("--resume", export.public_id)["rows"] == 2
+    assert export_json("--resume", export.public_id)["rows"] == 2
 
 
 def test_who_is_reported_to_stop_while_processes_are_started_starts_no_more(folder: Path) -> None:
@@ -155,8 +157,8 @@ def is_working(pid: int) -> bool:
 
 def test_the_same_order_again_is_the_same_export_while_it_is_not_finished(folder: Path) -> None:
     export = in_parts(1)
-    assert told("restaurants")["id"] == export.public_id
-    assert told("restaurants")["id"] != export.public_id
+    assert export_json("restaurants")["id"] == export.public_id
+    assert export_json("restaurants")["id"] != export.public_id
     assert Export.objects.count() == 2
 
 
@@ -165,12 +167,12 @@ def test_copying_again_leaves_what_is_there_and_mends_what_is_broken(folder: Pat
     export = export_builders.create_finished()
     to = tmp_path / "taken"
     words = ("--resume", export.public_id, "--to", str(to))
-    told(*words)
+    export_json(*words)
     saved, broken = to / "manifest.json", to / "restaurants-00001.jsonl.gz"
     moment = saved.stat().st_mtime_ns
     whole = broken.read_bytes()
     broken.write_bytes(whole[:-1])
-    told(*words)
+    export_json(*words)
     assert (saved.stat().st_mtime_ns, broken.read_bytes()) == (moment, whole)
 
 

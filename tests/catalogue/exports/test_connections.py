@@ -17,7 +17,7 @@ from pytest_django import Settings
 from catalogue.exports.datasets import Column, reviews
 from catalogue.models import Review
 from tests.catalogue.exports import export_builders
-from tests.catalogue.exports.dataset_reader import conninfo, reading, strange_reviews, written
+from tests.catalogue.exports.dataset_reader import conninfo, reading, unusual_reviews, written
 from tests.catalogue.exports.worker_processes import are_all_closed, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,9 +31,9 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told() -> list[Review]:
+def reviews_in_database() -> list[Review]:
     """Reviews with all that may stand in one."""
-    return strange_reviews()
+    return unusual_reviews()
 
 
 ODD = "p'a\"ss \\wörd=&%/@"
@@ -51,7 +51,7 @@ def odd_role() -> Iterator[str]:
         cursor.execute("DROP OWNED BY odd_reader; DROP ROLE odd_reader")
 
 
-def test_parquet_is_read_wherever_a_connection_of_ours_gets(told: list[Review], odd_role: str) -> None:
+def test_parquet_is_read_wherever_a_connection_of_ours_gets(reviews_in_database: list[Review], odd_role: str) -> None:
     way = conninfo_to_dict(conninfo())
     at = make_conninfo(
         dbname=way["dbname"],
@@ -87,7 +87,7 @@ class OtherHandsError(Exception):
 
 
 def test_a_reading_that_breaks_is_an_error_of_the_database_and_leaves_neither_connection_nor_file(
-    told: list[Review], folder: Path
+    reviews_in_database: list[Review], folder: Path
 ) -> None:
     broken = (Column("broken", "1 / (review.stars - 5)", "integer"),)
     unknown = (Column("broken", "review.nothing", "integer"),)

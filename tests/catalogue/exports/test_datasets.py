@@ -77,7 +77,7 @@ def cells(export: Export) -> list[dict[str, str]]:
     ]
 
 
-def said(record: Any) -> Any:
+def to_json(record: Any) -> Any:
     """What an answer says, as its reader sees it."""
     return json.loads(JSONRenderer().render(record))
 
@@ -142,7 +142,7 @@ def test_reviews_are_exported_as_the_api_shows_them() -> None:
 def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None:
     expected = {}
     for place in odd():
-        for row in said(PhotoRecord(photos.list_photos(place.pk, now=timezone.now()).rows, many=True).data):
+        for row in to_json(PhotoRecord(photos.list_photos(place.pk, now=timezone.now()).rows, many=True).data):
             expected[row["id"]] = {**row, "restaurant": place.slug}
     rows = export_builders.read_rows(exported("photos"))
     assert {row["id"]: row for row in rows} == expected
@@ -154,7 +154,7 @@ def test_landmarks_are_exported_as_the_api_shows_them() -> None:
     odd()
     found = landmarks.search_landmarks(limit=50, now=timezone.now())
     rows = export_builders.read_rows(exported("landmarks"))
-    by_id = {row["id"]: row for row in said(LandmarkRecord(found.rows, many=True).data)}
+    by_id = {row["id"]: row for row in to_json(LandmarkRecord(found.rows, many=True).data)}
     assert {row["id"]: row for row in rows} == by_id
     assert len(rows) == Landmark.objects.count() == 2
     assert list(rows[0]) == list(datasets.DATASETS["landmarks"].schema)
@@ -164,7 +164,7 @@ def test_history_is_exported_as_the_api_shows_it() -> None:
     expected = {}
     for place in odd():
         listing = history.list_versions(place.slug, limit=50, now=timezone.now())
-        for row in said(EntryRecord(listing.rows, many=True).data):
+        for row in to_json(EntryRecord(listing.rows, many=True).data):
             expected[place.slug, row["version"]] = row
     rows = export_builders.read_rows(exported("history"))
     ids = dict(Restaurant.objects.values_list("slug", "pk"))
@@ -201,7 +201,7 @@ def test_groups_of_fields_are_exported_as_the_api_shows_them() -> None:
     seen: set[tuple[str, Any]] = set()
     for row in rows:
         values = field_groups.read_record(row["slug"], groups=names, now=timezone.now()).values
-        expected = said(RestaurantRecord(values).data)
+        expected = to_json(RestaurantRecord(values).data)
         summary = expected.pop("reviews")
         assert row["reviews"] == (summary and {"summary": summary["summary"]})
         assert {name: row[name] for name in expected} == expected

@@ -273,7 +273,7 @@ def test_a_delta_on_top_of_its_export_is_everything_that_there_is(seed: int) -> 
 
 
 @contextmanager
-def meanwhile(deed: Callable[[], object]) -> Iterator[Callable[[], None]]:
+def run_during_export(change: Callable[[], object]) -> Iterator[Callable[[], None]]:
     """Begin a transaction of somebody else now; what is called inside the block does the deed and commits."""
     begun, go, done = threading.Event(), threading.Event(), threading.Event()
 
@@ -283,7 +283,7 @@ def meanwhile(deed: Callable[[], object]) -> Iterator[Callable[[], None]]:
                 cursor.execute("SELECT 1")
                 begun.set()
                 assert go.wait(30)
-                deed()
+                change()
         finally:
             connection.close()
             done.set()
@@ -307,13 +307,13 @@ def test_what_began_before_the_snapshot_and_was_committed_after_it_is_in_the_del
     place = builders.restaurant(slug="old", updated_at=LONG_AGO)
     stored, gone = builders.review(place, "Kept"), builders.review(place, "Gone")
 
-    def deed() -> None:
+    def change() -> None:
         # By the clock of somebody whose clock is wrong, in a transaction that was older than the snapshot.
         Restaurant.objects.filter(pk=place.pk).update(slug="new", updated_at=LONG_AGO)
         Review.objects.filter(pk=stored.pk).update(text="Changed")
         Review.objects.filter(pk=gone.pk).delete()
 
-    with meanwhile(deed) as finish:
+    with run_during_export(change) as finish:
         first = {name: exported(dataset=name) for name in ("restaurants", "reviews", "history")}
         finish()
     known = {name: lines(export) for name, export in first.items()}

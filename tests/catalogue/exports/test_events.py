@@ -41,7 +41,7 @@ def account(venue: Venue) -> Account:
     return venue.account
 
 
-def told(export: Export) -> dict[str, Any]:
+def current_record(export: Export) -> dict[str, Any]:
     """The record of an export, as it would be answered now, without its links."""
     shown = orjson.loads(
         JSONRenderer().render(ExportRecord(representation.represent_export(export, now=timezone.now())).data)
@@ -66,7 +66,7 @@ def test_a_finished_export_is_reported_by_a_signed_request_with_its_record(
         (received,) = receiver.received
     event = received.verified(secret)
     assert (event["type"], event["data"]["status"]) == ("export.finished", "succeeded")
-    assert without_links(event["data"]) == told(export)
+    assert without_links(event["data"]) == current_record(export)
     assert len(event["data"]["files"]) == 1
     assert received.headers["webhook-id"] == Event.objects.get().public_id
     assert WebhookDelivery.objects.get().state == "delivered"

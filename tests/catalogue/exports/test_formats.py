@@ -27,7 +27,7 @@ from catalogue.models import Export, Review
 from framework.public_ids import encode
 from tests.catalogue import builders
 from tests.catalogue.exports import export_builders
-from tests.catalogue.exports.dataset_reader import reading, strange_reviews, written
+from tests.catalogue.exports.dataset_reader import reading, unusual_reviews, written
 from tests.support.live_server import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,9 +42,9 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told() -> list[Review]:
+def stored_reviews() -> list[Review]:
     """Reviews with all that may stand in one."""
-    return strange_reviews()
+    return unusual_reviews()
 
 
 def file_of(content: bytes, folder: Path, kind: str) -> str:
@@ -72,12 +72,12 @@ def moment(at: datetime | None) -> str | None:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else None
 
 
-def test_lines_of_json_hold_exactly_what_the_database_does(told: list[Review], folder: Path) -> None:
+def test_lines_of_json_hold_exactly_what_the_database_does(stored_reviews: list[Review], folder: Path) -> None:
     with reading(reviews.DATASET) as read:
         count, content = written(read, "jsonl.gz")
     rows = [json.loads(line) for line in gzip.decompress(content).split(b"\n")[:-1]]
-    assert count == len(rows) == len(told)
-    for row, review in zip(rows, told, strict=True):
+    assert count == len(rows) == len(stored_reviews)
+    for row, review in zip(rows, stored_reviews, strict=True):
         assert row["text"] == review.text
         assert row["restaurant"] == review.restaurant.slug
         assert (row["id"], row["stars"], row["lang"]) == (public_id(review), 5, review.lang or None)
@@ -89,19 +89,21 @@ def test_lines_of_json_hold_exactly_what_the_database_does(told: list[Review], f
         "SELECT text, stars, lang FROM read_json(?, format = 'newline_delimited', maximum_object_size = 1000000)",
         file_of(content, folder, "jsonl.gz"),
     )
-    assert ducks == [(review.text, 5, review.lang or None) for review in told]
+    assert ducks == [(review.text, 5, review.lang or None) for review in stored_reviews]
 
 
-def test_csv_holds_exactly_what_the_database_does_and_tells_null_from_empty(told: list[Review], folder: Path) -> None:
+def test_csv_holds_exactly_what_the_database_does_and_tells_null_from_empty(
+    stored_reviews: list[Review], folder: Path
+) -> None:
     with reading(reviews.DATASET) as read:
         count, content = written(read, "csv.gz")
     text = gzip.decompress(content).decode()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert list(rows[0]) == [column.name for column in reviews.DATASET.columns]
-    assert [row["text"] for row in rows] == [review.text for review in told]
-    assert [row["created_at"] for row in rows] == [moment(review.created_at) for review in told]
+    assert [row["text"] for row in rows] == [review.text for review in stored_reviews]
+    assert [row["created_at"] for row in rows] == [moment(review.created_at) for review in stored_reviews]
     assert (rows[-1]["visited_on"], rows[-1]["owner_replied_at"]) == ("2026-02-28", "2026-03-01T12:30:15Z")
-    assert count == len(rows) == len(told)
+    assert count == len(rows) == len(stored_reviews)
     ducks = asked_of_duckdb(
         "SELECT text, stars, lang, owner_reply, visited_on, owner_replied_at FROM read_csv(?, header = true,"
         " new_line = '\\n', all_varchar = true, quote = '\"', escape = '\"', allow_quoted_nulls = false,"
@@ -117,11 +119,13 @@ def test_csv_holds_exactly_what_the_database_does_and_tells_null_from_empty(told
             review.visited_on and "2026-02-28",
             review.visited_on and "2026-03-01T12:30:15Z",
         )
-        for review in told
+        for review in stored_reviews
     ]
 
 
-def test_parquet_holds_exactly_what_the_database_does_with_its_types(told: list[Review], folder: Path) -> None:
+def test_parquet_holds_exactly_what_the_database_does_with_its_types(
+    stored_reviews: list[Review], folder: Path
+) -> None:
     with reading(reviews.DATASET) as read:
         count, content = written(read, "parquet")
     table = pq.read_table(io.BytesIO(content))
@@ -129,8 +133,8 @@ def test_parquet_holds_exactly_what_the_database_does_with_its_types(told: list[
     assert (kinds["text"], kinds["stars"], kinds["visited_on"]) == (pa.string(), pa.int64(), pa.date32())
     assert kinds["created_at"] == pa.timestamp("us", tz="UTC")
     rows = table.to_pylist()
-    assert count == len(rows) == len(told)
-    for row, review in zip(rows, told, strict=True):
+    assert count == len(rows) == len(stored_reviews)
+    for row, review in zip(rows, stored_reviews, strict=True):
         assert (row["text"], row["lang"], row["owner_reply"]) == (review.text, review.lang or None, review.owner_reply)
         assert (row["visited_on"], row["owner_replied_at"]) == (review.visited_on, review.owner_replied_at)
         assert (row["created_at"], row["stars"], row["id"]) == (review.created_at, 5, public_id(review))
@@ -140,22 +144,24 @@ def test_parquet_holds_exactly_what_the_database_does_with_its_types(told: list[
     )
     assert ducks == [
         (review.text, 5, review.lang or None, review.visited_on, review.visited_on and 1_772_368_215_123_456)
-        for review in told
+        for review in stored_reviews
     ]
 
 
-def test_a_part_in_parquet_is_one_group_of_rows_with_statistics_and_names_no_moment(told: list[Review]) -> None:
+def test_a_part_in_parquet_is_one_group_of_rows_with_statistics_and_names_no_moment(
+    stored_reviews: list[Review],
+) -> None:
     with reading(reviews.DATASET) as read:
         _, content = written(read, "parquet")
     whole = pq.read_metadata(io.BytesIO(content))
-    assert (whole.num_row_groups, whole.num_rows) == (1, len(told))
+    assert (whole.num_row_groups, whole.num_rows) == (1, len(stored_reviews))
     assert whole.created_by.startswith("parquet-cpp-arrow version ")
     assert set(whole.metadata) == {b"ARROW:schema", b"licence"}
     group = whole.row_group(0)
     columns = {group.column(number).path_in_schema: group.column(number) for number in range(group.num_columns)}
     assert {column.compression for column in columns.values()} == {"ZSTD"}
-    assert columns["created_at"].statistics.min == told[0].created_at
-    assert columns["visited_on"].statistics.null_count == len(told) - 1
+    assert columns["created_at"].statistics.min == stored_reviews[0].created_at
+    assert columns["visited_on"].statistics.null_count == len(stored_reviews) - 1
 
 
 # Types of each kind, by which flat columns of any dataset can be told.
@@ -168,7 +174,7 @@ MANY = (
     Column("none", "NULL", "timestamp or null"),
     Column("names", "ARRAY['a \"b\", c', '', NULL, 'é🍣']", "array of string"),
     Column("numbers", "ARRAY[1, 2]::smallint[]", "array of integer"),
-    Column("nobody", "'{}'::text[]", "array of string"),
+    Column("no_rows", "'{}'::text[]", "array of string"),
     Column("nowhere", "NULL", "array of string or null"),
 )
 
@@ -207,7 +213,10 @@ def test_values_of_every_type_are_what_they_are_in_each_format(folder: Path) -> 
 
 def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
     builders.restaurant(name="Fisk")
-    many: dict[str, Callable[[Any], Any]] = {"name": str.upper, "hours": lambda told: {"told": told}}
+    many: dict[str, Callable[[Any], Any]] = {
+        "name": str.upper,
+        "hours": lambda stored_reviews: {"stored_reviews": stored_reviews},
+    }
     dataset = replace(
         restaurants.DATASET,
         columns=(
@@ -225,7 +234,7 @@ def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
         _, table = written(read, "csv.gz")
         _, parquet = written(read, "parquet")
     (row,) = export_builders.parse_lines(lines)
-    assert (count, row["name"], set(row["hours"])) == (1, "FISK", {"told"})
+    assert (count, row["name"], set(row["hours"])) == (1, "FISK", {"stored_reviews"})
     assert gzip.decompress(table).decode() == (
         f'slug,name,hours,empty,none,quoted\n{row["slug"]},FISK,"{{""told"":[1,""a""]}}","",,"a ""b"", c\n"\n'
     )
@@ -246,11 +255,11 @@ def test_every_column_is_of_a_type_that_each_format_knows_and_files_without_rows
     assert pq.read_schema(io.BytesIO(empty[2][1])).names == names
 
 
-def test_files_of_an_export_have_one_schema_with_rows_or_without(told: list[Review], folder: Path) -> None:
-    nobody = {"market": "nowhere"}
-    with reading(reviews.DATASET) as read, reading(reviews.DATASET, parameters=nobody) as of_nobody:
+def test_files_of_an_export_have_one_schema_with_rows_or_without(stored_reviews: list[Review], folder: Path) -> None:
+    no_rows = {"market": "nowhere"}
+    with reading(reviews.DATASET) as read, reading(reviews.DATASET, parameters=no_rows) as read_no_rows:
         one = pq.read_schema(io.BytesIO(written(read, "parquet")[1]))
-        count, content = written(of_nobody, "parquet")
+        count, content = written(read_no_rows, "parquet")
     assert count == 0
     assert one.equals(pq.read_schema(io.BytesIO(content)), check_metadata=True)
     assert asked_of_duckdb("SELECT count(*) FROM read_parquet(?)", file_of(content, folder, "parquet")) == [(0,)]
@@ -302,7 +311,9 @@ with transaction.atomic():
 """
 
 
-def test_equal_rows_make_equal_files_any_worker_writes_them_and_when(told: list[Review], tmp_path: Path) -> None:
+def test_equal_rows_make_equal_files_any_worker_writes_them_and_when(
+    stored_reviews: list[Review], tmp_path: Path
+) -> None:
     with reading(reviews.DATASET) as read:
         contents = [written(read, kind)[1] for kind in FORMATS]
     for content in contents[:2]:

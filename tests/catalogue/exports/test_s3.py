@@ -43,7 +43,7 @@ def service() -> Iterator[Service]:
 
 
 @pytest.fixture(autouse=True)
-def kept(service: Service, settings: Settings, tmp_path: Path) -> Path:
+def export_dir(service: Service, settings: Settings, tmp_path: Path) -> Path:
     """Keep the files in an empty bucket; the folder where none should be."""
     service.empty()
     folder = export_builders.keep_in(settings, tmp_path / "exports")
@@ -70,13 +70,13 @@ def running() -> Export:
 
 
 def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
-    enterprise: Client, client: Client, service: Service, kept: Path
+    enterprise: Client, client: Client, service: Service, export_dir: Path
 ) -> None:
     done = export_builders.create_three_files(enterprise)
     keys = service.keys()
     assert len(keys) == 4
     assert all(key.startswith(f"{PREFIX}/{done['id']}/") for key in keys)
-    assert not kept.exists()
+    assert not export_dir.exists()
 
     for file in done["files"]:
         answer = client.get(file["url"])
@@ -88,8 +88,8 @@ def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
         assert fetched.headers["Cache-Control"] == "private, no-transform"
         assert hashlib.sha256(fetched.content).hexdigest() == file["sha256"]
         assert len(export_builders.parse_lines(fetched.content)) == file["rows"]
-    told = httpx.get(client.get(done["manifest_url"])["Location"]).json()
-    assert (told["id"], told["rows"], len(told["files"])) == (done["id"], 7, 3)
+    body = httpx.get(client.get(done["manifest_url"])["Location"]).json()
+    assert (body["id"], body["rows"], len(body["files"])) == (done["id"], 7, 3)
 
     clean_up_exports()
     assert service.keys() == keys
@@ -125,8 +125,8 @@ def test_a_link_leads_on_by_head_by_range_and_from_a_page_elsewhere(enterprise: 
     origin = {"origin": "https://page.example"}
     head = client.head(file["url"], headers=origin)
     assert (head.status_code, head.content, head["Access-Control-Allow-Origin"]) == (302, b"", "*")
-    told = httpx.head(head["Location"])
-    assert (told.status_code, told.headers["Content-Length"]) == (200, str(file["bytes"]))
+    result = httpx.head(head["Location"])
+    assert (result.status_code, result.headers["Content-Length"]) == (200, str(file["bytes"]))
     answer = client.get(file["url"], headers={"range": "bytes=4-9", **origin})
     assert (answer.status_code, answer["Access-Control-Allow-Origin"]) == (302, "*")
     piece = httpx.get(answer["Location"], headers={"Range": "bytes=4-9"})
@@ -158,9 +158,7 @@ def test_what_no_row_names_is_swept_out_of_the_bucket(service: Service) -> None:
     assert service.keys() == sorted(["another's/file", *keys])
 
 
-def test_folders_of_exports_that_were_done_long_ago_are_not_looked_into(
-    service: Service, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_folders_of_old_exports_are_not_scanned(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     export = running()
     export_builders.run_to_end(export)
     service.client.put_object(Bucket=BUCKET, Key=f"{PREFIX}/{export.public_id}/1-9.jsonl.gz", Body=b"left")
@@ -267,7 +265,7 @@ def test_wrong_keys_are_reported_and_change_nothing(service: Service, caplog: py
     assert service.keys() == []
 
 
-def test_web_servers_lead_into_a_bucket_without_asking_it(
+def test_web_servers_redirect_to_a_bucket_without_a_request_to_it(
     enterprise: Client, client: Client, service: Service, settings: Settings, tmp_path: Path
 ) -> None:
     file = export_builders.create_three_files(enterprise)["files"][0]
@@ -313,8 +311,8 @@ def python(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_web_servers_without_a_bucket_load_nothing_for_one_nor_for_files() -> None:
-    told = python(WEB.format(before=""))
-    assert (told.returncode, told.stdout) == (0, "[]\n"), told.stderr
+    result = python(WEB.format(before=""))
+    assert (result.returncode, result.stdout) == (0, "[]\n"), result.stderr
 
 
 SETTINGS = (
@@ -324,7 +322,7 @@ WITHOUT = "real = u.find_spec\nu.find_spec = lambda name, *rest: None if name ==
 
 
 @pytest.mark.parametrize(
-    ("before", "environment", "told"),
+    ("before", "environment", "message"),
     [
         (WITHOUT.format(name="storages"), {}, "without its extra `s3`"),
         (WITHOUT.format(name="boto3"), {}, "without its extra `s3`"),
@@ -334,12 +332,12 @@ WITHOUT = "real = u.find_spec\nu.find_spec = lambda name, *rest: None if name ==
     ids=["no-storages", "no-boto3", "half-a-key", "no-address"],
 )
 def test_a_bucket_that_cannot_be_used_stops_the_start_by_the_name_of_what_is_wrong(
-    before: str, environment: dict[str, str], told: str
+    before: str, environment: dict[str, str], message: str
 ) -> None:
     found = python(SETTINGS.format(before=before), **(s3_server.environment("http://127.0.0.1:1") | environment))
     assert found.returncode != 0
     last = found.stderr.strip().splitlines()[-1]
-    assert told in last
+    assert message in last
     assert SECRET not in found.stderr
 
 

@@ -30,7 +30,7 @@ def test_a_radius_and_kinds_narrow_what_lies_around() -> None:
     assert names(limit=1) == ["Park"]
 
 
-def test_the_neighborhood_is_told_with_the_distance_of_its_centre() -> None:
+def test_neighborhood_has_the_distance_of_its_centre() -> None:
     place = builders.restaurant(neighborhood="Vesterbro")
     centre = builders.landmark("Vesterbro", "Wester Bro", kind="neighborhood", at=(LAT + 0.0044247, LNG))
     builders.landmark("Vesterbro", kind="neighborhood", at=(LAT + 0.1, LNG))

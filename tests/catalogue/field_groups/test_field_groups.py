@@ -297,9 +297,7 @@ def test_of_many_reviews_nine_more_are_not_yet_too_many() -> None:
         (5, {"hidden": True}, "withheld"),
     ],
 )
-def test_without_an_insight_the_reason_is_told_and_nothing_sold(
-    count: int, insight: dict[str, Any] | None, reason: str
-) -> None:
+def test_missing_insight_has_a_reason_and_is_not_sold(count: int, insight: dict[str, Any] | None, reason: str) -> None:
     place = builders.restaurant(review_count=count)
     if insight is not None:
         builders.insight(place, **insight)
@@ -371,7 +369,7 @@ def test_a_group_that_was_not_asked_for_is_absent_and_an_empty_one_null_and_free
     assert "x402" not in response
 
 
-def test_an_unknown_group_is_told_with_the_nearest_known_one(client: Client) -> None:
+def test_unknown_group_error_suggests_the_nearest_name(client: Client) -> None:
     builders.restaurant(slug="bare")
     error = client.get("/v1/restaurants/bare?fields=core,review").json()["error"]
     assert (error["code"], error["param"]) == ("invalid_request", "fields")

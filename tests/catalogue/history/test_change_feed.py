@@ -25,19 +25,19 @@ def seen(since: int = 0, **asked: object) -> Sequence[history.Change]:
 
 
 @pytest.mark.django_db
-def test_a_change_is_told_with_its_kind_and_where_it_was() -> None:
+def test_change_has_its_kind_and_its_place() -> None:
     one, two = builders.restaurant(slug="one"), builders.restaurant(slug="two")
     Restaurant.objects.filter(pk=one.pk).update(phone="+4532155656", line1="Main Street 1")
     catalogue_places.rename(two, "deux", actor="staff:7", now=NOW)
     catalogue_places.merge(one, two, actor="staff:7", now=NOW)
-    told = [(change.type, change.slug, change.version, change.paths, change.into) for change in seen()]
-    assert told[:4] == [
+    result = [(change.type, change.slug, change.version, change.paths, change.into) for change in seen()]
+    assert result[:4] == [
         ("created", "one", 1, [], None),
         ("created", "deux", 1, [], None),
         ("updated", "one", 2, ["/address/line1", "/phone"], None),
         ("renamed", "deux", 2, ["/slug"], None),
     ]
-    assert ("merged", "one", 3, [], "deux") in told
+    assert ("merged", "one", 3, [], "deux") in result
 
 
 @pytest.mark.django_db
@@ -64,7 +64,7 @@ def test_who_goes_on_from_next_since_misses_and_repeats_nothing() -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_rare_is_looked_for_a_bounded_way_and_the_page_says_that_more_may_follow(
+def test_search_for_rare_words_scans_a_bounded_range_and_says_that_more_may_follow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("catalogue.history.change_feed.MAX_SCANNED", 2)
@@ -82,8 +82,8 @@ def test_what_is_rare_is_looked_for_a_bounded_way_and_the_page_says_that_more_ma
 
 @pytest.mark.django_db
 def test_a_record_comes_along_where_it_is_asked_for_and_there() -> None:
-    kept, lost = builders.restaurant(slug="kept"), builders.restaurant(slug="lost")
-    catalogue_places.merge(lost, kept, actor="staff:7", now=NOW)
+    stored, lost = builders.restaurant(slug="kept"), builders.restaurant(slug="lost")
+    catalogue_places.merge(lost, stored, actor="staff:7", now=NOW)
     page = history.list_changes(with_record=True)
     answer = orjson.loads(render_changes(page, with_record=True))
     records = {change["slug"]: change["record"] for change in answer["data"]}
@@ -156,8 +156,8 @@ def test_a_consumer_sees_every_change_once_and_in_order_while_eight_writers_comm
         consumed += rows
         since = rows[-1].seq
     assert [change.seq for change in consumed] == sorted({change.seq for change in consumed})
-    told = {(change.slug, change.version) for change in consumed}
-    assert len(told) == len(consumed) == writers * (changes + 1)
+    outcome = {(change.slug, change.version) for change in consumed}
+    assert len(outcome) == len(consumed) == writers * (changes + 1)
     assert not Version.objects.filter(seq=None).exists()
 
 

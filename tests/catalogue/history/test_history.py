@@ -100,7 +100,7 @@ def test_the_feed_says_where_and_not_how() -> None:
 
 # Versions
 @pytest.mark.django_db
-def test_versions_are_told_newest_first_with_what_changed_and_who_did_it() -> None:
+def test_versions_are_listed_newest_first_with_changes_and_actor() -> None:
     place = builders.restaurant(slug="noma", name="Noma")
     first = change(place, hours=1, phone="+4532155656")
     second = change(place, hours=2, actor="staff:7", name="NOMA", status="permanently_closed")

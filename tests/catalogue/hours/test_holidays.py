@@ -22,16 +22,16 @@ CHRISTMAS = date(2026, 12, 25)
 BOXING_DAY = date(2026, 12, 26)
 
 
-def read(text: str, *kept: date) -> Hours:
-    return read_osm(text, timezone="Europe/Copenhagen", on=TODAY, holidays=frozenset(kept))
+def read(text: str, *holidays: date) -> Hours:
+    return read_osm(text, timezone="Europe/Copenhagen", on=TODAY, holidays=frozenset(holidays))
 
 
 def special(hours: Hours) -> dict[str, tuple[tuple[int, int], ...]]:
     return {f"{day.date:%m-%d}": day.periods for day in hours.special_days}
 
 
-def place(text: str, *kept: date, slug: str = "noma", **columns: Any) -> Restaurant:
-    return builders.restaurant(slug=slug, hours=read(text, *kept).to_json(), **columns)
+def place(text: str, *holidays: date, slug: str = "noma", **columns: Any) -> Restaurant:
+    return builders.restaurant(slug=slug, hours=read(text, *holidays).to_json(), **columns)
 
 
 @pytest.mark.django_db
@@ -92,7 +92,7 @@ def test_a_struck_holiday_stays_struck_and_a_renamed_one_keeps_its_name() -> Non
 
 
 @pytest.mark.django_db
-def test_a_market_of_our_own_gets_no_holidays_that_nobody_entered() -> None:
+def test_added_market_has_only_the_holidays_that_staff_enter() -> None:
     builders.market("atlantis")
 
     assert holidays.add_missing_holidays(now=NOW) == 0
@@ -127,7 +127,7 @@ def test_two_that_add_at_once_add_each_day_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("Mo-Sa 11:30-21:00; PH off", {"12-25": (), "12-26": ()}),
         ("Mo-Sa 11:30-21:00, PH off", {"12-25": (), "12-26": ()}),
@@ -151,8 +151,8 @@ def test_two_that_add_at_once_add_each_day_once() -> None:
         ("Mo-Su 10:00-20:00", {}),
     ],
 )
-def test_what_is_said_of_holidays_becomes_special_days(text: str, said: dict[str, Any]) -> None:
-    assert special(read(text, CHRISTMAS, BOXING_DAY)) == said
+def test_holiday_rules_become_special_days(text: str, expected: dict[str, Any]) -> None:
+    assert special(read(text, CHRISTMAS, BOXING_DAY)) == expected
 
 
 def test_who_says_nothing_of_holidays_keeps_the_week_on_them() -> None:
@@ -207,7 +207,7 @@ def test_a_holiday_that_staff_add_closes_who_keeps_it_and_the_record_shows_it() 
 
 
 @pytest.mark.django_db
-def test_a_holiday_that_staff_strike_opens_who_kept_it() -> None:
+def test_deleted_holiday_opens_restaurants_that_close_on_holidays() -> None:
     market = builders.market()
     day = builders.holiday(market, date(2026, 11, 23))
     keeps = place("Mo-Su 10:00-20:00; PH off", day.date)

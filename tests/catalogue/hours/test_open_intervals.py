@@ -179,7 +179,7 @@ def test_dated_hours_are_read_again_as_time_passes() -> None:
         {"periods": [{"open": {"day": 0, "time": "10:00"}, "close": {"day": 0, "time": "11:00"}}]},
     ],
 )
-def test_hours_that_somebody_edited_are_not_read_again(edit: dict[str, Any]) -> None:
+def test_edited_hours_are_not_parsed_again(edit: dict[str, Any]) -> None:
     edited = hours("24/7; Dec 24 off", on=date(2026, 9, 1)) | edit
     place = restaurant(hours=edited, locked_fields=["hours"])
     open_intervals.refresh_open_intervals(now=datetime(2026, 12, 20, 12, tzinfo=UTC))

@@ -188,7 +188,7 @@ def test_odd_days_are_what_a_minute_scan_finds_on_the_days_when_clocks_change(ti
     periods, special = ODD_DAYS[odd]
     changes = clock_changes(timezone)
     for day in changes:
-        special_days = tuple(SpecialDay(day + timedelta(days=passed), said) for passed, said in special)
+        special_days = tuple(SpecialDay(day + timedelta(days=passed), periods) for passed, periods in special)
         hours = Hours(timezone, periods, special_days)
         start, readings = wall(timezone, day)
         assert hours.spans(start=start, end=start + len(readings) * MINUTE) == scan(hours, day)
@@ -351,7 +351,7 @@ def test_unknown_hours_are_not_closed_hours() -> None:
     assert unknown.spans(start=now, end=now + timedelta(days=1)) == []
 
 
-def test_a_change_further_than_fourteen_days_away_is_not_told() -> None:
+def test_change_of_hours_beyond_fourteen_days_is_not_shown() -> None:
     reopens = SpecialDay(date(2026, 12, 5), ((600, 720),))
     hours = Hours("Europe/Copenhagen", (), (reopens,))
 
@@ -366,7 +366,7 @@ def test_hours_of_special_days_alone_are_unknown_after_the_last() -> None:
     assert season.state(local(2026, 11, 22)) == OpenState("unknown", None, None)
 
 
-def test_the_next_change_is_told_in_the_zone_of_the_place() -> None:
+def test_next_change_is_in_the_time_zone_of_the_restaurant() -> None:
     hours = Hours("America/New_York", weekly(5, opens=1020, closes=1380), ())
 
     change = hours.state(datetime(2026, 11, 21, 12, tzinfo=UTC)).next_change

@@ -79,7 +79,7 @@ def test_a_place_that_opens_again_is_open_everywhere(client: Client, status: str
 
 
 @pytest.mark.parametrize("text", [None, '"by appointment"', "Mo-Fr"])
-def test_a_closure_outranks_hours_that_nobody_knows(client: Client, text: str | None) -> None:
+def test_closure_takes_precedence_over_unknown_hours(client: Client, text: str | None) -> None:
     stated = text and read_osm(text, timezone="Europe/Copenhagen", on=NOW.date()).to_json()
     builders.restaurant(slug="vague", hours=stated or None, status="temporarily_closed")
     builders.restaurant(slug="open", hours=stated or None)

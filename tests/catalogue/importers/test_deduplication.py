@@ -75,7 +75,7 @@ def test_two_sources_with_one_number_verify_it_until_it_changes(tmp_path: Path) 
     assert (place.phone, place.phone_verified_at) == ("+4533112233", None)
 
 
-def test_a_source_never_overwrites_what_another_or_staff_said(tmp_path: Path) -> None:
+def test_source_never_overwrites_values_of_other_sources_or_staff(tmp_path: Path) -> None:
     osm(tmp_path, {})
     Restaurant.objects.update(price_level=4)
     owner(tmp_path, {})

@@ -76,7 +76,7 @@ def test_the_same_name_within_150_m_is_the_own_landmark(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_own_landmarks_are_looked_for_once_a_line_while_the_database_does_not_know_yet_that_there_are_any(
+def test_own_landmarks_are_searched_once_per_line_before_the_table_is_analyzed(
     tmp_path: Path,
 ) -> None:
     Landmark.objects.all().delete()

@@ -87,7 +87,7 @@ def test_a_venue_that_was_only_refreshed_is_unchanged_and_one_with_a_closing_day
     assert Restaurant.objects.get().status == "permanently_closed"
 
 
-def test_what_is_no_foursquare_file_is_said_so(tmp_path: Path) -> None:
+def test_other_files_are_reported_as_not_foursquare(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([{"name": "x"}]), tmp_path / "x.parquet")
     with pytest.raises(UnreadableFileError, match=r"^These are no Foursquare places: address, country, "):
         take(tmp_path / "x.parquet", foursquare)

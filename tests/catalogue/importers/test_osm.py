@@ -19,7 +19,7 @@ from tests.catalogue.importers.import_runs import NOW, cafe, counts, feature, ge
 
 SQUARE = [[12.5, 55.6], [12.7, 55.6], [12.7, 55.8], [12.5, 55.8], [12.5, 55.6]]
 # A letter U: its middle lies in the gap.
-LETTER = [[0, 0], [9, 0], [9, 6], [8, 6], [8, 1], [2, 1], [2, 6], [0, 6], [0, 0]]
+U_SHAPE = [[0, 0], [9, 0], [9, 6], [8, 6], [8, 1], [2, 1], [2, 6], [0, 6], [0, 0]]
 
 
 @pytest.fixture
@@ -237,8 +237,8 @@ def test_without_any_id_name_and_place_tell_a_record(tmp_path: Path) -> None:
         ({"type": "Point", "coordinates": [12.5, 55.6, 30.0]}, 55.6, 12.5),
         ({"type": "LineString", "coordinates": [[1, 1], [2, 2], [3, 3]]}, 2, 2),
         ({"type": "Polygon", "coordinates": [SQUARE]}, 55.7, 12.6),
-        ({"type": "Polygon", "coordinates": [LETTER]}, 3, 1),
-        ({"type": "MultiPolygon", "coordinates": [[LETTER], [[[0, 0], [1, 0], [1, 1], [0, 0]]]]}, 3, 1),
+        ({"type": "Polygon", "coordinates": [U_SHAPE]}, 3, 1),
+        ({"type": "MultiPolygon", "coordinates": [[U_SHAPE], [[[0, 0], [1, 0], [1, 1], [0, 0]]]]}, 3, 1),
         (
             {"type": "Polygon", "coordinates": [SQUARE, [[12.52, 55.6], [12.66, 55.6], [12.66, 55.8], [12.52, 55.8]]]},
             55.7,

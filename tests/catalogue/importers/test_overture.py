@@ -153,7 +153,7 @@ def test_broken_rows_are_refused_with_the_reason(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_no_overture_file_is_said_so(tmp_path: Path) -> None:
+def test_other_files_are_reported_as_not_overture(tmp_path: Path) -> None:
     bad = tmp_path / "bad.parquet"
     bad.write_bytes(b"PAR1 no")
     with pytest.raises(UnreadableFileError, match=r"^This is no Parquet file, or it is cut off: "):

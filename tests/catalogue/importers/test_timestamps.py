@@ -37,7 +37,7 @@ def place(number: int) -> Restaurant:
     return SourceRecord.objects.get(record=f"stube-{number}").restaurant
 
 
-def is_somebody_waiting() -> bool:
+def is_a_transaction_waiting() -> bool:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)"
@@ -57,7 +57,7 @@ def test_a_record_that_staff_move_concurrently_is_written_to_its_new_restaurant(
             with transaction.atomic():
                 places.merge(first, second, actor="staff:1", now=NOW)
                 is_merging.set()
-                while not is_somebody_waiting():
+                while not is_a_transaction_waiting():
                     is_merging.wait(0.05)
         finally:
             connection.close()

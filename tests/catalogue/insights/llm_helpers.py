@@ -44,5 +44,5 @@ def failed(reason: str, used: TokenUsage | None = None) -> Reply:
 
 def error(status: int, code: str, **headers: str) -> Response:
     """An error that holds the key, as some do."""
-    told = {"type": "error", "error": {"message": f"Wrong key: {KEY}", "type": code, "code": code}}
-    return Response(status=status, body=json.dumps(told).encode(), headers=headers)
+    messages = {"type": "error", "error": {"message": f"Wrong key: {KEY}", "type": code, "code": code}}
+    return Response(status=status, body=json.dumps(messages).encode(), headers=headers)

@@ -46,9 +46,9 @@ class Protocol:
     base: str
     wrap: Callable[..., dict[str, Any]]
 
-    def says(self, text: str, **told: Any) -> Response:
+    def says(self, text: str, **values: Any) -> Response:
         """A good answer of the protocol, whatever the text is."""
-        return Response(body=json.dumps(self.wrap(text, **told)).encode())
+        return Response(body=json.dumps(self.wrap(text, **values)).encode())
 
 
 def _openai(text: str, *, ended: str = "stop", used: Any = (900, 120), **message: Any) -> dict[str, Any]:

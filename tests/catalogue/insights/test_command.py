@@ -120,8 +120,8 @@ def test_a_dry_run_says_why_each_is_due_and_writes_nothing() -> None:
     reviewed()
     before = rows()
     output = run("--dry-run")
-    told = dict(re.findall(r"│ ([a-z ]+?) +│ (\d+) +│", output))
-    assert told == dict.fromkeys(("missing", "failed", "reviews", "rating", "input", "age", "provider"), "1")
+    result = dict(re.findall(r"│ ([a-z ]+?) +│ (\d+) +│", output))
+    assert result == dict.fromkeys(("missing", "failed", "reviews", "rating", "input", "age", "provider"), "1")
     assert output.endswith("insights: 7 are due")
     assert rows() == before
     run()

@@ -17,13 +17,13 @@ from tests.catalogue.insights.test_refresh import HOUR, Counting, refresh, revie
 @pytest.mark.django_db
 def test_restaurant_erased_or_merged_during_the_run_gets_no_insight(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_job, "BATCH_REVIEWS", 5)
-    first, erased, merged, kept = reviewed(8), reviewed(7), reviewed(6), reviewed(0)
+    first, erased, merged, stored = reviewed(8), reviewed(7), reviewed(6), reviewed(0)
 
     class Slow(Counting):
         def generate(self, context: Context) -> InsightDraft:
             if not self.requests:
                 places.erase(erased, actor="staff:7", now=NOW)
-                places.merge(merged, kept, actor="staff:7", now=NOW)
+                places.merge(merged, stored, actor="staff:7", now=NOW)
             return super().generate(context)
 
     for place, count in ((first, 8), (erased, 7), (merged, 6)):

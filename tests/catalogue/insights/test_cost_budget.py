@@ -31,8 +31,8 @@ def _prices(settings: Any) -> None:
     pipeline_refresh._warn_budget_spent.cache_clear()  # noqa: SLF001  # said once a day in each process
 
 
-def reserve(place: Restaurant, *, most: Decimal = RESERVED, now: datetime = NOW) -> InsightCall | ApiError:
-    return cost_budget.reserve(place.pk, version=AUTHOR, digest="0" * 64, max_cost_usd=most, now=now)
+def reserve(place: Restaurant, *, max_cost: Decimal = RESERVED, now: datetime = NOW) -> InsightCall | ApiError:
+    return cost_budget.reserve(place.pk, version=AUTHOR, digest="0" * 64, max_cost_usd=max_cost, now=now)
 
 
 def refresh(model: FakeLLM, *, after: timedelta = timedelta(0), **asked: Any) -> int:

@@ -392,8 +392,8 @@ def test_a_review_with_links_markup_or_orders_is_not_read(text: str) -> None:
 
 def test_a_text_consists_of_our_own_words_whatever_guests_write() -> None:
     words = ("Grumbold", "Kikuchi", "\u202edivad", "0800")
-    strange = [f"The {word} gyoza {word} was good and the staff kind." for word in words]
-    draft = generate([(5, text) for text in strange for _ in range(3)] + [(5, text) for text in HOSTILE * 3])
+    unusual = [f"The {word} gyoza {word} was good and the staff kind." for word in words]
+    draft = generate([(5, text) for text in unusual for _ in range(3)] + [(5, text) for text in HOSTILE * 3])
     assert draft.text == (
         "Guests talk most about the gyoza (12 of 45 reviews, all pleased)."
         " Guests speak well of the food (all 12 pleased) and the service (all 12 pleased)."

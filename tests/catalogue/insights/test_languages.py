@@ -140,9 +140,9 @@ def test_of_generated_sentences_nearly_none_is_taken_for_another_language() -> N
     for code, language in vocabulary.languages().items():
         for opening in (one for mood in language.opening for one in mood):
             for service in (one for mood in language.service for one in mood):
-                told = language_detection.detect_language(f"{opening}{language.space}{service}")
-                right += told == code
-                wrong += told not in {code, ""}
+                result = language_detection.detect_language(f"{opening}{language.space}{service}")
+                right += result == code
+                wrong += result not in {code, ""}
     assert right + wrong > 1_000
     assert wrong / right < 0.005
 
@@ -186,17 +186,17 @@ def test_missing_languages_are_filled_in_batches_and_a_second_run_changes_nothin
 def test_what_staff_say_while_languages_are_filled_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     place = builders.restaurant()
     mended = builders.review(place, SENTENCES["de"], lang="")
-    told = builders.review(place, SENTENCES["de"], lang="")
+    result = builders.review(place, SENTENCES["de"], lang="")
     guess = language_detection.detect_language
 
     def slowly(text: str) -> str:
         Review.objects.filter(pk=mended.pk).update(text=SENTENCES["it"])
-        Review.objects.filter(pk=told.pk).update(lang="nl")
+        Review.objects.filter(pk=result.pk).update(lang="nl")
         return guess(text)
 
     monkeypatch.setattr(language_detection, "detect_language", slowly)
     assert language_detection.fill_missing(now=NOW, on_step=no_progress).detected == 0
-    assert dict(Review.objects.values_list("pk", "lang")) == {mended.pk: "", told.pk: "nl"}
+    assert dict(Review.objects.values_list("pk", "lang")) == {mended.pk: "", result.pk: "nl"}
 
 
 @pytest.mark.django_db

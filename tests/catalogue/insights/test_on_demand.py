@@ -205,8 +205,8 @@ def test_what_waits_for_staff_is_null_free_and_says_so(
     place = builders.restaurant(review_count=6)
     builders.insight(place, "Fine.", provider=provider)
     record = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW)
-    told = (record.values["ai_insight"], record.values["ai_insight_reason"], record.sold)
-    assert told == (("Fine.", None, ("ai_insight",)) if is_served else (None, "awaiting_approval", ()))
+    result = (record.values["ai_insight"], record.values["ai_insight_reason"], record.sold)
+    assert result == (("Fine.", None, ("ai_insight",)) if is_served else (None, "awaiting_approval", ()))
     assert Insight.objects.filter(insights.pending_approval()).exists() is not is_served
     assert insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW) == 1
     assert field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight"] == "Fine."

@@ -154,14 +154,14 @@ def test_statement_about_another_place_supports_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "fewest"), [("Some", 2), ("Few", 2), ("Others", 2), ("Several", 3), ("Many", 5), ("Most", 8)]
+    ("word", "minimum"), [("Some", 2), ("Few", 2), ("Others", 2), ("Several", 3), ("Many", 5), ("Most", 8)]
 )
-def test_quantifier_needs_as_many_reviews(word: str, fewest: int) -> None:
+def test_quantifier_needs_as_many_reviews(word: str, minimum: int) -> None:
     rows: list[Row] = [(5, "Lovely ramen.")] * 8
     labels = tuple(f"r{number}" for number in range(1, 9))
     praise = f"{word} praise the lovely ramen."
-    assert valid_draft(verify([CitedText(praise, labels[:fewest])], rows=rows)).text == praise
-    assert verify([CitedText(praise, labels[: fewest - 1])], rows=rows) == ValidationResult(
+    assert valid_draft(verify([CitedText(praise, labels[:minimum])], rows=rows)).text == praise
+    assert verify([CitedText(praise, labels[: minimum - 1])], rows=rows) == ValidationResult(
         None, "No sentence is valid: 1 counts more guests than it cites."
     )
 

@@ -320,11 +320,11 @@ def test_invalid_settings_are_reported_by_the_system_check_and_the_constructor(
 ) -> None:
     settings.INSIGHT_PROVIDER = protocol.name
     setattr(settings, name, value)
-    told = message.format(protocol.name)
-    assert [(each.id, each.msg) for each in run_checks()] == [("insights.E001", told)]
+    messages = message.format(protocol.name)
+    assert [(each.id, each.msg) for each in run_checks()] == [("insights.E001", messages)]
     with pytest.raises(ImproperlyConfigured) as raised:
         type(model)()
-    assert str(raised.value) == told
+    assert str(raised.value) == messages
 
 
 @both

@@ -47,9 +47,9 @@ CHANGES: dict[str, Change] = {
 
 
 def detail(place: Restaurant, *, after: timedelta = HOUR) -> dict[str, Any]:
-    told = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW + after).values["ai_insight_detail"]
-    assert isinstance(told, dict)
-    return told
+    result = field_groups.read_record(place.slug, groups=["ai_insight"], now=NOW + after).values["ai_insight_detail"]
+    assert isinstance(result, dict)
+    return result
 
 
 @pytest.mark.django_db

@@ -77,15 +77,15 @@ def test_a_town_behind_a_comma_says_in_which_market() -> None:
     assert verdicts(found) == [("berlin", "same")]
 
 
-def test_a_closed_restaurant_is_told_as_closed_and_a_merged_one_not_at_all() -> None:
-    kept = fiskebar(status="permanently_closed")
-    fiskebar(slug="merged", merged_into=kept)
+def test_closed_restaurant_is_shown_as_closed_and_a_merged_one_is_not_shown() -> None:
+    stored = fiskebar(status="permanently_closed")
+    fiskebar(slug="merged", merged_into=stored)
 
     (found,) = find_matches("Kødbyens Fiskebar", ll=(55.6681, 12.5594))
     assert (found.slug, found.status) == ("kodbyens-fiskebar", "permanently_closed")
 
 
-def test_what_nobody_is_like_finds_nothing() -> None:
+def test_text_without_similar_names_finds_nothing() -> None:
     fiskebar()
 
     assert find_matches("Zanzibar", ll=(55.6681, 12.5594)) == []

@@ -136,15 +136,15 @@ def read_pairs() -> Sequence[tuple[bool, PlaceRecord, PlaceRecord]]:
 
 def known_of(row: dict[str, Any], prefix: str) -> PlaceRecord:
     """One side of a pair."""
-    told = {key: json.loads(row[prefix + key] or "null") for key in ("names", "addresses", "phones", "websites")}
-    address = (told["addresses"] or [{}])[0]
-    phone = (told["phones"] or [None])[0]
+    body = {key: json.loads(row[prefix + key] or "null") for key in ("names", "addresses", "phones", "websites")}
+    address = (body["addresses"] or [{}])[0]
+    phone = (body["phones"] or [None])[0]
     return PlaceRecord(
-        name=told["names"].get("primary") or "",
+        name=body["names"].get("primary") or "",
         line1=address.get("freeform"),
         postal_code=address.get("postcode"),
         phone=read_phone(phone, country=address.get("country", "US")) if phone else None,
-        website=(told["websites"] or [None])[0],
+        website=(body["websites"] or [None])[0],
     )
 
 
@@ -189,7 +189,7 @@ def test_candidates_of_many_places_are_one_query() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_each_place_is_looked_for_once_while_the_database_does_not_know_yet_that_there_are_restaurants() -> None:
+def test_each_place_is_searched_once_before_the_restaurants_table_is_analyzed() -> None:
     names = [f"Cafe {number}" for number in range(40)]
     with unseen():
         for number, name in enumerate(names):

@@ -65,13 +65,13 @@ def test_what_says_something_else_is_another_report(client: Client) -> None:
     builders.restaurant(slug="noma")
     builders.restaurant(slug="noma-2")
     builders.restaurant(slug="noma-3")
-    said: list[dict[str, Any]] = [
+    messages: list[dict[str, Any]] = [
         {},
         {"text": "Really!"},
         {"kind": "duplicate", "same_as": "noma-2"},
         {"kind": "duplicate", "same_as": "noma-3"},
     ]
-    assert [send(client, **body).status_code for body in said] == [201] * 4
+    assert [send(client, **body).status_code for body in messages] == [201] * 4
     assert set(Report.objects.values_list("text", "same_as__slug")) == {
         ("", None),
         ("Really!", None),
@@ -165,7 +165,7 @@ def test_a_restaurant_has_twenty_open_reports_at_most(client: Client) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_equal_reports_at_once_one_is_kept_and_bounds_hold() -> None:
+def test_of_many_equal_concurrent_reports_one_is_stored_within_the_limits() -> None:
     place = builders.restaurant(slug="noma")
     for number in range(18):
         filed(place, reporter=f"{number:064}")

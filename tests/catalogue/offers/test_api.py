@@ -47,7 +47,7 @@ def beside(place: Restaurant) -> list[Any]:
     return [record] if record else []
 
 
-def test_an_offer_of_a_restaurant_is_told_whole(place: Restaurant) -> None:
+def test_offer_of_a_restaurant_has_all_fields(place: Restaurant) -> None:
     slot = builders.slot(place, terms="Not on drinks", party_min=2, party_max=4)
     answer = get(f"restaurants/{place.slug}/flow")
     assert answer.json() == {

@@ -288,7 +288,7 @@ def test_it_is_too_late_to_cancel_once_the_guests_are_expected(place: Restaurant
     assert (Reservation.objects.get().status, seats_left(slot)) == ("confirmed", 6)
 
 
-def test_a_booking_that_was_cancelled_is_told_so_for_ever(place: Restaurant) -> None:
+def test_cancelled_booking_stays_visible_as_cancelled(place: Restaurant) -> None:
     record = post(builders.slot(place)).json()
     gone = manage("delete", record)
     with time_machine.travel(NOW + timedelta(days=2), tick=False):

@@ -76,8 +76,8 @@ def test_sixteen_threads_on_twenty_seats_sell_exactly_twenty_and_book_as_many_ta
             return post(client, web, slot, f"guest{number}", party_size=party_size)
 
         answers = list(threads.map(book, range(40)))
-    said = Counter((answer.status_code, answer.json().get("error", {}).get("code")) for answer in answers)
-    assert said == {(201, None): sold, (409, "slot_full"): 40 - sold}
+    body = Counter((answer.status_code, answer.json().get("error", {}).get("code")) for answer in answers)
+    assert body == {(201, None): sold, (409, "slot_full"): 40 - sold}
     slot.refresh_from_db()
     assert slot.seats_left == 20 - sold * party_size
     assert FlowBooking.objects.count() == IdempotentCall.objects.count() == sold
@@ -98,9 +98,9 @@ def test_guests_who_book_and_cancel_at_once_leave_every_seat_where_it_was(web: s
             url = f"{web}/v1/flow/bookings/{record['id']}"
             return tuple(client.delete(url, headers=headers, timeout=30).status_code for _ in range(2))
 
-        said = Counter(threads.map(come_and_go, range(48)))
-    assert set(said) <= {(200, 200), (409,)}
-    assert said[200, 200] >= 10
+        message = Counter(threads.map(come_and_go, range(48)))
+    assert set(message) <= {(200, 200), (409,)}
+    assert message[200, 200] >= 10
     slot.refresh_from_db()
     assert slot.seats_left == 20
     assert not FlowBooking.objects.filter(released_at=None).exists()
@@ -108,14 +108,14 @@ def test_guests_who_book_and_cancel_at_once_leave_every_seat_where_it_was(web: s
     assert not Seating.objects.exists()
 
 
-def test_a_contact_that_books_everywhere_at_once_holds_three_tables(web: str, slot: FlowSlot) -> None:
+def test_contact_that_books_concurrently_at_many_venues_gets_three_tables(web: str, slot: FlowSlot) -> None:
     later = [
         builders.slot(slot.restaurant, starts_at=slot.starts_at + timedelta(days=day), seats=20) for day in range(1, 8)
     ]
     with httpx.Client() as client, ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda its: post(client, web, its, "ada"), [slot, *later]))
-    said = Counter((answer.status_code, answer.json().get("error", {}).get("code")) for answer in answers)
-    assert said == {(201, None): 3, (409, "too_many_bookings"): 5}
+    body = Counter((answer.status_code, answer.json().get("error", {}).get("code")) for answer in answers)
+    assert body == {(201, None): 3, (409, "too_many_bookings"): 5}
     assert (FlowBooking.objects.count(), Reservation.objects.count()) == (3, 3)
 
 
@@ -127,7 +127,7 @@ def test_twins_with_one_key_are_one_booking_and_the_same_bytes(web: str, slot: F
     assert (slot.seats_left, FlowBooking.objects.count(), Reservation.objects.count()) == (19, 1, 1)
 
 
-def test_a_booking_whose_process_died_before_it_was_said_is_said_when_it_is_asked_again(
+def test_repeated_request_returns_the_booking_of_a_process_that_died_before_responding(
     mortal: str, slot: FlowSlot, tmp_path: Path
 ) -> None:
     last_words = tmp_path / "last words"
@@ -142,7 +142,7 @@ def test_a_booking_whose_process_died_before_it_was_said_is_said_when_it_is_aske
     assert (slot.seats_left, FlowBooking.objects.count(), Reservation.objects.count()) == (19, 1, 1)
 
 
-def test_a_booking_by_a_tool_whose_process_died_is_told_to_the_same_call_without_a_key(
+def test_repeated_call_without_a_key_returns_the_booking_of_a_process_that_died(
     mortal: str, slot: FlowSlot, tmp_path: Path
 ) -> None:
     last_words = tmp_path / "last words"

@@ -42,7 +42,7 @@ def mentions(*words: str) -> list[str]:
     return found
 
 
-def told(client: Client, path: str, body: dict[str, object]) -> None:
+def post_ok(client: Client, path: str, body: dict[str, object]) -> None:
     answer = client.post(path, body, "application/json", headers={"Idempotency-Key": "first"})
     assert answer.status_code == 201, answer.content
 
@@ -59,8 +59,8 @@ def test_nothing_of_an_erased_guest_stays_in_any_table() -> None:
         "special_requests": f"for {NAME}",
     }
     slot = builders.slot(place)
-    told(Client(), f"/v1/flow/offers/{slot.public_id}/bookings", {"party_size": 2, **guest})
-    told(base.client(venue), "/api/v1/reservations", base.reservation_body(metadata={"of": NAME}, **guest))
+    post_ok(Client(), f"/v1/flow/offers/{slot.public_id}/bookings", {"party_size": 2, **guest})
+    post_ok(base.client(venue), "/api/v1/reservations", base.reservation_body(metadata={"of": NAME}, **guest))
     request_log.flush()
     assert FlowBooking.objects.get().contact == CONTACT
     assert {"reservations_reservation", "catalogue_flowbooking"} <= set(mentions(EMAIL, PHONE, NAME, CONTACT))

@@ -177,7 +177,7 @@ def test_a_restaurant_that_left_its_venue_has_its_slots_withdrawn(place: Restaur
     assert not FlowSlot.objects.filter(withdrawn_at=None).exists()
 
 
-def test_a_changed_rule_changes_what_nobody_has_booked(place: Restaurant) -> None:
+def test_changed_rule_changes_unbooked_slots(place: Restaurant) -> None:
     rule(place)
     offers.materialize_slots(now=NOW)
     first, second = FlowSlot.objects.order_by("starts_at")
@@ -254,7 +254,7 @@ def test_a_time_that_the_clocks_skip_is_no_slot_and_one_they_show_twice_is_one(
     assert list(twice) in ([], [datetime(2026, 10, 25, 0, 30, tzinfo=UTC)])
 
 
-def test_what_nobody_booked_is_forgotten_after_thirty_days(place: Restaurant) -> None:
+def test_unbooked_slots_are_deleted_after_thirty_days(place: Restaurant) -> None:
     rule(place)
     offers.materialize_slots(now=NOW)
     first, second = FlowSlot.objects.order_by("starts_at")
@@ -265,7 +265,7 @@ def test_what_nobody_booked_is_forgotten_after_thirty_days(place: Restaurant) ->
     assert second.pk not in left
 
 
-def test_only_the_restaurants_that_were_rung_for_are_laid_out(place: Restaurant) -> None:
+def test_slots_are_generated_only_for_the_enqueued_restaurants(place: Restaurant) -> None:
     other = builders.listing(builders.restaurant()).restaurant
     rule(place)
     rule(other)

@@ -117,7 +117,7 @@ def test_every_address_of_an_erased_restaurant_says_that_it_is_gone(client: Clie
 
 # Renaming
 @pytest.mark.django_db
-def test_a_restaurant_gets_its_own_old_name_back_and_nobody_elses() -> None:
+def test_restaurant_gets_back_only_its_own_former_name() -> None:
     place, other = builders.restaurant(slug="noma"), builders.restaurant(slug="geranium")
     rename(place, "nomad")
     rename(place, "noma")
@@ -138,7 +138,7 @@ def test_a_restaurant_gets_its_own_old_name_back_and_nobody_elses() -> None:
 # Merging
 @pytest.mark.django_db
 def test_what_hangs_on_the_loser_moves_and_what_the_survivor_lacks_is_filled() -> None:
-    kept = builders.restaurant(
+    stored = builders.restaurant(
         slug="kept", name="Noma", phone=None, website="https://kept.example", attributes={"takeaway": True}
     )
     lost = builders.restaurant(
@@ -153,53 +153,53 @@ def test_what_hangs_on_the_loser_moves_and_what_the_survivor_lacks_is_filled() -
         locked_fields=["phone", "website"],
     )
     builders.listed(lost, "osm", "node/1")
-    builders.review(kept, "Fine.", stars=5)
+    builders.review(stored, "Fine.", stars=5)
     builders.review(lost, "Poor.", stars=2)
     builders.photo(lost)
     builders.listing(lost)
     builders.slot(lost)
     third = builders.restaurant(slug="third")
-    report(lost, kind="duplicate", same_as=kept)
+    report(lost, kind="duplicate", same_as=stored)
     report(lost)
-    report(kept)
+    report(stored)
     report(third, same_as=lost, kind="duplicate")
-    first, second = sorted((kept, lost), key=lambda one: one.pk)
+    first, second = sorted((stored, lost), key=lambda one: one.pk)
     MatchCandidate.objects.create(first=first, second=second, score=0.9, found_at=NOW)
     first, second = sorted((lost, third), key=lambda one: one.pk)
     MatchCandidate.objects.create(
         first=first, second=second, score=0.9, found_at=NOW, state="distinct", decided_at=NOW
     )
 
-    merge(lost, kept)
+    merge(lost, stored)
 
-    assert lost.merged_into == kept
-    assert (kept.phone, kept.phone_verified_at, kept.website) == ("+4532155656", NOW, "https://kept.example")
-    assert (kept.hours, kept.external_ids) == (lost.hours, {"osm": "node/1"})
-    assert (kept.attributes, kept.alt_names) == ({"takeaway": True, "delivery": True}, ["noma restaurant"])
-    assert kept.locked_fields == ["phone"]
-    assert (kept.review_count, str(kept.rating), kept.star_counts) == (2, "3.5", [0, 1, 0, 0, 1])
+    assert lost.merged_into == stored
+    assert (stored.phone, stored.phone_verified_at, stored.website) == ("+4532155656", NOW, "https://kept.example")
+    assert (stored.hours, stored.external_ids) == (lost.hours, {"osm": "node/1"})
+    assert (stored.attributes, stored.alt_names) == ({"takeaway": True, "delivery": True}, ["noma restaurant"])
+    assert stored.locked_fields == ["phone"]
+    assert (stored.review_count, str(stored.rating), stored.star_counts) == (2, "3.5", [0, 1, 0, 0, 1])
     for model in (Review, Photo, SourceRecord, Listing, FlowSlot):
-        assert set(model._default_manager.values_list("restaurant", flat=True)) == {kept.pk}
-    assert sorted(kept.reports.values_list("kind", "state")) == [("closed", "open"), ("duplicate", "applied")]
-    assert third.reports.get().same_as == kept
+        assert set(model._default_manager.values_list("restaurant", flat=True)) == {stored.pk}
+    assert sorted(stored.reports.values_list("kind", "state")) == [("closed", "open"), ("duplicate", "applied")]
+    assert third.reports.get().same_as == stored
     assert MatchCandidate.objects.get(state="merged").decided_at == LATER
     again = MatchCandidate.objects.get(state="distinct")
-    assert {again.first_id, again.second_id} == {kept.pk, third.pk}
+    assert {again.first_id, again.second_id} == {stored.pk, third.pk}
     assert not Record.objects.filter(pk=lost.pk).exists()
     assert not SearchRow.objects.filter(pk=lost.pk).exists()
-    assert Record.objects.get(pk=kept.pk).sources == ["osm"]
+    assert Record.objects.get(pk=stored.pk).sources == ["osm"]
     newest = lost.versions.latest("version")
     assert (newest.kind, newest.actor) == ("merged", STAFF)
 
 
 @pytest.mark.django_db
 def test_a_survivor_with_offers_of_its_own_keeps_them_and_those_of_the_loser_are_withdrawn() -> None:
-    kept, lost = builders.restaurant(), builders.restaurant()
-    builders.listing(kept)
+    stored, lost = builders.restaurant(), builders.restaurant()
+    builders.listing(stored)
     theirs = builders.listing(lost)
     slot = builders.slot(lost, starts_at=LATER + timedelta(hours=2))
     rule = builders.rule(lost)
-    merge(lost, kept)
+    merge(lost, stored)
     for row in (theirs, slot, rule):
         row.refresh_from_db()
     assert (theirs.is_active, theirs.restaurant_id, slot.withdrawn_at, rule.active) == (False, lost.pk, LATER, False)
@@ -207,9 +207,9 @@ def test_a_survivor_with_offers_of_its_own_keeps_them_and_those_of_the_loser_are
 
 @pytest.mark.django_db
 def test_what_staff_have_emptied_is_not_filled() -> None:
-    kept = builders.restaurant(phone=None, locked_fields=["phone"])
-    merge(builders.restaurant(phone="+4532155656"), kept)
-    assert kept.phone is None
+    stored = builders.restaurant(phone=None, locked_fields=["phone"])
+    merge(builders.restaurant(phone="+4532155656"), stored)
+    assert stored.phone is None
 
 
 @pytest.mark.django_db

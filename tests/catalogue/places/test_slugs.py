@@ -56,7 +56,7 @@ def test_a_crowded_name_gets_the_first_number_that_is_free(copenhagen: Market) -
     assert slugs.allocate_slugs([("Noma", None), ("Noma", None)]) == ["noma-45", "noma-46"]
 
 
-def test_the_longest_slug_with_a_number_fits_the_column(copenhagen: Market) -> None:
+def test_slug_of_maximum_length_with_a_number_fits_the_column(copenhagen: Market) -> None:
     name = "x" * 200
     has(copenhagen, "x" * 100)
     [slug] = slugs.allocate_slugs([(name, "Vesterbro")])

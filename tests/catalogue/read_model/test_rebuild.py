@@ -81,17 +81,17 @@ def definitions() -> list[tuple[str, str]]:
     return found
 
 
-def test_what_is_made_anew_is_what_the_triggers_made_one_by_one() -> None:
+def test_rebuild_gives_the_same_rows_as_the_triggers() -> None:
     some()
-    before, kept = held(), definitions()
+    before, stored = held(), definitions()
     assert [len(rows) for rows in before] == [6, 4, 4]
     assert rebuild.rebuild_read_model() == 4
     assert held() == before
-    assert definitions() == kept
+    assert definitions() == stored
     assert list(rebuild.find_differences()) == []
 
 
-def test_made_anew_without_what_was_kept_spans_are_due_and_ranks_are_what_ratings_say() -> None:
+def test_rebuild_without_stored_values_makes_intervals_due_and_computes_ranks() -> None:
     place = some()[0]
     spans = [(builders.NOW, builders.NOW.replace(hour=22))]
     SearchRow.objects.filter(pk=place.pk).update(
@@ -190,7 +190,7 @@ def test_who_should_have_left_the_lists_or_come_back_is_found() -> None:
     assert SearchRow.objects.filter(pk=gone.pk).exists()
 
 
-def test_as_many_differences_are_told_as_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_of_reported_differences_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rebuild, "BATCH_SIZE", 2)
     some()
     tamper("UPDATE catalogue_record SET slug = slug || '-x'")
@@ -208,9 +208,9 @@ def test_mending_says_what_it_mended(caplog: pytest.LogCaptureFixture) -> None:
 
 def check(**options: Any) -> str:
     """Run the command; what it says on stdout."""
-    said = StringIO()
-    call_command("check_read_model", stdout=said, stderr=StringIO(), **options)
-    return said.getvalue()
+    output = StringIO()
+    call_command("check_read_model", stdout=output, stderr=StringIO(), **options)
+    return output.getvalue()
 
 
 @pytest.mark.parametrize("change", [{"license": "CC0-1.0"}, {"attribution": "By others"}])

@@ -61,7 +61,7 @@ def test_a_write_that_changes_nothing_is_no_version() -> None:
     assert (place.version, place.updated_at, place.versions.count()) == (1, builders.NOW, 1)
 
 
-def test_an_old_slug_leads_to_its_restaurant_and_to_nobody_else() -> None:
+def test_former_slug_redirects_only_to_its_restaurant() -> None:
     place = builders.restaurant(slug="first")
     Restaurant.objects.filter(pk=place.pk).update(slug="second")
     assert FormerSlug.objects.get(slug="first").restaurant_id == place.pk
@@ -129,14 +129,14 @@ def test_who_is_deleted_is_found_nowhere_though_its_sources_went_before_it() -> 
 def test_of_two_that_change_a_restaurant_at_once_the_later_does_not_show_what_was_before() -> None:
     place = builders.restaurant(name="Before")
     other = builders.source("osm")
-    changed, told = threading.Event(), threading.Event()
+    changed, result = threading.Event(), threading.Event()
 
     def rename() -> None:
         with transaction.atomic():
             Restaurant.objects.filter(pk=place.pk).update(name="After")
             changed.set()
             # Meanwhile the other comes to the row and waits for it.
-            told.wait(0.3)
+            result.wait(0.3)
         connection.close()
 
     thread = threading.Thread(target=rename)
@@ -145,7 +145,7 @@ def test_of_two_that_change_a_restaurant_at_once_the_later_does_not_show_what_wa
     SourceRecord.objects.create(
         restaurant=place, source=other, record="node/1", digest="0" * 64, fields=[], updated_at=builders.NOW
     )
-    told.set()
+    result.set()
     thread.join()
     row = SearchRow.objects.get(pk=place.pk)
     assert (row.name, row.sources) == ("after", ["osm"])

@@ -196,14 +196,14 @@ def test_a_review_is_shown_with_its_photos_and_the_reply() -> None:
 @pytest.mark.parametrize(
     "text", ['"Best" \\o/', "a\nb\tc\r\x01\x1f\x7f", "</script>&\u2028", "早餐 🍜 \U0010ffff", "{}%s:x"]
 )
-def test_what_guests_and_owners_wrote_is_told_letter_by_letter(text: str) -> None:
+def test_text_of_guests_and_owners_is_shown_verbatim(text: str) -> None:
     place = builders.restaurant(slug="told")
     moment = datetime(2026, 2, 3, 23, 59, 59, 999_999, tzinfo=UTC)
     builders.review(place, text, author=text, created_at=moment, owner_reply=text, owner_replied_at=moment, lang="")
     (row,) = listing.list_reviews(place, ReviewQuery(), now=NOW).values
-    told = {"text": text, "created_at": "2026-02-03T23:59:59Z"}
-    assert {name: row[name] for name in ("text", "author", "created_at")} == {**told, "author": text}
-    assert (row["owner_reply"], row["lang"], row["visited_on"], row["photos"]) == (told, None, None, [])
+    result = {"text": text, "created_at": "2026-02-03T23:59:59Z"}
+    assert {name: row[name] for name in ("text", "author", "created_at")} == {**result, "author": text}
+    assert (row["owner_reply"], row["lang"], row["visited_on"], row["photos"]) == (result, None, None, [])
 
 
 def test_a_page_costs_one_query_and_the_lines_of_its_sources_however_many_it_shows(

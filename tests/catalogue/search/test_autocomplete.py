@@ -55,7 +55,7 @@ def test_the_letters_that_were_typed_are_highlighted_in_the_text_as_it_is_writte
     assert suggest("smorrebrod")[0].highlight == ((0, 10),)
 
 
-def test_a_letter_that_is_folded_into_two_is_one_in_the_text() -> None:
+def test_character_that_folds_into_two_counts_as_one_in_the_text() -> None:
     place("Bæst Pizza")
 
     assert suggest("baes")[0].highlight == ((0, 3),)
@@ -71,7 +71,7 @@ def test_all_kinds_are_suggested_and_a_whole_name_comes_first() -> None:
     assert texts("tivoli gar")[0] == ("landmark", "Tivoli Gardens")
 
 
-def test_a_landmark_is_told_by_the_name_that_was_typed() -> None:
+def test_landmark_is_shown_by_the_name_that_was_typed() -> None:
     made = builders.landmark("The Little Mermaid", "Den lille Havfrue", market="copenhagen", prominence=80)
 
     found = suggest("den lille")[0]
@@ -79,7 +79,7 @@ def test_a_landmark_is_told_by_the_name_that_was_typed() -> None:
     assert suggest("little")[0].text == "The Little Mermaid"
 
 
-def test_a_cuisine_is_found_in_another_language_and_told_in_english() -> None:
+def test_cuisine_is_found_in_another_language_and_shown_in_english() -> None:
     reference_data.load_reference_data()
 
     assert texts("fisk og") == [("cuisine", "Seafood")]
@@ -106,7 +106,7 @@ def test_near_a_point_the_near_ones_come_first_and_those_of_other_markets_not_at
 
 
 @pytest.mark.parametrize("q", ["fiskabar", "fisebar", "fiskeebar", "fisekbar", "kodbyans fis", "xiskebar"])
-def test_one_letter_may_be_wrong_in_a_word_of_five(q: str) -> None:
+def test_word_of_five_letters_may_have_one_error(q: str) -> None:
     place("Kødbyens Fiskebar")
 
     assert texts(q) == [("restaurant", "Kødbyens Fiskebar")]
@@ -139,9 +139,9 @@ def test_a_rare_name_is_found_beyond_the_best_known(monkeypatch: pytest.MonkeyPa
 
 
 def test_closed_and_merged_restaurants_are_not_suggested() -> None:
-    kept = place("Fiskebar")
+    stored = place("Fiskebar")
     place("Fiskehus", status="permanently_closed")
-    place("Fiskestand", merged_into=kept)
+    place("Fiskestand", merged_into=stored)
 
     assert texts("fiske") == [("restaurant", "Fiskebar")]
 

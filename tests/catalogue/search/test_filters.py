@@ -154,8 +154,8 @@ def test_each_filter_and_several_at_once_find_what_the_words_say_in_each_order(s
             asked = [name for name in asked if name != "ll"]
         sorts = [Sort.BEST, Sort.REVIEWS, Sort.RATING, *([Sort.DISTANCE] if "ll" in given else [])]
         query = Query(**given, sort=random.choice(sorts), limit=50, include_total=True, facets=())
-        kept = [place for place in places if all(REFERENCE[name][1](place) for name in asked)]
-        expected = [place.slug for place in sorted(kept, key=order(query))]
+        remaining = [place for place in places if all(REFERENCE[name][1](place) for name in asked)]
+        expected = [place.slug for place in sorted(remaining, key=order(query))]
         page = search.search_restaurants(query, now=NOW)
         assert [hit.slug for hit in page.hits] == expected[:50], (chosen, query)
         assert page.total is not None
@@ -170,21 +170,21 @@ def test_each_filter_and_several_at_once_find_what_the_words_say_in_each_order(s
 def _facets_count_all_that_match(places: list[Restaurant]) -> None:
     query = Query(ll=TIVOLI, price_max=3, limit=1, facets=tuple(Facet))
     facets = search.search_restaurants(query, now=NOW).facets
-    kept = [place for place in places if metres(place) <= 1_500 and (place.price_level or 9) <= 3]
+    remaining = [place for place in places if metres(place) <= 1_500 and (place.price_level or 9) <= 3]
     assert facets is not None
-    assert (facets.counted.value, facets.counted.is_exact) == (len(kept), True)
+    assert (facets.counted.value, facets.counted.is_exact) == (len(remaining), True)
     found = {name: {bucket.value: bucket.count for bucket in buckets} for name, buckets in facets.counts.items()}
     assert found == {
-        "cuisine": Counter(cuisine for place in kept for cuisine in place.cuisines),
-        "price": Counter(str(place.price_level) for place in kept),
+        "cuisine": Counter(cuisine for place in remaining for cuisine in place.cuisines),
+        "price": Counter(str(place.price_level) for place in remaining),
         "rating": {
-            least: sum(place.rating is not None and place.rating >= Decimal(least) for place in kept)
-            for least in ("4.5", "4.0", "3.5", "3.0")
+            minimum: sum(place.rating is not None and place.rating >= Decimal(minimum) for place in remaining)
+            for minimum in ("4.5", "4.0", "3.5", "3.0")
         },
-        "neighborhood": Counter(str(place.neighborhood) for place in kept if place.neighborhood),
-        "attributes": Counter(tag for place in kept for tag in tags(place)),
-        "open_now": {"now": sum(is_night(place) for place in kept)},
-        "market": Counter(place.market_id for place in kept),
+        "neighborhood": Counter(str(place.neighborhood) for place in remaining if place.neighborhood),
+        "attributes": Counter(tag for place in remaining for tag in tags(place)),
+        "open_now": {"now": sum(is_night(place) for place in remaining)},
+        "market": Counter(place.market_id for place in remaining),
     }
     assert [bucket.label for bucket in facets.counts["market"] if bucket.value == "malmo"] == ["Malmo"]
     assert [bucket.label for bucket in facets.counts["cuisine"] if bucket.value == "pizza"] == ["Pizza"]
@@ -277,8 +277,8 @@ def test_a_total_is_counted_to_a_bound() -> None:
     place = builders.restaurant()
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
-        kept = [field for field in SearchRow._meta.fields if not (field.primary_key or field.generated)]
-        columns = ", ".join(str(field.column) for field in kept)
+        remaining = [field for field in SearchRow._meta.fields if not (field.primary_key or field.generated)]
+        columns = ", ".join(str(field.column) for field in remaining)
         cursor.execute(
             f"INSERT INTO catalogue_searchrow (restaurant_id, {columns}) SELECT gen_random_uuid(), {columns}"  # noqa: S608  # names of columns
             " FROM catalogue_searchrow, generate_series(1, 10000) WHERE restaurant_id = %s",

@@ -32,7 +32,7 @@ def test_tivoli_means_tivoli_gardens_in_copenhagen() -> None:
     assert (found.name, found.market, found.kind) == ("Tivoli Gardens", "copenhagen", "park")
 
 
-def test_a_place_of_another_market_is_not_suggested_but_where_it_lies_is_told() -> None:
+def test_place_of_another_market_is_not_suggested_but_its_market_is_named() -> None:
     reference_data.load_reference_data()
     with pytest.raises(landmarks.PlaceNotResolved) as refusal:
         resolve("tivoli gardens", market="tokyo")
@@ -84,7 +84,7 @@ def test_a_begun_word_goes_after_a_begun_name() -> None:
     assert [found.place.name, *(place.name for place in found.alternatives)] == ["Park Lane", "Parken Stadium"]
 
 
-def test_of_equal_names_the_most_prominent_is_meant_and_the_others_are_told() -> None:
+def test_of_equal_names_the_best_known_is_used_and_the_others_are_listed() -> None:
     builders.landmark("Chinatown", market="london", prominence=40)
     builders.landmark("Chinatown", market="singapore", prominence=80)
     builders.landmark("Chinatown", prominence=99)

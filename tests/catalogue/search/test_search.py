@@ -123,7 +123,7 @@ def test_the_last_word_may_be_unfinished() -> None:
     assert names(q="kodbyens fi") == ["Kødbyens Fiskebar"]
 
 
-def test_a_single_letter_is_a_word_and_not_the_beginning_of_one() -> None:
+def test_single_letter_is_a_word_and_not_a_prefix() -> None:
     builders.restaurant(name="Noma")
     builders.restaurant(name="Plan B")
     assert names(q="n") == []
@@ -240,7 +240,7 @@ def test_hours_of_special_days_alone_say_nothing_after_the_last_of_them() -> Non
     assert [find(NOW + timedelta(hours=hours))[0].values["open_now"] for hours in (0, 4, 6)] == [True, False, None]
 
 
-def test_a_closure_counts_before_the_spans_are_computed_anew() -> None:
+def test_closure_applies_before_the_open_intervals_are_recomputed() -> None:
     builders.restaurant(hours=builders.week("18:00", "03:00"))
     open_intervals.refresh_open_intervals(now=NOW)
     Restaurant.objects.update(status="temporarily_closed")

@@ -150,7 +150,7 @@ def test_what_is_written_has_the_keys_and_types_of_the_document() -> None:
     assert as_documented(BatchAnswer, written) == orjson.loads(written)
 
 
-def test_a_hit_is_written_to_the_letter() -> None:
+def test_hit_has_exactly_this_json() -> None:
     builders.market("reykjavik", timezone="Atlantic/Reykjavik")
     builders.slot(fiskebar(), starts_at=NOW + timedelta(hours=1))
     builders.restaurant(hours=builders.week("17:00", "23:30"), market_id="reykjavik", latitude=TIVOLI[0] + 0.006)
@@ -173,7 +173,7 @@ def test_a_hit_is_written_to_the_letter() -> None:
 
 
 @pytest.mark.usefixtures("_saturday_evening")
-def test_letters_that_nobody_encoded_are_understood(client: Client) -> None:
+def test_unencoded_characters_are_accepted(client: Client) -> None:
     builders.landmark("Kødbyen", market="copenhagen")
     assert client.get("/v1/restaurants?near=Kødbyen").json()["query"]["resolved"]["name"] == "Kødbyen"
 
@@ -219,8 +219,8 @@ def test_a_batch_comes_in_the_order_asked_and_says_what_has_become_of_the_rest()
         builders.restaurant(slug=slug)
     Restaurant.objects.filter(slug="old").update(slug="new")
     Restaurant.objects.filter(slug="gone").update(status="permanently_closed")
-    kept = Restaurant.objects.get(slug="c")
-    Restaurant.objects.filter(slug="double").update(merged_into=kept)
+    rows = Restaurant.objects.get(slug="c")
+    Restaurant.objects.filter(slug="double").update(merged_into=rows)
     Restaurant.objects.filter(slug="erased").update(erased_at=NOW)
     with costing(1):
         batch = search.look_up_slugs(["c", "nobody", "old", "gone", "a", "double", "erased", "a"], now=NOW)

@@ -47,8 +47,8 @@ def test_a_diet_is_named_without_its_prefix() -> None:
     reference_data.load_reference_data()
 
     Vocabulary.load().check_diets(["vegan", "gluten_free"])
-    said, param, suggestions = refusal_of("diets", "vegen")
-    assert said.startswith("Unknown diet `vegen`. Did you mean `vegan`? Known: dairy_free, egg_free, ")
+    message, param, suggestions = refusal_of("diets", "vegen")
+    assert message.startswith("Unknown diet `vegen`. Did you mean `vegan`? Known: dairy_free, egg_free, ")
     assert (param, suggestions[0]) == ("diet", "vegan")
 
 

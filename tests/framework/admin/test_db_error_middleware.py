@@ -22,7 +22,7 @@ def hold(place: Restaurant, *, is_held: threading.Event, is_over: threading.Even
 
 
 @pytest.mark.django_db(transaction=True)
-def test_staff_are_told_in_words_that_somebody_else_is_writing_the_row() -> None:
+def test_staff_get_a_message_when_another_transaction_writes_the_row() -> None:
     staff = tests.support.builders.staff()
     place, other = builders.restaurant(slug="noma"), builders.restaurant(slug="geranium")
     list_of_all = address(Restaurant, "changelist")

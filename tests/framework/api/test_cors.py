@@ -10,7 +10,7 @@ PREFLIGHT = {"origin": "https://shop.example", "access-control-request-method": 
 
 
 @pytest.mark.parametrize("path", ["/api/v1/orders", "/v1/restaurants"])
-def test_a_preflight_needs_no_key_and_counts_for_nobody(path: str) -> None:
+def test_preflight_request_needs_no_key_and_is_not_counted(path: str) -> None:
     response = Client().options(path, headers=PREFLIGHT | {"access-control-request-headers": "authorization"})
     assert (response.status_code, response.content) == (204, b"")
     assert response["Access-Control-Allow-Origin"] == "*"

@@ -38,13 +38,13 @@ def test_a_whole_number_beyond_64_bits_is_refused() -> None:
         parse(b'{"a": 100000000000000000000}')
 
 
-def test_a_malformed_body_is_told_by_line_and_column() -> None:
+def test_malformed_body_is_reported_with_line_and_column() -> None:
     with pytest.raises(MalformedBody) as refused:
         parse(b'{"a": 1,\n "b" 2}')
     assert refused.value.message == "The body is not JSON: Expecting ':' delimiter at line 2, column 6."
 
 
-def test_where_unclean_text_stands_is_told_in_bounded_words() -> None:
+def test_position_of_invalid_text_is_reported_with_limited_length() -> None:
     # A name of half a megabyte is not written out for each of its 200,000 elements.
     with pytest.raises(MalformedBody) as refused:
         parse(b'{"' + b"k" * 500_000 + b'": [' + b"0," * 200_000 + b'"\\u0000"]}')

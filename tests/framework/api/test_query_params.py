@@ -152,7 +152,7 @@ def test_a_market_that_was_known_a_moment_ago_is_refused_once_it_is_gone() -> No
         search.SearchParams.read(build_request("market=copenhagen"))
 
 
-def test_what_a_short_query_string_said_is_read_alike_again_and_is_its_readers_own() -> None:
+def test_cached_parse_of_a_short_query_string_returns_a_copy() -> None:
     first = paid_groups.ReviewParams.read(build_request("sort=newest"))
     first.clear()
     assert paid_groups.ReviewParams.read(build_request("sort=newest"))["sort"] == "newest"

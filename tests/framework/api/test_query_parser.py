@@ -26,7 +26,7 @@ def test_parameters_are_read_decoded() -> None:
     assert read("a=1&b=x+y%20z%26&c=%C3%A6", "a", "b", "c") == {"a": "1", "b": "x y z&", "c": "æ"}
 
 
-def test_letters_that_nobody_encoded_are_read_as_utf_8() -> None:
+def test_unencoded_characters_are_read_as_utf_8() -> None:
     assert read("near=Rådhuspladsen", "near") == {"near": "Rådhuspladsen"}
 
 

@@ -219,7 +219,7 @@ def test_a_count_lives_as_long_as_its_window_from_its_first_call() -> None:
 
 
 # The store away
-def test_forgetting_all_counts_leaves_what_others_keep_in_the_store() -> None:
+def test_clearing_counts_preserves_other_keys_of_the_store() -> None:
     counters = caches["limits"]
     with redis.Redis.from_url(settings.REDIS_URL) as store:
         store.set("canary", "alive", ex=60)
@@ -273,7 +273,7 @@ def test_that_the_store_is_away_is_logged_once(venue: Venue, caplog: pytest.LogC
 
 
 @pytest.mark.django_db
-def test_a_doorway_that_breaks_answers_in_json_with_the_rate_headers(
+def test_failing_middleware_answers_in_json_with_the_rate_headers(
     venue: Venue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:

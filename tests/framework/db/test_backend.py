@@ -116,7 +116,7 @@ def test_a_server_that_is_gone_is_no_server_that_is_slow(tmp_path: Path) -> None
             assert not base.answers_probe(line.pgconn)
 
 
-def test_a_connection_that_rests_is_looked_at_and_not_asked(db: None) -> None:
+def test_idle_connection_is_checked_without_a_query(db: None) -> None:
     other = connection.copy()
     try:
         other.ensure_connection()

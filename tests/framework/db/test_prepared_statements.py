@@ -44,7 +44,7 @@ def test_errors_are_those_of_django() -> None:
 
 
 @pytest.mark.django_db
-def test_statements_are_counted_where_somebody_counts_and_give_the_same() -> None:
+def test_statements_return_the_same_while_they_are_counted() -> None:
     statement = "SELECT %(moment)s::timestamptz, ARRAY[1, 2], 'a'::text, '{\"a\": 1}'::jsonb, 4.5::numeric WHERE 1 = 1"
     values = {"moment": dt.datetime(2026, 11, 22, 15, tzinfo=dt.UTC)}
     plain = prepared_statements.fetch_all(statement, values)

@@ -165,7 +165,7 @@ def test_a_row_missing_on_the_replica_is_read_from_the_primary(shop: Shop) -> No
     assert shop.fallbacks()["refused"] - before == 2
 
 
-def test_a_replica_that_stops_is_noticed_by_nobody_but_staff(shop: Shop, place: Restaurant) -> None:
+def test_stopped_replica_is_noticed_only_by_staff(shop: Shop, place: Restaurant) -> None:
     shop.standby.server.stop()
     assert [shop.get("/v1/restaurants/noma").status_code for _ in range(5)] == [200] * 5
     assert shop.fallbacks()["away"] >= 4
@@ -222,7 +222,7 @@ def test_a_transaction_stays_where_it_is(place: Restaurant, nearby: None) -> Non
         assert read_replica.read_from_replica(side) == "primary"
 
 
-def test_a_statement_that_takes_too_long_is_not_begun_anew(place: Restaurant, nearby: None) -> None:
+def test_statement_that_timed_out_is_not_retried(place: Restaurant, nearby: None) -> None:
     begun = []
 
     def read() -> None:

@@ -114,7 +114,7 @@ def test_without_a_token_this_machine_may_read(client: Client, settings: LazySet
     ],
 )
 @pytest.mark.django_db
-def test_without_a_token_nobody_reads_from_elsewhere_or_through_a_proxy(
+def test_metrics_without_a_token_are_refused_to_other_hosts_and_through_a_proxy(
     client: Client, settings: LazySettings, hops: int, payload: Mapping[str, str]
 ) -> None:
     settings.METRICS_TOKEN, settings.PUBLIC_BASE_URL, settings.TRUSTED_PROXIES = "", "http://127.0.0.1:8000", hops
@@ -133,7 +133,7 @@ def test_an_installation_with_a_public_address_has_a_proxy_that_may_say_nothing(
 
 # What the ledger says
 @pytest.mark.django_db
-def test_the_ledger_is_told_exactly(client: Client) -> None:
+def test_ledger_page_shows_exact_amounts(client: Client) -> None:
     line(1)
     line(2, amount_usdc=Decimal("0.004"), state=State.SETTLED)
     line(3, products=["reviews", "context"], tier="pro", form="v2", amount_usdc=Decimal("0.005"))
@@ -172,7 +172,7 @@ def test_without_any_audit_its_age_is_that_of_the_oldest_payment(client: Client)
 
 
 @pytest.mark.django_db
-def test_the_audits_of_seven_days_are_told_and_a_clean_one_silences_none(client: Client) -> None:
+def test_audits_of_seven_days_are_shown_and_a_clean_one_hides_none(client: Client) -> None:
     line(1, created_at=timezone.now() - timedelta(days=30))
     now = timezone.now()
     for first, age, orphans in ((0, 24 * 7 + 1, 5), (10, 26, 1), (20, 26, 2), (30, 2, 0)):

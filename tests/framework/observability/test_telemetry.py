@@ -91,7 +91,7 @@ def output(span: Any) -> dict[str, Any]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_errors_and_times_are_told_with_the_id_of_the_call_and_nothing_of_the_caller(
+def test_errors_and_times_are_reported_with_the_request_id_and_without_personal_data(
     venue: Venue, tmp_path: Path
 ) -> None:
     key = builders.key(venue).text
@@ -160,7 +160,7 @@ def test_a_receiver_without_its_extra_stops_the_start(
         load_settings()
 
 
-def test_nothing_is_loaded_for_receivers_that_nobody_has_named() -> None:
+def test_nothing_is_loaded_without_configured_receivers() -> None:
     program = "import config.wsgi, sys; print([name for name in sys.modules if name.startswith({names})])"
     names = ("sentry_sdk", "opentelemetry.exporter")
     done = subprocess.run(

@@ -93,12 +93,12 @@ def test_a_menu_is_written_with_its_categories_and_then_its_dishes(staff: Client
 
 def test_publishing_is_an_action_and_orders_follow(staff: Client, venue: Venue) -> None:
     menu = builders.menu(venue)
-    for name, said, published, total in (
+    for name, message, published, total in (
         ("unpublish", "1 unpublished.", False, None),
         ("publish", "1 published.", True, Decimal("19.00")),
     ):
         response = staff.post(MENUS, {"action": name, "_selected_action": [str(menu.pk)]})
-        assert builders.messages_of(response)[-1] == said
+        assert builders.messages_of(response)[-1] == message
         menu.refresh_from_db()
         assert (menu.is_published, builders.order(venue).total) == (published, total)
 
@@ -141,13 +141,13 @@ def test_only_categories_of_its_own_menu_can_be_chosen(staff: Client, venue: Ven
 
 
 def test_a_price_that_the_currency_cannot_pay_is_refused(staff: Client) -> None:
-    for currency, price, said in (
+    for currency, price, message in (
         ("EUR", "6.505", "A price in EUR has at most 2 decimals."),
         ("JPY", "6.5", "A price in JPY has at most 0 decimals."),
     ):
         menu = builders.menu(builders.venue(currency, currency=currency), margherita="9")
         path = f"{DISHES}{menu.items.get().pk}/change/"
-        assert errors_of(staff.post(path, dish(menu, menu.categories.get(), price=price))) == {"price": [said]}
+        assert errors_of(staff.post(path, dish(menu, menu.categories.get(), price=price))) == {"price": [message]}
         assert menu.items.get().price == 9
 
 
@@ -362,9 +362,9 @@ def test_a_venue_keeps_its_currency_while_its_menu_has_dishes(staff: Client, ven
     path = f"/admin/accounts/{form[:-5]}/{venue.account_id if inline else venue.pk}/change/"
     fields = form_of(staff.get(path), form) | {f"{inline}currency": "JPY", f"{inline}name": "Another"}
     refused = staff.post(path, fields)
-    said = "The menu prices are in EUR. Remove the dishes before you change the currency."
+    message = "The menu prices are in EUR. Remove the dishes before you change the currency."
     assert refused.status_code == 200
-    assert said in refused.content.decode()
+    assert message in refused.content.decode()
     venue.refresh_from_db()
     assert (venue.currency, venue.name) == ("EUR", "Trattoria")
     menu.items.all().delete()

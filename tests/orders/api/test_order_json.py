@@ -24,16 +24,16 @@ ORDERS = "/api/v1/orders"
 NOON = datetime(2026, 11, 21, 12, 0, 0, 999_999, tzinfo=UTC)
 
 
-def in_json(told: object) -> bytes:
+def in_json(value: object) -> bytes:
     """The bytes that callers get: the database writes some of them."""
-    return JSONRenderer().render(told)
+    return JSONRenderer().render(value)
 
 
 @pytest.mark.parametrize(
     ("currency", "price"), [("EUR", "9.50"), ("EUR", "10"), ("JPY", "950"), ("KWD", "1.255"), ("EUR", None)]
 )
 @pytest.mark.django_db
-def test_an_order_is_told_as_its_serializer_tells_it(currency: str, price: str | None) -> None:
+def test_order_json_equals_its_serializer(currency: str, price: str | None) -> None:
     venue = builders.venue(currency=currency, timezone="Pacific/Auckland")
     if price:
         builders.menu(venue, margherita=price, water=price)
@@ -56,17 +56,17 @@ def test_an_order_is_told_as_its_serializer_tells_it(currency: str, price: str |
 
 
 @pytest.mark.django_db
-def test_the_event_of_an_order_says_what_its_caller_was_told(api: Client, venue: Venue) -> None:
+def test_event_of_an_order_equals_the_response_to_its_caller(api: Client, venue: Venue) -> None:
     builders.menu(venue, margherita="9.50")
     for number in (1, 2):
-        told = api.post(ORDERS, builders.order_body(), content_type="application/json").json()
-        assert told["number"] == number
-        assert Event.objects.latest("created_at").record == told
-        assert api.get(f"{ORDERS}/{told['id']}").json() == told
+        body = api.post(ORDERS, builders.order_body(), content_type="application/json").json()
+        assert body["number"] == number
+        assert Event.objects.latest("created_at").record == body
+        assert api.get(f"{ORDERS}/{body['id']}").json() == body
 
 
 @pytest.mark.django_db
-def test_an_order_of_another_venue_and_one_of_no_form_are_not_told(venue: Venue, other_venue: Venue) -> None:
+def test_order_of_another_venue_and_malformed_id_are_both_not_found(venue: Venue, other_venue: Venue) -> None:
     order = builders.order(other_venue)
     assert order_json.find_record(order.public_id, venue=venue) is None
     assert order_json.find_record("ord_nonsense", venue=venue) is None

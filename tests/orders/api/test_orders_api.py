@@ -191,8 +191,8 @@ def test_a_hundred_lines_are_accepted(api: Client) -> None:
 )
 @pytest.mark.django_db
 def test_a_wrong_order_is_refused_by_name(api: Client, changes: dict[str, Any], param: str, message: str) -> None:
-    ((found, said),) = problems(post(api, **changes))
-    assert (found, said[: len(message)]) == (param, message)
+    ((found, note),) = problems(post(api, **changes))
+    assert (found, note[: len(message)]) == (param, message)
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_a_wrong_order_is_refused_by_name(api: Client, changes: dict[str, Any], 
 @pytest.mark.django_db
 def test_a_wrong_line_is_refused_by_its_place(api: Client, changes: dict[str, Any], param: str, message: str) -> None:
     good = {"menu_item_id": "margherita", "quantity": 2}
-    ((found, said),) = problems(post(api, items=[good, good | changes]))
-    assert (found, said[: len(message)]) == (f"items[1].{param}", message)
+    ((found, text),) = problems(post(api, items=[good, good | changes]))
+    assert (found, text[: len(message)]) == (f"items[1].{param}", message)
 
 
 @pytest.mark.parametrize("field", ["customer_id", "items", "payment_method"])
@@ -232,7 +232,7 @@ def test_what_is_required_is_named(api: Client, field: str) -> None:
 
 
 @pytest.mark.django_db
-def test_all_problems_are_told_at_once(api: Client) -> None:
+def test_all_problems_are_reported_at_once(api: Client) -> None:
     body = {"custmer_id": "x", "items": [{"quantity": 0}, 5], "payment_method": "card", "metadata": 7}
     found = problems(api.post(ORDERS, body, content_type="application/json"))
     assert [param for param, _ in found] == [
@@ -299,7 +299,7 @@ def test_a_status_that_does_not_exist_is_refused(api: Client, venue: Venue, stat
 
 
 @pytest.mark.django_db
-def test_a_status_that_does_not_exist_is_told_those_that_do(api: Client, venue: Venue) -> None:
+def test_unknown_status_error_lists_the_known_statuses(api: Client, venue: Venue) -> None:
     error = move(api, builders.order(venue).public_id, "done").json()["error"]
     assert error["message"] == "`status`: This must be one of: pending, completed, cancelled."
 
@@ -338,7 +338,7 @@ def test_the_status_that_an_order_has_changes_nothing(api: Client, venue: Venue,
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_order_that_somebody_holds_too_long_is_told_to_come_back() -> None:
+def test_request_for_an_order_locked_too_long_is_asked_to_retry() -> None:
     venue = builders.venue()
     api, order = builders.client(venue), builders.order(venue)
     holder = connection.copy()

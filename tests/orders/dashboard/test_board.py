@@ -107,7 +107,7 @@ def test_a_change_that_is_committed_late_is_seen_though_others_are_newer(venue: 
     assert "late" in answer.content.decode()
 
 
-def test_at_midnight_of_the_venue_the_board_begins_anew(venue: Venue, kitchen: Client, noon: Any) -> None:
+def test_board_is_empty_after_midnight_of_the_venue(venue: Venue, kitchen: Client, noon: Any) -> None:
     builders.order(venue, status="completed")
     seen = stamp_of(kitchen.get(at(venue)))
     noon.move_to(datetime(2026, 11, 21, 22, 59, 59, tzinfo=UTC))
@@ -159,15 +159,15 @@ def test_a_tap_completes_and_another_takes_it_back(venue: Venue, kitchen: Client
     assert 'id="undo"' not in back
     order.refresh_from_db()
     assert order.status == "pending"
-    told = Event.objects.filter(subject=order.pk).order_by("created_at", "id").values_list("type", "actor")
-    assert list(told) == [
+    result = Event.objects.filter(subject=order.pk).order_by("created_at", "id").values_list("type", "actor")
+    assert list(result) == [
         ("order.created", "system"),
         ("order.completed", "staff:kitchen@example.com"),
         ("order.reopened", "staff:kitchen@example.com"),
     ]
 
 
-def test_who_cancels_says_why_and_the_api_is_not_told(venue: Venue, kitchen: Client) -> None:
+def test_cancellation_reason_of_staff_is_not_in_the_api(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     for wrong, words in (
         ({}, "Select a reason."),
@@ -184,8 +184,8 @@ def test_who_cancels_says_why_and_the_api_is_not_told(venue: Venue, kitchen: Cli
     assert "Sold out: no more basil" in text
     order.refresh_from_db()
     assert (order.status, order.cancelled_because) == ("cancelled", "Sold out: no more basil")
-    told = builders.client(venue).get(f"/api/v1/orders/{order.public_id}").json()
-    assert "basil" not in str(told) + str(Event.objects.latest("id").record)
+    body = builders.client(venue).get(f"/api/v1/orders/{order.public_id}").json()
+    assert "basil" not in str(body) + str(Event.objects.latest("id").record)
 
 
 def test_a_card_that_another_tablet_has_moved_says_so(venue: Venue, kitchen: Client) -> None:
@@ -200,7 +200,7 @@ def test_a_card_that_another_tablet_has_moved_says_so(venue: Venue, kitchen: Cli
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_taps_at_once_one_moves_the_order_and_the_other_is_told() -> None:
+def test_of_two_concurrent_taps_one_moves_the_order_and_the_other_gets_a_message() -> None:
     venue = builders.venue()
     tablets = [users.member(venue, "kitchen"), users.member(venue, "host")]
     start = Barrier(2)
@@ -281,7 +281,7 @@ def test_our_own_staff_are_asked_no_more_often(venue: Venue) -> None:
     assert look(staff, venue, seen).status_code == 204
 
 
-def test_a_board_whose_person_has_signed_out_is_told_so(venue: Venue, client: Client) -> None:
+def test_board_tells_a_signed_out_user(venue: Venue, client: Client) -> None:
     assert look(client, venue, "x").status_code == 401
     assert client.get(at(venue)).headers["Location"].startswith("/account/login/")
 

@@ -76,22 +76,22 @@ def test_a_menu_is_written_published_and_ordered_from(manager: Client, venue: Ve
     page = text(manager.get(root(venue)))
     assert NASTY not in page
     assert "9.50 EUR" in page
-    told = text(manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True))
-    assert "The menu was published. Orders are now limited to its dishes and use its prices." in told
+    result = text(manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True))
+    assert "The menu was published. Orders are now limited to its dishes and use its prices." in result
     answer = builders.client(venue).post("/api/v1/orders", builders.order_body(), content_type="application/json")
     assert (answer.status_code, answer.json()["total"]) == (201, "19.00")
-    told = text(manager.post(f"{root(venue)}/publish", {"to": "unpublished"}, follow=True))
-    assert "The menu was unpublished. Orders accept any item id again." in told
+    result = text(manager.post(f"{root(venue)}/publish", {"to": "unpublished"}, follow=True))
+    assert "The menu was unpublished. Orders accept any item id again." in result
 
 
 def test_an_empty_menu_is_not_published(manager: Client, venue: Venue) -> None:
-    told = text(manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True))
-    assert "The menu has no dishes, so every order would be rejected. Add a dish first." in told
+    result = text(manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True))
+    assert "The menu has no dishes, so every order would be rejected. Add a dish first." in result
     assert not Menu.objects.filter(is_published=True).exists()
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         ({"price": "9.505"}, "A price in EUR has at most 2 decimals."),
         ({"price": "9,50"}, "Enter a number."),
@@ -105,7 +105,7 @@ def test_an_empty_menu_is_not_published(manager: Client, venue: Venue) -> None:
     ids=["decimals", "comma", "negative", "infinite", "tax", "twice", "nul", "category"],
 )
 def test_a_dish_is_refused_by_the_rules_of_the_model(
-    manager: Client, venue: Venue, fields: dict[str, str], told: str
+    manager: Client, venue: Venue, fields: dict[str, str], message: str
 ) -> None:
     menu = builders.menu(venue)
     dish = {
@@ -117,7 +117,7 @@ def test_a_dish_is_refused_by_the_rules_of_the_model(
     }
     answer = manager.post(f"{root(venue)}/items/new", dish | fields)
     assert answer.status_code == 400
-    assert told in text(answer)
+    assert message in text(answer)
     assert 'value="Bufala"' in text(answer)
     assert menu.items.count() == 1
 
@@ -172,22 +172,22 @@ def test_dishes_and_categories_are_moved(manager: Client, venue: Venue) -> None:
     assert refs(manager, venue) == ["margherita", "bufala", "capricciosa"]
     drinks = menu.categories.create(name="Drinks", position=1)
     builders.dish(menu, "water", category=drinks)
-    told = text(manager.post(f"{root(venue)}/categories/{drinks.pk}/move", {"to": "up"}, follow=True))
-    assert "Drinks was moved up." in told
+    result = text(manager.post(f"{root(venue)}/categories/{drinks.pk}/move", {"to": "up"}, follow=True))
+    assert "Drinks was moved up." in result
     assert refs(manager, venue)[0] == "water"
 
 
-def test_a_category_with_dishes_is_kept(manager: Client, venue: Venue) -> None:
+def test_category_with_dishes_cannot_be_deleted(manager: Client, venue: Venue) -> None:
     menu = builders.menu(venue)
     path = f"{root(venue)}/categories/{menu.categories.get().pk}/remove"
-    told = text(manager.post(path, follow=True))
-    assert "Dishes has 1 dish. Move or delete them first." in told
+    result = text(manager.post(path, follow=True))
+    assert "Dishes has 1 dish. Move or delete them first." in result
     manager.post(f"{root(venue)}/items/{menu.items.get().pk}/remove")
     assert "Deleted: Dishes." in text(manager.post(path, follow=True))
     assert not menu.categories.exists()
 
 
-def test_two_who_change_one_price_are_told_of_each_other(manager: Client, venue: Venue) -> None:
+def test_concurrent_changes_of_one_price_are_reported(manager: Client, venue: Venue) -> None:
     item = builders.menu(venue).items.get()
     shown = {
         "initial-name": item.name,

@@ -78,8 +78,8 @@ def test_a_file_is_shown_first_and_then_applied(manager: Client, venue: Venue) -
     plan = page.context["plan"]
     assert (len(plan.added), len(plan.changed), plan.unchanged, len(plan.missing)) == (1, 1, 1, 1)
     path = page.redirect_chain[-1][0]
-    told = text(manager.post(path, {"version": plan.version, "removes_missing": "on"}, follow=True))
-    assert "Applied: 1 added, 1 changed, 1 deleted." in told
+    result = text(manager.post(path, {"version": plan.version, "removes_missing": "on"}, follow=True))
+    assert "Applied: 1 added, 1 changed, 1 deleted." in result
     assert rows(venue) == [
         ("bufala", "Bufala", "Dishes", "12.00", "10", "", "yes"),
         ("margherita", "Margherita", "Dishes", "10.00", "10", "", "yes"),
@@ -88,8 +88,8 @@ def test_a_file_is_shown_first_and_then_applied(manager: Client, venue: Venue) -
     assert menu.categories.get(name="Desserts").position == 1
     # Once more does nothing: not even where the menu is another by now.
     MenuItem.objects.filter(ref="bufala").delete()
-    told = text(manager.post(path, {"version": plan.version}, follow=True))
-    assert "This file was already applied. It was not applied again." in told
+    result = text(manager.post(path, {"version": plan.version}, follow=True))
+    assert "This file was already applied. It was not applied again." in result
     assert len(rows(venue)) == 2
 
 
@@ -106,7 +106,7 @@ def test_a_column_that_is_left_out_stays_as_it_is(venue: Venue) -> None:
     assert planned(venue, "price,id,name,category\n9.5,margherita,Margherita,Dishes").unchanged == 1
 
 
-def test_a_change_in_between_is_told_and_nothing_is_applied(manager: Client, venue: Venue) -> None:
+def test_concurrent_change_is_reported_and_nothing_is_applied(manager: Client, venue: Venue) -> None:
     builders.menu(venue)
     page = send(manager, venue, HEADER + "margherita,Margherita,Dishes,10.00,10,,yes\n")
     MenuItem.objects.update(price=Decimal("11.00"))
@@ -121,7 +121,7 @@ def test_a_change_in_between_is_told_and_nothing_is_applied(manager: Client, ven
     assert rows(venue)[0][3] == "10.00"
 
 
-def test_what_the_kitchen_sells_out_meanwhile_stays_sold_out(manager: Client, venue: Venue) -> None:
+def test_dish_sold_out_during_an_edit_stays_sold_out(manager: Client, venue: Venue) -> None:
     builders.menu(venue)
     page = send(manager, venue, HEADER + "margherita,Margherita,Dishes,10.00,10,,yes\n")
     MenuItem.objects.all().sell_out(now=timezone.now())
@@ -133,7 +133,7 @@ def test_what_the_kitchen_sells_out_meanwhile_stays_sold_out(manager: Client, ve
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("has_menu", [True, False])
-def test_of_two_who_apply_at_once_one_is_told(has_menu: bool) -> None:
+def test_of_two_concurrent_changes_one_gets_a_conflict_message(has_menu: bool) -> None:
     venue = builders.venue()
     if has_menu:
         builders.menu(venue)
@@ -154,7 +154,7 @@ def test_of_two_who_apply_at_once_one_is_told(has_menu: bool) -> None:
         try:
             import_file.apply_upload(upload, version=version, removes_missing=False, now=timezone.now())
         except import_file.MenuChanged:
-            return "told"
+            return "message"
         finally:
             connection.close()
         return rows_price(upload)
@@ -164,7 +164,7 @@ def test_of_two_who_apply_at_once_one_is_told(has_menu: bool) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         ends = list(pool.map(attempt, uploads))
-    assert sorted(ends)[1] == "told"
+    assert sorted(ends)[1] == "message"
     assert [row[3] for row in rows(venue)] == [min(ends)]
     assert MenuUpload.objects.filter(applied_at=None).count() == 1
 
@@ -219,7 +219,7 @@ def test_the_example_can_be_uploaded(manager: Client, venue: Venue) -> None:
     assert (len(plan.added), plan.errors) == (1, ())
 
 
-def test_each_faulty_line_is_told_with_its_number_and_its_reason(venue: Venue) -> None:
+def test_each_invalid_line_is_reported_with_its_number_and_reason(venue: Venue) -> None:
     assert faults(
         venue,
         "a,A,Dishes,9.50,10,,yes",
@@ -260,7 +260,7 @@ def test_a_faulty_file_is_applied_not_even_in_part(manager: Client, venue: Venue
     assert not MenuItem.objects.exists()
 
 
-def test_semicolons_and_tabs_are_read_and_their_decimal_commas_are_told(venue: Venue) -> None:
+def test_semicolons_and_tabs_are_accepted_and_decimal_commas_are_reported(venue: Venue) -> None:
     for delimiter in (";", "\t"):
         cells = [("id", "name", "category", "price"), ("a", "A, B", "Dishes", "9,50"), ("b", "B", "Dishes", "1,250")]
         plan = planned(venue, "\n".join(delimiter.join(row) for row in cells))
@@ -278,7 +278,7 @@ def test_yen_have_no_decimals(venue: Venue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", "The submitted file is empty."),
         (b"\n\n", "This file is empty."),
@@ -304,10 +304,10 @@ def test_yen_have_no_decimals(venue: Venue) -> None:
         *("lacking", "quote", "cell", "lines"),
     ],
 )
-def test_what_is_no_menu_is_refused_at_its_field(manager: Client, venue: Venue, content: bytes, told: str) -> None:
+def test_what_is_no_menu_is_refused_at_its_field(manager: Client, venue: Venue, content: bytes, message: str) -> None:
     answer = send(manager, venue, content)
     assert answer.status_code == 400
-    assert told in text(answer)
+    assert message in text(answer)
     assert not MenuUpload.objects.exists()
 
 

@@ -217,10 +217,10 @@ def test_an_order_from_a_menu_costs_two_statements_however_long(
     items = [{"menu_item_id": f"dish-{number}", "quantity": 1} for number in range(count)]
     # The menu with those of its items; the order with all that is written down of it.
     with django_assert_num_queries(2):
-        told = commands.place_order(
+        result = commands.place_order(
             venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items
         )
-    assert told["total"] == f"{count}.00"
+    assert result["total"] == f"{count}.00"
 
 
 def test_unknown_ids_are_compared_with_the_few_that_come_near(
@@ -247,8 +247,8 @@ def test_unknown_ids_are_compared_with_the_few_that_come_near(
         pytest.raises(InvalidRequest, match=f"Did you mean `dish-{'x' * 50}-0`") as refused,
     ):
         commands.place_order(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
-    said = [problem.message for problem in refused.value.details]
-    assert (len(said), sum("Did you mean" in words for words in said)) == (100, 3)
+    messages = [problem.message for problem in refused.value.details]
+    assert (len(messages), sum("Did you mean" in words for words in messages)) == (100, 3)
     # Each is made with an empty word.
     assert len(list(filter(None, compared))) == 15
 

@@ -26,14 +26,14 @@ from tests.payments.buyer import aged, signed_by
 from tests.payments.facilitators import hangs_up, serving
 from tests.payments.faults import Story, later
 from tests.payments.short_timeouts import TIMEOUT_S
-from tests.security.live_product import CONTEXT, LONGEST_S, Shop, opened, stocked
+from tests.security.live_product import CONTEXT, MAX_RESPONSE_S, Shop, opened, stocked
 from tests.support.wallets import fresh_wallet, usdc_balance
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 HURRIED = "tests.payments.short_timeout_app:application"
 # What an answer takes besides waiting for the facilitator, on a machine that has other work.
-BESIDES_S = LONGEST_S - 8.0 + 3.0
+BESIDES_S = MAX_RESPONSE_S - 8.0 + 3.0
 
 
 def run_stories(shop: Shop, numbers: range, wallet: Wallet, friend: Wallet) -> list[Story]:
@@ -77,8 +77,8 @@ def check(stories: list[Story], *, before: Decimal) -> None:
     found_out = paid.filter(block=None).exclude(error="")
     lied = [payment for story in stories for payment in story.payments if payment.is_lied_about]
     assert found_out.count() <= len(lied)
-    in_books = paid.exclude(pk__in=found_out.values("pk")).aggregate(total=Sum("amount_usdc"))["total"]
-    assert usdc_balance(settings.PAY_TO) - before == (in_books or 0)
+    in_ledger = paid.exclude(pk__in=found_out.values("pk")).aggregate(total=Sum("amount_usdc"))["total"]
+    assert usdc_balance(settings.PAY_TO) - before == (in_ledger or 0)
 
 
 def confirmable() -> QuerySet[Payment]:
@@ -126,7 +126,7 @@ def test_with_full_timeouts_an_answer_takes_at_most_eight_and_a_half_seconds(
         for web in range(2):
             began = time.monotonic()
             answer = attacked.ask(CONTEXT, headers, web=web)
-            assert time.monotonic() - began < LONGEST_S
+            assert time.monotonic() - began < MAX_RESPONSE_S
             assert answer.status_code == 503
     attacked.mend()
     Payment.objects.update(state=Payment.State.EXPIRED)

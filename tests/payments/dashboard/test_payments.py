@@ -44,7 +44,7 @@ def shown(answer: Any) -> list[str]:
     return re.findall(r"/data/payments/(pay_\w+)", answer.content.decode())
 
 
-def test_the_list_takes_three_queries_beside_those_of_the_doorway(
+def test_list_takes_three_queries_besides_authentication(
     venue: Venue, owner: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(3):
@@ -159,7 +159,7 @@ def test_spending_adds_up_by_the_days_of_the_venue_without_what_goes_back(venue:
         assert owner.get(at(venue, "spending"), {"month": "0000-01"}).status_code == 400
 
 
-def test_spending_takes_three_queries_beside_those_of_the_doorway(
+def test_spending_page_takes_three_queries_besides_authentication(
     venue: Venue, owner: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_num_queries(3 + 5):

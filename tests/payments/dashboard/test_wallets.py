@@ -64,7 +64,7 @@ def account_of(key: Key) -> str | None:
 
 
 # The page
-def test_the_page_takes_five_queries_beside_those_of_the_doorway(
+def test_page_takes_five_queries_besides_authentication(
     venue: Venue, wallets: Mapping[str, Key], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     default_products.create_missing()

@@ -60,7 +60,7 @@ def seen(address: str, tier: Tier, at: datetime) -> None:
     )
 
 
-def somebody() -> str:
+def random_address() -> str:
     return f"0x{token_hex(20)}"
 
 
@@ -186,7 +186,7 @@ def test_money_sent_before_its_holdings_count_is_refund_due_and_buys_later(setti
 # Readings at once
 @pytest.mark.django_db(transaction=True)
 def test_a_reading_waits_for_another_of_the_same_wallet_and_then_counts_it() -> None:
-    address, start, written, may_end = somebody(), datetime.now(UTC), Event(), Event()
+    address, start, written, may_end = random_address(), datetime.now(UTC), Event(), Event()
     seen(address, PREMIUM, start - minutes(60))
 
     def sold() -> None:
@@ -215,7 +215,7 @@ def test_a_reading_waits_for_another_of_the_same_wallet_and_then_counts_it() -> 
 
 
 def test_a_reading_that_comes_late_is_remembered_and_takes_nothing_from_a_younger_one() -> None:
-    address, start = somebody(), datetime.now(UTC)
+    address, start = random_address(), datetime.now(UTC)
     seen(address, PREMIUM, start - minutes(60))
     seen(address, PREMIUM, start)
     seen(address, FREE, start - minutes(1))
@@ -224,7 +224,7 @@ def test_a_reading_that_comes_late_is_remembered_and_takes_nothing_from_a_younge
 
 
 def test_two_readings_of_one_moment_are_one() -> None:
-    address, start = somebody(), datetime.now(UTC)
+    address, start = random_address(), datetime.now(UTC)
     for _ in range(2):
         seen(address, PRO, start)
     assert HoldingSnapshot.objects.count() == 1
@@ -232,7 +232,7 @@ def test_two_readings_of_one_moment_are_one() -> None:
 
 def test_without_an_age_a_reading_counts_at_once(settings: Settings) -> None:
     settings.TIER_UPGRADE_AGE_S = 0
-    address, start = somebody(), datetime.now(UTC)
+    address, start = random_address(), datetime.now(UTC)
     for tier in (PREMIUM, FREE, PRO):
         start += minutes(1)
         seen(address, tier, start)
@@ -278,7 +278,7 @@ def test_after_any_readings_a_tier_is_what_has_lasted(
     settings: Settings, readings: list[Reading], age: timedelta
 ) -> None:
     settings.TIER_UPGRADE_AGE_S = int(age.total_seconds())
-    address, start = somebody(), datetime(2026, 11, 1, tzinfo=UTC)
+    address, start = random_address(), datetime(2026, 11, 1, tzinfo=UTC)
     for count, (at, tier) in enumerate(readings, start=1):
         # In any order: threads may be slow.
         seen(address, tier, start + at)
@@ -293,7 +293,7 @@ def test_after_any_readings_a_tier_is_what_has_lasted(
 
 # What is kept
 def test_a_wallet_that_was_quiet_for_long_keeps_its_tier_and_nothing_else_of_its_readings() -> None:
-    address, start = somebody(), datetime.now(UTC)
+    address, start = random_address(), datetime.now(UTC)
     for day in (40, 35, 30):
         seen(address, PREMIUM, start - timedelta(days=day))
     retention.purge_expired(now=start)
@@ -303,7 +303,7 @@ def test_a_wallet_that_was_quiet_for_long_keeps_its_tier_and_nothing_else_of_its
 
 
 def test_snapshots_of_a_week_are_retained() -> None:
-    address, start = somebody(), datetime.now(UTC)
+    address, start = random_address(), datetime.now(UTC)
     for ago in (timedelta(days=8), timedelta(days=7, seconds=1), timedelta(days=7), timedelta(days=1), minutes(5)):
         seen(address, PRO, start - ago)
     retention.purge_expired(now=start)
@@ -315,7 +315,7 @@ def test_snapshots_of_a_week_are_retained() -> None:
 
 
 def test_a_reading_stays_while_no_younger_one_is_old_enough() -> None:
-    address, start = somebody(), datetime.now(UTC)
+    address, start = random_address(), datetime.now(UTC)
     seen(address, PRO, start - timedelta(days=30))
     seen(address, PRO, start - minutes(5))
     retention.purge_expired(now=start)

@@ -119,10 +119,10 @@ def test_another_venues_area_cannot_be_chosen(manager: Client, venue: Venue, oth
     asked = {"names": "T1", "name": "T1", "seats_min": "1", "seats_max": "2", "priority": "0", "area": str(area.pk)}
     assert manager.post(f"{root(venue)}/tables", asked).status_code == 400
     assert manager.post(f"{root(venue)}/table/new", asked).status_code == 400
-    strange = builders.table(other_venue)
+    foreign = builders.table(other_venue)
     both = {
         "name": "A",
-        "tables": [str(strange.pk), str(builders.table(venue).pk)],
+        "tables": [str(foreign.pk), str(builders.table(venue).pk)],
         "seats_min": "2",
         "seats_max": "4",
     }
