@@ -215,7 +215,7 @@ def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
     builders.restaurant(name="Fisk")
     many: dict[str, Callable[[Any], Any]] = {
         "name": str.upper,
-        "hours": lambda stored_reviews: {"stored_reviews": stored_reviews},
+        "hours": lambda value: {"wrapped": value},
     }
     dataset = replace(
         restaurants.DATASET,
@@ -234,9 +234,9 @@ def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
         _, table = written(read, "csv.gz")
         _, parquet = written(read, "parquet")
     (row,) = export_builders.parse_lines(lines)
-    assert (count, row["name"], set(row["hours"])) == (1, "FISK", {"stored_reviews"})
+    assert (count, row["name"], set(row["hours"])) == (1, "FISK", {"wrapped"})
     assert gzip.decompress(table).decode() == (
-        f'slug,name,hours,empty,none,quoted\n{row["slug"]},FISK,"{{""told"":[1,""a""]}}","",,"a ""b"", c\n"\n'
+        f'slug,name,hours,empty,none,quoted\n{row["slug"]},FISK,"{{""wrapped"":[1,""a""]}}","",,"a ""b"", c\n"\n'
     )
     (flat,) = pq.read_table(io.BytesIO(parquet)).to_pylist()
     assert (flat["name"], flat["hours"], flat["quoted"]) == ("FISK", '{"told":[1,"a"]}', 'a "b", c\n')
