@@ -26,83 +26,13 @@ from config.backup.manifest import (
     storage_folders,
 )
 from config.backup.programs import ProgramFailed, connection_arguments, find_programs, run_program
+from framework.db.sql_files import read_sql
 
 ADVISORY_LOCK = 7_246_051_183
 # SQLSTATEs of the exceptions that our own SQL raises, and of a lock that another session holds.
 RAISED = "P0001"
 LOCKED = ("55P03", "40P01")
 ERROR = re.compile(r": +([0-9A-Z]{5}): (.*)$", re.MULTILINE)
-
-# Locks every table, refuses a database that has rows (other than those that migrations write) unless it is to be
-# replaced, and drops what is ours. Extensions stay: creating one may need rights that the tables' owner does not have.
-PREPARE = """
-BEGIN;
-SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
-SET LOCAL client_min_messages = warning; SET LOCAL tablewire.replace = {replace};
-DO $$
-DECLARE
-    name text;
-    statement text;
-    has_rows boolean;
-BEGIN
-    IF NOT pg_try_advisory_xact_lock({advisory_lock}) THEN
-        RAISE EXCEPTION 'Another restore into this database is running.';
-    END IF;
-    FOR name IN
-        SELECT relname FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') ORDER BY relname
-    LOOP
-        EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', name);
-        CONTINUE WHEN current_setting('tablewire.replace')::boolean OR name IN
-            ('auth_group', 'auth_group_permissions', 'auth_permission', 'django_content_type', 'django_migrations');
-        EXECUTE format('SELECT EXISTS (SELECT FROM %I)', name) INTO has_rows;
-        IF has_rows THEN
-            RAISE EXCEPTION 'This database is in use: % has rows. Restore into an empty one, or with --replace:'
-                ' everything in this one is deleted then.', name;
-        END IF;
-    END LOOP;
-    FOR statement IN
-        SELECT format('DROP %s IF EXISTS %s CASCADE', kind, identity)
-        FROM (
-            SELECT tableoid, oid, CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, oid::regclass::text
-            FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'S')
-            UNION ALL
-            SELECT tableoid, oid, 'ROUTINE', oid::regprocedure::text
-            FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
-        ) AS found (classid, objid, kind, identity)
-        WHERE NOT EXISTS (
-            SELECT FROM pg_depend AS d WHERE d.classid = found.classid AND d.objid = found.objid AND d.deptype = 'e'
-        )
-        -- Tables before their sequences.
-        ORDER BY kind DESC
-    LOOP
-        EXECUTE statement;
-    END LOOP;
-END $$;
-"""
-
-# Transaction ids mean nothing on another server: parts of running exports are written again, and cursors on lists of
-# reviews from before the restore start over.
-VERIFY = """
-SET search_path = {schema};
-SET LOCAL tablewire.row_counts = {row_counts};
-DO $$
-DECLARE
-    name text;
-    expected bigint;
-    found bigint;
-BEGIN
-    FOR name, expected IN SELECT * FROM jsonb_each_text(current_setting('tablewire.row_counts')::jsonb) LOOP
-        EXECUTE format('SELECT count(*) FROM %I', name) INTO found;
-        IF found <> expected THEN
-            RAISE EXCEPTION '% has % rows, and the backup says %.', name, found, expected;
-        END IF;
-    END LOOP;
-END $$;
-UPDATE catalogue_exportpart SET horizon = NULL
-WHERE export_id IN (SELECT id FROM catalogue_export WHERE status = 'running');
-DELETE FROM catalogue_reviewchange;
-"""
 
 
 class RestoreRefused(Exception):
@@ -134,7 +64,9 @@ def restore_backup(path: Path, *, replace: bool, report: Report) -> Manifest:
     try:
         with open_psql() as psql:
             psql.run(
-                sql.SQL(PREPARE).format(replace=sql.Literal(str(replace)), advisory_lock=sql.Literal(ADVISORY_LOCK))
+                sql.SQL(read_sql("config", "prepare_restore")).format(
+                    replace=sql.Literal(str(replace)), advisory_lock=sql.Literal(ADVISORY_LOCK)
+                )
             )
             for extension in manifest.extensions:
                 psql.run(sql.SQL("CREATE EXTENSION IF NOT EXISTS {};").format(sql.Identifier(extension)))
@@ -143,7 +75,9 @@ def restore_backup(path: Path, *, replace: bool, report: Report) -> Manifest:
             psql.run_pg_restore(path / DUMP, schema=schema, report=report)
             report("compare rows")
             counts = sql.Literal(json.dumps(manifest.tables))
-            psql.run(sql.SQL(VERIFY).format(schema=sql.Identifier(schema), row_counts=counts))
+            psql.run(
+                sql.SQL(read_sql("config", "verify_restore")).format(schema=sql.Identifier(schema), row_counts=counts)
+            )
             # Nothing but the commit can fail after this.
             for place in places.values():
                 partial_of(place).replace(place)

@@ -20,26 +20,44 @@ from payments.models.payments import PREFIX
 Column = Callable[[Any, Any], Any]
 
 
-class AddressSearchAdmin(ReadOnlyAdmin):
-    """An admin that is searched by addresses and hashes, which are stored in lower case."""
+class AddressSearch(admin.ModelAdmin[Any]):
+    """Searches by addresses and hashes, which are stored in lower case.
+
+    `payment_field` names the field with the key of a payment, if the rows are searched by payment id too.
+    """
+
+    payment_field: ClassVar[str] = ""
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        return super().get_search_results(request, queryset, search_term.lower())
+        term = search_term.strip().lower()
+        if self.payment_field and (payment := public_ids.decode(PREFIX, term)):
+            return queryset.filter(**{self.payment_field: payment}), False
+        return super().get_search_results(request, queryset, term)
 
 
-class OptionFilter(admin.SimpleListFilter):
-    """A filter with fixed options: {value: (label, filter of the queryset)}."""
+class AddressSearchAdmin(AddressSearch, ReadOnlyAdmin):
+    """A read-only admin that is searched by addresses and hashes."""
 
-    options: ClassVar[Mapping[str, tuple[str, Callable[[Any], Any]]]]
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(value, label) for value, (label, _) in self.options.items()]
+def option_filter(
+    label: str, parameter: str, options: Mapping[str, tuple[str, Callable[[Any], Any]]]
+) -> type[admin.SimpleListFilter]:
+    """Return a filter with fixed options: {value: (label, filter of the queryset)}."""
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        option = self.options.get(self.value() or "")
-        return option[1](queryset) if option else queryset
+    class OptionFilter(admin.SimpleListFilter):
+        title = label
+        parameter_name = parameter
+
+        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+            return [(value, label) for value, (label, _) in options.items()]
+
+        def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+            option = options.get(self.value() or "")
+            return option[1](queryset) if option else queryset
+
+    return OptionFilter
 
 
 def amount_column(field: str, description: str = "USDC", *, ordering: str | None = None) -> Column:
@@ -90,10 +108,11 @@ def payment_url(payment: Any) -> str:
     return reverse("admin:payments_payment_change", args=[payment])
 
 
-def short_payment_id(payment: Any) -> SafeString:
-    """Return the end of a payment id: ids of the same time begin alike. Its tooltip is the full id."""
+def payment_link(payment: Any, *, exists: bool = True) -> SafeString:
+    """Return a link to a payment with the end of its id: ids of the same time begin alike. Only text if it is gone."""
     public_id = public_ids.encode(PREFIX, payment)
-    return format_html('<span title="{}">…{}</span>', public_id, public_id[-6:])
+    name = format_html('<span title="{}">…{}</span>', public_id, public_id[-6:])
+    return format_html('<a href="{}">{}</a>', payment_url(payment), name) if exists else name
 
 
 def short_with_title(text: str) -> SafeString:

@@ -19,7 +19,7 @@ from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.csv_export import csv_response
 from framework.errors import ApiError
 from payments.admin import columns
-from payments.admin.columns import AddressSearchAdmin, OptionFilter
+from payments.admin.columns import AddressSearchAdmin, option_filter
 from payments.admin.payment_events import EventInline, state_label
 from payments.admin.refunds import RefundInline
 from payments.chain.rpc import RpcUnavailable
@@ -31,23 +31,18 @@ HASH = re.compile(r"0x[0-9a-f]{64}")
 State = Payment.State
 
 
-class RefundDueFilter(OptionFilter):
-    """Filters refunds due: to be sent now, payments that may still be used, and payments not seen on the chain."""
-
-    title = "refund due"
-    parameter_name = "refund"
-    # Each is a subquery of its own, so that the partial index of refunds due is used.
-    options = {
-        "due": ("Due now", lambda rows: rows.filter(pk__in=due_refunds().values("pk"))),
-        "spendable": (
-            "May still be used",
-            lambda rows: rows.filter(pk__in=Payment.objects.spendable(now=timezone.now()).values("pk")),
-        ),
-        "unseen": (
-            "Not seen on the chain",
-            lambda rows: rows.filter(pk__in=Payment.objects.refund_due_unconfirmed().values("pk")),
-        ),
-    }
+# Each is a subquery of its own, so that the partial index of refunds due is used.
+REFUND_DUE_FILTERS = {
+    "due": ("Due now", lambda rows: rows.filter(pk__in=due_refunds().values("pk"))),
+    "spendable": (
+        "May still be used",
+        lambda rows: rows.filter(pk__in=Payment.objects.spendable(now=timezone.now()).values("pk")),
+    ),
+    "unseen": (
+        "Not seen on the chain",
+        lambda rows: rows.filter(pk__in=Payment.objects.refund_due_unconfirmed().values("pk")),
+    ),
+}
 
 
 def due_refunds() -> QuerySet[Payment]:
@@ -116,8 +111,9 @@ class PaymentAdmin(AddressSearchAdmin):
         *("amount", "state_label", "wallet", "refund_due", "requested", "product_names", "channel", "transaction"),
     ]
     empty_hint = "Each paid request adds a row."
-    list_filter = [RefundDueFilter, "state", "form", "channel"]
+    list_filter = [option_filter("refund due", "refund", REFUND_DUE_FILTERS), "state", "form", "channel"]
     search_fields = ["tx_hash__exact", "payer__exact"]
+    payment_field = "pk"
     search_help_text = "Complete payment id (pay_...), transaction hash or payer address"
     ordering = ["-pk"]
     inlines = [RefundInline, EventInline]
@@ -132,15 +128,6 @@ class PaymentAdmin(AddressSearchAdmin):
         since = Subquery(marked.values("at")[:1], output_field=DateTimeField())
         payments: QuerySet[Payment] = super().get_queryset(request)
         return payments.annotate(refund_due_since=since)
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Payment], search_term: str
-    ) -> tuple[QuerySet[Payment], bool]:
-        """Search also by public id, which errors and receipts contain."""
-        payment = public_ids.decode(PREFIX, search_term.strip().lower())
-        if payment is not None:
-            return queryset.filter(pk=payment), False
-        return super().get_search_results(request, queryset, search_term)
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         url = f"{reverse('admin:payments_payment_changelist')}?refund=due"

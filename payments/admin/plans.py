@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
-from payments.admin.columns import OptionFilter, short_with_title
+from payments.admin.columns import AddressSearch, option_filter, short_with_title
 from payments.formatting import format_amount
 from payments.models import Plan
 from payments.tiers import plans
@@ -39,20 +39,8 @@ class PlanForm(DomainErrorForm):
         return until
 
 
-class TimeFilter(OptionFilter):
-    """Filters current, upcoming and ended plans."""
-
-    title = "time"
-    parameter_name = "time"
-    options = {
-        "current": ("Current", lambda rows: rows.current(timezone.now())),
-        "upcoming": ("Upcoming", lambda rows: rows.filter(valid_from__gt=timezone.now())),
-        "ended": ("Ended", lambda rows: rows.filter(valid_until__lte=timezone.now())),
-    }
-
-
 @admin.register(Plan)
-class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
+class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
     """Plans. A plan that has started can only be ended; its terms are replaced by a new plan."""
 
     form = PlanForm
@@ -62,7 +50,18 @@ class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
     # There are few rows: exact counts are cheap.
     paginator = Paginator
     list_select_related = ["account"]
-    list_filter = [TimeFilter, "tier"]
+    list_filter = [
+        option_filter(
+            "time",
+            "time",
+            {
+                "current": ("Current", lambda rows: rows.current(timezone.now())),
+                "upcoming": ("Upcoming", lambda rows: rows.filter(valid_from__gt=timezone.now())),
+                "ended": ("Ended", lambda rows: rows.filter(valid_until__lte=timezone.now())),
+            },
+        ),
+        "tier",
+    ]
     search_fields = ["name", "account__name", "wallet__address__startswith"]
     search_help_text = "Part of the plan's or the account's name, or the beginning of the wallet address"
     autocomplete_fields = ["wallet", "account"]
@@ -91,12 +90,6 @@ class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
     def is_current(self, plan: Plan) -> bool:
         now = timezone.now()
         return plan.valid_from <= now and (plan.valid_until is None or plan.valid_until > now)
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Plan], search_term: str
-    ) -> tuple[QuerySet[Plan], bool]:
-        """Addresses are stored in lower case; names match in any case."""
-        return super().get_search_results(request, queryset, search_term.lower())
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         return {"valid_from": timezone.now(), **super().get_changeform_initial_data(request)}

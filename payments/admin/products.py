@@ -19,7 +19,7 @@ from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.errors import ApiError
-from payments.admin.columns import Column, OptionFilter, amount_column
+from payments.admin.columns import Column, amount_column, option_filter
 from payments.formatting import format_amount, format_time
 from payments.models import Price, Product
 from payments.pricing import price_changes
@@ -167,17 +167,6 @@ class ProductAdmin(DomainErrorAdmin):
             )
 
 
-class StartFilter(OptionFilter):
-    """Filters current and future prices."""
-
-    title = "time"
-    parameter_name = "time"
-    options = {
-        "started": ("In effect or past", lambda rows: rows.filter(valid_from__lte=timezone.now())),
-        "upcoming": ("Future", lambda rows: rows.filter(valid_from__gt=timezone.now())),
-    }
-
-
 @admin.register(Price)
 class PriceAdmin(ReadOnlyAdmin):
     """All prices, newest first."""
@@ -187,7 +176,17 @@ class PriceAdmin(ReadOnlyAdmin):
     paginator = Paginator
     list_display = ["product", "rate_label", "amount", "start", "by", "created_at"]
     list_select_related = ["product"]
-    list_filter = [StartFilter, "rate", "product"]
+    list_filter = [
+        option_filter(
+            "time",
+            "time",
+            {
+                "started": ("In effect or past", lambda rows: rows.filter(valid_from__lte=timezone.now())),
+                "upcoming": ("Future", lambda rows: rows.filter(valid_from__gt=timezone.now())),
+            },
+        ),
+        *("rate", "product"),
+    ]
     search_fields = ["product__slug", "by"]
     search_help_text = "Slug of the product, or user who set the price"
     ordering = ["-valid_from", "-pk"]

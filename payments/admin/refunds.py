@@ -10,7 +10,7 @@ from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.action_confirmation import render_confirmation
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin import columns
-from payments.admin.columns import AddressSearchAdmin, OptionFilter
+from payments.admin.columns import AddressSearchAdmin, option_filter
 from payments.ledger import transitions
 from payments.models import Refund
 
@@ -42,18 +42,6 @@ class RefundInline(RefundColumns, ReadOnlyInline):
     readonly_fields = ["transaction", "sent_by", "confirmation"]
 
 
-class ConfirmationFilter(OptionFilter):
-    """Filters by the confirmation on the chain."""
-
-    title = "confirmation"
-    parameter_name = "confirmation"
-    options = {
-        "differs": ("Differs", lambda rows: rows.filter(confirmed_at=None).exclude(error="")),
-        "pending": ("Not confirmed yet", lambda rows: rows.filter(confirmed_at=None, error="")),
-        "confirmed": ("Confirmed", lambda rows: rows.exclude(confirmed_at=None)),
-    }
-
-
 @admin.register(Refund)
 class RefundAdmin(RefundColumns, AddressSearchAdmin):
     """Recorded refunds. A record that the chain does not confirm can be deleted and recorded again."""
@@ -63,7 +51,17 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
         *("amount", "confirmation", "wallet", "transaction", "sent_by", "recorded_by", "recorded", "payment_link"),
     ]
     list_select_related = ["payment"]
-    list_filter = [ConfirmationFilter]
+    list_filter = [
+        option_filter(
+            "confirmation",
+            "confirmation",
+            {
+                "differs": ("Differs", lambda rows: rows.filter(confirmed_at=None).exclude(error="")),
+                "pending": ("Not confirmed yet", lambda rows: rows.filter(confirmed_at=None, error="")),
+                "confirmed": ("Confirmed", lambda rows: rows.exclude(confirmed_at=None)),
+            },
+        )
+    ]
     search_fields = ["tx_hash__exact", "payment__payer__exact"]
     search_help_text = "Complete transaction hash or payer address"
     ordering = ["-pk"]
@@ -75,8 +73,7 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
 
     @admin.display(description="Payment")
     def payment_link(self, refund: Refund) -> SafeString:
-        name = columns.short_payment_id(refund.payment_id)
-        return format_html('<a href="{}">{}</a>', columns.payment_url(refund.payment_id), name)
+        return columns.payment_link(refund.payment_id)
 
     @admin.action(description="Delete the refund record: the refund is due again", permissions=["change"])
     def delete_refund_records(self, request: HttpRequest, queryset: QuerySet[Refund]) -> HttpResponse | None:

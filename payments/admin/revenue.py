@@ -21,16 +21,17 @@ from payments.reports import revenue
 from payments.reports.revenue import FIRST_DAY, LAST_DAY, MAX_STEPS, PER, TABLES, Period, Sum
 
 PERIODS = {"7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last 12 months"}
-HEADINGS = {
-    "moment": "Time",
-    "product": "Product",
-    "tier": "Tier",
-    "form": "Form",
-    "channel": "Channel",
-    "network": "Network",
+# The columns of the tables, by the attribute of a Sum.
+COLUMNS = {
+    "payments": "Payments",
+    "usdc": "USDC",
+    "average": "Average",
+    "refunded": "Refunded",
+    "refunded_usdc": "USDC",
+    "refunds_due": "Refunds due",
+    "refunds_due_usdc": "USDC",
+    "unknown": "Unknown",
 }
-COLUMNS = ("payments", "usdc", "average", "refunded", "refunded_usdc", "refunds_due", "refunds_due_usdc", "unknown")
-COLUMN_LABELS = ("Payments", "USDC", "Average", "Refunded", "USDC", "Refunds due", "USDC", "Unknown")
 LEDGER_COLUMNS = (
     *("id", "state", "form", "network", "payer", "amount_usdc", "products", "tier", "channel", "resource", "tx_hash"),
     *("block", "payment_identifier", "created_at", "settled_at", "delivered_at", "refunded_at"),
@@ -60,7 +61,7 @@ class PeriodForm(forms.Form):
                 raise forms.ValidationError(f"Enter days from {FIRST_DAY} to {LAST_DAY}.")
             if (last - first).days > 3660:
                 raise forms.ValidationError("Enter at most ten years.")
-        if not self.errors and self.period(timezone.now().date()).is_too_fine:
+        if not self.errors and len(self.period(timezone.now().date()).steps()) > MAX_STEPS:
             raise forms.ValidationError(f"At most {MAX_STEPS} bars: select week or month as the bar size.")
         return values
 
@@ -110,11 +111,11 @@ class RevenueAdmin(ReadOnlyAdmin):
             request,
             form,
             report=report,
-            columns=COLUMN_LABELS,
+            columns=COLUMNS.values(),
             chart=bar_chart([chart_column(row, per=period.per) for row in moments], CHART),
             chart_description=describe_chart(moments, per=period.per),
             # The newest period comes first.
-            tables=[(HEADINGS[name], moments[::-1] if name == "moment" else report.tables[name]) for name in TABLES],
+            tables=[("Time", moments[::-1]), *((name.capitalize(), report.tables[name]) for name in TABLES[1:])],
             # Explicit dates, so that a link returns the same file tomorrow.
             period_query=urlencode({"days": "custom", "first": period.first, "last": period.last, "per": period.per}),
         )
