@@ -1,8 +1,8 @@
 """SQL files, `<app>/sql/NAME.sql`: functions, triggers and constraints that no model can express, and long statements.
 
 A file that a migration runs defines one thing and may run again: CREATE OR REPLACE, IF NOT EXISTS. To change one, edit
-it and add a migration that runs it. On an empty database earlier migrations then run the new text, too; where it needs a table or
-column that they do not have yet, remove the file from them.
+it and add a migration that runs it. On an empty database earlier migrations then run the new text, too; where it needs
+a table or column that they do not have yet, remove the file from them.
 """
 
 from pathlib import Path

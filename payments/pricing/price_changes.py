@@ -122,14 +122,7 @@ def set_prices(
 
 @transaction.atomic
 def set_tier_price(
-    product: Product,
-    tier: Tier,
-    amount: Decimal,
-    *,
-    valid_from: datetime | None,
-    by: str,
-    now: datetime,
-    is_confirmed: bool,
+    product: Product, price: NewPrice, *, tier: Tier, by: str, now: datetime, is_confirmed: bool
 ) -> tuple[list[Price], bool]:
     """Sell the product to this tier at this price; return the new rows, and whether it was opened to the tier.
 
@@ -138,13 +131,12 @@ def set_tier_price(
     """
     locked = Product.objects.select_for_update().get(pk=product.pk)
     opens = tier < TIERS[locked.from_tier]
-    if opens and valid_from is not None and valid_from > now:
+    if opens and price.valid_from is not None and price.valid_from > now:
         raise InvalidRequest(
             f"{product.slug} is not sold to {tier.name} yet, and opening it cannot wait: leave the moment "
             "away, or open it when the time has come."
         )
-    new_prices = [NewPrice(tier.rate, amount, valid_from)]
-    new_rows = set_prices(product, new_prices, by=by, now=now, is_confirmed=is_confirmed)
+    new_rows = set_prices(product, [price], by=by, now=now, is_confirmed=is_confirmed)
     if opens:
         set_minimum_tier(product, tier)
     return new_rows, opens

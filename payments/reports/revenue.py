@@ -84,8 +84,9 @@ def load_report(period: Period) -> Report:
     """Load the sums of a period. One statement: 120 ms for 30 days of a million payments a year."""
     tables: dict[str, list[Sum]] = {}
     with connection.cursor() as cursor:
-        parameters = {"per": period.per, "since": period.since, "until": period.until}
-        cursor.execute(read_sql("payments", "revenue"), parameters)
+        cursor.execute(
+            read_sql("payments", "revenue"), {"per": period.per, "since": period.since, "until": period.until}
+        )
         for grouped_by, *values in cursor.fetchall():
             tables.setdefault(grouped_by, []).append(Sum(*values))
     moments = {row.name: row for row in tables.get("moment", ())}

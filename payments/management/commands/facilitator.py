@@ -1,7 +1,6 @@
 """`manage.py facilitator`: our own facilitator, which settles payments to us only."""
 
 import argparse
-import ipaddress
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from framework.cli.arguments import port_number
-from framework.http_client import NO_PROXY_TO_LOOPBACK
+from framework.http_client import NO_PROXY_TO_LOOPBACK, is_loopback
 from payments.chain.networks import payment_network
 from payments.facilitator_server import policy
 
@@ -133,14 +132,6 @@ def is_http_url(url: str) -> bool:
     except httpx.InvalidURL:
         return False
     return parts.scheme in ("http", "https") and bool(parts.host)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the host."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def serve(host: str, port: int, config: dict[str, Any]) -> None:
