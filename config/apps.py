@@ -4,8 +4,6 @@ from django.apps import AppConfig
 
 
 class ConfigConfig(AppConfig):
-    """The settings' own app."""
-
     name = "config"
 
     def ready(self) -> None:

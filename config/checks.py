@@ -30,7 +30,6 @@ CONSOLE_EMAIL = "django.core.mail.backends.console.EmailBackend"
 
 
 def is_public() -> bool:
-    """Whether PUBLIC_BASE_URL is a public URL."""
     address = urlsplit(settings.PUBLIC_BASE_URL)
     host = address.hostname or ""
     return address.scheme == "https" or ("." in host and not is_private(host))

@@ -27,7 +27,6 @@ class WrongValue(ImproperlyConfigured):
 
 
 def text(name: str, default: str) -> str:
-    """The value of the variable."""
     return os.environ.get(name) or default
 
 
@@ -40,7 +39,6 @@ def token(name: str) -> str:
 
 
 def is_set(name: str) -> bool:
-    """Whether the variable has a value."""
     return bool(os.environ.get(name))
 
 
@@ -51,7 +49,6 @@ def demand_extra(name: str, extra: str, *packages: str) -> None:
 
 
 def is_installed(package: str) -> bool:
-    """Whether a package or a module can be imported."""
     try:
         return find_spec(package) is not None
     except ModuleNotFoundError:
@@ -59,7 +56,6 @@ def is_installed(package: str) -> bool:
 
 
 def flag(name: str, default: bool) -> bool:
-    """True or false."""
     value = text(name, str(default))
     try:
         return BOOLEANS[value.lower()]
@@ -92,7 +88,6 @@ def evm_address(name: str, default: str) -> str:
 
 
 def choice(name: str, default: str, choices: Collection[str]) -> str:
-    """One of several values, in any case."""
     value = text(name, default)
     by_upper = {choice.upper(): choice for choice in choices}
     if value.upper() not in by_upper:

@@ -10,7 +10,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.api.discovery import llms, page, well_known
 from catalogue.mcp.server_card import serve_card, serve_catalog
 from config import metrics
-from config.website import api_reference, docs
+from config.website import docs
 from config.website.landing import landing
 from framework.api.openapi import schema
 
@@ -63,8 +63,8 @@ urlpatterns = [
     path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),
     re_path("^docs/decisions/?$", docs.decision_index, name="docs-decisions"),
-    re_path("^docs/api/(?P<name>[a-z]+)/?$", api_reference.redoc, name="docs-api"),
-    re_path("^docs/api/(?P<name>[a-z]+)/try/?$", api_reference.swagger, name="docs-try"),
+    re_path("^docs/api/(?P<name>management|data)/?$", docs.redoc, name="docs-api"),
+    re_path("^docs/api/(?P<name>management|data)/try/?$", docs.swagger, name="docs-try"),
     re_path("^docs/(?P<name>(?:decisions/)?[0-9a-z-]+)/?$", docs.page, name="docs-page"),
     path("", landing, name="home"),
 ]

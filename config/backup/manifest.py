@@ -41,7 +41,6 @@ class Manifest:
     format: int = FORMAT
 
     def to_json(self) -> str:
-        """The content of manifest.json."""
         return json.dumps(asdict(self), indent=1)
 
 
@@ -54,7 +53,6 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from config.dev_stack.chain import Chain
-from config.dev_stack.facilitator import Facilitator
 from config.dev_stack.postgres import Postgres
-from config.dev_stack.processes import OWNER, Child, end, end_leftovers, last_lines, leftovers, never
-from config.dev_stack.servers import Server, free_port, is_free
+from config.dev_stack.processes import end_leftovers, never
+from config.dev_stack.servers import Server, free_port
 from config.dev_stack.valkey import Valkey
+from config.dev_stack.wsgi_servers import Chain, Facilitator
 from framework.state_directory import (
     RECORD,
     lock_state_directory,
@@ -21,18 +20,8 @@ from framework.state_directory import (
     secret_key,
     write_private,
 )
-
-__all__ = [
-    "OWNER",
-    "Child",
-    "Server",
-    "Stack",
-    "end",
-    "free_port",
-    "is_free",
-    "last_lines",
-    "leftovers",
-]
+from payments.devchain import wallets
+from payments.devchain.addresses import NETWORK, PRICE_FEED, UTILITY_TOKEN
 
 
 class Stack:
@@ -59,14 +48,8 @@ class Stack:
         # Resolved, as /proc shows the working directory of a process.
         self.state_dir = state_dir.resolve()
         self.is_forced = is_forced
-        self._enabled = {
-            "chain": chain,
-            "facilitator": chain and facilitator,
-            "postgres": postgres,
-            "valkey": valkey,
-        }
-        self._durable = durable
-        self._shared_buffers = shared_buffers
+        self._enabled = {"chain": chain, "facilitator": chain and facilitator, "postgres": postgres, "valkey": valkey}
+        self._postgres_options: dict[str, Any] = {"durable": durable, "shared_buffers": shared_buffers}
         self._running = ExitStack()
         self.postgres: Postgres | None = None
         self.valkey: Valkey | None = None
@@ -97,36 +80,26 @@ class Stack:
         every = (self.chain, self.facilitator, self.valkey, self.postgres)
         return [server for server in every if server is not None]
 
-    @property
-    def database_url(self) -> str | None:
-        """The URL of PostgreSQL; None when it was left out."""
-        return self.postgres.url if self.postgres else None
-
-    @property
-    def redis_url(self) -> str | None:
-        """The URL of Valkey; None when it was left out."""
-        return self.valkey.url if self.valkey else None
-
-    @property
-    def rpc_url(self) -> str | None:
-        """The URL of the chain's node; None when it was left out."""
-        return self.chain.url if self.chain else None
-
-    @property
-    def facilitator_url(self) -> str | None:
-        """The URL of the facilitator; None when it was left out."""
-        return self.facilitator.url if self.facilitator else None
-
-    @property
-    def pids(self) -> dict[str, int | None]:
-        """The process ids by server name; None for one that was left out."""
-        started = {server.name: server.pid for server in self.servers}
-        return {name: started.get(name) for name in self._enabled}
-
-    @property
-    def secret_key(self) -> str:
-        """The state directory's SECRET_KEY."""
-        return secret_key(self.state_dir)
+    def environment(self) -> dict[str, str]:
+        """The environment variables by which Tablewire uses these servers, and the directory's SECRET_KEY."""
+        variables = {"SECRET_KEY": secret_key(self.state_dir)}
+        if self.postgres:
+            variables["DATABASE_URL"] = self.postgres.url
+        if self.valkey:
+            variables |= {"REDIS_URL": self.valkey.url, "BROKER_URL": self.valkey.url}
+        if self.chain:
+            variables |= {
+                "RPC_URL": self.chain.url,
+                "PAYMENT_NETWORK": NETWORK,
+                "PAY_TO": wallets.derive_wallet(self.chain.password, wallets.MERCHANT).address,
+                "TOKEN_ADDRESS": UTILITY_TOKEN,
+                "TOKEN_PRICE_FEED": PRICE_FEED,
+                # A wallet that was just funded has its tier at once.
+                "TIER_UPGRADE_AGE_S": "0",
+            }
+        if self.facilitator:
+            variables["FACILITATOR_URL"] = self.facilitator.url
+        return variables
 
     def stop(self) -> None:
         """Stop facilitator, chain, Valkey, then PostgreSQL, and wait until each has ended."""
@@ -172,7 +145,6 @@ class Stack:
             self.postgres = Postgres(
                 home=self.state_dir / "postgres",
                 log=logs / "postgres.log",
-                durable=self._durable,
-                shared_buffers=self._shared_buffers,
+                **self._postgres_options,
                 **known["postgres"],
             )

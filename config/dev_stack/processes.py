@@ -55,7 +55,6 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the latest start; None before the first."""
         return None if self.process is None else self.process.pid
 
     def start(self) -> None:
@@ -74,7 +73,6 @@ class Child:
             )
 
     def is_running(self) -> bool:
-        """Whether it was started and has not ended."""
         return self.process is not None and self.process.poll() is None
 
     def stop(self, *, is_forced: Callable[[], bool] = never) -> None:

@@ -19,8 +19,6 @@ MAX_LINKS = 100
 
 @admin.register(Audit)
 class AuditAdmin(ReadOnlyAdmin):
-    """Audits: transfers to our address compared with the ledger, by block range."""
-
     empty_hint = "The first audit runs at 05:07 UTC. “manage.py audit_payments” runs one now."
     list_display = ["__str__", "difference_count", "orphans", "arrived_usdc", "ledger_usdc", "transfers", "ended_at"]
     fields = [

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -13,7 +13,6 @@ from django.utils.safestring import SafeString
 
 from framework import public_ids
 from framework.admin.read_only import ReadOnlyAdmin
-from payments.formatting import format_amount, format_time
 from payments.models import shorten_address
 from payments.models.payments import PREFIX
 
@@ -60,51 +59,34 @@ def option_filter(
     return OptionFilter
 
 
-def amount_column(field: str, description: str = "USDC", *, ordering: str | None = None) -> Column:
-    """Return a column with an amount, without trailing zeros."""
+def column(
+    field: str, description: str, render: Callable[[Any], object], *, ordering: str | None = None, empty: str = "-"
+) -> Column:
+    """Return a column with a field that `render` formats; `empty` without a value."""
 
-    @admin.display(description=description, ordering=ordering)
-    def column(self: Any, row: Any) -> str:
-        return format_amount(getattr(row, field))
+    @admin.display(description=description, ordering=ordering, empty_value=empty)
+    def show(self: Any, row: Any) -> object:
+        value = getattr(row, field)
+        return None if value in (None, "") else render(value)
 
-    return column
-
-
-def time_column(field: str, description: str, *, ordering: str | None = None) -> Column:
-    """Return a column with a time in UTC; "-" without one."""
-
-    @admin.display(description=description, ordering=ordering, empty_value="-")
-    def column(self: Any, row: Any) -> str | None:
-        moment = getattr(row, field)
-        return format_time(moment) if moment else None
-
-    return column
+    return show
 
 
-def short_column(field: str, description: str, *, ordering: str | None = None) -> Column:
-    """Return a column with a shortened address or hash, whose tooltip is the full text; empty without one."""
-
-    @admin.display(description=description, ordering=ordering, empty_value="")
-    def column(self: Any, row: Any) -> SafeString | None:
-        text = getattr(row, field)
-        return short_with_title(text) if text else None
-
-    return column
+def breakable_actor(actor: str) -> SafeString:
+    """Return an actor such as staff:ada@example.com, with line break opportunities."""
+    return format_html_join("", "{}<wbr>", ((part,) for part in re.split(r"(?<=[:@.])", actor)))
 
 
-def actor_column(field: str, description: str) -> Column:
-    """Return a column with an actor such as staff:ada@example.com, with line break opportunities."""
-
-    @admin.display(description=description)
-    def column(self: Any, row: Any) -> SafeString:
-        parts = re.split(r"(?<=[:@.])", getattr(row, field))
-        return format_html_join("", "{}<wbr>", ((part,) for part in parts))
-
-    return column
+def report_changes(
+    page: admin.ModelAdmin[Any], request: HttpRequest, changed: int, text: str, *, unchanged: int, reason: str
+) -> None:
+    """Show how many rows an action changed, and why it did not change the others."""
+    page.message_user(request, f"{changed} {text}", messages.SUCCESS if changed else messages.ERROR)
+    if unchanged:
+        page.message_user(request, f"{unchanged} {reason}", messages.WARNING)
 
 
 def payment_url(payment: Any) -> str:
-    """Return the admin page of the payment with this primary key."""
     return reverse("admin:payments_payment_change", args=[payment])
 
 

@@ -10,28 +10,23 @@ from django.utils.safestring import SafeString
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin import columns
 from payments.admin.columns import AddressSearchAdmin, option_filter
+from payments.formatting import format_amount, format_time
 from payments.models import Payment, PaymentEvent
 
 STATES = dict(Payment.State.choices)
 
 
-def state_label(name: str, *, missing: str = "-") -> str:
-    """Return the label of a state; `missing` if there is no state."""
-    return STATES.get(name, name).partition(":")[0] or missing
+def state_label(name: str) -> str:
+    """Return the label of a state."""
+    return STATES.get(name, name).partition(":")[0]
 
 
 class EventColumns:
     """The columns of an event, for the page of its payment and for the list."""
 
-    transaction = columns.short_column("tx_hash", "Transaction")
-
-    @admin.display(description="Before")
-    def state_before(self, event: PaymentEvent) -> str:
-        return state_label(event.before)
-
-    @admin.display(description="After")
-    def state_after(self, event: PaymentEvent) -> str:
-        return state_label(event.after, missing="Released")
+    transaction = columns.column("tx_hash", "Transaction", columns.short_with_title)
+    state_before = columns.column("before", "Before", state_label)
+    state_after = columns.column("after", "After", state_label, empty="Released")
 
 
 class EventInline(EventColumns, ReadOnlyInline):
@@ -73,10 +68,11 @@ class PaymentEventAdmin(EventColumns, AddressSearchAdmin):
         *("payment_link", "at", "state_before", "state_after", "attempt"),
         *("payer", "amount_usdc", "tx_hash", "error", "actor"),
     ]
-    amount = columns.amount_column("amount_usdc")
-    wallet = columns.short_column("payer", "Payer")
-    actor_name = columns.actor_column("actor", "Actor")
-    time = columns.time_column("at", "At")
+    amount = columns.column("amount_usdc", "USDC", format_amount)
+    wallet = columns.column("payer", "Payer", columns.short_with_title)
+    error_text = columns.column("error", "Error", columns.breakable, empty="")
+    actor_name = columns.column("actor", "Actor", columns.breakable_actor)
+    time = columns.column("at", "At", format_time)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PaymentEvent]:
         exists = Exists(Payment.objects.filter(pk=OuterRef("payment_id")))
@@ -95,12 +91,8 @@ class PaymentEventAdmin(EventColumns, AddressSearchAdmin):
 
     @admin.display(description="State")
     def state_change(self, event: PaymentEvent) -> str:
-        after = self.state_after(event)
-        return f"{after}, was {self.state_before(event)}" if event.before else after
-
-    @admin.display(description="Error")
-    def error_text(self, event: PaymentEvent) -> str:
-        return columns.breakable(event.error)
+        after = state_label(event.after) or "Released"
+        return f"{after}, was {state_label(event.before)}" if event.before else after
 
     @admin.display(description="Payment")
     def payment_link(self, event: Any) -> SafeString:

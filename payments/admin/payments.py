@@ -23,6 +23,7 @@ from payments.admin.columns import AddressSearchAdmin, option_filter
 from payments.admin.payment_events import EventInline, state_label
 from payments.admin.refunds import RefundInline
 from payments.chain.rpc import RpcUnavailable
+from payments.formatting import format_amount, format_time
 from payments.ledger import refunds
 from payments.models import Payment, PaymentEvent
 from payments.models.payments import PREFIX
@@ -46,13 +47,10 @@ REFUND_DUE_FILTERS = {
 
 
 def due_refunds() -> QuerySet[Payment]:
-    """Return the payments whose refund is due now."""
     return Payment.objects.refundable(now=timezone.now())
 
 
 class RefundReasonForm(forms.Form):
-    """The reason of a refund."""
-
     reason = forms.ChoiceField(choices=[("", "Select…"), *Payment.RefundReason.choices])
     message = forms.CharField(
         label="Message to the payer",
@@ -63,8 +61,6 @@ class RefundReasonForm(forms.Form):
 
 
 class RefundForm(forms.Form):
-    """The transaction of a refund."""
-
     refund_tx_hash = forms.CharField(
         label="Transaction",
         max_length=66,
@@ -118,10 +114,12 @@ class PaymentAdmin(AddressSearchAdmin):
     ordering = ["-pk"]
     inlines = [RefundInline, EventInline]
     actions = ["mark_refund_due", "record_refund"]
-    amount = columns.amount_column("amount_usdc")
-    requested = columns.time_column("created_at", "Requested")
-    wallet = columns.short_column("payer", "Payer")
-    transaction = columns.short_column("tx_hash", "Transaction")
+    amount = columns.column("amount_usdc", "USDC", format_amount)
+    state_label = columns.column("state", "State", state_label)
+    product_names = columns.column("products", "Products", ", ".join)
+    requested = columns.column("created_at", "Requested", format_time)
+    wallet = columns.column("payer", "Payer", columns.short_with_title)
+    transaction = columns.column("tx_hash", "Transaction", columns.short_with_title)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Payment]:
         marked = PaymentEvent.objects.filter(payment=OuterRef("pk"), after=State.REFUND_DUE).order_by("-pk")
@@ -153,14 +151,6 @@ class PaymentAdmin(AddressSearchAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Payment | None = None) -> list[Any]:
         return ["public_id", *(field.name for field in self.opts.concrete_fields)]
-
-    @admin.display(description="State")
-    def state_label(self, payment: Payment) -> str:
-        return state_label(payment.state)
-
-    @admin.display(description="Products")
-    def product_names(self, payment: Payment) -> str:
-        return ", ".join(payment.products)
 
     @admin.display(description="Refund due", empty_value="")
     def refund_due(self, payment: Any) -> str | None:
@@ -197,10 +187,9 @@ class PaymentAdmin(AddressSearchAdmin):
                 )
             except refunds.PaymentNotOnChain as refusal:
                 errors.append(f"{public_ids.encode(PREFIX, payment)} was not changed. {refusal.message}")
-        self.message_user(request, f"{marked} marked for refund.", messages.SUCCESS if marked else messages.ERROR)
-        if unchanged := len(selected) - marked - len(errors):
-            text = f"{unchanged} not changed: not settled, or the refund is already due or sent."
-            self.message_user(request, text, messages.WARNING)
+        unchanged = len(selected) - marked - len(errors)
+        reason = "not changed: not settled, or the refund is already due or sent."
+        columns.report_changes(self, request, marked, "marked for refund.", unchanged=unchanged, reason=reason)
         for text in errors:
             self.message_user(request, text, messages.ERROR)
         return None

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
-from payments.admin.columns import AddressSearch, option_filter, short_with_title
+from payments.admin.columns import AddressSearch, option_filter, report_changes, short_with_title
 from payments.formatting import format_amount
 from payments.models import Plan
 from payments.tiers import plans
@@ -116,6 +116,5 @@ class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
         """End the current plans, and report the others."""
         selected = list(queryset.values_list("pk", flat=True))
         ended = plans.end_plans(selected, now=timezone.now())
-        self.message_user(request, f"{ended} ended.", messages.SUCCESS if ended else messages.ERROR)
-        if ended < len(selected):
-            self.message_user(request, f"{len(selected) - ended} were not in effect.", messages.ERROR)
+        unchanged = len(selected) - ended
+        report_changes(self, request, ended, "ended.", unchanged=unchanged, reason="were not in effect.")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.admin.widgets import AdminSplitDateTime
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
@@ -19,7 +19,7 @@ from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.errors import ApiError
-from payments.admin.columns import Column, amount_column, option_filter
+from payments.admin.columns import Column, column, option_filter, report_changes
 from payments.formatting import format_amount, format_time
 from payments.models import Price, Product
 from payments.pricing import price_changes
@@ -31,8 +31,6 @@ FIELDS = ["slug", "name", "description", "from_tier"]
 
 
 class PriceForm(forms.ModelForm[Price]):
-    """A new price."""
-
     valid_from = forms.SplitDateTimeField(
         label="Valid from (UTC)",
         required=False,
@@ -104,13 +102,11 @@ class PriceInline(admin.TabularInline[Price, Product]):
 
 
 def rate_column(rate: str) -> Column:
-    """Return the column of the prices at a rate."""
-
     @admin.display(description=rate.capitalize())
-    def column(self: Any, product: Product) -> SafeString:
+    def show(self: Any, product: Product) -> SafeString:
         return price_cell(product, rate)
 
-    return column
+    return show
 
 
 @admin.register(Product)
@@ -169,8 +165,6 @@ class ProductAdmin(DomainErrorAdmin):
 
 @admin.register(Price)
 class PriceAdmin(ReadOnlyAdmin):
-    """All prices, newest first."""
-
     sortable_by = None
     # There are few rows: exact counts are cheap.
     paginator = Paginator
@@ -191,11 +185,8 @@ class PriceAdmin(ReadOnlyAdmin):
     search_help_text = "Slug of the product, or user who set the price"
     ordering = ["-valid_from", "-pk"]
     actions = ["cancel_prices"]
-    amount = amount_column("amount_usdc", ordering="amount_usdc")
-
-    @admin.display(description="Rate", ordering="rate")
-    def rate_label(self, price: Price) -> str:
-        return str(price.rate).capitalize()
+    amount = column("amount_usdc", "USDC", format_amount, ordering="amount_usdc", empty="not sold")
+    rate_label = column("rate", "Rate", str.capitalize, ordering="rate")
 
     @admin.display(description="From", ordering="valid_from")
     def start(self, price: Price) -> str:
@@ -206,11 +197,8 @@ class PriceAdmin(ReadOnlyAdmin):
         """Delete future prices, and report those that have started."""
         selected = list(queryset.values_list("pk", flat=True))
         cancelled = price_changes.cancel_prices(selected, now=timezone.now())
-        self.message_user(request, f"{cancelled} cancelled.", messages.SUCCESS if cancelled else messages.ERROR)
-        if cancelled < len(selected):
-            self.message_user(
-                request, f"{len(selected) - cancelled} have already started and were kept.", messages.ERROR
-            )
+        unchanged, reason = len(selected) - cancelled, "have already started and were kept."
+        report_changes(self, request, cancelled, "cancelled.", unchanged=unchanged, reason=reason)
 
 
 def price_cell(product: Product, rate: str) -> SafeString:

@@ -1,6 +1,6 @@
 """The admin of refunds."""
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
@@ -11,6 +11,7 @@ from framework.admin.action_confirmation import render_confirmation
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin import columns
 from payments.admin.columns import AddressSearchAdmin, option_filter
+from payments.formatting import format_amount, format_time
 from payments.ledger import transitions
 from payments.models import Refund
 
@@ -18,7 +19,7 @@ from payments.models import Refund
 class RefundColumns:
     """The columns of a refund, for the page of its payment and for the list."""
 
-    transaction = columns.short_column("tx_hash", "Transaction")
+    transaction = columns.column("tx_hash", "Transaction", columns.short_with_title)
 
     @admin.display(description="On the chain")
     def confirmation(self, refund: Refund) -> SafeString | str:
@@ -34,8 +35,6 @@ class RefundColumns:
 
 
 class RefundInline(RefundColumns, ReadOnlyInline):
-    """The refund of a payment."""
-
     model = Refund
     verbose_name = verbose_name_plural = "Refund"
     fields = ["amount_usdc", "transaction", "sent_by", "by", "created_at", "confirmation"]
@@ -66,10 +65,10 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
     search_help_text = "Complete transaction hash or payer address"
     ordering = ["-pk"]
     actions = ["delete_refund_records"]
-    amount = columns.amount_column("amount_usdc")
-    recorded_by = columns.actor_column("by", "Recorded by")
-    recorded = columns.time_column("created_at", "Recorded")
-    wallet = columns.short_column("to", "To")
+    amount = columns.column("amount_usdc", "USDC", format_amount)
+    recorded_by = columns.column("by", "Recorded by", columns.breakable_actor)
+    recorded = columns.column("created_at", "Recorded", format_time)
+    wallet = columns.column("to", "To", columns.short_with_title)
 
     @admin.display(description="Payment")
     def payment_link(self, refund: Refund) -> SafeString:
@@ -91,10 +90,6 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
             )
         selected = list(queryset.values_list("payment_id", flat=True))
         deleted = sum(transitions.withdraw_refund(payment, by=get_staff_actor(request)) for payment in selected)
-        self.message_user(
-            request, f"{deleted} refunds are due again.", messages.SUCCESS if deleted else messages.ERROR
-        )
-        if deleted < len(selected):
-            text = f"{len(selected) - deleted} not changed: confirmed on the chain."
-            self.message_user(request, text, messages.WARNING)
+        unchanged, reason = len(selected) - deleted, "not changed: confirmed on the chain."
+        columns.report_changes(self, request, deleted, "refunds are due again.", unchanged=unchanged, reason=reason)
         return None

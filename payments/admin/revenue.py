@@ -40,8 +40,6 @@ CHART = Layout(width=960, height=260, left=70, right=10, top=14, bottom=30, max_
 
 
 class PeriodForm(forms.Form):
-    """The period and the step of the report."""
-
     days = forms.ChoiceField(choices=[*PERIODS.items(), ("custom", "Custom range")], required=False, label="Period")
     first = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
     last = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
@@ -161,13 +159,11 @@ def _ledger_cell(row: Payment, name: str) -> object:
 
 
 def chart_column(row: Sum, *, per: str) -> Column:
-    """Return the bar of a day, week or month."""
     label = row.name[:7] if per == "month" else row.name[5:]
     return Column(f"{row.name}: {format_amount(row.usdc)} USDC, {row.payments} payments", label, [("", row.usdc)])
 
 
 def describe_chart(sums: Sequence[Sum], *, per: str) -> str:
-    """Return the alternative text of the chart."""
     best = max(sums, key=lambda row: row.usdc, default=None)
     maximum = f" The best {per} is {best.name} with {format_amount(best.usdc)} USDC." if best and best.usdc else ""
     return f"USDC by {per}, {len(sums)} bars.{maximum}"

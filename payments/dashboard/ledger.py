@@ -47,8 +47,6 @@ COLUMNS = (
 
 
 class LedgerFilter(forms.Form):
-    """Filters of the payment list."""
-
     product = forms.ChoiceField(required=False)
     state = forms.ChoiceField(
         label="Status",
@@ -115,7 +113,6 @@ def ledger(request: PageRequest) -> HttpResponse:
 
 
 def payment_context(row: Payment, names: dict[str, str]) -> dict[str, Any]:
-    """Return a payment with its labels."""
     label, colour = STATE_LABELS[payment_history.NAMES[Payment.State(row.state)]]
     explorer = get_explorer_url(row.network)
     return {

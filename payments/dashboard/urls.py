@@ -7,8 +7,6 @@ from payments.dashboard import ledger, wallets
 
 
 class AddressConverter(StringConverter):
-    """An address in lower case."""
-
     regex = "0x[0-9a-f]{40}"
 
 

@@ -16,8 +16,6 @@ PREFIX = "pay"
 
 
 class Payments(models.QuerySet["Payment"]):
-    """Filters of the ledger."""
-
     def of(self, payers: Collection[str]) -> Self:
         """Payments by these wallets; addresses are in lower case."""
         return self.filter(payer__in=payers)

@@ -34,7 +34,6 @@ class Period:
 
     @property
     def until(self) -> datetime:
-        """The end, exclusive."""
         return datetime.combine(self.last, time.min, UTC) + timedelta(days=1)
 
     def steps(self) -> list[date]:

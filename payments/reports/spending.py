@@ -36,12 +36,10 @@ class Month:
 
     @classmethod
     def of(cls, now: datetime, zone: ZoneInfo) -> "Month":
-        """Return the current month."""
         return cls(now.astimezone(zone).date().replace(day=1), zone)
 
     @property
     def next_first(self) -> date:
-        """The first day of the next month."""
         return (self.first + timedelta(days=31)).replace(day=1)
 
     @property
@@ -50,11 +48,9 @@ class Month:
 
     @property
     def until(self) -> datetime:
-        """The end, exclusive."""
         return datetime.combine(self.next_first, time.min, tzinfo=self.zone)
 
     def earlier(self, months: int) -> "Month":
-        """Return the month that many months before."""
         number = self.first.year * 12 + self.first.month - 1 - months
         return Month(date(number // 12, number % 12 + 1, 1), self.zone)
 

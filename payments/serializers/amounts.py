@@ -16,8 +16,6 @@ class Amount(serializers.DecimalField):
 
 
 class Tier(serializers.ChoiceField):
-    """The name of a tier."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=list(TIERS), **options)
 

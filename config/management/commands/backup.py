@@ -13,8 +13,6 @@ from config.backup.programs import ProgramFailed, ProgramsMissing
 
 
 class Command(BaseCommand):
-    """Write a backup."""
-
     help = "Write a backup: a dump of the database, and the files of exports and photos that are stored in folders."
 
     def add_arguments(self, parser: CommandParser) -> None:

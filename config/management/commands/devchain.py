@@ -16,8 +16,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from config.dev_stack.chain import Chain
 from config.dev_stack.servers import free_port
+from config.dev_stack.wsgi_servers import Chain
 from framework.cli.arguments import port_number
 from framework.state_directory import RECORD, StackError, lock_state_directory, read_json, write_private
 from payments.chain.evm import ZERO_ADDRESS, to_checksum_address
@@ -40,7 +40,6 @@ COLUMNS = ("usdc", "tokens", "staked", "ether")
 
 
 def amount(text: str) -> Decimal:
-    """Read an amount of whole coins."""
     try:
         number = Decimal(text)
     except InvalidOperation as error:

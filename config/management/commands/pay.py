@@ -34,7 +34,6 @@ RETRYABLE_CODES = {"settlement_pending", "facilitator_unavailable", "transaction
 
 
 def json_value(text: str) -> Any:
-    """Parse the JSON of a flag. Raises ArgumentTypeError."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -180,7 +179,6 @@ class Purchase:
         return self.build_result(self.send_until_settled(payment), challenge)
 
     def send(self, payment: Mapping[str, str]) -> httpx.Response:
-        """Send the request with these payment headers."""
         method = "GET" if self.body is None else "POST"
         if not payment:
             self.print(f"{method} {self.url}")

@@ -15,8 +15,6 @@ from config.backup.restore import RestoreRefused, restore_backup
 
 
 class Command(BaseCommand):
-    """Restore a backup, by default into an empty database only."""
-
     help = "Restore a backup; the number of rows of every table is compared before anything is committed."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -26,7 +26,6 @@ SHUTDOWN_TIMEOUT_S = 10
 
 
 def address(text: str) -> str:
-    """Parse an address of the chain."""
     if not re.fullmatch("0x[0-9a-fA-F]{40}", text):
         raise argparse.ArgumentTypeError("must be 0x and 40 hexadecimal digits")
     return text.lower()
@@ -44,7 +43,6 @@ def gwei(text: str) -> int:
 
 
 def gas(text: str) -> int:
-    """Parse an amount of gas."""
     if not text.isdecimal() or not 21_000 <= int(text) <= 30_000_000:
         raise argparse.ArgumentTypeError("must be from 21000 to 30000000")
     return int(text)
@@ -126,7 +124,6 @@ class Command(BaseCommand):
 
 
 def is_http_url(url: str) -> bool:
-    """Whether this is a URL of http or https."""
     try:
         parts = httpx.URL(url)
     except httpx.InvalidURL:

@@ -25,8 +25,6 @@ PRINTED_WIDTH = 140
 
 
 class Command(BaseCommand):
-    """`manage.py price list|set|close|cancel|open|history`."""
-
     help = "Show and change the prices of products, by product and tier. Prices are in USDC, times in UTC."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -173,14 +171,12 @@ def price_json(price: Price) -> dict[str, Any]:
 
 
 def parse_tier(name: str) -> Tier:
-    """Return the tier of this name."""
     if name not in TIERS:
         raise ArgumentTypeError(unknown_name("tier", name, list(TIERS)).message)
     return TIERS[name]
 
 
 def parse_amount(text: str) -> Decimal:
-    """Parse an amount in USDC."""
     try:
         return Decimal(text)
     except InvalidOperation:
