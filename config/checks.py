@@ -6,7 +6,7 @@ installation is public when PUBLIC_BASE_URL is https, or when its host is a publ
 
 import ipaddress
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -83,7 +83,9 @@ def warn_of_weak_settings(*, app_configs: Any, **rest: Any) -> list[CheckMessage
     return build_messages(checks.Warning, problems)
 
 
-def build_messages(kind: type[CheckMessage], problems: Mapping[str, bool], *, host: str = "") -> list[CheckMessage]:
+def build_messages(
+    kind: Callable[..., CheckMessage], problems: Mapping[str, bool], *, host: str = ""
+) -> list[CheckMessage]:
     """Return the messages of the problems that are true, by the ids of checks.toml."""
     return [
         kind(

@@ -12,10 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
 HOST = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
-BOOLEANS = {
-    **dict.fromkeys(("true", "yes", "on", "1"), True),
-    **dict.fromkeys(("false", "no", "off", "0"), False),
-}
+BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
 MAX_NUMBER = 2**31 - 1
 
 
@@ -44,23 +41,19 @@ def is_set(name: str) -> bool:
 
 def demand_extra(name: str, extra: str, *packages: str) -> None:
     """Raise WrongValue where the variable is set and the packages of an extra are not installed."""
-    if is_set(name) and not all(is_installed(package) for package in packages):
-        raise WrongValue(name, f"unset where Tablewire is installed without its extra `{extra}`")
-
-
-def is_installed(package: str) -> bool:
     try:
-        return find_spec(package) is not None
+        is_complete = not is_set(name) or all(find_spec(package) for package in packages)
     except ModuleNotFoundError:
-        return False
+        is_complete = False
+    if not is_complete:
+        raise WrongValue(name, f"unset where Tablewire is installed without its extra `{extra}`")
 
 
 def flag(name: str, default: bool) -> bool:
     value = text(name, str(default))
-    try:
-        return BOOLEANS[value.lower()]
-    except KeyError:
-        raise WrongValue(name, f"true or false, not {value!r}") from None
+    if value.lower() not in BOOLEANS:
+        raise WrongValue(name, f"true or false, not {value!r}")
+    return BOOLEANS[value.lower()]
 
 
 def number(name: str, default: int) -> int:
@@ -97,7 +90,7 @@ def choice(name: str, default: str, choices: Collection[str]) -> str:
 
 def hosts(name: str, default: Collection[str]) -> list[str]:
     """Host names in the form of ALLOWED_HOSTS, separated by commas."""
-    values = _split(name, default)
+    values = words(name, default)
     for value in values:
         if not HOST.fullmatch(value):
             expected = "host names without scheme or port, IPv6 in brackets, separated by commas"
@@ -107,29 +100,24 @@ def hosts(name: str, default: Collection[str]) -> list[str]:
 
 def origins(name: str) -> list[str]:
     """Origins (scheme, host and optional port), separated by commas; none when unset."""
-    values = _split(name, ())
+    values = words(name)
     for value in values:
         if not _is_url(value, ("http", "https")) or value.count("/") != 2:
             raise WrongValue(name, f"origins such as https://example.com, separated by commas, not {value!r}")
     return values
 
 
-def address(name: str, default: str, *, example: str, schemes: Collection[str]) -> str:
+def address(name: str, default: str = "", *, example: str, schemes: Collection[str] = ("http", "https")) -> str:
     """A URL with one of these schemes and a host."""
     if is_set(name) and not _is_url(os.environ[name], schemes):
         raise WrongValue(name, f"an address such as {example}")
     return text(name, default)
 
 
-def web_address(name: str, default: str = "", *, example: str) -> str:
-    """A URL of HTTP or HTTPS."""
-    return address(name, default, example=example, schemes=("http", "https"))
-
-
 def receiver(name: str, extra: str, *packages: str) -> str:
     """The URL that receives errors or traces, sent by the packages of an extra; "" when unset."""
     demand_extra(name, extra, *packages)
-    return web_address(name, example="https://key@errors.example.com/1")
+    return address(name, example="https://key@errors.example.com/1")
 
 
 def broker(name: str, default: str) -> str:
@@ -154,12 +142,8 @@ def database(name: str, default: str) -> dict[str, Any]:
     return entry
 
 
-def secret_words(name: str) -> list[str]:
-    """Secrets, separated by commas; none when unset."""
-    return _split(name, ())
-
-
-def _split(name: str, default: Collection[str]) -> list[str]:
+def words(name: str, default: Collection[str] = ()) -> list[str]:
+    """Words, separated by commas."""
     return [part.strip() for part in text(name, ",".join(default)).split(",") if part.strip()]
 
 

@@ -23,7 +23,7 @@ from config.backup.manifest import (
     sha256,
     storage_folders,
 )
-from config.backup.programs import connection_arguments, find_programs, run_program
+from config.backup.programs import BackupError, connection_arguments, find_programs, run_program
 
 SNAPSHOT = """
     SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -31,19 +31,15 @@ SNAPSHOT = """
 """
 
 
-class BackupExists(Exception):
-    """Something of this name exists."""
-
-
 def write_backup(path: Path, *, created_at: datetime, report: Report) -> Manifest:
     """Write a backup of this installation to the folder `path`, which only its owner can read.
 
     The rows are those of one snapshot; other transactions go on, and only migrations wait. The folder gets its name
     when all of it is on the disk: a killed backup leaves a folder with the suffix `.partial`, which the next one
-    deletes. Raises BackupExists, ProgramFailed, ProgramsMissing or OSError.
+    deletes. Raises BackupError or OSError.
     """
     if path.exists():
-        raise BackupExists(f"{path} exists: name another folder.")
+        raise BackupError(f"{path} exists: name another folder.")
     folder = path.with_name(f"{path.name}{PARTIAL}")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)

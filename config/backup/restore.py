@@ -25,7 +25,7 @@ from config.backup.manifest import (
     sha256,
     storage_folders,
 )
-from config.backup.programs import ProgramFailed, connection_arguments, find_programs, run_program
+from config.backup.programs import BackupError, ProgramFailed, connection_arguments, find_programs, run_program
 from framework.db.sql_files import read_sql
 
 ADVISORY_LOCK = 7_246_051_183
@@ -35,29 +35,25 @@ LOCKED = ("55P03", "40P01")
 ERROR = re.compile(r": +([0-9A-Z]{5}): (.*)$", re.MULTILINE)
 
 
-class RestoreRefused(Exception):
-    """The backup was not restored, for the reason in the message; database and files are as they were."""
-
-
 def restore_backup(path: Path, *, replace: bool, report: Report) -> Manifest:
     """Make this installation what the backup contains; with `replace` also one that has rows, which are deleted then.
 
     The dump and the files are compared with the manifest first. Then one transaction drops the tables, restores the
     dump and compares the number of rows of each table; the files get their names just before it commits. A kill leaves
     the database and the files as they were, except for files with the suffix `.partial`, which the next restore
-    overwrites. Raises RestoreRefused, ProgramFailed, ProgramsMissing or OSError.
+    overwrites. Raises BackupError or OSError.
     """
     try:
         manifest = read_manifest(path)
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise RestoreRefused(f"{path} is not a complete backup that this version reads: {error}.") from None
+        raise BackupError(f"{path} is not a complete backup that this version reads: {error}.") from None
     refuse_newer(manifest)
     places = file_places(manifest)
     expected = {DUMP: manifest.dump} | {f"{FILES}/{name}": digest for name, digest in manifest.files.items()}
     for name, digest in expected.items():
         report(f"verify {name}")
         if not (path / name).is_file() or sha256(path / name) != digest:
-            raise RestoreRefused(f"{path} is damaged: {name} is missing or differs from the manifest.")
+            raise BackupError(f"{path} is damaged: {name} is missing or differs from the manifest.")
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_schema()")
         (schema,) = cursor.fetchone()
@@ -92,25 +88,25 @@ def restore_backup(path: Path, *, replace: bool, report: Report) -> Manifest:
 
 
 def refuse_newer(manifest: Manifest) -> None:
-    """Raise RestoreRefused where the backup has migrations that this version does not know."""
+    """Raise BackupError where the backup has migrations that this version does not know."""
     loader = MigrationLoader(None, load=False)
     loader.load_disk()
     replaced = {name for migration in loader.disk_migrations.values() for name in migration.replaces}
     if newer := [name for name in manifest.migrations if name not in replaced | loader.disk_migrations.keys()]:
-        raise RestoreRefused(
+        raise BackupError(
             f"The backup is of version {manifest.version} and has migrations that this version has not:"
             f" {'.'.join(newer[0])} ({len(newer)} in all). Restore with the version that made it."
         )
 
 
 def file_places(manifest: Manifest) -> dict[str, Path]:
-    """Where each file of the backup belongs. Raises RestoreRefused for a path outside of our folders."""
+    """Where each file of the backup belongs. Raises BackupError for a path outside of our folders."""
     folders = dict(storage_folders())
     places = {}
     for name in manifest.files:
         storage, *steps = PurePosixPath(name).parts
         if storage not in folders or not steps or ".." in steps:
-            raise RestoreRefused(f"The file {name} has no place here: its storage is not a folder.")
+            raise BackupError(f"The file {name} has no place here: its storage is not a folder.")
         places[name] = folders[storage].joinpath(*steps)
     return places
 
@@ -130,14 +126,14 @@ class Psql:
     programs: Path
 
     def run(self, statements: sql.Composable) -> None:
-        """Run statements and wait for their end. Raises RestoreRefused."""
+        """Run statements and wait for their end. Raises BackupError."""
         with suppress(BrokenPipeError):
             self.stdin.write(f"{statements.as_string(None)}\n\\echo done\n".encode())
         if b"done\n" not in iter(self.stdout.readline, b""):
             self.refuse("psql ended")
 
     def run_pg_restore(self, dump: Path, *, schema: str, report: Report) -> None:
-        """Run the script that pg_restore makes of a dump. Raises RestoreRefused."""
+        """Run the script that pg_restore makes of a dump. Raises BackupError."""
         options = ("--no-owner", "--no-privileges", f"--schema={schema}", "--file=-")
         try:
             run_program([self.programs / "pg_restore", *options, dump], stdout=self.stdin, report=report)
@@ -145,7 +141,7 @@ class Psql:
             self.refuse(str(error))
 
     def refuse(self, message: str) -> NoReturn:
-        """Raise RestoreRefused with the first error of psql; with `message` where psql had none."""
+        """Raise BackupError with the first error of psql; with `message` where psql had none."""
         self.stdin.close()
         self.stdout.read()
         self.errors.seek(0)
@@ -157,7 +153,7 @@ class Psql:
                 message = "Other sessions are using this database: stop web servers and workers first."
             elif code != RAISED:
                 message = f"PostgreSQL refused the backup: {message}."
-        raise RestoreRefused(f"{message} Nothing was changed.")
+        raise BackupError(f"{message} Nothing was changed.")
 
 
 @contextmanager

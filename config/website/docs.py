@@ -27,7 +27,7 @@ CHANGELOG = BASE / "CHANGELOG.md"
 # In the order of the menu. Guides that are in none of these groups are for operators.
 GROUPS: Mapping[str, Sequence[str]] = {
     "Management API": ("keys", "idempotency", "menus", "booking", "guests", "webhooks"),
-    "Data API": FOR_CALLERS,
+    "Data API": tuple(FOR_CALLERS),
     "Agents": ("mcp",),
     "Reference": ("glossary",),
 }

@@ -65,11 +65,7 @@ class RefundForm(forms.Form):
         label="Transaction",
         max_length=66,
         widget=forms.TextInput(
-            attrs={
-                "class": "wide-words",
-                "placeholder": "0x and 64 hexadecimal digits",
-                "autocomplete": "off",
-            }
+            attrs={"class": "wide-words", "placeholder": "0x and 64 hexadecimal digits", "autocomplete": "off"}
         ),
     )
     # The transaction whose transfers were shown to the user.
@@ -188,8 +184,8 @@ class PaymentAdmin(AddressSearchAdmin):
             except refunds.PaymentNotOnChain as refusal:
                 errors.append(f"{public_ids.encode(PREFIX, payment)} was not changed. {refusal.message}")
         unchanged = len(selected) - marked - len(errors)
-        reason = "not changed: not settled, or the refund is already due or sent."
-        columns.report_changes(self, request, marked, "marked for refund.", unchanged=unchanged, reason=reason)
+        why = "not changed: not settled, or the refund is already due or sent."
+        columns.report_changes(self, request, marked, "marked for refund.", unchanged=unchanged, reason=why)
         for text in errors:
             self.message_user(request, text, messages.ERROR)
         return None

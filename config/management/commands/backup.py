@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 from rich.console import Console
 
-from config.backup.dump import BackupExists, write_backup
-from config.backup.programs import ProgramFailed, ProgramsMissing
+from config.backup.dump import write_backup
+from config.backup.programs import BackupError
 
 
 class Command(BaseCommand):
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         try:
             with Console(stderr=True).status("pg_dump") as status:
                 manifest = write_backup(path, created_at=timezone.now(), report=status.update)
-        except (BackupExists, ProgramFailed, ProgramsMissing, OSError) as error:
+        except (BackupError, OSError) as error:
             raise CommandError(str(error)) from None
         for table, rows in manifest.tables.items():
             if rows:

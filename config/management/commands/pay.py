@@ -86,19 +86,8 @@ class Command(BaseCommand):
         console = Console(highlight=False, quiet=options["json"], soft_wrap=True)
         try:
             with httpx.Client(timeout=TIMEOUT_S, follow_redirects=True) as client:
-                purchase = Purchase(
-                    client=client,
-                    url=url,
-                    wallet=wallet,
-                    chain=DevchainClient(url=up["chain"]["rpc_url"], secret=""),
-                    console=console,
-                    form=options["form"],
-                    identifier=identifier,
-                    timeout_s=options["timeout"],
-                    receipt=options["receipt"],
-                    earlier_transaction=options["transaction"],
-                    body=options["body"],
-                )
+                chain = DevchainClient(url=up["chain"]["rpc_url"], secret="")
+                purchase = Purchase(client, url, wallet, chain, console, options)
                 if options["sign_in"]:
                     purchase.sign_in(up["base_url"])
                 result = purchase.run()
@@ -127,21 +116,16 @@ class Command(BaseCommand):
         return Wallet(name=name, address=wallets[name]["address"], private_key=wallets[name]["private_key"])
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Purchase:
-    """One purchase; each step is printed to `console`."""
+    """One purchase with the options of the command; each step is printed to `console`."""
 
     client: httpx.Client
     url: str
     wallet: Wallet
     chain: DevchainClient
     console: Console
-    form: str
-    identifier: str | None
-    timeout_s: int
-    receipt: str | None
-    earlier_transaction: str | None
-    body: Any = None
+    options: Mapping[str, Any]
     session: dict[str, str] = field(default_factory=dict)
 
     def print(self, text: str) -> None:
@@ -165,8 +149,8 @@ class Purchase:
 
         A response other than 402 to the request without payment is the result: the answer is free, or an error.
         """
-        if self.earlier_transaction:
-            return self.build_result(self.send_until_settled({"X-Payment": self.earlier_transaction}), None)
+        if transaction := self.options["transaction"]:
+            return self.build_result(self.send_until_settled({"X-Payment": transaction}), None)
         unpaid = self.send({})
         if unpaid.status_code != httpx.codes.PAYMENT_REQUIRED:
             return self.build_result(unpaid, None)
@@ -175,21 +159,22 @@ class Purchase:
         self.print(f"    price: {price}")
         if tier := decode_body(unpaid).get("tier_required"):
             self.print(f"    sold from tier {tier} on")
-        payment = self.transfer(unpaid) if self.form == "tx" else self.sign(unpaid)
+        payment = self.transfer(unpaid) if self.options["form"] == "tx" else self.sign(unpaid)
         return self.build_result(self.send_until_settled(payment), challenge)
 
     def send(self, payment: Mapping[str, str]) -> httpx.Response:
-        method = "GET" if self.body is None else "POST"
+        body, receipt = self.options["body"], self.options["receipt"]
+        method = "GET" if body is None else "POST"
         if not payment:
             self.print(f"{method} {self.url}")
-        headers = {**self.session, **payment, **({"X-Receipt": self.receipt} if self.receipt else {})}
-        response = self.client.request(method, self.url, headers=headers, json=self.body)
+        headers = {**self.session, **payment, **({"X-Receipt": receipt} if receipt else {})}
+        response = self.client.request(method, self.url, headers=headers, json=body)
         self.print(f"{response.status_code} {response.reason_phrase}")
         return response
 
     def send_until_settled(self, payment: Mapping[str, str]) -> httpx.Response:
         """Send the request with the payment, and again while the payment is pending: it is charged once."""
-        deadline = time.monotonic() + self.timeout_s
+        deadline = time.monotonic() + self.options["timeout"]
         while True:
             response = self.send(payment)
             retry_after_s, code = float(response.headers.get("Retry-After", 2)), error_code(response)
@@ -209,14 +194,14 @@ class Purchase:
             raise CommandError("Signing needs the dependency group `embedded`: uv sync --group embedded") from error
         signer = x402ClientSync()
         register_exact_evm_client(signer, Account.from_key(self.wallet.private_key))
-        if self.identifier:
+        if identifier := self.options["identifier"]:
             required = decode_payment_required_header(unpaid.headers["PAYMENT-REQUIRED"])
-            append_payment_identifier_to_extensions(getattr(required, "extensions", None) or {}, self.identifier)
+            append_payment_identifier_to_extensions(getattr(required, "extensions", None) or {}, identifier)
             payload = signer.create_payment_payload(required)
             headers = {"PAYMENT-SIGNATURE": encode_payment_signature_header(payload)}
         else:
             # Without the headers the client reads version 1 from the body.
-            v2_headers = dict(unpaid.headers) if self.form == "v2" else {}
+            v2_headers = dict(unpaid.headers) if self.options["form"] == "v2" else {}
             client = x402HTTPClientSync(signer)
             headers, _ = client.handle_402_response(v2_headers, unpaid.content, str(unpaid.url))
         self.print(f"    signed by {self.wallet.name}, {self.wallet.address}")
@@ -235,7 +220,7 @@ class Purchase:
         transaction = decode_payment_response_header(header).transaction if header else None
         if transaction:
             self.print(f"    transaction {transaction}")
-        if self.form == "tx" and receipt:
+        if self.options["form"] == "tx" and receipt:
             self.print(f"    receipt {receipt}")
         return {
             "status": response.status_code,

@@ -10,8 +10,8 @@ from django.db.migrations.executor import MigrationExecutor
 from rich.console import Console
 
 from config.backup.manifest import secret_key_hmac
-from config.backup.programs import ProgramFailed, ProgramsMissing
-from config.backup.restore import RestoreRefused, restore_backup
+from config.backup.programs import BackupError
+from config.backup.restore import restore_backup
 
 
 class Command(BaseCommand):
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         try:
             with Console(stderr=True).status("verify") as status:
                 manifest = restore_backup(options["path"], replace=options["replace"], report=status.update)
-        except (RestoreRefused, ProgramFailed, ProgramsMissing, OSError) as error:
+        except (BackupError, OSError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
             f"{sum(manifest.tables.values()):,} rows of {len(manifest.tables)} tables and {len(manifest.files):,}"

@@ -274,7 +274,7 @@ def test_directory_of_an_interrupted_start_is_used(tmp_path: Path, left: tuple[s
         assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
     (tmp_path / "made later").touch()
     with empty_stack(tmp_path) as again:
-        assert again.pids == {"postgres": None, "valkey": None, "chain": None, "facilitator": None}
+        assert again.servers == []
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])
