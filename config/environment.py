@@ -91,19 +91,17 @@ def choice(name: str, default: str, choices: Collection[str]) -> str:
 def hosts(name: str, default: Collection[str]) -> list[str]:
     """Host names in the form of ALLOWED_HOSTS, separated by commas."""
     values = words(name, default)
-    for value in values:
-        if not HOST.fullmatch(value):
-            expected = "host names without scheme or port, IPv6 in brackets, separated by commas"
-            raise WrongValue(name, f"{expected}, not {value!r}")
+    if wrong := [value for value in values if not HOST.fullmatch(value)]:
+        expected = "host names without scheme or port, IPv6 in brackets, separated by commas"
+        raise WrongValue(name, f"{expected}, not {wrong[0]!r}")
     return values
 
 
 def origins(name: str) -> list[str]:
     """Origins (scheme, host and optional port), separated by commas; none when unset."""
     values = words(name)
-    for value in values:
-        if not _is_url(value, ("http", "https")) or value.count("/") != 2:
-            raise WrongValue(name, f"origins such as https://example.com, separated by commas, not {value!r}")
+    if wrong := [value for value in values if not _is_url(value, ("http", "https")) or value.count("/") != 2]:
+        raise WrongValue(name, f"origins such as https://example.com, separated by commas, not {wrong[0]!r}")
     return values
 
 

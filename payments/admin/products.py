@@ -23,7 +23,7 @@ from payments.admin.columns import Column, column, option_filter, report_changes
 from payments.formatting import format_amount, format_time
 from payments.models import Price, Product
 from payments.pricing import price_changes
-from payments.pricing.price_changes import NewPrice, ProductPrices
+from payments.pricing.price_changes import NewPrice
 from payments.tiers.definitions import TIERS
 
 CONFIRM_LABEL = "Confirm unusual price"
@@ -203,6 +203,8 @@ class PriceAdmin(ReadOnlyAdmin):
 
 def price_cell(product: Product, rate: str) -> SafeString:
     """Return the current price at a rate, with future prices below."""
-    prices = ProductPrices(product, tuple(product.prices.all()), timezone.now())
-    upcoming = ((format_amount(price.amount_usdc), format_time(price.valid_from)) for price in prices.upcoming(rate))
-    return format_html("{}{}", format_amount(prices.amount(rate)), format_html_join("", "<br>{} from {}", upcoming))
+    prices, now = product.prices.all(), timezone.now()
+    upcoming = price_changes.upcoming(prices, rate, now)
+    lines = ((format_amount(price.amount_usdc), format_time(price.valid_from)) for price in upcoming)
+    current = format_amount(price_changes.amount_at(prices, rate, now))
+    return format_html("{}{}", current, format_html_join("", "<br>{} from {}", lines))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -32,6 +33,7 @@ COLUMNS = {
     "refunds_due_usdc": "USDC",
     "unknown": "Unknown",
 }
+read_columns = attrgetter(*COLUMNS)
 LEDGER_COLUMNS = (
     *("id", "state", "form", "network", "payer", "amount_usdc", "products", "tier", "channel", "resource", "tx_hash"),
     *("block", "payment_identifier", "created_at", "settled_at", "delivered_at", "refunded_at"),
@@ -132,10 +134,10 @@ class RevenueAdmin(ReadOnlyAdmin):
 def report_rows(report: revenue.Report) -> Iterable[tuple[object, ...]]:
     """Yield all tables of the report, with the total first."""
     yield ("by", "name", *COLUMNS)
-    yield ("all", f"{report.period.first} to {report.period.last}", *_cells(report.total))
+    yield ("all", f"{report.period.first} to {report.period.last}", *read_columns(report.total))
     for name in TABLES:
         for row in report.tables[name]:
-            yield (report.period.per if name == "moment" else name, row.name, *_cells(row))
+            yield (report.period.per if name == "moment" else name, row.name, *read_columns(row))
 
 
 def ledger_rows(period: Period) -> Iterable[tuple[object, ...]]:
@@ -143,10 +145,6 @@ def ledger_rows(period: Period) -> Iterable[tuple[object, ...]]:
     yield LEDGER_COLUMNS
     for row in revenue.iterate_payments(period):
         yield tuple(_ledger_cell(row, name) for name in LEDGER_COLUMNS)
-
-
-def _cells(row: Sum) -> Iterable[object]:
-    return (getattr(row, name) for name in COLUMNS)
 
 
 def _ledger_cell(row: Payment, name: str) -> object:

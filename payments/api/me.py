@@ -86,11 +86,11 @@ class WalletViewSet(DataViewSet[Wallet]):
             form = auth.SignedMessage(data=json_body(request))
             form.is_valid(raise_exception=True)
             address = challenge_verification.verify_and_spend(siwx.parse_message(**form.validated_data, now=now))
-        linked = links.link_wallet(address, account=account, now=now)
-        record = me.WalletRecord(WalletProfile(linked.wallet, wallet_terms(linked.wallet))).data
+        wallet, is_new = links.link_wallet(address, account=account, now=now)
+        record = me.WalletRecord(WalletProfile(wallet, wallet_terms(wallet))).data
         return Response(
             record,
-            status=status.HTTP_201_CREATED if linked.is_new else status.HTTP_200_OK,
+            status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK,
             headers={**NO_STORE, "Location": public_url(f"{PATH}/{record['address']}")},
         )
 

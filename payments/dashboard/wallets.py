@@ -84,11 +84,11 @@ def link(request: PageRequest) -> HttpResponse:
     form = SignatureForm(request.POST)
     if form.is_valid():
         try:
-            linked = link_challenge.link_wallet(**form.cleaned_data, account=account, now=now)
+            is_new = link_challenge.link_wallet(**form.cleaned_data, account=account, now=now)
         except ApiError as refusal:
             form.add_error("signature", refusal.message)
         else:
-            messages.success(request, "The wallet was linked." if linked.is_new else "The wallet was already linked.")
+            messages.success(request, "The wallet was linked." if is_new else "The wallet was already linked.")
             return redirect("data-service", venue=request.access.venue.public_id)
     if "address" in form.errors:
         return render(request, "payments/dashboard/link.html", {"form": AddressForm(request.POST)}, status=400)

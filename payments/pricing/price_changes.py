@@ -38,31 +38,6 @@ class NewPrice:
     valid_from: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProductPrices:
-    """A product with all of its past, current and future prices, as of `now`."""
-
-    product: Product
-    prices: tuple[Price, ...]
-    now: datetime
-
-    def amount(self, rate: str) -> Decimal | None:
-        """Return the current price at this rate; None if it is not sold."""
-        return amount_at(self.prices, rate, self.now)
-
-    def upcoming(self, rate: str) -> list[Price]:
-        """Return the future prices at this rate, the next one first."""
-        return sorted(
-            (price for price in self.prices if price.rate == rate and price.valid_from > self.now), key=_sort_key
-        )
-
-
-def list_product_prices(*, now: datetime) -> list[ProductPrices]:
-    """Return all products by slug. Two queries."""
-    products = Product.objects.order_by("slug").prefetch_related("prices")
-    return [ProductPrices(product, tuple(product.prices.all()), now) for product in products]
-
-
 def get_product(slug: str) -> Product:
     """Return the product. Raises InvalidRequest with the known products."""
     products = Product.objects.in_bulk()
@@ -163,6 +138,11 @@ def amount_at(prices: Iterable[Price], rate: str, moment: datetime) -> Decimal |
     """Return the price at this rate at this time; None if it is not sold."""
     started = [price for price in prices if price.rate == rate and price.valid_from <= moment]
     return max(started, key=_sort_key).amount_usdc if started else None
+
+
+def upcoming(prices: Iterable[Price], rate: str, now: datetime) -> list[Price]:
+    """Return the future prices at this rate, the next one first."""
+    return sorted((price for price in prices if price.rate == rate and price.valid_from > now), key=_sort_key)
 
 
 def _sort_key(price: Price) -> tuple[datetime, int]:

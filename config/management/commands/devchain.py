@@ -106,7 +106,12 @@ class Command(BaseCommand):
     def fund(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
         to = self.find_address(chain, options["address"])
         amounts = {name: options[name] for name in DECIMALS if options[name]}
-        amounts = amounts or {"usdc": Decimal(100), "ether": Decimal(1)}
+        return self.send(chain, to, amounts or {"usdc": Decimal(100), "ether": Decimal(1)})
+
+    def mint(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
+        return self.send(chain, self.find_address(chain, options["address"]), {options["coin"]: options["amount"]})
+
+    def send(self, chain: DevchainClient, to: str, amounts: dict[str, Decimal]) -> dict[str, Any]:
         # All are converted before the first is sent, so that an invalid amount sends nothing.
         atomic_amounts = {name: to_atomic(whole, DECIMALS[name]) for name, whole in amounts.items()}
         for name, number in atomic_amounts.items():
@@ -114,11 +119,6 @@ class Command(BaseCommand):
                 chain.send_ether(to, number)
             else:
                 chain.mint(CONTRACTS[name], to, number)
-        return self.balances(chain, to)
-
-    def mint(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
-        to, coin = self.find_address(chain, options["address"]), options["coin"]
-        chain.mint(CONTRACTS[coin], to, to_atomic(options["amount"], DECIMALS[coin]))
         return self.balances(chain, to)
 
     def stake(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:

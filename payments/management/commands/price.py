@@ -17,7 +17,7 @@ from framework.errors import ApiError, unknown_name
 from payments.formatting import format_amount, format_time
 from payments.models import Price, Product
 from payments.pricing import price_changes
-from payments.pricing.price_changes import NewPrice, ProductPrices
+from payments.pricing.price_changes import NewPrice
 from payments.tiers.definitions import TIERS, Tier
 
 # Width of a table in a file or a pipe.
@@ -84,17 +84,13 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(lines) or f"{product.slug}: {unchanged}.")
 
     def print_products(self, options: dict[str, Any], now: datetime) -> None:
-        products = price_changes.list_product_prices(now=now)
+        products = Product.objects.order_by("slug").prefetch_related("prices")
         headings = ["product", "sold from", *(f"{tier.rate} ({name})" for name, tier in TIERS.items())]
         rows = (
-            [
-                prices.product.slug,
-                prices.product.from_tier,
-                *(table_cell(prices, tier.rate) for tier in TIERS.values()),
-            ]
-            for prices in products
+            [product.slug, product.from_tier, *(table_cell(product, tier.rate, now) for tier in TIERS.values())]
+            for product in products
         )
-        self.print_rows(options, [product_json(prices) for prices in products], headings, rows)
+        self.print_rows(options, [product_json(product, now) for product in products], headings, rows)
 
     def print_history(self, options: dict[str, Any], product: Product) -> None:
         prices = price_changes.list_price_history(product)
@@ -149,13 +145,14 @@ def change(product: Product, options: dict[str, Any], now: datetime) -> tuple[Se
     return [], price_changes.set_minimum_tier(product, tier, is_confirmed=options["yes"]), 0
 
 
-def product_json(prices: ProductPrices) -> dict[str, Any]:
-    amounts = {tier.rate: prices.amount(tier.rate) for tier in TIERS.values()}
+def product_json(product: Product, now: datetime) -> dict[str, Any]:
+    prices = product.prices.all()
+    amounts = {tier.rate: price_changes.amount_at(prices, tier.rate, now) for tier in TIERS.values()}
     return {
-        "product": prices.product.slug,
-        "from_tier": prices.product.from_tier,
+        "product": product.slug,
+        "from_tier": product.from_tier,
         "prices": {rate: amount and format_amount(amount) for rate, amount in amounts.items()},
-        "upcoming": [price_json(price) for rate in amounts for price in prices.upcoming(rate)],
+        "upcoming": [price_json(price) for rate in amounts for price in price_changes.upcoming(prices, rate, now)],
     }
 
 
@@ -203,8 +200,8 @@ def actor() -> str:
         return "command"
 
 
-def table_cell(prices: ProductPrices, rate: str) -> str:
-    upcoming = (
-        f"{format_amount(row.amount_usdc)} from {format_time(row.valid_from)}" for row in prices.upcoming(rate)
-    )
-    return "\n".join([format_amount(prices.amount(rate)), *upcoming])
+def table_cell(product: Product, rate: str, now: datetime) -> str:
+    prices = product.prices.all()
+    upcoming = price_changes.upcoming(prices, rate, now)
+    lines = (f"{format_amount(price.amount_usdc)} from {format_time(price.valid_from)}" for price in upcoming)
+    return "\n".join([format_amount(price_changes.amount_at(prices, rate, now)), *lines])
