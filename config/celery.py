@@ -3,7 +3,6 @@
 import gc
 import os
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,20 +45,19 @@ def freeze_loaded_objects(**_: Any) -> None:
     gc.freeze()
 
 
-def read_beat_schedule() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the name and the entry of each periodic task in beat_schedule.toml."""
+def read_beat_schedule() -> dict[str, dict[str, Any]]:
+    """Return the periodic tasks of beat_schedule.toml, as Celery needs them."""
     tables = tomllib.loads(Path(__file__).with_name("beat_schedule.toml").read_text())
-    for package, entries in tables.items():
-        for name, entry in entries.items():
-            yield (
-                name,
-                {
-                    "task": f"{package}.tasks.{entry.get('task', name).replace('-', '_')}",
-                    "schedule": float(entry["every_s"]) if "every_s" in entry else crontab.from_string(entry["cron"]),
-                    "kwargs": entry.get("kwargs", {}),
-                    "options": {option: entry[option] for option in ("expires", "queue") if option in entry},
-                },
-            )
+    return {
+        name: {
+            "task": f"{package}.tasks.{entry.get('task', name).replace('-', '_')}",
+            "schedule": float(entry["every_s"]) if "every_s" in entry else crontab.from_string(entry["cron"]),
+            "kwargs": entry.get("kwargs", {}),
+            "options": {option: entry[option] for option in ("expires", "queue") if option in entry},
+        }
+        for package, entries in tables.items()
+        for name, entry in entries.items()
+    }
 
 
 # One queue per priority works on every broker. A worker that is given them in this order (-Q) empties the first before
@@ -68,4 +66,4 @@ def read_beat_schedule() -> Iterator[tuple[str, dict[str, Any]]]:
 QUEUES = ("webhooks", "dedicated", "priority", "elevated", "standard")
 
 app.conf.task_create_missing_queues = True
-app.conf.beat_schedule = dict(read_beat_schedule())
+app.conf.beat_schedule = read_beat_schedule()

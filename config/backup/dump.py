@@ -1,7 +1,9 @@
 """Writes a backup: a dump of one snapshot, then the stored files, then the manifest."""
 
+import json
 import os
 import shutil
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -52,8 +54,7 @@ def write_backup(path: Path, *, created_at: datetime, report: Report) -> Manifes
         files=copy_files(folder / FILES, report),
         secret_key_hmac=secret_key_hmac(created_at.isoformat()),
     )
-    with (folder / MANIFEST).open("x") as file:
-        file.write(manifest.to_json())
+    (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1))
     os.sync()
     folder.rename(path)
     return manifest
@@ -105,7 +106,7 @@ def dump_database(path: Path, report: Report) -> dict[str, Any]:
 def copy_files(target: Path, report: Report) -> dict[str, str]:
     """Copy the files of exports and photos that are stored in folders; one that is deleted by now is left out."""
     copied = {}
-    for storage, folder in storage_folders():
+    for storage, folder in storage_folders().items():
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not path.is_symlink() and path.suffix != PARTIAL:
                 name = f"{storage}/{path.relative_to(folder).as_posix()}"

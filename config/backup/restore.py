@@ -101,7 +101,7 @@ def refuse_newer(manifest: Manifest) -> None:
 
 def file_places(manifest: Manifest) -> dict[str, Path]:
     """Where each file of the backup belongs. Raises BackupError for a path outside of our folders."""
-    folders = dict(storage_folders())
+    folders = storage_folders()
     places = {}
     for name in manifest.files:
         storage, *steps = PurePosixPath(name).parts

@@ -8,6 +8,5 @@ from payments.admin import (  # noqa: F401
     products,
     refunds,
     revenue,
-    tiers,
     wallets,
 )

@@ -1,11 +1,11 @@
-"""The admin of plans: custom terms for a wallet or an account."""
+"""The admin of plans, which are custom terms for a wallet or an account, and of the terms of the tiers."""
 
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -13,8 +13,9 @@ from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
 from payments.admin.columns import AddressSearch, option_filter, report_changes, short_with_title
 from payments.formatting import format_amount
-from payments.models import Plan
-from payments.tiers import plans
+from payments.models import Plan, TierTerms
+from payments.tiers import terms
+from payments.tiers.definitions import TIERS
 
 # The terms of a plan that has started are read-only.
 TERMS = ["wallet", "account", "tier", "per_minute", "price_factor", "valid_from"]
@@ -109,12 +110,50 @@ class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
         return obj is not None and obj.valid_from > timezone.now() and super().has_delete_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Plan, form: Any, change: bool) -> None:
-        plans.save_plan(obj)
+        terms.save_plan(obj)
 
     @admin.action(description="End the selected plans now", permissions=["change"])
     def end(self, request: HttpRequest, queryset: QuerySet[Plan]) -> None:
         """End the current plans, and report the others."""
         selected = list(queryset.values_list("pk", flat=True))
-        ended = plans.end_plans(selected, now=timezone.now())
+        ended = terms.end_plans(selected, now=timezone.now())
         unchanged = len(selected) - ended
         report_changes(self, request, ended, "ended.", unchanged=unchanged, reason="were not in effect.")
+
+
+@admin.register(TierTerms)
+class TierTermsAdmin(admin.ModelAdmin[TierTerms]):
+    """Support, priority and service level of the four tiers, which are fixed."""
+
+    list_display = ["tier", "support", "priority", "sla", "per_minute", "rate"]
+    sortable_by = ()
+    fieldsets = [
+        (
+            None,
+            {
+                "fields": ["tier", "support", "priority", "sla"],
+                "description": "API clients see the terms of their tier at /v1/me. The priority is the queue of their "
+                "exports; a change applies to new exports. A plan can have its own service-level agreement.",
+            },
+        ),
+        ("Fixed", {"fields": ["per_minute", "rate"]}),
+    ]
+    readonly_fields = ["tier", "per_minute", "rate"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TierTerms]:
+        ranks = [When(tier=name, then=Value(tier.rank)) for name, tier in TIERS.items()]
+        return super().get_queryset(request).order_by(Case(*ranks, output_field=IntegerField()))
+
+    @admin.display(description="Requests a minute")
+    def per_minute(self, row: TierTerms) -> int:
+        return TIERS[row.tier].per_minute
+
+    @admin.display(description="Price rate")
+    def rate(self, row: TierTerms) -> str:
+        return TIERS[row.tier].rate
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: TierTerms | None = None) -> bool:
+        return False
