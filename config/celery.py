@@ -27,15 +27,13 @@ app.autodiscover_tasks()
 STATEMENT_TIMEOUT_S = 60
 
 
-@worker_init.connect
-def raise_statement_timeout(**_: Any) -> None:
-    """Give the statements of this worker, and of the processes that it forks, a minute."""
-    connection_created.connect(set_statement_timeout)
-
-
 def set_statement_timeout(*, connection: BaseDatabaseWrapper, **_: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"SET statement_timeout = '{STATEMENT_TIMEOUT_S}s'")
+
+
+# For this worker, and the processes that it forks.
+worker_init.connect(lambda **_: connection_created.connect(set_statement_timeout), weak=False)
 
 
 @celeryd_after_setup.connect

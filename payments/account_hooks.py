@@ -12,7 +12,6 @@ from payments.models import Payment, Plan
 
 
 def export_payments(account: Account) -> Iterator[dict[str, Any]]:
-    """Yield the payments of the account's wallets."""
     for payment in data_export.iterate_in_batches(Payment.objects.filter(payer__in=account.wallets.values("address"))):
         yield {
             name: getattr(payment, name)

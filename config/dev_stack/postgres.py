@@ -189,7 +189,6 @@ def _works(command: Sequence[str]) -> bool:
 
 
 def _set_owner(path: Path, owner: int) -> None:
-    """Change the owner of a file, or of a directory with its content: another runner may have owned it."""
     if path.stat().st_uid == owner:
         return
     for file in (path, *path.rglob("*")):

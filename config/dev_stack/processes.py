@@ -143,10 +143,7 @@ def leftovers(state_dir: Path) -> list[Leftover]:
 
 
 def end_leftovers(state_dir: Path) -> int:
-    """Stop leftover processes, Valkey and PostgreSQL after all others; return how many processes there were.
-
-    Call while holding the directory's lock.
-    """
+    """Stop leftover processes, Valkey and PostgreSQL last; return their number. The directory must be locked."""
     home = state_dir.resolve()
     valkey, postgres = home / "valkey", home / "postgres"
     count = len(leftovers(home))

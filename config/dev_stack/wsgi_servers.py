@@ -59,10 +59,7 @@ class Chain(WsgiServer):
 
 @dataclass(kw_only=True)
 class Facilitator(WsgiServer):
-    """The facilitator of `chain`; it stores nothing, and calls the chain only to answer a request.
-
-    So neither has to wait for the other's start.
-    """
+    """The facilitator of `chain`, which it calls only to answer a request: neither waits for the other's start."""
 
     name = "facilitator"
     factory = "payments.devchain.facilitator:application"

@@ -83,10 +83,7 @@ def build_record(
 def print_panel(
     up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: Path, reviewed: str | None
 ) -> None:
-    """Print the addresses and keys, then requests to paste.
-
-    `reviewed` is the slug of a restaurant whose reviews can be bought, or None.
-    """
+    """Print the addresses and keys, then requests to paste. `reviewed` is a restaurant with reviews, or None."""
     base_url, key, user = up["base_url"], up["management"]["api_key"], up["admin"]["username"]
     unknown = f"changed by you (`manage.py changepassword {user}` sets another)" if user else "none"
     table = Table.grid(padding=(0, 2))

@@ -309,7 +309,6 @@ class Run:
         raise CommandError(f"The web server is not ready ({answer}). The end of {web.log}:\n{last_lines(web.log)}")
 
     def _get(self, path: str) -> httpx.Response:
-        """Send a GET request to the web server. Raises HTTPError."""
         return httpx.get(f"{self.base_url}{path}", timeout=5, trust_env=False)
 
     def _reviewed_slug(self) -> str | None:
@@ -332,7 +331,6 @@ class Run:
         return up
 
     def _watch(self, processes: list[Child | Server]) -> None:
-        """Restart processes that end, until an exception."""
         watched = [Watched(process=process, started_at=time.monotonic()) for process in processes]
         while True:
             time.sleep(POLL_S)

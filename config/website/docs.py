@@ -91,7 +91,6 @@ def read_guide(name: str, file: Path) -> Guide:
 
 
 def plain_text(text: str) -> str:
-    """Remove the markup of a paragraph of Markdown, and its line breaks."""
     unlinked = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     return " ".join(re.sub(r"[`*]", "", unlinked).split())
 
@@ -107,10 +106,7 @@ def groups() -> list[tuple[str, list[Guide]]]:
 
 
 def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answer 405 to methods other than GET and HEAD, but 404 where there is no page.
-
-    The view writes nothing, so it needs no CSRF token.
-    """
+    """Answer 405 to methods other than GET and HEAD, but 404 where there is no page. No CSRF token is needed."""
 
     @csrf_exempt
     @wraps(view)
@@ -125,13 +121,11 @@ def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 @csp_update({"style-src": ["'self'", *REDOC_STYLES], "worker-src": ["'self'", "blob:"]})
 @read_only
 def redoc(request: HttpRequest, name: str) -> HttpResponse:
-    """The reference of an API, to read."""
     return render(request, "docs/redoc.html", {"name": name, "title": f"{name.capitalize()} API"})
 
 
 @read_only
 def swagger(request: HttpRequest, name: str) -> HttpResponse:
-    """The reference of an API with buttons that call it."""
     return render(request, "docs/swagger.html", {"name": name, "title": f"{name.capitalize()} API"})
 
 
@@ -213,25 +207,19 @@ def markdown_parser() -> Any:
 
 
 def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:
-    """A highlighted block of code, with a button that copies it."""
-    token = tokens[index]
-    language = token.info.strip().partition(" ")[0]
-    code = highlight_code(token.content, language)
-    return (
-        f'<div class="copyable"><pre tabindex="0"><code id="code-{index}">{code}</code></pre>'
-        f'<button type="button" class="quiet small" data-copy="code-{index}">Copy</button></div>'
-    )
-
-
-def highlight_code(code: str, language: str) -> str:
-    """Code as HTML with the classes of Pygments; only escaped where the language is unknown."""
+    """A block of code, highlighted if its language is known, with a button that copies it."""
     from pygments import highlight  # type: ignore[import-untyped]
     from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
+    token = tokens[index]
     try:
-        lexer = get_lexer_by_name(language)
+        lexer = get_lexer_by_name(token.info.strip().partition(" ")[0])
+        code = str(highlight(token.content, lexer, HtmlFormatter(nowrap=True, classprefix="c-")))
     except ClassNotFound:
-        return escape(code)
-    return str(highlight(code, lexer, HtmlFormatter(nowrap=True, classprefix="c-")))
+        code = escape(token.content)
+    return (
+        f'<div class="copyable"><pre tabindex="0"><code id="code-{index}">{code}</code></pre>'
+        f'<button type="button" class="quiet small" data-copy="code-{index}">Copy</button></div>'
+    )

@@ -82,7 +82,6 @@ class PaymentEventAdmin(EventColumns, AddressSearchAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[PaymentEvent], search_term: str
     ) -> tuple[QuerySet[PaymentEvent], bool]:
-        """Search by transaction hash, payment id or payer; each has an index."""
         tx_hash = search_term.strip().lower()
         if len(tx_hash) == 66:
             payments = Payment.objects.filter(Q(tx_hash=tx_hash) | Q(refund__tx_hash=tx_hash))

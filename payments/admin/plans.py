@@ -96,7 +96,6 @@ class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
         return {"valid_from": timezone.now(), **super().get_changeform_initial_data(request)}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Plan | None = None) -> list[str]:
-        """The terms of a started plan and all fields of an ended one are read-only."""
         now = timezone.now()
         if obj is None or obj.valid_from > now:
             return []
@@ -106,7 +105,6 @@ class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
         ]
 
     def has_delete_permission(self, request: HttpRequest, obj: Plan | None = None) -> bool:
-        """Only a plan that has not started, on its own page."""
         return obj is not None and obj.valid_from > timezone.now() and super().has_delete_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Plan, form: Any, change: bool) -> None:
@@ -114,7 +112,6 @@ class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
 
     @admin.action(description="End the selected plans now", permissions=["change"])
     def end(self, request: HttpRequest, queryset: QuerySet[Plan]) -> None:
-        """End the current plans, and report the others."""
         selected = list(queryset.values_list("pk", flat=True))
         ended = terms.end_plans(selected, now=timezone.now())
         unchanged = len(selected) - ended

@@ -194,7 +194,6 @@ class PriceAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Cancel the selected future prices", permissions=["change"])
     def cancel_prices(self, request: HttpRequest, queryset: QuerySet[Price]) -> None:
-        """Delete future prices, and report those that have started."""
         selected = list(queryset.values_list("pk", flat=True))
         cancelled = price_changes.cancel_prices(selected, now=timezone.now())
         unchanged, reason = len(selected) - cancelled, "have already started and were kept."
@@ -202,7 +201,6 @@ class PriceAdmin(ReadOnlyAdmin):
 
 
 def price_cell(product: Product, rate: str) -> SafeString:
-    """Return the current price at a rate, with future prices below."""
     prices, now = product.prices.all(), timezone.now()
     upcoming = price_changes.upcoming(prices, rate, now)
     lines = ((format_amount(price.amount_usdc), format_time(price.valid_from)) for price in upcoming)

@@ -132,7 +132,6 @@ class RevenueAdmin(ReadOnlyAdmin):
 
 
 def report_rows(report: revenue.Report) -> Iterable[tuple[object, ...]]:
-    """Yield all tables of the report, with the total first."""
     yield ("by", "name", *COLUMNS)
     yield ("all", f"{report.period.first} to {report.period.last}", *read_columns(report.total))
     for name in TABLES:

@@ -131,7 +131,6 @@ class WalletSessionAdmin(AddressSearchAdmin):
 
     @admin.action(description="Revoke the selected sessions permanently", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[WalletSession]) -> None:
-        """Revoke; sessions that were already revoked keep their time."""
         revoked = queryset.filter(revoked_at=None).update(revoked_at=timezone.now())
         self.message_user(request, f"{revoked} revoked.", messages.SUCCESS)
 

@@ -38,7 +38,6 @@ class Terms:
 
 
 def tier_terms(tier: Tier, *, pending_tier: PendingTier | None = None) -> Terms:
-    """Return the terms of a tier without a plan."""
     return Terms(tier=tier, per_minute=tier.per_minute, pending_tier=pending_tier)
 
 

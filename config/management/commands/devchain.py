@@ -141,14 +141,12 @@ class Command(BaseCommand):
         return {"address": to_checksum_address(address), **chain.get_balances(address)}
 
     def find_wallet(self, chain: DevchainClient, name: str) -> Wallet:
-        """Return the wallet of this name. Raises CommandError."""
         wallets = {wallet.name: wallet for wallet in chain.list_wallets()}
         if name not in wallets:
             raise CommandError(f"There is no wallet {name!r}. There are {', '.join(wallets)}.")
         return wallets[name]
 
     def find_address(self, chain: DevchainClient, text: str) -> str:
-        """Return an address, or that of the wallet of this name. Raises CommandError."""
         if text.lower() == ZERO_ADDRESS:
             raise CommandError(f"{ZERO_ADDRESS} is the zero address: the contracts refuse it.")
         return text.lower() if ADDRESS.fullmatch(text) else self.find_wallet(chain, text).address

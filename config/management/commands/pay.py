@@ -81,7 +81,7 @@ class Command(BaseCommand):
             raise CommandError("--identifier is 16 to 128 letters, digits, - and _, and goes with --form v2.")
         wallet = self.find_wallet(up, options["wallet"])
         url = urljoin(up["base_url"], options["url"])
-        if parse_origin(url) != parse_origin(up["base_url"]):
+        if not have_same_origin(url, up["base_url"]):
             raise CommandError(f"{url} is not below {up['base_url']}: proofs are sent to no other host.")
         console = Console(highlight=False, quiet=options["json"], soft_wrap=True)
         try:
@@ -105,7 +105,6 @@ class Command(BaseCommand):
             raise CommandError(f"{result['status']}: {error_message(result['body'])}")
 
     def find_wallet(self, up: Mapping[str, Any], name: str) -> Wallet:
-        """Return the demo wallet of this name. Raises CommandError."""
         wallets = {wallet["name"]: wallet for wallet in up.get("wallets") or ()}
         if not wallets:
             raise CommandError(
@@ -231,13 +230,12 @@ class Purchase:
         }
 
 
-def parse_origin(url: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port. Raises CommandError for an invalid URL."""
+def have_same_origin(*urls: str) -> bool:
+    """Whether the URLs have one scheme, host and port. Raises CommandError for an invalid URL."""
     try:
-        parts = httpx.URL(url)
+        return len({(url.scheme, url.host, url.port) for url in map(httpx.URL, urls)}) == 1
     except httpx.InvalidURL as error:
-        raise CommandError(f"{url} is no address: {error}") from error
-    return parts.scheme, parts.host, parts.port
+        raise CommandError(f"{urls[0]} is no address: {error}") from error
 
 
 def decode_body(response: httpx.Response) -> Any:

@@ -32,7 +32,6 @@ def address(text: str) -> str:
 
 
 def gwei(text: str) -> int:
-    """Parse a gas price in gwei to wei."""
     try:
         wei = Decimal(text) * GWEI
     except InvalidOperation as error:

@@ -107,7 +107,6 @@ class Command(BaseCommand):
     def print_rows(
         self, options: dict[str, Any], data: list[Any], headings: Iterable[str], rows: Iterable[Iterable[str]]
     ) -> None:
-        """Print `data` as JSON, or `rows` as a table."""
         if options["json"]:
             self.stdout.write(json.dumps({"data": data}, indent=2))
             return
@@ -119,10 +118,7 @@ class Command(BaseCommand):
 
 
 def change(product: Product, options: dict[str, Any], now: datetime) -> tuple[Sequence[Price], bool, int]:
-    """Run `set`, `close`, `cancel` or `open`.
-
-    Return the new prices, whether the product was opened to the tier, and the number of cancelled prices.
-    """
+    """Return the new prices, whether the product was opened to the tier, and the number of cancelled prices."""
     tier: Tier = options["tier"]
     match options["verb"]:
         case "set":
@@ -181,7 +177,6 @@ def parse_amount(text: str) -> Decimal:
 
 
 def parse_time(text: str) -> datetime:
-    """Parse a time with its zone."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -192,7 +187,6 @@ def parse_time(text: str) -> datetime:
 
 
 def actor() -> str:
-    """Return the name of the operating system's user, for the price history."""
     try:
         return f"command:{getpass.getuser()}"
     except (KeyError, OSError):
