@@ -32,16 +32,12 @@ CONSOLE_EMAIL = "django.core.mail.backends.console.EmailBackend"
 def is_public() -> bool:
     address = urlsplit(settings.PUBLIC_BASE_URL)
     host = address.hostname or ""
-    return address.scheme == "https" or ("." in host and not is_private(host))
-
-
-def is_private(host: str) -> bool:
-    """Whether the host name or address is of this machine or of a private network."""
     try:
-        address = ipaddress.ip_address(host)
+        ip = ipaddress.ip_address(host)
+        is_private = ip.is_private or ip.is_loopback
     except ValueError:
-        return "." not in host or host.endswith(PRIVATE_SUFFIXES)
-    return address.is_private or address.is_loopback
+        is_private = host.endswith(PRIVATE_SUFFIXES)
+    return address.scheme == "https" or ("." in host and not is_private)
 
 
 @register(Tags.security)

@@ -83,18 +83,8 @@ def dump_database(path: Path, report: Report) -> dict[str, Any]:
             (rows[table],) = cursor.fetchone()
         report("pg_dump")
         options = ("--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=60s", "--extension=*")
-        run_program(
-            [
-                programs / "pg_dump",
-                *options,
-                f"--schema={schema}",
-                f"--snapshot={snapshot}",
-                f"--file={path}",
-                database,
-            ],
-            environment=environment,
-            report=report,
-        )
+        target = (f"--schema={schema}", f"--snapshot={snapshot}", f"--file={path}", database)
+        run_program([programs / "pg_dump", *options, *target], environment=environment, report=report)
     return {
         "server_version": connection.connection.info.parameter_status("server_version"),
         "migrations": migrations,

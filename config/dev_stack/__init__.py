@@ -13,13 +13,7 @@ from config.dev_stack.processes import end_leftovers, never
 from config.dev_stack.servers import Server, free_port
 from config.dev_stack.valkey import Valkey
 from config.dev_stack.wsgi_servers import Chain, Facilitator
-from framework.state_directory import (
-    RECORD,
-    lock_state_directory,
-    read_json,
-    secret_key,
-    write_private,
-)
+from framework.state_directory import RECORD, lock_state_directory, read_json, secret_key, write_private
 from payments.devchain import wallets
 from payments.devchain.addresses import NETWORK, PRICE_FEED, UTILITY_TOKEN
 
@@ -108,15 +102,14 @@ class Stack:
                 server.stop(is_forced=self.is_forced)
 
     def _start(self) -> None:
-        logs = self.state_dir / "logs"
-        logs.mkdir(mode=0o700, exist_ok=True)
+        (self.state_dir / "logs").mkdir(mode=0o700, exist_ok=True)
         record = self.state_dir / RECORD
         known = read_json(record) or {}
         for name in self._enabled:
             known.setdefault(name, {"port": free_port(), "password": secrets.token_urlsafe(24)})
         # Before the first start: the data directory is initialised with this password.
         write_private(record, json.dumps(known))
-        self._make_servers(logs, known)
+        self._make_servers(known)
         # All of them are started before the first is waited for.
         for server in self.servers:
             server.begin()
@@ -128,23 +121,17 @@ class Stack:
             record, json.dumps({name: known[name] | {"port": ports.get(name, known[name]["port"])} for name in known})
         )
 
-    def _make_servers(self, logs: Path, known: Mapping[str, Any]) -> None:
+    def _make_servers(self, known: Mapping[str, Any]) -> None:
         """Set the attributes of the enabled servers, none started."""
+
+        def options(name: str) -> dict[str, Any]:
+            return {"home": self.state_dir / name, "log": self.state_dir / "logs" / f"{name}.log", **known[name]}
+
         if self._enabled["chain"]:
-            self.chain = Chain(home=self.state_dir / "chain", log=logs / "chain.log", **known["chain"])
+            self.chain = Chain(**options("chain"))
         if self._enabled["facilitator"] and self.chain:
-            self.facilitator = Facilitator(
-                home=self.state_dir / "facilitator",
-                log=logs / "facilitator.log",
-                chain=self.chain,
-                **known["facilitator"],
-            )
+            self.facilitator = Facilitator(chain=self.chain, **options("facilitator"))
         if self._enabled["valkey"]:
-            self.valkey = Valkey(home=self.state_dir / "valkey", log=logs / "valkey.log", **known["valkey"])
+            self.valkey = Valkey(**options("valkey"))
         if self._enabled["postgres"]:
-            self.postgres = Postgres(
-                home=self.state_dir / "postgres",
-                log=logs / "postgres.log",
-                **self._postgres_options,
-                **known["postgres"],
-            )
+            self.postgres = Postgres(**self._postgres_options, **options("postgres"))

@@ -45,10 +45,7 @@ class Runner:
 
 @dataclass(kw_only=True)
 class Postgres(Server):
-    """PostgreSQL in `home`, with one database and its owner, both called tablewire.
-
-    `durable=False` is faster, and loses data when the machine crashes.
-    """
+    """PostgreSQL in `home`, with the database and owner tablewire. Not `durable` it is faster, and a crash loses data."""
 
     name = "postgres"
     durable: bool = True

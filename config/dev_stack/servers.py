@@ -91,10 +91,7 @@ class Server(ABC):
         return self.child is not None and self.child.is_running()
 
     def start(self, *, keep_port: bool = False) -> None:
-        """Start and wait until it is ready; a port in use is replaced by a free one unless `keep_port`.
-
-        Raises StackError with the end of the server's log.
-        """
+        """Start as `begin`, and wait as `wait`; a port in use is replaced by a free one unless `keep_port`."""
         self.begin(keep_port=keep_port)
         self.wait(keep_port=keep_port)
 

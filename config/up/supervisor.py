@@ -107,10 +107,7 @@ class Run:
         self.is_forced = self.is_forced or now - self.interrupted_at > DUPLICATE_SIGNAL_S
 
     def serve(self) -> None:
-        """Start everything, restart what ends, and stop everything on an exception such as KeyboardInterrupt.
-
-        Raises StackError or CommandError when a part does not start.
-        """
+        """Start everything, restart what ends, and stop everything on any exception. Raises StackError or CommandError."""
         stack = Stack(
             self.state_dir,
             postgres=not os.environ.get("DATABASE_URL"),
@@ -199,17 +196,9 @@ class Run:
         hosts = {*settings.ALLOWED_HOSTS, *bind_address.allowed_hosts(host=self.host, address=self.address)}
         if stack.chain:
             self.demo_wallets = wallets.derive_demo_wallets(stack.chain.password)
-        defaults = {
-            **stack.environment(),
-            "PUBLIC_BASE_URL": self.base_url,
-            "ALLOWED_HOSTS": ",".join(sorted(hosts)),
-        }
+        defaults = {**stack.environment(), "PUBLIC_BASE_URL": self.base_url, "ALLOWED_HOSTS": ",".join(sorted(hosts))}
         configured = {name: value for name, value in os.environ.items() if value}
-        fixed = {
-            "TABLEWIRE_STATE_DIR": str(self.state_dir),
-            OWNER: str(self.state_dir),
-            "PYTHONUNBUFFERED": "1",
-        }
+        fixed = {"TABLEWIRE_STATE_DIR": str(self.state_dir), OWNER: str(self.state_dir), "PYTHONUNBUFFERED": "1"}
         return defaults | configured | fixed
 
     def _manage(self, *arguments: str, output: IO[bytes] | int | None = None) -> bytes:

@@ -34,10 +34,7 @@ class AuditAdmin(ReadOnlyAdmin):
     @admin.display(description="Unmatched transfers")
     def unmatched_transfers(self, audit: Audit) -> SafeString | str:
         payments = Payment.objects.filter(
-            network=audit.network,
-            pay_to=audit.pay_to,
-            block__range=(audit.first_block, audit.last_block),
-            resource="",
+            network=audit.network, pay_to=audit.pay_to, block__range=(audit.first_block, audit.last_block), resource=""
         ).order_by("block", "pk")
         return links([(row.pk, f"{row}, {row.get_state_display()}") for row in payments[:MAX_LINKS]]) or "None"
 

@@ -32,10 +32,7 @@ FIELDS = ["slug", "name", "description", "from_tier"]
 
 class PriceForm(forms.ModelForm[Price]):
     valid_from = forms.SplitDateTimeField(
-        label="Valid from (UTC)",
-        required=False,
-        widget=AdminSplitDateTime(),
-        help_text="Empty: now",
+        label="Valid from (UTC)", required=False, widget=AdminSplitDateTime(), help_text="Empty: now"
     )
     is_confirmed = forms.BooleanField(label=CONFIRM_LABEL, required=False, help_text="Only if the form asks for it")
 

@@ -102,10 +102,7 @@ class Payment(models.Model):
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     proof_key = models.CharField(max_length=200)
     signature_digest = models.CharField(
-        "signature hash",
-        max_length=64,
-        blank=True,
-        help_text="SHA-256 of the signed message and its signature",
+        "signature hash", max_length=64, blank=True, help_text="SHA-256 of the signed message and its signature"
     )
     payment_identifier = models.CharField(
         max_length=128, blank=True, help_text="The payer's identifier (x402 payment-identifier)"
@@ -353,10 +350,7 @@ class Audit(models.Model):
     ledger_usdc = models.DecimalField("in the ledger, in USDC", max_digits=78, decimal_places=6, default=0)
     orphans = models.PositiveIntegerField(default=0, help_text="Unmatched transfers: refund due")
     differences = ArrayField(
-        models.CharField(max_length=300),
-        default=list,
-        blank=True,
-        help_text="Differences between ledger and chain",
+        models.CharField(max_length=300), default=list, blank=True, help_text="Differences between ledger and chain"
     )
 
     class Meta:
