@@ -45,7 +45,7 @@ class Runner:
 
 @dataclass(kw_only=True)
 class Postgres(Server):
-    """PostgreSQL in `home`, with the database and owner tablewire. Not `durable` it is faster, and a crash loses data."""
+    """PostgreSQL in `home`, with the database and owner tablewire. If not `durable`, a crash loses data."""
 
     name = "postgres"
     durable: bool = True

@@ -107,7 +107,7 @@ class Run:
         self.is_forced = self.is_forced or now - self.interrupted_at > DUPLICATE_SIGNAL_S
 
     def serve(self) -> None:
-        """Start everything, restart what ends, and stop everything on any exception. Raises StackError or CommandError."""
+        """Start everything, restart what ends, and stop all on an exception. Raises StackError or CommandError."""
         stack = Stack(
             self.state_dir,
             postgres=not os.environ.get("DATABASE_URL"),

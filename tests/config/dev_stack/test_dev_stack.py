@@ -97,7 +97,7 @@ def test_second_start_has_the_data_ports_and_secrets_of_the_first(tmp_path: Path
 
 def test_end_of_the_block_stops_every_server(tmp_path: Path) -> None:
     with fast_stack(tmp_path, chain=True) as stack:
-        pids = {server.name: server.pid for server in stack.servers}
+        pids = {server.name: server.pid or 0 for server in stack.servers}
         assert {name for name, pid in pids.items() if is_alive(pid)} == {"postgres", "valkey", "chain", "facilitator"}
     assert {name for name, pid in pids.items() if is_alive(pid)} == set()
 
