@@ -1,4 +1,4 @@
-"""What Django installs of this folder: checks of the settings, and those who watch us."""
+"""The app of this folder: checks of the settings, the Celery app, and telemetry."""
 
 from django.apps import AppConfig
 

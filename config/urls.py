@@ -30,14 +30,14 @@ dashboard: list[URLPattern | URLResolver] = [
 ]
 data = [path("v1/", include("catalogue.api.urls")), path("v1/", include("payments.api.urls"))]
 
-# One door for all: with the second factor of who has one, and with the limits on guessing.
+# The admin signs in as the dashboard does: with second factors, and with limits on guessing.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     *management,
     *data,
     re_path("^mcp/?$", mcp.serve),
-    # Where agents find it, by SEP-2127 and by what was there before; and what there is to read of it.
+    # Descriptions of the MCP server, by SEP-2127 and by its predecessors, and of the documentation, for agents.
     path("mcp/server-card", serve_card),
     path(".well-known/mcp/server-card.json", serve_card),
     path(".well-known/ai-catalog.json", serve_catalog),
@@ -57,7 +57,7 @@ urlpatterns = [
         {"additions": {"data": x402_manifest.with_prices}},
         name="openapi",
     ),
-    # Where indexes of x402 look.
+    # Read by indexes of x402.
     path("openapi.json", schema.serve_document, {"name": "data", "additions": {"data": x402_manifest.with_prices}}),
     path(".well-known/x402", well_known),
     path("metrics", metrics.serve),
