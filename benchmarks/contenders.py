@@ -12,8 +12,9 @@ from benchmarks.figures import Figure, WrongAnswer
 from benchmarks.load import Load, LoadResult
 from benchmarks.process_stats import Meter, cpu_between, resident_mb
 from benchmarks.product import ROOT, Product
-from config.dev_stack import Child, free_port, last_lines
-from config.dev_stack.wsgi_server import is_alive
+from config.dev_stack.processes import Child, last_lines
+from config.dev_stack.servers import free_port
+from config.dev_stack.wsgi_servers import is_alive
 from config.up.supervisor import WEB_THREADS
 
 HOST = "127.0.0.1"

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from config.dev_stack import Child
+from config.dev_stack.processes import Child
 from framework.state_directory import read_json, read_up_record
 
 ROOT = Path(__file__).resolve().parent.parent

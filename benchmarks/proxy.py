@@ -11,7 +11,8 @@ from benchmarks.contenders import HOST, Contender
 from benchmarks.load import Load
 from benchmarks.product import ROOT
 from benchmarks.suites import Run
-from config.dev_stack import Child, free_port
+from config.dev_stack.processes import Child
+from config.dev_stack.servers import free_port
 
 FILE = ROOT / "deploy" / "haproxy.cfg"
 PLAIN, COMPRESSED = "ours behind HAProxy", "ours behind HAProxy, gzip"

@@ -1,1 +1,1 @@
-"""Settings, doorways and the composition root."""
+"""Settings, URLs and entry points: the composition root."""

@@ -1,11 +1,9 @@
-"""What Django installs of this folder: checks of the settings, and those who watch us."""
+"""The app of this folder: checks of the settings, the Celery app, and telemetry."""
 
 from django.apps import AppConfig
 
 
 class ConfigConfig(AppConfig):
-    """The settings' own app."""
-
     name = "config"
 
     def ready(self) -> None:

@@ -2,6 +2,8 @@
 
 import gc
 import os
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
@@ -25,22 +27,35 @@ app.autodiscover_tasks()
 STATEMENT_TIMEOUT_S = 60
 
 
-@worker_init.connect
-def be_patient(**_: Any) -> None:
-    """Give the statements of this worker, and of the processes that it forks, a minute."""
-    connection_created.connect(_be_patient)
-
-
-def _be_patient(*, connection: BaseDatabaseWrapper, **_: Any) -> None:
+def set_statement_timeout(*, connection: BaseDatabaseWrapper, **_: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"SET statement_timeout = '{STATEMENT_TIMEOUT_S}s'")
 
 
+# For this worker, and the processes that it forks.
+worker_init.connect(lambda **_: connection_created.connect(set_statement_timeout), weak=False)
+
+
 @celeryd_after_setup.connect
-def share(**_: Any) -> None:
-    """Before this worker forks: a collection would write to all that is loaded, and each process then have its own."""
+def freeze_loaded_objects(**_: Any) -> None:
+    """Keep what is loaded shared by the processes that this worker forks: a collection would write to its pages."""
     gc.collect()
     gc.freeze()
+
+
+def read_beat_schedule() -> dict[str, dict[str, Any]]:
+    """Return the periodic tasks of beat_schedule.toml, as Celery needs them."""
+    tables = tomllib.loads(Path(__file__).with_name("beat_schedule.toml").read_text())
+    return {
+        name: {
+            "task": f"{package}.tasks.{entry.get('task', name).replace('-', '_')}",
+            "schedule": float(entry["every_s"]) if "every_s" in entry else crontab.from_string(entry["cron"]),
+            "kwargs": entry.get("kwargs", {}),
+            "options": {option: entry[option] for option in ("expires", "queue") if option in entry},
+        }
+        for package, entries in tables.items()
+        for name, entry in entries.items()
+    }
 
 
 # One queue per priority works on every broker. A worker that is given them in this order (-Q) empties the first before
@@ -49,138 +64,4 @@ def share(**_: Any) -> None:
 QUEUES = ("webhooks", "dedicated", "priority", "elevated", "standard")
 
 app.conf.task_create_missing_queues = True
-app.conf.beat_schedule = {
-    "refresh-open-spans": {
-        "task": "catalogue.tasks.refresh_open_intervals",
-        # Markets are in different time zones: each hour the restaurants whose spans end soon.
-        "schedule": crontab(minute="7"),
-    },
-    "generate-offer-slots": {
-        "task": "catalogue.tasks.generate_slots",
-        "schedule": crontab(minute="17"),
-    },
-    "release-cancelled-offer-seats": {
-        "task": "catalogue.tasks.release_seats",
-        "schedule": 60.0,
-        "options": {"expires": 60},
-    },
-    "recount-reviews": {
-        "task": "catalogue.tasks.recount_reviews",
-        "schedule": crontab(hour="2", minute="11"),
-    },
-    "add-holidays": {
-        "task": "catalogue.tasks.add_holidays",
-        "schedule": crontab(hour="1", minute="41"),
-    },
-    "refresh-ranks": {
-        "task": "catalogue.tasks.refresh_ranks",
-        "schedule": crontab(minute="*/10"),
-    },
-    "repair-read-model": {
-        "task": "catalogue.tasks.repair_read_model",
-        "schedule": crontab(hour="4", minute="31"),
-    },
-    "publish-changes": {
-        "task": "catalogue.tasks.publish_changes",
-        "schedule": 30.0,
-        "options": {"expires": 30},
-    },
-    "refresh-requested-insights": {
-        "task": "catalogue.tasks.refresh_insights",
-        "schedule": crontab(minute="37"),
-        "kwargs": {"demanded": True},
-    },
-    # Each run continues until nothing is due, so a lost message costs an hour.
-    "refresh-insights": {
-        "task": "catalogue.tasks.refresh_insights",
-        "schedule": crontab(hour="1-5", minute="47"),
-    },
-    "enqueue-stalled-exports": {
-        "task": "catalogue.tasks.enqueue_stalled_exports",
-        "schedule": 10.0,
-        "options": {"expires": 10},
-    },
-    "clean-up-exports": {
-        "task": "catalogue.tasks.clean_up_exports",
-        "schedule": 30.0,
-        "options": {"expires": 30},
-    },
-    "delete-expired-removals": {
-        "task": "catalogue.tasks.delete_expired_removals",
-        "schedule": crontab(hour="3", minute="21"),
-    },
-    "reconcile open payments": {
-        "task": "payments.tasks.reconcile_payments",
-        "schedule": 15.0,
-    },
-    "confirm refunds on the chain": {
-        "task": "payments.tasks.confirm_refunds",
-        "schedule": crontab(minute="*/5"),
-        "options": {"expires": 300},
-    },
-    "purge wallet sessions": {
-        "task": "payments.tasks.purge_sessions",
-        "schedule": crontab(hour="3", minute="23"),
-    },
-    "audit the ledger against the chain": {
-        "task": "payments.tasks.audit_payments",
-        "schedule": crontab(hour="5", minute="7"),
-    },
-    "purge payment data": {
-        "task": "payments.tasks.purge_payments",
-        "schedule": crontab(hour="3", minute="47"),
-    },
-    "answers to calls with an Idempotency-Key of yesterday": {
-        "task": "accounts.tasks.purge_idempotent_calls",
-        "schedule": crontab(minute="53"),
-    },
-    "accounts that were closed 30 days ago": {
-        "task": "accounts.tasks.delete_closed_accounts",
-        "schedule": crontab(hour="2-4", minute="57"),
-    },
-    "mail to users whose message was lost, or that is tried again": {
-        "task": "accounts.tasks.send_outgoing_mail",
-        "schedule": 30.0,
-        "options": {"expires": 30},
-    },
-    "the request log of a month ago": {
-        "task": "accounts.tasks.purge_request_log",
-        "schedule": crontab(hour="3", minute="13"),
-    },
-    "webhooks that are due": {
-        "task": "accounts.tasks.sweep_webhooks",
-        "schedule": 10.0,
-        # One that no worker has heard when the next comes is one too many.
-        "options": {"expires": 10, "queue": "webhooks"},
-    },
-    "endpoints of webhooks that fail for days": {
-        "task": "accounts.tasks.disable_failing_webhook_endpoints",
-        "schedule": crontab(minute="*/10"),
-    },
-    "events that were kept for long enough": {
-        "task": "accounts.tasks.purge_events",
-        "schedule": crontab(minute="43"),
-    },
-    "send due mail to guests": {
-        "task": "reservations.tasks.send_guest_mail",
-        "schedule": 60.0,
-    },
-    "process waiting lists": {
-        "task": "reservations.tasks.process_waiting_lists",
-        "schedule": 60.0,
-    },
-    "cancel unconfirmed online bookings": {
-        "task": "reservations.tasks.cancel_unconfirmed_bookings",
-        "schedule": 60.0,
-        "options": {"expires": 60},
-    },
-    # A run stops after a minute; the next one continues.
-    "erase guests after their retention": {
-        "task": "reservations.tasks.erase_expired_guests",
-        "schedule": crontab(hour="1-5", minute="53"),
-    },
-    "queue reminders to guests": {
-        "task": "reservations.tasks.queue_reminders",
-        "schedule": crontab(minute="*/5"),
-    },
-}
+app.conf.beat_schedule = read_beat_schedule()

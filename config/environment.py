@@ -12,10 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
 HOST = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
-BOOLEANS = {
-    **dict.fromkeys(("true", "yes", "on", "1"), True),
-    **dict.fromkeys(("false", "no", "off", "0"), False),
-}
+BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
 MAX_NUMBER = 2**31 - 1
 
 
@@ -27,7 +24,6 @@ class WrongValue(ImproperlyConfigured):
 
 
 def text(name: str, default: str) -> str:
-    """The value of the variable."""
     return os.environ.get(name) or default
 
 
@@ -40,31 +36,24 @@ def token(name: str) -> str:
 
 
 def is_set(name: str) -> bool:
-    """Whether the variable has a value."""
     return bool(os.environ.get(name))
 
 
 def demand_extra(name: str, extra: str, *packages: str) -> None:
     """Raise WrongValue where the variable is set and the packages of an extra are not installed."""
-    if is_set(name) and not all(is_installed(package) for package in packages):
+    try:
+        is_complete = not is_set(name) or all(find_spec(package) for package in packages)
+    except ModuleNotFoundError:
+        is_complete = False
+    if not is_complete:
         raise WrongValue(name, f"unset where Tablewire is installed without its extra `{extra}`")
 
 
-def is_installed(package: str) -> bool:
-    """Whether a package or a module can be imported."""
-    try:
-        return find_spec(package) is not None
-    except ModuleNotFoundError:
-        return False
-
-
 def flag(name: str, default: bool) -> bool:
-    """True or false."""
     value = text(name, str(default))
-    try:
-        return BOOLEANS[value.lower()]
-    except KeyError:
-        raise WrongValue(name, f"true or false, not {value!r}") from None
+    if value.lower() not in BOOLEANS:
+        raise WrongValue(name, f"true or false, not {value!r}")
+    return BOOLEANS[value.lower()]
 
 
 def number(name: str, default: int) -> int:
@@ -92,7 +81,6 @@ def evm_address(name: str, default: str) -> str:
 
 
 def choice(name: str, default: str, choices: Collection[str]) -> str:
-    """One of several values, in any case."""
     value = text(name, default)
     by_upper = {choice.upper(): choice for choice in choices}
     if value.upper() not in by_upper:
@@ -102,39 +90,32 @@ def choice(name: str, default: str, choices: Collection[str]) -> str:
 
 def hosts(name: str, default: Collection[str]) -> list[str]:
     """Host names in the form of ALLOWED_HOSTS, separated by commas."""
-    values = _split(name, default)
-    for value in values:
-        if not HOST.fullmatch(value):
-            expected = "host names without scheme or port, IPv6 in brackets, separated by commas"
-            raise WrongValue(name, f"{expected}, not {value!r}")
+    values = words(name, default)
+    if wrong := [value for value in values if not HOST.fullmatch(value)]:
+        expected = "host names without scheme or port, IPv6 in brackets, separated by commas"
+        raise WrongValue(name, f"{expected}, not {wrong[0]!r}")
     return values
 
 
 def origins(name: str) -> list[str]:
     """Origins (scheme, host and optional port), separated by commas; none when unset."""
-    values = _split(name, ())
-    for value in values:
-        if not _is_url(value, ("http", "https")) or value.count("/") != 2:
-            raise WrongValue(name, f"origins such as https://example.com, separated by commas, not {value!r}")
+    values = words(name)
+    if wrong := [value for value in values if not _is_url(value, ("http", "https")) or value.count("/") != 2]:
+        raise WrongValue(name, f"origins such as https://example.com, separated by commas, not {wrong[0]!r}")
     return values
 
 
-def address(name: str, default: str, *, example: str, schemes: Collection[str]) -> str:
+def address(name: str, default: str = "", *, example: str, schemes: Collection[str] = ("http", "https")) -> str:
     """A URL with one of these schemes and a host."""
     if is_set(name) and not _is_url(os.environ[name], schemes):
         raise WrongValue(name, f"an address such as {example}")
     return text(name, default)
 
 
-def web_address(name: str, default: str = "", *, example: str) -> str:
-    """A URL of HTTP or HTTPS."""
-    return address(name, default, example=example, schemes=("http", "https"))
-
-
 def receiver(name: str, extra: str, *packages: str) -> str:
     """The URL that receives errors or traces, sent by the packages of an extra; "" when unset."""
     demand_extra(name, extra, *packages)
-    return web_address(name, example="https://key@errors.example.com/1")
+    return address(name, example="https://key@errors.example.com/1")
 
 
 def broker(name: str, default: str) -> str:
@@ -159,12 +140,8 @@ def database(name: str, default: str) -> dict[str, Any]:
     return entry
 
 
-def secret_words(name: str) -> list[str]:
-    """Secrets, separated by commas; none when unset."""
-    return _split(name, ())
-
-
-def _split(name: str, default: Collection[str]) -> list[str]:
+def words(name: str, default: Collection[str] = ()) -> list[str]:
+    """Words, separated by commas."""
     return [part.strip() for part in text(name, ",".join(default)).split(",") if part.strip()]
 
 

@@ -10,7 +10,7 @@ from catalogue.agent_discovery import x402_manifest
 from catalogue.api.discovery import llms, page, well_known
 from catalogue.mcp.server_card import serve_card, serve_catalog
 from config import metrics
-from config.website import api_reference, docs
+from config.website import docs
 from config.website.landing import landing
 from framework.api.openapi import schema
 
@@ -30,14 +30,14 @@ dashboard: list[URLPattern | URLResolver] = [
 ]
 data = [path("v1/", include("catalogue.api.urls")), path("v1/", include("payments.api.urls"))]
 
-# One door for all: with the second factor of who has one, and with the limits on guessing.
+# The admin signs in as the dashboard does: with second factors, and with limits on guessing.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     *management,
     *data,
     re_path("^mcp/?$", mcp.serve),
-    # Where agents find it, by SEP-2127 and by what was there before; and what there is to read of it.
+    # Descriptions of the MCP server, by SEP-2127 and by its predecessors, and of the documentation, for agents.
     path("mcp/server-card", serve_card),
     path(".well-known/mcp/server-card.json", serve_card),
     path(".well-known/ai-catalog.json", serve_catalog),
@@ -57,14 +57,14 @@ urlpatterns = [
         {"additions": {"data": x402_manifest.with_prices}},
         name="openapi",
     ),
-    # Where indexes of x402 look.
+    # Read by indexes of x402.
     path("openapi.json", schema.serve_document, {"name": "data", "additions": {"data": x402_manifest.with_prices}}),
     path(".well-known/x402", well_known),
     path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),
     re_path("^docs/decisions/?$", docs.decision_index, name="docs-decisions"),
-    re_path("^docs/api/(?P<name>[a-z]+)/?$", api_reference.redoc, name="docs-api"),
-    re_path("^docs/api/(?P<name>[a-z]+)/try/?$", api_reference.swagger, name="docs-try"),
+    re_path("^docs/api/(?P<name>management|data)/?$", docs.redoc, name="docs-api"),
+    re_path("^docs/api/(?P<name>management|data)/try/?$", docs.swagger, name="docs-try"),
     re_path("^docs/(?P<name>(?:decisions/)?[0-9a-z-]+)/?$", docs.page, name="docs-page"),
     path("", landing, name="home"),
 ]

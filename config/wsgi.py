@@ -1,4 +1,4 @@
-"""The WSGI door: `config.wsgi:application`."""
+"""The WSGI application, `config.wsgi:application`."""
 
 import gc
 import os
@@ -12,12 +12,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 prometheus_multiprocess.use_shared_directory(settings.STATE_DIR / "metrics")
 django.setup(set_prefix=False)
 
-# No model can be imported before, and each doorway imports some.
+# These import models, which needs the apps.
 from accounts.request_log.writer import request_log  # noqa: E402
 from framework.api.fast_path.wsgi_handler import ApiWSGIHandler  # noqa: E402
 
 application = ApiWSGIHandler()
 request_log.serve()
-# What is loaded stays. Each full collection would look at all of it again, 0.1 to 0.3 s in which nobody is answered.
+# What is loaded stays. Each full collection would visit all of it again, and block requests for 0.1 to 0.3 s.
 gc.collect()
 gc.freeze()

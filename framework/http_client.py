@@ -1,5 +1,6 @@
-"""An httpx client whose connections stay open between calls, safe across threads and forks."""
+"""Calls of other servers: which hosts are this machine, and an httpx client that threads and forks can share."""
 
+import ipaddress
 import os
 import threading
 from typing import Any
@@ -8,6 +9,15 @@ import httpx
 
 # httpx mounts: services on this machine are not called through a proxy of the environment.
 NO_PROXY_TO_LOOPBACK = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the host name or address is of this machine itself; also an IPv4 address within IPv6."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host == "localhost"
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 class SharedClient:

@@ -12,7 +12,6 @@ from payments.models import Payment, Plan
 
 
 def export_payments(account: Account) -> Iterator[dict[str, Any]]:
-    """Yield the payments of the account's wallets."""
     for payment in data_export.iterate_in_batches(Payment.objects.filter(payer__in=account.wallets.values("address"))):
         yield {
             name: getattr(payment, name)
@@ -25,7 +24,6 @@ def export_payments(account: Account) -> Iterator[dict[str, Any]]:
 
 def has_plan(account: Account, now: datetime) -> str | None:
     """Refuse to close an account with a plan, also an ended one: accounting needs it."""
-    del now
     if not Plan.objects.filter(account=account).exists():
         return None
     return "The account has a contract with us. Write to us, and we end it with you."
@@ -33,7 +31,6 @@ def has_plan(account: Account, now: datetime) -> str | None:
 
 def has_open_payment(account: Account, now: datetime) -> str | None:
     """Refuse to close an account with a payment that is not settled, or whose refund is due."""
-    del now
     is_open = Q(state__in=(Payment.State.CLAIMED, Payment.State.UNKNOWN, Payment.State.REFUND_DUE))
     if not Payment.objects.filter(is_open, payer__in=account.wallets.values("address")).exists():
         return None

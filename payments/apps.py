@@ -4,8 +4,6 @@ from django.apps import AppConfig
 
 
 class PaymentsConfig(AppConfig):
-    """Prices, wallets and payments."""
-
     name = "payments"
 
     def ready(self) -> None:

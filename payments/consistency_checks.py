@@ -30,7 +30,6 @@ REFUNDS = """
 
 def build_checks(now: datetime) -> Checks:
     """Compare the state of payments with their events and refunds."""
-    del now
     return {
         "payment_event": query("payment_event", EVENTS, subject=partial(encode, PREFIX)),
         "payment_refund": query("payment_refund", REFUNDS, subject=partial(encode, PREFIX)),

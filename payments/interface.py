@@ -7,6 +7,10 @@
 - refund: `mark_refund_due`, `cancel_refund_due`
 """
 
+# All that it imports is exported.
+# mypy: implicit-reexport
+# ruff: noqa: F401
+
 from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
 from payments.checkout import PaymentIdentifierReused, SettlementPending, TierRequired, is_free_by_plan
@@ -54,60 +58,3 @@ from payments.x402 import (
 )
 from payments.x402.proofs import PAYMENT_META
 from payments.x402.purchase import Purchase
-
-__all__ = [
-    "BOOKINGS",
-    "CALLER_HEADERS",
-    "CLAIM_TIMEOUT",
-    "FREE",
-    "OPEN_STATES",
-    "PAYMENT_META",
-    "PREMIUM",
-    "STANDARD",
-    "TIERS",
-    "Authorization",
-    "Caller",
-    "DataApiMiddleware",
-    "DataViewSet",
-    "FixedLimit",
-    "InvalidPayment",
-    "MeRecord",
-    "NotSold",
-    "PaidResponse",
-    "PaymentAlreadyUsed",
-    "PaymentIdentifierReused",
-    "PaymentRequired",
-    "Proof",
-    "Purchase",
-    "Receipt",
-    "SettlementPending",
-    "Tier",
-    "TierRequired",
-    "TransactionProof",
-    "anonymous_caller",
-    "bearer_token",
-    "build_caller",
-    "caller_name",
-    "caller_of",
-    "cancel_refund_due",
-    "collect_payment",
-    "current_prices",
-    "describe_upgrade",
-    "find_by_identifier",
-    "find_by_proof",
-    "identify_caller",
-    "is_free_by_plan",
-    "job_queue",
-    "list_addresses",
-    "list_wallets",
-    "load_price_list",
-    "load_profile",
-    "mark_delivered",
-    "mark_refund_due",
-    "parse_mcp_proof",
-    "parse_proof",
-    "payment_network",
-    "read_signed_payment",
-    "record_delivery",
-    "to_checksum_address",
-]

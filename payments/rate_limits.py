@@ -126,7 +126,6 @@ class DataApiMiddleware(RateLimitMiddleware):
         return response, usage
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
-        """Whether this is a 402 to a request without payment."""
         return response.status_code == HTTPStatus.PAYMENT_REQUIRED and x402.payment_header(request.headers) is None
 
     def set_rate_headers(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:

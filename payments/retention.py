@@ -15,7 +15,6 @@ EVENT_RETENTION = timedelta(days=30)
 
 
 def purge_expired(*, now: datetime) -> None:
-    """Delete old snapshots, expired challenges, and events of released payments."""
     before = now - timedelta(seconds=settings.TIER_UPGRADE_AGE_S)
     HoldingSnapshot.objects.superseded_at(before).filter(read_at__lt=now - SNAPSHOT_RETENTION).delete()
     SpentChallenge.objects.filter(expires_at__lt=now).delete()

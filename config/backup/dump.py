@@ -1,7 +1,9 @@
 """Writes a backup: a dump of one snapshot, then the stored files, then the manifest."""
 
+import json
 import os
 import shutil
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from config.backup.manifest import (
     sha256,
     storage_folders,
 )
-from config.backup.programs import connection_arguments, find_programs, run_program
+from config.backup.programs import BackupError, connection_arguments, find_programs, run_program
 
 SNAPSHOT = """
     SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -31,19 +33,15 @@ SNAPSHOT = """
 """
 
 
-class BackupExists(Exception):
-    """Something of this name exists."""
-
-
 def write_backup(path: Path, *, created_at: datetime, report: Report) -> Manifest:
     """Write a backup of this installation to the folder `path`, which only its owner can read.
 
     The rows are those of one snapshot; other transactions go on, and only migrations wait. The folder gets its name
     when all of it is on the disk: a killed backup leaves a folder with the suffix `.partial`, which the next one
-    deletes. Raises BackupExists, ProgramFailed, ProgramsMissing or OSError.
+    deletes. Raises BackupError or OSError.
     """
     if path.exists():
-        raise BackupExists(f"{path} exists: name another folder.")
+        raise BackupError(f"{path} exists: name another folder.")
     folder = path.with_name(f"{path.name}{PARTIAL}")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
@@ -56,8 +54,7 @@ def write_backup(path: Path, *, created_at: datetime, report: Report) -> Manifes
         files=copy_files(folder / FILES, report),
         secret_key_hmac=secret_key_hmac(created_at.isoformat()),
     )
-    with (folder / MANIFEST).open("x") as file:
-        file.write(manifest.to_json())
+    (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1))
     os.sync()
     folder.rename(path)
     return manifest
@@ -86,18 +83,8 @@ def dump_database(path: Path, report: Report) -> dict[str, Any]:
             (rows[table],) = cursor.fetchone()
         report("pg_dump")
         options = ("--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=60s", "--extension=*")
-        run_program(
-            [
-                programs / "pg_dump",
-                *options,
-                f"--schema={schema}",
-                f"--snapshot={snapshot}",
-                f"--file={path}",
-                database,
-            ],
-            environment=environment,
-            report=report,
-        )
+        target = (f"--schema={schema}", f"--snapshot={snapshot}", f"--file={path}", database)
+        run_program([programs / "pg_dump", *options, *target], environment=environment, report=report)
     return {
         "server_version": connection.connection.info.parameter_status("server_version"),
         "migrations": migrations,
@@ -109,7 +96,7 @@ def dump_database(path: Path, report: Report) -> dict[str, Any]:
 def copy_files(target: Path, report: Report) -> dict[str, str]:
     """Copy the files of exports and photos that are stored in folders; one that is deleted by now is left out."""
     copied = {}
-    for storage, folder in storage_folders():
+    for storage, folder in storage_folders().items():
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not path.is_symlink() and path.suffix != PARTIAL:
                 name = f"{storage}/{path.relative_to(folder).as_posix()}"

@@ -4,8 +4,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
@@ -40,10 +40,6 @@ class Manifest:
     secret_key_hmac: str
     format: int = FORMAT
 
-    def to_json(self) -> str:
-        """The content of manifest.json."""
-        return json.dumps(asdict(self), indent=1)
-
 
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a backup. Raises OSError, KeyError, TypeError or ValueError where it has none."""
@@ -54,7 +50,6 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -69,11 +64,10 @@ def copy_file(source: Path, target: Path) -> None:
         os.fsync(writer.fileno())
 
 
-def storage_folders() -> Iterator[tuple[str, Path]]:
-    """The storages that keep their files in a folder: name and folder."""
-    for name in STORAGES:
-        if isinstance(storage := storages[name], FileSystemStorage):
-            yield name, Path(storage.location)
+def storage_folders() -> dict[str, Path]:
+    """The folders of the storages that keep their files in one."""
+    found = {name: storages[name] for name in STORAGES}
+    return {name: Path(each.location) for name, each in found.items() if isinstance(each, FileSystemStorage)}
 
 
 def secret_key_hmac(created_at: str) -> str:

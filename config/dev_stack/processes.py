@@ -55,7 +55,6 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the latest start; None before the first."""
         return None if self.process is None else self.process.pid
 
     def start(self) -> None:
@@ -74,7 +73,6 @@ class Child:
             )
 
     def is_running(self) -> bool:
-        """Whether it was started and has not ended."""
         return self.process is not None and self.process.poll() is None
 
     def stop(self, *, is_forced: Callable[[], bool] = never) -> None:
@@ -145,10 +143,7 @@ def leftovers(state_dir: Path) -> list[Leftover]:
 
 
 def end_leftovers(state_dir: Path) -> int:
-    """Stop leftover processes, Valkey and PostgreSQL after all others; return how many processes there were.
-
-    Call while holding the directory's lock.
-    """
+    """Stop leftover processes, Valkey and PostgreSQL last; return their number. The directory must be locked."""
     home = state_dir.resolve()
     valkey, postgres = home / "valkey", home / "postgres"
     count = len(leftovers(home))

@@ -19,7 +19,6 @@ TRANSIENT_ERRORS = ("Address already in use", "is still in use", "already exists
 
 
 def is_free(port: int, *, host: str = HOST) -> bool:
-    """Whether the TCP port of this address is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -83,22 +82,16 @@ class Server(ABC):
 
     @property
     def pid(self) -> int | None:
-        """The process id of the latest start; None before the first."""
         return None if self.child is None else self.child.pid
 
     def env(self) -> dict[str, str]:
-        """The environment of the server's processes."""
         return {**os.environ, OWNER: str(self.home.parent), "LC_ALL": "C", "TZ": "UTC"}
 
     def is_running(self) -> bool:
-        """Whether it was started and has not ended."""
         return self.child is not None and self.child.is_running()
 
     def start(self, *, keep_port: bool = False) -> None:
-        """Start and wait until it is ready; a port in use is replaced by a free one unless `keep_port`.
-
-        Raises StackError with the end of the server's log.
-        """
+        """Start as `begin`, and wait as `wait`; a port in use is replaced by a free one unless `keep_port`."""
         self.begin(keep_port=keep_port)
         self.wait(keep_port=keep_port)
 
@@ -135,6 +128,5 @@ class Server(ABC):
         self.child.start()
 
     def stop(self, *, is_forced: Callable[[], bool] = never) -> None:
-        """Stop and wait until it has ended."""
         if self.child is not None:
             self.child.stop(is_forced=is_forced)

@@ -24,13 +24,10 @@ daemonize no
 
 
 class Valkey(Server):
-    """Valkey in `home`."""
-
     name = "valkey"
 
     @property
     def url(self) -> str:
-        """The redis:// URL of database 0."""
         return f"redis://:{self.password}@{HOST}:{self.port}/0"
 
     def prepare(self) -> None:
@@ -45,7 +42,6 @@ class Valkey(Server):
         return Child(name="valkey", command=command, env=self.env(), cwd=self.home, log=self.log)
 
     def is_ready(self) -> bool:
-        """Whether it answers PING with PONG, and not with LOADING while it reads its file."""
         try:
             with socket.create_connection((HOST, self.port), timeout=1) as connection:
                 connection.sendall(f"AUTH {self.password}\r\nPING\r\n".encode())

@@ -33,9 +33,9 @@ if not SECRET_KEY:
     # For commands that sign nothing.
     SECRET_KEY = secrets.token_urlsafe(48)
 # Former keys: they verify and decrypt, but do not sign or encrypt.
-SECRET_KEY_FALLBACKS = env.secret_words("SECRET_KEY_FALLBACKS")
+SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
-PUBLIC_BASE_URL = env.web_address(
+PUBLIC_BASE_URL = env.address(
     "PUBLIC_BASE_URL", embedded.get("base_url") or "http://127.0.0.1:8000", example="https://api.example.com"
 )
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")

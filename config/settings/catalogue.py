@@ -10,7 +10,7 @@ EXPORTS_DIR = Path(env.text("EXPORTS_DIR", str(STATE_DIR / "exports"))).absolute
 EXPORTS_S3_BUCKET = env.text("EXPORTS_S3_BUCKET", "")
 EXPORTS_S3_PREFIX = env.text("EXPORTS_S3_PREFIX", "").strip("/")
 EXPORTS_S3_REGION = env.text("EXPORTS_S3_REGION", "us-east-1")
-EXPORTS_S3_ENDPOINT_URL = env.web_address("EXPORTS_S3_ENDPOINT_URL", example="https://s3.example.com")
+EXPORTS_S3_ENDPOINT_URL = env.address("EXPORTS_S3_ENDPOINT_URL", example="https://s3.example.com")
 EXPORTS_S3_ACCESS_KEY_ID = env.token("EXPORTS_S3_ACCESS_KEY_ID")
 EXPORTS_S3_SECRET_ACCESS_KEY = env.token("EXPORTS_S3_SECRET_ACCESS_KEY")
 env.demand_extra("EXPORTS_S3_BUCKET", "s3", "storages", "boto3")
@@ -51,7 +51,7 @@ INSIGHT_PROVIDER = env.choice("INSIGHT_PROVIDER", "extractive", ("extractive", "
 INSIGHT_MODEL = env.text("INSIGHT_MODEL", "")
 INSIGHT_API_KEY = env.token("INSIGHT_API_KEY")
 # A server with the provider's protocol; empty: the provider's own.
-INSIGHT_BASE_URL = env.web_address("INSIGHT_BASE_URL", example="https://models.example.com/v1")
+INSIGHT_BASE_URL = env.address("INSIGHT_BASE_URL", example="https://models.example.com/v1")
 INSIGHT_TIMEOUT_S = env.number("INSIGHT_TIMEOUT_S", 30)
 if INSIGHT_PROVIDER != "extractive":
     if not 0 < len(INSIGHT_MODEL) <= 80:

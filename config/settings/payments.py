@@ -8,15 +8,15 @@ from payments.devchain.addresses import PRICE_FEED
 
 # If you name your own chain, nothing of the embedded one is used.
 chain: dict[str, Any] = {} if env.is_set("RPC_URL") else embedded.get("chain") or {}
-RPC_URL = env.web_address("RPC_URL", chain.get("rpc_url") or "http://127.0.0.1:1", example="https://rpc.example.com")
-FACILITATOR_URL = env.web_address(
+RPC_URL = env.address("RPC_URL", chain.get("rpc_url") or "http://127.0.0.1:1", example="https://rpc.example.com")
+FACILITATOR_URL = env.address(
     "FACILITATOR_URL",
     embedded.get("facilitator_url") or "http://127.0.0.1:1",
     example="https://facilitator.example.com",
 )
 FACILITATOR_TOKEN = env.token("FACILITATOR_TOKEN")
 # Used if the first was certainly not reached.
-FACILITATOR_FALLBACK_URL = env.web_address("FACILITATOR_FALLBACK_URL", example="https://facilitator.example.org")
+FACILITATOR_FALLBACK_URL = env.address("FACILITATOR_FALLBACK_URL", example="https://facilitator.example.org")
 FACILITATOR_FALLBACK_TOKEN = env.token("FACILITATOR_FALLBACK_TOKEN")
 # CAIP-2 (payments/chain/networks.py).
 PAYMENT_NETWORK = env.choice(

@@ -3,10 +3,10 @@
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
@@ -14,7 +14,7 @@ from rich.text import Text
 
 from framework.state_directory import up_record_path
 from payments.chain.evm import to_checksum_address
-from payments.chain.networks import Network
+from payments.chain.networks import NETWORKS
 from payments.devchain.wallets import Wallet
 
 KEYS = ("api_key", "other_api_key", "menu_api_key", "wide_api_key", "wide_other_api_key")
@@ -27,28 +27,21 @@ ORDER = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Payments:
-    """The chain and the receiver of payments. `wallets` are those of the embedded chain, else None."""
-
-    rpc_url: str
-    facilitator_url: str
-    network: Network
-    pay_to: str
-    token: str | None
-    wallets: Sequence[Wallet] | None
-
-
 def build_record(
     *,
     base_url: str,
-    database_url: str,
-    redis_url: str,
-    payments: Payments,
+    env: Mapping[str, str],
+    wallets: Sequence[Wallet] | None,
     known: Mapping[str, Any],
     pids: Mapping[str, int | None],
 ) -> dict[str, Any]:
-    """The content of up.json. `known` is the output of `manage.py seed`; what does not exist is None."""
+    """The content of up.json; what does not exist is None.
+
+    `env` is the environment of the web server, `wallets` are those of the embedded chain, and `known` is the output of
+    `manage.py seed`.
+    """
+    network = NETWORKS[env.get("PAYMENT_NETWORK", settings.PAYMENT_NETWORK)]
+    token = env.get("TOKEN_ADDRESS")
     management = known.get("management") or {}
     admin = known.get("admin") or {}
     dashboard = known.get("dashboard")
@@ -57,33 +50,23 @@ def build_record(
         "management": {"base_url": f"{base_url}/api/v1", **{name: management.get(name) for name in KEYS}},
         "data": {"base_url": base_url},
         "mcp_url": f"{base_url}/mcp",
-        "admin": {
-            "url": f"{base_url}/admin/",
-            "username": admin.get("username"),
-            "password": admin.get("password"),
-        },
-        "dashboard": {
-            "url": f"{base_url}/dashboard/",
-            "email": dashboard.get("email"),
-            "password": dashboard.get("password"),
-        }
-        if dashboard
-        else None,
+        "admin": {"url": f"{base_url}/admin/", **{name: admin.get(name) for name in ("username", "password")}},
+        "dashboard": dashboard
+        and {"url": f"{base_url}/dashboard/", **{name: dashboard.get(name) for name in ("email", "password")}},
         "docs": {name: f"{base_url}/docs/openapi/{name}.json" for name in ("management", "data")},
         "chain": {
-            "rpc_url": payments.rpc_url,
-            "chain_id": payments.network.chain_id,
-            "network": payments.network.caip2,
-            "usdc": to_checksum_address(payments.network.asset),
-            "token": to_checksum_address(payments.token) if payments.token else None,
-            "pay_to": to_checksum_address(payments.pay_to),
+            "rpc_url": env["RPC_URL"],
+            "chain_id": network.chain_id,
+            "network": network.caip2,
+            "usdc": to_checksum_address(network.asset),
+            "token": to_checksum_address(token) if token else None,
+            "pay_to": to_checksum_address(env["PAY_TO"]),
         },
-        "facilitator_url": payments.facilitator_url,
-        "database_url": database_url,
-        "redis_url": redis_url,
-        "wallets": None
-        if payments.wallets is None
-        else [
+        "facilitator_url": env["FACILITATOR_URL"],
+        "database_url": env["DATABASE_URL"],
+        "redis_url": env["REDIS_URL"],
+        "wallets": wallets
+        and [
             {
                 "name": wallet.name,
                 "address": to_checksum_address(wallet.address),
@@ -91,7 +74,7 @@ def build_record(
                 # A demo wallet is named after its tier.
                 "tier": wallet.name,
             }
-            for wallet in payments.wallets
+            for wallet in wallets
         ],
         "pids": {name: pids.get(name) for name in PROCESSES},
     }
@@ -100,10 +83,7 @@ def build_record(
 def print_panel(
     up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: Path, reviewed: str | None
 ) -> None:
-    """Print the addresses and keys, then requests to paste.
-
-    `reviewed` is the slug of a restaurant whose reviews can be bought, or None.
-    """
+    """Print the addresses and keys, then requests to paste. `reviewed` is a restaurant with reviews, or None."""
     base_url, key, user = up["base_url"], up["management"]["api_key"], up["admin"]["username"]
     unknown = f"changed by you (`manage.py changepassword {user}` sets another)" if user else "none"
     table = Table.grid(padding=(0, 2))

@@ -1,6 +1,5 @@
 """One run of `manage.py up`: start everything, then restart what ends."""
 
-import http.client
 import json
 import os
 import signal
@@ -9,27 +8,27 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
+import httpx
 from django.conf import settings
 from django.core.management.base import CommandError
 from rich.console import Console
 
 from config import environment as env
 from config.celery import QUEUES
-from config.dev_stack import OWNER, Child, Server, Stack, end, free_port, is_free, last_lines, leftovers
+from config.dev_stack import Stack
+from config.dev_stack.processes import OWNER, Child, end, last_lines, leftovers
+from config.dev_stack.servers import Server, free_port, is_free
 from config.up import bind_address, summary
-from config.up.restart_policy import Watched
 from framework.state_directory import StackError, read_json, up_record_path, write_private
 from payments.chain import networks, rpc
-from payments.chain.networks import NETWORKS
 from payments.chain.rpc import RpcUnavailable
 from payments.devchain import wallets
-from payments.devchain.addresses import NETWORK, PRICE_FEED, UTILITY_TOKEN
 
 REVIEWS_PER_RESTAURANT = 20
 READY_TIMEOUT_S = 60.0
@@ -41,6 +40,26 @@ WEB_THREADS = 4
 MAX_WEB_PROCESSES = 20
 # A terminal and a parent process may both deliver the same Ctrl-C.
 DUPLICATE_SIGNAL_S = 0.5
+# The delay doubles with each failure; a process that has run for a while is restarted at once.
+MAX_DELAY_S = 30.0
+STABLE_AFTER_S = 60.0
+
+
+@dataclass
+class Watched:
+    """A process that is started again when it ends. Moments are of time.monotonic()."""
+
+    process: Child | Server
+    started_at: float
+    failures: int = 0
+    restart_at: float | None = None
+
+    def schedule_restart(self, now: float) -> float:
+        self.failures = 0 if now - self.started_at > STABLE_AFTER_S else self.failures
+        delay_s = min(MAX_DELAY_S, 2.0 ** (self.failures - 1)) if self.failures else 0.0
+        self.failures += 1
+        self.restart_at = now + delay_s
+        return delay_s
 
 
 @dataclass(kw_only=True)
@@ -64,7 +83,6 @@ class Run:
 
     @property
     def logs(self) -> Path:
-        """The directory of the logs."""
         return self.state_dir / "logs"
 
     @property
@@ -78,7 +96,6 @@ class Run:
         return f"http://{bind_address.url_host(bind_address.LOOPBACK.get(self.address, self.host))}:{self.port}"
 
     def say(self, text: str) -> None:
-        """Print a line of progress."""
         self.console.print(text, markup=False, soft_wrap=True)
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
@@ -90,10 +107,7 @@ class Run:
         self.is_forced = self.is_forced or now - self.interrupted_at > DUPLICATE_SIGNAL_S
 
     def serve(self) -> None:
-        """Start everything, restart what ends, and stop everything on an exception such as KeyboardInterrupt.
-
-        Raises StackError or CommandError when a part does not start.
-        """
+        """Start everything, restart what ends, and stop all on an exception. Raises StackError or CommandError."""
         stack = Stack(
             self.state_dir,
             postgres=not os.environ.get("DATABASE_URL"),
@@ -180,33 +194,12 @@ class Run:
 
     def _environment(self, stack: Stack) -> dict[str, str]:
         hosts = {*settings.ALLOWED_HOSTS, *bind_address.allowed_hosts(host=self.host, address=self.address)}
-        given = {name: value for name, value in os.environ.items() if value}
-        defaults = {
-            "DATABASE_URL": stack.database_url,
-            "REDIS_URL": stack.redis_url,
-            "BROKER_URL": given.get("REDIS_URL") or stack.redis_url,
-            "SECRET_KEY": stack.secret_key,
-            "PUBLIC_BASE_URL": self.base_url,
-            "ALLOWED_HOSTS": ",".join(sorted(hosts)),
-        }
         if stack.chain:
             self.demo_wallets = wallets.derive_demo_wallets(stack.chain.password)
-            defaults |= {
-                "RPC_URL": stack.chain.url,
-                "FACILITATOR_URL": stack.facilitator_url,
-                "PAYMENT_NETWORK": NETWORK,
-                "PAY_TO": wallets.derive_wallet(stack.chain.password, wallets.MERCHANT).address,
-                "TOKEN_ADDRESS": UTILITY_TOKEN,
-                "TOKEN_PRICE_FEED": PRICE_FEED,
-                # A wallet that was just funded has its tier at once.
-                "TIER_UPGRADE_AGE_S": "0",
-            }
-        fixed = {
-            "TABLEWIRE_STATE_DIR": str(self.state_dir),
-            OWNER: str(self.state_dir),
-            "PYTHONUNBUFFERED": "1",
-        }
-        return {name: value for name, value in (defaults | given | fixed).items() if value}
+        defaults = {**stack.environment(), "PUBLIC_BASE_URL": self.base_url, "ALLOWED_HOSTS": ",".join(sorted(hosts))}
+        configured = {name: value for name, value in os.environ.items() if value}
+        fixed = {"TABLEWIRE_STATE_DIR": str(self.state_dir), OWNER: str(self.state_dir), "PYTHONUNBUFFERED": "1"}
+        return defaults | configured | fixed
 
     def _manage(self, *arguments: str, output: IO[bytes] | int | None = None) -> bytes:
         """Run a command of manage.py; return its output if `output` is a pipe, else write it to a log.
@@ -295,28 +288,22 @@ class Run:
         answer = "no answer yet"
         while time.monotonic() < deadline and web.is_running():
             try:
-                status, content = self._get("/readyz")
-                if status == http.HTTPStatus.OK:
+                response = self._get("/readyz")
+                if response.is_success:
                     return
-                answer = f"{status} {content.decode(errors='replace')}"
-            except (OSError, http.client.HTTPException) as error:
+                answer = f"{response.status_code} {response.text}"
+            except httpx.HTTPError as error:
                 answer = str(error)
             time.sleep(POLL_S / 4)
         raise CommandError(f"The web server is not ready ({answer}). The end of {web.log}:\n{last_lines(web.log)}")
 
-    def _get(self, path: str) -> tuple[int, bytes]:
-        """Send a GET request to the web server. Raises OSError or HTTPException."""
-        connection = http.client.HTTPConnection(self.base_url.removeprefix("http://"), timeout=5)
-        with closing(connection):
-            connection.request("GET", path)
-            response = connection.getresponse()
-            return response.status, response.read()
+    def _get(self, path: str) -> httpx.Response:
+        return httpx.get(f"{self.base_url}{path}", timeout=5, trust_env=False)
 
     def _reviewed_slug(self) -> str | None:
         """The slug of a restaurant that has reviews, from the public API, or None."""
-        with suppress(OSError, http.client.HTTPException, ValueError):
-            status, content = self._get("/v1/restaurants?limit=1")
-            hits = json.loads(content)["data"] if status == http.HTTPStatus.OK else []
+        with suppress(httpx.HTTPError, ValueError):
+            hits = self._get("/v1/restaurants?limit=1").raise_for_status().json()["data"]
             return next((hit["slug"] for hit in hits if hit["review_count"]), None)
         return None
 
@@ -324,16 +311,8 @@ class Run:
         """Write up.json, which other commands, tests and scripts read."""
         up = summary.build_record(
             base_url=self.base_url,
-            database_url=self.env["DATABASE_URL"],
-            redis_url=self.env["REDIS_URL"],
-            payments=summary.Payments(
-                rpc_url=self.env["RPC_URL"],
-                facilitator_url=self.env["FACILITATOR_URL"],
-                network=NETWORKS[self.env.get("PAYMENT_NETWORK", settings.PAYMENT_NETWORK)],
-                pay_to=self.env["PAY_TO"],
-                token=self.env.get("TOKEN_ADDRESS"),
-                wallets=self.demo_wallets,
-            ),
+            env=self.env,
+            wallets=self.demo_wallets,
             known=self.known,
             pids={"up": os.getpid(), **{process.name: process.pid for process in processes}},
         )
@@ -341,7 +320,6 @@ class Run:
         return up
 
     def _watch(self, processes: list[Child | Server]) -> None:
-        """Restart processes that end, until an exception."""
         watched = [Watched(process=process, started_at=time.monotonic()) for process in processes]
         while True:
             time.sleep(POLL_S)

@@ -1,30 +1,44 @@
-"""The documentation as pages: the .md files of docs/, the decisions and the changelog. Agents read the files."""
+"""The documentation as pages: the .md files of docs/, the decisions, the changelog, and the reference of both APIs.
+
+Agents read the files.
+"""
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from csp.decorators import csp_update
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import mark_safe
+from django.views.decorators.csrf import csrf_exempt
 
 from catalogue.agent_discovery import llms_txt
 from catalogue.agent_discovery.llms_txt import BASE, FOR_CALLERS, PAGES
-from config.website.decorators import read_only
+from framework.api.error_handler import reject_unsafe_method
 
 CHANGELOG = BASE / "CHANGELOG.md"
-# In the order of reading. Guides that are in none of these lists are for operators.
-FOR_VENUES = ("keys", "idempotency", "menus", "booking", "guests", "webhooks")
-FOR_AGENTS = ("mcp",)
-REFERENCE = ("glossary",)
+# In the order of the menu. Guides that are in none of these groups are for operators.
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Management API": ("keys", "idempotency", "menus", "booking", "guests", "webhooks"),
+    "Data API": tuple(FOR_CALLERS),
+    "Agents": ("mcp",),
+    "Reference": ("glossary",),
+}
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
 MAX_SUMMARY_LENGTH = 160
+# Hashes of the two style elements that Redoc creates: an empty one to which it adds rules, and that of scrollbars. A
+# new version may create others; the browser's console then shows their hashes.
+REDOC_STYLES = (
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+    "'sha256-QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc='",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +52,6 @@ class Guide:
 
     @property
     def url(self) -> str:
-        """The URL of the page."""
         return f"/docs/{self.name}"
 
     @property
@@ -47,19 +60,11 @@ class Guide:
         return f"/{self.file.relative_to(BASE).as_posix()}"
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A rendered page, and its headings of the second level: id and text."""
-
-    html: SafeString
-    contents: Sequence[tuple[str, str]]
-
-
 @cache
 def guides() -> Mapping[str, Guide]:
     """All guides by name, in the order of reading."""
     known = llms_txt.pages()
-    first = [*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, *REFERENCE]
+    first = [name for names in GROUPS.values() for name in names]
     names = [*(name for name in first if name in known), *(name for name in known if name not in first)]
     found = {name: read_guide(name, PAGES / f"{name}.md") for name in names}
     changelog = Guide("changelog", "Changelog", "What changed in each version.", CHANGELOG)
@@ -86,7 +91,6 @@ def read_guide(name: str, file: Path) -> Guide:
 
 
 def plain_text(text: str) -> str:
-    """Remove the markup of a paragraph of Markdown, and its line breaks."""
     unlinked = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     return " ".join(re.sub(r"[`*]", "", unlinked).split())
 
@@ -94,31 +98,49 @@ def plain_text(text: str) -> str:
 def groups() -> list[tuple[str, list[Guide]]]:
     """The guides in the groups of the index and the menu."""
     known = guides()
-    listed = {*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, *REFERENCE, "changelog"}
+    listed = {name for names in GROUPS.values() for name in names} | {"changelog"}
     return [
-        ("Management API", [known[name] for name in FOR_VENUES if name in known]),
-        ("Data API", [known[name] for name in FOR_CALLERS if name in known]),
-        ("Agents", [known[name] for name in FOR_AGENTS if name in known]),
-        ("Reference", [known[name] for name in REFERENCE if name in known]),
+        *((title, [known[name] for name in names if name in known]) for title, names in GROUPS.items()),
         ("Operations", [guide for name, guide in known.items() if name not in listed]),
     ]
 
 
+def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Answer 405 to methods other than GET and HEAD, but 404 where there is no page. No CSRF token is needed."""
+
+    @csrf_exempt
+    @wraps(view)
+    def read_only_view(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        response = view(request, **kwargs)
+        return reject_unsafe_method(request) or response
+
+    return read_only_view
+
+
+# Redoc's search runs in a worker from a blob. Swagger UI needs neither.
+@csp_update({"style-src": ["'self'", *REDOC_STYLES], "worker-src": ["'self'", "blob:"]})
+@read_only
+def redoc(request: HttpRequest, name: str) -> HttpResponse:
+    return render(request, "docs/redoc.html", {"name": name, "title": f"{name.capitalize()} API"})
+
+
+@read_only
+def swagger(request: HttpRequest, name: str) -> HttpResponse:
+    return render(request, "docs/swagger.html", {"name": name, "title": f"{name.capitalize()} API"})
+
+
 @read_only
 def index(request: HttpRequest) -> HttpResponse:
-    """The list of all guides."""
     return render(request, "docs/index.html", {"groups": groups(), "guides": guides()})
 
 
 @read_only
 def decision_index(request: HttpRequest) -> HttpResponse:
-    """The list of all decisions."""
     return render(request, "docs/decisions.html", {"groups": groups(), "decisions": decisions().values()})
 
 
 @read_only
 def page(request: HttpRequest, name: str) -> HttpResponse:
-    """A guide or a decision."""
     is_decision = name.startswith("decisions/")
     known = decisions() if is_decision else guides()
     if name not in known:
@@ -137,8 +159,8 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @cache
-def render_page(file: Path, _modified_at_ns: int) -> Page:
-    """Render a file of Markdown. HTML in it is escaped."""
+def render_page(file: Path, _modified_at_ns: int) -> dict[str, Any]:
+    """Render a file of Markdown; `contents` are its headings of the second level. HTML in it is escaped."""
     markdown = markdown_parser()
     tokens = markdown.parse(file.read_text())
     contents = []
@@ -152,7 +174,8 @@ def render_page(file: Path, _modified_at_ns: int) -> Page:
                 if attribute in child.attrs:
                     child.attrs[attribute] = resolve_link(str(child.attrs[attribute]), folder)
     html = markdown.renderer.render(tokens, markdown.options, {})
-    return Page(mark_safe(html), contents)  # noqa: S308  # our own files, and HTML in them is escaped
+    # Our own files, and HTML in them is escaped.
+    return {"html": mark_safe(html), "contents": contents}  # noqa: S308
 
 
 def resolve_link(link: str, folder: str) -> str:
@@ -176,41 +199,27 @@ def markdown_parser() -> Any:
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").use(anchors_plugin, max_level=3)
     markdown.add_render_rule("fence", render_fence)
-    markdown.add_render_rule("table_open", table_open)
-    markdown.add_render_rule("table_close", table_close)
+    # A frame scrolls where the table is wider than the page.
+    frame = '<div class="table-frame" tabindex="0" role="region" aria-label="Table"><table class="table">'
+    markdown.add_render_rule("table_open", lambda *_: frame)
+    markdown.add_render_rule("table_close", lambda *_: "</table></div>")
     return markdown
 
 
 def render_fence(_renderer: Any, tokens: Sequence[Any], index: int, _options: Any, _env: Any) -> str:
-    """A highlighted block of code, with a button that copies it."""
-    token = tokens[index]
-    language = token.info.strip().partition(" ")[0]
-    code = highlight_code(token.content, language)
-    return (
-        f'<div class="copyable"><pre tabindex="0"><code id="code-{index}">{code}</code></pre>'
-        f'<button type="button" class="quiet small" data-copy="code-{index}">Copy</button></div>'
-    )
-
-
-def table_open(_renderer: Any, _tokens: Sequence[Any], _index: int, _options: Any, _env: Any) -> str:
-    """Open a table in a frame that scrolls where the table is wider than the page."""
-    return '<div class="table-frame" tabindex="0" role="region" aria-label="Table"><table class="table">'
-
-
-def table_close(_renderer: Any, _tokens: Sequence[Any], _index: int, _options: Any, _env: Any) -> str:
-    """Close the table and its frame."""
-    return "</table></div>"
-
-
-def highlight_code(code: str, language: str) -> str:
-    """Code as HTML with the classes of Pygments; only escaped where the language is unknown."""
+    """A block of code, highlighted if its language is known, with a button that copies it."""
     from pygments import highlight  # type: ignore[import-untyped]
     from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
+    token = tokens[index]
     try:
-        lexer = get_lexer_by_name(language)
+        lexer = get_lexer_by_name(token.info.strip().partition(" ")[0])
+        code = str(highlight(token.content, lexer, HtmlFormatter(nowrap=True, classprefix="c-")))
     except ClassNotFound:
-        return escape(code)
-    return str(highlight(code, lexer, HtmlFormatter(nowrap=True, classprefix="c-")))
+        code = escape(token.content)
+    return (
+        f'<div class="copyable"><pre tabindex="0"><code id="code-{index}">{code}</code></pre>'
+        f'<button type="button" class="quiet small" data-copy="code-{index}">Copy</button></div>'
+    )

@@ -1,8 +1,8 @@
 """The landing page at `/`: what Tablewire is, with example calls that the page makes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -23,35 +23,23 @@ CACHE_TTL_S = 60.0
 ESTIMATED_ROWS = "SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ANY(%s::regclass[])"
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """Approximate numbers of rows, and the id of the demo restaurant's venue, if it can be booked online."""
-
-    restaurants: int
-    reviews: int
-    markets: int
-    demo: str | None
-
-
-def load_extent() -> Extent:
-    """Read the numbers. At most four queries."""
+def load_extent() -> dict[str, Any]:
+    """Read approximate numbers of rows, and the demo restaurant if it can be booked online. At most four queries."""
     tables = [SearchRow._meta.db_table, Review._meta.db_table]
     with connection.cursor() as cursor:
         cursor.execute(ESTIMATED_ROWS, [tables])
         estimates = dict(cursor.fetchall())
-    # A table that was never analysed is new and small.
-    restaurants = estimates[tables[0]] or SearchRow.objects.count()
     demo = Venue.objects.filter(name=FURNISHED, is_bookable_online=True, account__closed_at=None)
-    first = demo.order_by("created_at", "id").first()
-    return Extent(
-        restaurants=restaurants,
-        reviews=estimates[tables[1]],
-        markets=Market.objects.count(),
-        demo=first.public_id if first else None,
-    )
+    return {
+        # A table that was never analysed is new and small.
+        "restaurants": estimates[tables[0]] or SearchRow.objects.count(),
+        "reviews": estimates[tables[1]],
+        "markets": Market.objects.count(),
+        "demo": demo.order_by("created_at", "id").first(),
+    }
 
 
-cached_extent: CachedValue[Extent] = CachedValue(load_extent)
+cached_extent = CachedValue(load_extent)
 
 
 @require_safe
@@ -61,8 +49,8 @@ def landing(request: HttpRequest) -> HttpResponse:
     context = {
         "base": settings.PUBLIC_BASE_URL.rstrip("/"),
         "extent": extent,
-        "restaurants": f"{extent.restaurants:,}" if extent else "",
-        "reviews": f"{extent.reviews:,}" if extent and extent.reviews else "",
+        "restaurants": f"{extent['restaurants']:,}" if extent else "",
+        "reviews": f"{extent['reviews']:,}" if extent and extent["reviews"] else "",
         "free_per_minute": FREE.per_minute,
         "prices": price_rows(x402_manifest.cached_prices.get_or_stale(max_age_s=CACHE_TTL_S) or {}),
         "mcp": absolute(MCP),

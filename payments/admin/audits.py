@@ -19,8 +19,6 @@ MAX_LINKS = 100
 
 @admin.register(Audit)
 class AuditAdmin(ReadOnlyAdmin):
-    """Audits: transfers to our address compared with the ledger, by block range."""
-
     empty_hint = "The first audit runs at 05:07 UTC. “manage.py audit_payments” runs one now."
     list_display = ["__str__", "difference_count", "orphans", "arrived_usdc", "ledger_usdc", "transfers", "ended_at"]
     fields = [
@@ -36,10 +34,7 @@ class AuditAdmin(ReadOnlyAdmin):
     @admin.display(description="Unmatched transfers")
     def unmatched_transfers(self, audit: Audit) -> SafeString | str:
         payments = Payment.objects.filter(
-            network=audit.network,
-            pay_to=audit.pay_to,
-            block__range=(audit.first_block, audit.last_block),
-            resource="",
+            network=audit.network, pay_to=audit.pay_to, block__range=(audit.first_block, audit.last_block), resource=""
         ).order_by("block", "pk")
         return links([(row.pk, f"{row}, {row.get_state_display()}") for row in payments[:MAX_LINKS]]) or "None"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -13,87 +13,88 @@ from django.utils.safestring import SafeString
 
 from framework import public_ids
 from framework.admin.read_only import ReadOnlyAdmin
-from payments.formatting import format_amount, format_time
 from payments.models import shorten_address
 from payments.models.payments import PREFIX
 
 Column = Callable[[Any, Any], Any]
 
 
-class AddressSearchAdmin(ReadOnlyAdmin):
-    """An admin that is searched by addresses and hashes, which are stored in lower case."""
+class AddressSearch(admin.ModelAdmin[Any]):
+    """Searches by addresses and hashes, which are stored in lower case.
+
+    `payment_field` names the field with the key of a payment, if the rows are searched by payment id too.
+    """
+
+    payment_field: ClassVar[str] = ""
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        return super().get_search_results(request, queryset, search_term.lower())
+        term = search_term.strip().lower()
+        if self.payment_field and (payment := public_ids.decode(PREFIX, term)):
+            return queryset.filter(**{self.payment_field: payment}), False
+        return super().get_search_results(request, queryset, term)
 
 
-class OptionFilter(admin.SimpleListFilter):
-    """A filter with fixed options: {value: (label, filter of the queryset)}."""
-
-    options: ClassVar[Mapping[str, tuple[str, Callable[[Any], Any]]]]
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(value, label) for value, (label, _) in self.options.items()]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        option = self.options.get(self.value() or "")
-        return option[1](queryset) if option else queryset
+class AddressSearchAdmin(AddressSearch, ReadOnlyAdmin):
+    """A read-only admin that is searched by addresses and hashes."""
 
 
-def amount_column(field: str, description: str = "USDC", *, ordering: str | None = None) -> Column:
-    """Return a column with an amount, without trailing zeros."""
+def option_filter(
+    label: str, parameter: str, options: Mapping[str, tuple[str, Callable[[Any], Any]]]
+) -> type[admin.SimpleListFilter]:
+    """Return a filter with fixed options: {value: (label, filter of the queryset)}."""
 
-    @admin.display(description=description, ordering=ordering)
-    def column(self: Any, row: Any) -> str:
-        return format_amount(getattr(row, field))
+    class OptionFilter(admin.SimpleListFilter):
+        title = label
+        parameter_name = parameter
 
-    return column
+        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+            return [(value, label) for value, (label, _) in options.items()]
 
+        def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+            option = options.get(self.value() or "")
+            return option[1](queryset) if option else queryset
 
-def time_column(field: str, description: str, *, ordering: str | None = None) -> Column:
-    """Return a column with a time in UTC; "-" without one."""
-
-    @admin.display(description=description, ordering=ordering, empty_value="-")
-    def column(self: Any, row: Any) -> str | None:
-        moment = getattr(row, field)
-        return format_time(moment) if moment else None
-
-    return column
+    return OptionFilter
 
 
-def short_column(field: str, description: str, *, ordering: str | None = None) -> Column:
-    """Return a column with a shortened address or hash, whose tooltip is the full text; empty without one."""
+def column(
+    field: str, description: str, render: Callable[[Any], object], *, ordering: str | None = None, empty: str = "-"
+) -> Column:
+    """Return a column with a field that `render` formats; `empty` without a value."""
 
-    @admin.display(description=description, ordering=ordering, empty_value="")
-    def column(self: Any, row: Any) -> SafeString | None:
-        text = getattr(row, field)
-        return short_with_title(text) if text else None
+    @admin.display(description=description, ordering=ordering, empty_value=empty)
+    def show(self: Any, row: Any) -> object:
+        value = getattr(row, field)
+        return None if value in (None, "") else render(value)
 
-    return column
+    return show
 
 
-def actor_column(field: str, description: str) -> Column:
-    """Return a column with an actor such as staff:ada@example.com, with line break opportunities."""
+def breakable_actor(actor: str) -> SafeString:
+    """Return an actor such as staff:ada@example.com, with line break opportunities."""
+    return format_html_join("", "{}<wbr>", ((part,) for part in re.split(r"(?<=[:@.])", actor)))
 
-    @admin.display(description=description)
-    def column(self: Any, row: Any) -> SafeString:
-        parts = re.split(r"(?<=[:@.])", getattr(row, field))
-        return format_html_join("", "{}<wbr>", ((part,) for part in parts))
 
-    return column
+def report_changes(
+    page: admin.ModelAdmin[Any], request: HttpRequest, changed: int, text: str, *, unchanged: int, reason: str
+) -> None:
+    """Show how many rows an action changed, and why it did not change the others."""
+    page.message_user(request, f"{changed} {text}", messages.SUCCESS if changed else messages.ERROR)
+    if unchanged:
+        page.message_user(request, f"{unchanged} {reason}", messages.WARNING)
 
 
 def payment_url(payment: Any) -> str:
-    """Return the admin page of the payment with this primary key."""
     return reverse("admin:payments_payment_change", args=[payment])
 
 
-def short_payment_id(payment: Any) -> SafeString:
-    """Return the end of a payment id: ids of the same time begin alike. Its tooltip is the full id."""
+def payment_link(payment: Any, *, exists: bool = True) -> SafeString:
+    """Return a link to a payment with the end of its id: ids of the same time begin alike. Only text if it is gone."""
     public_id = public_ids.encode(PREFIX, payment)
-    return format_html('<span title="{}">…{}</span>', public_id, public_id[-6:])
+    name = format_html('<span title="{}">…{}</span>', public_id, public_id[-6:])
+    return format_html('<a href="{}">{}</a>', payment_url(payment), name) if exists else name
 
 
 def short_with_title(text: str) -> SafeString:

@@ -5,36 +5,28 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from framework import public_ids
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin import columns
-from payments.admin.columns import AddressSearchAdmin, OptionFilter
+from payments.admin.columns import AddressSearchAdmin, option_filter
+from payments.formatting import format_amount, format_time
 from payments.models import Payment, PaymentEvent
-from payments.models.payments import PREFIX
 
 STATES = dict(Payment.State.choices)
 
 
-def state_label(name: str, *, missing: str = "-") -> str:
-    """Return the label of a state; `missing` if there is no state."""
-    return STATES.get(name, name).partition(":")[0] or missing
+def state_label(name: str) -> str:
+    """Return the label of a state."""
+    return STATES.get(name, name).partition(":")[0]
 
 
 class EventColumns:
     """The columns of an event, for the page of its payment and for the list."""
 
-    transaction = columns.short_column("tx_hash", "Transaction")
-
-    @admin.display(description="Before")
-    def state_before(self, event: PaymentEvent) -> str:
-        return state_label(event.before)
-
-    @admin.display(description="After")
-    def state_after(self, event: PaymentEvent) -> str:
-        return state_label(event.after, missing="Released")
+    transaction = columns.column("tx_hash", "Transaction", columns.short_with_title)
+    state_before = columns.column("before", "Before", state_label)
+    state_after = columns.column("after", "After", state_label, empty="Released")
 
 
 class EventInline(EventColumns, ReadOnlyInline):
@@ -47,35 +39,28 @@ class EventInline(EventColumns, ReadOnlyInline):
     readonly_fields = ["state_before", "state_after", "transaction"]
 
 
-class NewStateFilter(OptionFilter):
-    """Filters by the new state, for payers' enquiries."""
-
-    title = "new state"
-    parameter_name = "new_state"
-    options = {
-        "released": ("Released", lambda rows: rows.filter(after="")),
-        "expired": ("Expired", lambda rows: rows.filter(after="expired")),
-        "refund_due": ("Refund due", lambda rows: rows.filter(after="refund_due")),
-        "refunded": ("Refunded", lambda rows: rows.filter(after="refunded")),
-    }
-
-
 @admin.register(PaymentEvent)
 class PaymentEventAdmin(EventColumns, AddressSearchAdmin):
     """The events of all payments. Of a released payment, for which nothing was sent, only these events remain."""
 
     empty_hint = "Each new payment and each state change adds a row."
     list_display = [
-        "state_change",
-        "amount",
-        "wallet",
-        "error_text",
-        "actor_name",
-        "time",
-        "transaction",
-        "payment_link",
+        *("state_change", "amount", "wallet", "error_text", "actor_name", "time", "transaction", "payment_link"),
     ]
-    list_filter = [NewStateFilter]
+    # For payers' enquiries.
+    list_filter = [
+        option_filter(
+            "new state",
+            "new_state",
+            {
+                "released": ("Released", lambda rows: rows.filter(after="")),
+                "expired": ("Expired", lambda rows: rows.filter(after="expired")),
+                "refund_due": ("Refund due", lambda rows: rows.filter(after="refund_due")),
+                "refunded": ("Refunded", lambda rows: rows.filter(after="refunded")),
+            },
+        )
+    ]
+    payment_field = "payment_id"
     search_fields = ["payer__exact"]
     search_help_text = "Complete payer address, payment id (pay_...) or transaction hash"
     ordering = ["-pk"]
@@ -83,10 +68,11 @@ class PaymentEventAdmin(EventColumns, AddressSearchAdmin):
         *("payment_link", "at", "state_before", "state_after", "attempt"),
         *("payer", "amount_usdc", "tx_hash", "error", "actor"),
     ]
-    amount = columns.amount_column("amount_usdc")
-    wallet = columns.short_column("payer", "Payer")
-    actor_name = columns.actor_column("actor", "Actor")
-    time = columns.time_column("at", "At")
+    amount = columns.column("amount_usdc", "USDC", format_amount)
+    wallet = columns.column("payer", "Payer", columns.short_with_title)
+    error_text = columns.column("error", "Error", columns.breakable, empty="")
+    actor_name = columns.column("actor", "Actor", columns.breakable_actor)
+    time = columns.column("at", "At", format_time)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PaymentEvent]:
         exists = Exists(Payment.objects.filter(pk=OuterRef("payment_id")))
@@ -96,28 +82,17 @@ class PaymentEventAdmin(EventColumns, AddressSearchAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[PaymentEvent], search_term: str
     ) -> tuple[QuerySet[PaymentEvent], bool]:
-        """Search by payment id, transaction hash or payer; each has an index."""
-        term = search_term.strip().lower()
-        payment = public_ids.decode(PREFIX, term)
-        if payment is not None:
-            return queryset.filter(payment_id=payment), False
-        if len(term) == 66:
-            payments = Payment.objects.filter(Q(tx_hash=term) | Q(refund__tx_hash=term))
+        tx_hash = search_term.strip().lower()
+        if len(tx_hash) == 66:
+            payments = Payment.objects.filter(Q(tx_hash=tx_hash) | Q(refund__tx_hash=tx_hash))
             return queryset.filter(payment_id__in=list(payments.values_list("pk", flat=True)[:100])), False
-        return super().get_search_results(request, queryset, term)
+        return super().get_search_results(request, queryset, search_term)
 
     @admin.display(description="State")
     def state_change(self, event: PaymentEvent) -> str:
-        after = self.state_after(event)
-        return f"{after}, was {self.state_before(event)}" if event.before else after
-
-    @admin.display(description="Error")
-    def error_text(self, event: PaymentEvent) -> str:
-        return columns.breakable(event.error)
+        after = state_label(event.after) or "Released"
+        return f"{after}, was {state_label(event.before)}" if event.before else after
 
     @admin.display(description="Payment")
     def payment_link(self, event: Any) -> SafeString:
-        name = columns.short_payment_id(event.payment_id)
-        if not event.payment_exists:
-            return name
-        return format_html('<a href="{}">{}</a>', columns.payment_url(event.payment_id), name)
+        return columns.payment_link(event.payment_id, exists=event.payment_exists)

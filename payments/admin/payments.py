@@ -19,10 +19,11 @@ from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.csv_export import csv_response
 from framework.errors import ApiError
 from payments.admin import columns
-from payments.admin.columns import AddressSearchAdmin, OptionFilter
+from payments.admin.columns import AddressSearchAdmin, option_filter
 from payments.admin.payment_events import EventInline, state_label
 from payments.admin.refunds import RefundInline
 from payments.chain.rpc import RpcUnavailable
+from payments.formatting import format_amount, format_time
 from payments.ledger import refunds
 from payments.models import Payment, PaymentEvent
 from payments.models.payments import PREFIX
@@ -31,33 +32,25 @@ HASH = re.compile(r"0x[0-9a-f]{64}")
 State = Payment.State
 
 
-class RefundDueFilter(OptionFilter):
-    """Filters refunds due: to be sent now, payments that may still be used, and payments not seen on the chain."""
-
-    title = "refund due"
-    parameter_name = "refund"
-    # Each is a subquery of its own, so that the partial index of refunds due is used.
-    options = {
-        "due": ("Due now", lambda rows: rows.filter(pk__in=due_refunds().values("pk"))),
-        "spendable": (
-            "May still be used",
-            lambda rows: rows.filter(pk__in=Payment.objects.spendable(now=timezone.now()).values("pk")),
-        ),
-        "unseen": (
-            "Not seen on the chain",
-            lambda rows: rows.filter(pk__in=Payment.objects.refund_due_unconfirmed().values("pk")),
-        ),
-    }
+# Each is a subquery of its own, so that the partial index of refunds due is used.
+REFUND_DUE_FILTERS = {
+    "due": ("Due now", lambda rows: rows.filter(pk__in=due_refunds().values("pk"))),
+    "spendable": (
+        "May still be used",
+        lambda rows: rows.filter(pk__in=Payment.objects.spendable(now=timezone.now()).values("pk")),
+    ),
+    "unseen": (
+        "Not seen on the chain",
+        lambda rows: rows.filter(pk__in=Payment.objects.refund_due_unconfirmed().values("pk")),
+    ),
+}
 
 
 def due_refunds() -> QuerySet[Payment]:
-    """Return the payments whose refund is due now."""
     return Payment.objects.refundable(now=timezone.now())
 
 
 class RefundReasonForm(forms.Form):
-    """The reason of a refund."""
-
     reason = forms.ChoiceField(choices=[("", "Select…"), *Payment.RefundReason.choices])
     message = forms.CharField(
         label="Message to the payer",
@@ -68,17 +61,11 @@ class RefundReasonForm(forms.Form):
 
 
 class RefundForm(forms.Form):
-    """The transaction of a refund."""
-
     refund_tx_hash = forms.CharField(
         label="Transaction",
         max_length=66,
         widget=forms.TextInput(
-            attrs={
-                "class": "wide-words",
-                "placeholder": "0x and 64 hexadecimal digits",
-                "autocomplete": "off",
-            }
+            attrs={"class": "wide-words", "placeholder": "0x and 64 hexadecimal digits", "autocomplete": "off"}
         ),
     )
     # The transaction whose transfers were shown to the user.
@@ -116,31 +103,25 @@ class PaymentAdmin(AddressSearchAdmin):
         *("amount", "state_label", "wallet", "refund_due", "requested", "product_names", "channel", "transaction"),
     ]
     empty_hint = "Each paid request adds a row."
-    list_filter = [RefundDueFilter, "state", "form", "channel"]
+    list_filter = [option_filter("refund due", "refund", REFUND_DUE_FILTERS), "state", "form", "channel"]
     search_fields = ["tx_hash__exact", "payer__exact"]
+    payment_field = "pk"
     search_help_text = "Complete payment id (pay_...), transaction hash or payer address"
     ordering = ["-pk"]
     inlines = [RefundInline, EventInline]
     actions = ["mark_refund_due", "record_refund"]
-    amount = columns.amount_column("amount_usdc")
-    requested = columns.time_column("created_at", "Requested")
-    wallet = columns.short_column("payer", "Payer")
-    transaction = columns.short_column("tx_hash", "Transaction")
+    amount = columns.column("amount_usdc", "USDC", format_amount)
+    state_label = columns.column("state", "State", state_label)
+    product_names = columns.column("products", "Products", ", ".join)
+    requested = columns.column("created_at", "Requested", format_time)
+    wallet = columns.column("payer", "Payer", columns.short_with_title)
+    transaction = columns.column("tx_hash", "Transaction", columns.short_with_title)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Payment]:
         marked = PaymentEvent.objects.filter(payment=OuterRef("pk"), after=State.REFUND_DUE).order_by("-pk")
         since = Subquery(marked.values("at")[:1], output_field=DateTimeField())
         payments: QuerySet[Payment] = super().get_queryset(request)
         return payments.annotate(refund_due_since=since)
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Payment], search_term: str
-    ) -> tuple[QuerySet[Payment], bool]:
-        """Search also by public id, which errors and receipts contain."""
-        payment = public_ids.decode(PREFIX, search_term.strip().lower())
-        if payment is not None:
-            return queryset.filter(pk=payment), False
-        return super().get_search_results(request, queryset, search_term)
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         url = f"{reverse('admin:payments_payment_changelist')}?refund=due"
@@ -166,14 +147,6 @@ class PaymentAdmin(AddressSearchAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Payment | None = None) -> list[Any]:
         return ["public_id", *(field.name for field in self.opts.concrete_fields)]
-
-    @admin.display(description="State")
-    def state_label(self, payment: Payment) -> str:
-        return state_label(payment.state)
-
-    @admin.display(description="Products")
-    def product_names(self, payment: Payment) -> str:
-        return ", ".join(payment.products)
 
     @admin.display(description="Refund due", empty_value="")
     def refund_due(self, payment: Any) -> str | None:
@@ -210,10 +183,9 @@ class PaymentAdmin(AddressSearchAdmin):
                 )
             except refunds.PaymentNotOnChain as refusal:
                 errors.append(f"{public_ids.encode(PREFIX, payment)} was not changed. {refusal.message}")
-        self.message_user(request, f"{marked} marked for refund.", messages.SUCCESS if marked else messages.ERROR)
-        if unchanged := len(selected) - marked - len(errors):
-            text = f"{unchanged} not changed: not settled, or the refund is already due or sent."
-            self.message_user(request, text, messages.WARNING)
+        unchanged = len(selected) - marked - len(errors)
+        why = "not changed: not settled, or the refund is already due or sent."
+        columns.report_changes(self, request, marked, "marked for refund.", unchanged=unchanged, reason=why)
         for text in errors:
             self.message_user(request, text, messages.ERROR)
         return None

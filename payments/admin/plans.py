@@ -1,20 +1,21 @@
-"""The admin of plans: custom terms for a wallet or an account."""
+"""The admin of plans, which are custom terms for a wallet or an account, and of the terms of the tiers."""
 
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.http import HttpRequest
 from django.utils import timezone
 
 from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
-from payments.admin.columns import OptionFilter, short_with_title
+from payments.admin.columns import AddressSearch, option_filter, report_changes, short_with_title
 from payments.formatting import format_amount
-from payments.models import Plan
-from payments.tiers import plans
+from payments.models import Plan, TierTerms
+from payments.tiers import terms
+from payments.tiers.definitions import TIERS
 
 # The terms of a plan that has started are read-only.
 TERMS = ["wallet", "account", "tier", "per_minute", "price_factor", "valid_from"]
@@ -39,20 +40,8 @@ class PlanForm(DomainErrorForm):
         return until
 
 
-class TimeFilter(OptionFilter):
-    """Filters current, upcoming and ended plans."""
-
-    title = "time"
-    parameter_name = "time"
-    options = {
-        "current": ("Current", lambda rows: rows.current(timezone.now())),
-        "upcoming": ("Upcoming", lambda rows: rows.filter(valid_from__gt=timezone.now())),
-        "ended": ("Ended", lambda rows: rows.filter(valid_until__lte=timezone.now())),
-    }
-
-
 @admin.register(Plan)
-class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
+class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
     """Plans. A plan that has started can only be ended; its terms are replaced by a new plan."""
 
     form = PlanForm
@@ -62,7 +51,18 @@ class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
     # There are few rows: exact counts are cheap.
     paginator = Paginator
     list_select_related = ["account"]
-    list_filter = [TimeFilter, "tier"]
+    list_filter = [
+        option_filter(
+            "time",
+            "time",
+            {
+                "current": ("Current", lambda rows: rows.current(timezone.now())),
+                "upcoming": ("Upcoming", lambda rows: rows.filter(valid_from__gt=timezone.now())),
+                "ended": ("Ended", lambda rows: rows.filter(valid_until__lte=timezone.now())),
+            },
+        ),
+        "tier",
+    ]
     search_fields = ["name", "account__name", "wallet__address__startswith"]
     search_help_text = "Part of the plan's or the account's name, or the beginning of the wallet address"
     autocomplete_fields = ["wallet", "account"]
@@ -92,17 +92,10 @@ class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
         now = timezone.now()
         return plan.valid_from <= now and (plan.valid_until is None or plan.valid_until > now)
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Plan], search_term: str
-    ) -> tuple[QuerySet[Plan], bool]:
-        """Addresses are stored in lower case; names match in any case."""
-        return super().get_search_results(request, queryset, search_term.lower())
-
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         return {"valid_from": timezone.now(), **super().get_changeform_initial_data(request)}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Plan | None = None) -> list[str]:
-        """The terms of a started plan and all fields of an ended one are read-only."""
         now = timezone.now()
         if obj is None or obj.valid_from > now:
             return []
@@ -112,17 +105,52 @@ class PlanAdmin(DomainErrorAdmin, LargeTableAdmin):
         ]
 
     def has_delete_permission(self, request: HttpRequest, obj: Plan | None = None) -> bool:
-        """Only a plan that has not started, on its own page."""
         return obj is not None and obj.valid_from > timezone.now() and super().has_delete_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Plan, form: Any, change: bool) -> None:
-        plans.save_plan(obj)
+        terms.save_plan(obj)
 
     @admin.action(description="End the selected plans now", permissions=["change"])
     def end(self, request: HttpRequest, queryset: QuerySet[Plan]) -> None:
-        """End the current plans, and report the others."""
         selected = list(queryset.values_list("pk", flat=True))
-        ended = plans.end_plans(selected, now=timezone.now())
-        self.message_user(request, f"{ended} ended.", messages.SUCCESS if ended else messages.ERROR)
-        if ended < len(selected):
-            self.message_user(request, f"{len(selected) - ended} were not in effect.", messages.ERROR)
+        ended = terms.end_plans(selected, now=timezone.now())
+        unchanged = len(selected) - ended
+        report_changes(self, request, ended, "ended.", unchanged=unchanged, reason="were not in effect.")
+
+
+@admin.register(TierTerms)
+class TierTermsAdmin(admin.ModelAdmin[TierTerms]):
+    """Support, priority and service level of the four tiers, which are fixed."""
+
+    list_display = ["tier", "support", "priority", "sla", "per_minute", "rate"]
+    sortable_by = ()
+    fieldsets = [
+        (
+            None,
+            {
+                "fields": ["tier", "support", "priority", "sla"],
+                "description": "API clients see the terms of their tier at /v1/me. The priority is the queue of their "
+                "exports; a change applies to new exports. A plan can have its own service-level agreement.",
+            },
+        ),
+        ("Fixed", {"fields": ["per_minute", "rate"]}),
+    ]
+    readonly_fields = ["tier", "per_minute", "rate"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TierTerms]:
+        ranks = [When(tier=name, then=Value(tier.rank)) for name, tier in TIERS.items()]
+        return super().get_queryset(request).order_by(Case(*ranks, output_field=IntegerField()))
+
+    @admin.display(description="Requests a minute")
+    def per_minute(self, row: TierTerms) -> int:
+        return TIERS[row.tier].per_minute
+
+    @admin.display(description="Price rate")
+    def rate(self, row: TierTerms) -> str:
+        return TIERS[row.tier].rate
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: TierTerms | None = None) -> bool:
+        return False

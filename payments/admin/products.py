@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.admin.widgets import AdminSplitDateTime
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
@@ -19,11 +19,11 @@ from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.errors import ApiError
-from payments.admin.columns import Column, OptionFilter, amount_column
+from payments.admin.columns import Column, column, option_filter, report_changes
 from payments.formatting import format_amount, format_time
 from payments.models import Price, Product
 from payments.pricing import price_changes
-from payments.pricing.price_changes import NewPrice, ProductPrices
+from payments.pricing.price_changes import NewPrice
 from payments.tiers.definitions import TIERS
 
 CONFIRM_LABEL = "Confirm unusual price"
@@ -31,13 +31,8 @@ FIELDS = ["slug", "name", "description", "from_tier"]
 
 
 class PriceForm(forms.ModelForm[Price]):
-    """A new price."""
-
     valid_from = forms.SplitDateTimeField(
-        label="Valid from (UTC)",
-        required=False,
-        widget=AdminSplitDateTime(),
-        help_text="Empty: now",
+        label="Valid from (UTC)", required=False, widget=AdminSplitDateTime(), help_text="Empty: now"
     )
     is_confirmed = forms.BooleanField(label=CONFIRM_LABEL, required=False, help_text="Only if the form asks for it")
 
@@ -104,13 +99,11 @@ class PriceInline(admin.TabularInline[Price, Product]):
 
 
 def rate_column(rate: str) -> Column:
-    """Return the column of the prices at a rate."""
-
     @admin.display(description=rate.capitalize())
-    def column(self: Any, product: Product) -> SafeString:
+    def show(self: Any, product: Product) -> SafeString:
         return price_cell(product, rate)
 
-    return column
+    return show
 
 
 @admin.register(Product)
@@ -167,36 +160,30 @@ class ProductAdmin(DomainErrorAdmin):
             )
 
 
-class StartFilter(OptionFilter):
-    """Filters current and future prices."""
-
-    title = "time"
-    parameter_name = "time"
-    options = {
-        "started": ("In effect or past", lambda rows: rows.filter(valid_from__lte=timezone.now())),
-        "upcoming": ("Future", lambda rows: rows.filter(valid_from__gt=timezone.now())),
-    }
-
-
 @admin.register(Price)
 class PriceAdmin(ReadOnlyAdmin):
-    """All prices, newest first."""
-
     sortable_by = None
     # There are few rows: exact counts are cheap.
     paginator = Paginator
     list_display = ["product", "rate_label", "amount", "start", "by", "created_at"]
     list_select_related = ["product"]
-    list_filter = [StartFilter, "rate", "product"]
+    list_filter = [
+        option_filter(
+            "time",
+            "time",
+            {
+                "started": ("In effect or past", lambda rows: rows.filter(valid_from__lte=timezone.now())),
+                "upcoming": ("Future", lambda rows: rows.filter(valid_from__gt=timezone.now())),
+            },
+        ),
+        *("rate", "product"),
+    ]
     search_fields = ["product__slug", "by"]
     search_help_text = "Slug of the product, or user who set the price"
     ordering = ["-valid_from", "-pk"]
     actions = ["cancel_prices"]
-    amount = amount_column("amount_usdc", ordering="amount_usdc")
-
-    @admin.display(description="Rate", ordering="rate")
-    def rate_label(self, price: Price) -> str:
-        return str(price.rate).capitalize()
+    amount = column("amount_usdc", "USDC", format_amount, ordering="amount_usdc", empty="not sold")
+    rate_label = column("rate", "Rate", str.capitalize, ordering="rate")
 
     @admin.display(description="From", ordering="valid_from")
     def start(self, price: Price) -> str:
@@ -204,18 +191,15 @@ class PriceAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Cancel the selected future prices", permissions=["change"])
     def cancel_prices(self, request: HttpRequest, queryset: QuerySet[Price]) -> None:
-        """Delete future prices, and report those that have started."""
         selected = list(queryset.values_list("pk", flat=True))
         cancelled = price_changes.cancel_prices(selected, now=timezone.now())
-        self.message_user(request, f"{cancelled} cancelled.", messages.SUCCESS if cancelled else messages.ERROR)
-        if cancelled < len(selected):
-            self.message_user(
-                request, f"{len(selected) - cancelled} have already started and were kept.", messages.ERROR
-            )
+        unchanged, reason = len(selected) - cancelled, "have already started and were kept."
+        report_changes(self, request, cancelled, "cancelled.", unchanged=unchanged, reason=reason)
 
 
 def price_cell(product: Product, rate: str) -> SafeString:
-    """Return the current price at a rate, with future prices below."""
-    prices = ProductPrices(product, tuple(product.prices.all()), timezone.now())
-    upcoming = ((format_amount(price.amount_usdc), format_time(price.valid_from)) for price in prices.upcoming(rate))
-    return format_html("{}{}", format_amount(prices.amount(rate)), format_html_join("", "<br>{} from {}", upcoming))
+    prices, now = product.prices.all(), timezone.now()
+    upcoming = price_changes.upcoming(prices, rate, now)
+    lines = ((format_amount(price.amount_usdc), format_time(price.valid_from)) for price in upcoming)
+    current = format_amount(price_changes.amount_at(prices, rate, now))
+    return format_html("{}{}", current, format_html_join("", "<br>{} from {}", lines))

@@ -1,6 +1,6 @@
 """The admin of refunds."""
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
@@ -10,7 +10,8 @@ from accounts.api_keys.authentication import get_staff_actor
 from framework.admin.action_confirmation import render_confirmation
 from framework.admin.read_only import ReadOnlyInline
 from payments.admin import columns
-from payments.admin.columns import AddressSearchAdmin, OptionFilter
+from payments.admin.columns import AddressSearchAdmin, option_filter
+from payments.formatting import format_amount, format_time
 from payments.ledger import transitions
 from payments.models import Refund
 
@@ -18,7 +19,7 @@ from payments.models import Refund
 class RefundColumns:
     """The columns of a refund, for the page of its payment and for the list."""
 
-    transaction = columns.short_column("tx_hash", "Transaction")
+    transaction = columns.column("tx_hash", "Transaction", columns.short_with_title)
 
     @admin.display(description="On the chain")
     def confirmation(self, refund: Refund) -> SafeString | str:
@@ -34,24 +35,10 @@ class RefundColumns:
 
 
 class RefundInline(RefundColumns, ReadOnlyInline):
-    """The refund of a payment."""
-
     model = Refund
     verbose_name = verbose_name_plural = "Refund"
     fields = ["amount_usdc", "transaction", "sent_by", "by", "created_at", "confirmation"]
     readonly_fields = ["transaction", "sent_by", "confirmation"]
-
-
-class ConfirmationFilter(OptionFilter):
-    """Filters by the confirmation on the chain."""
-
-    title = "confirmation"
-    parameter_name = "confirmation"
-    options = {
-        "differs": ("Differs", lambda rows: rows.filter(confirmed_at=None).exclude(error="")),
-        "pending": ("Not confirmed yet", lambda rows: rows.filter(confirmed_at=None, error="")),
-        "confirmed": ("Confirmed", lambda rows: rows.exclude(confirmed_at=None)),
-    }
 
 
 @admin.register(Refund)
@@ -63,20 +50,29 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
         *("amount", "confirmation", "wallet", "transaction", "sent_by", "recorded_by", "recorded", "payment_link"),
     ]
     list_select_related = ["payment"]
-    list_filter = [ConfirmationFilter]
+    list_filter = [
+        option_filter(
+            "confirmation",
+            "confirmation",
+            {
+                "differs": ("Differs", lambda rows: rows.filter(confirmed_at=None).exclude(error="")),
+                "pending": ("Not confirmed yet", lambda rows: rows.filter(confirmed_at=None, error="")),
+                "confirmed": ("Confirmed", lambda rows: rows.exclude(confirmed_at=None)),
+            },
+        )
+    ]
     search_fields = ["tx_hash__exact", "payment__payer__exact"]
     search_help_text = "Complete transaction hash or payer address"
     ordering = ["-pk"]
     actions = ["delete_refund_records"]
-    amount = columns.amount_column("amount_usdc")
-    recorded_by = columns.actor_column("by", "Recorded by")
-    recorded = columns.time_column("created_at", "Recorded")
-    wallet = columns.short_column("to", "To")
+    amount = columns.column("amount_usdc", "USDC", format_amount)
+    recorded_by = columns.column("by", "Recorded by", columns.breakable_actor)
+    recorded = columns.column("created_at", "Recorded", format_time)
+    wallet = columns.column("to", "To", columns.short_with_title)
 
     @admin.display(description="Payment")
     def payment_link(self, refund: Refund) -> SafeString:
-        name = columns.short_payment_id(refund.payment_id)
-        return format_html('<a href="{}">{}</a>', columns.payment_url(refund.payment_id), name)
+        return columns.payment_link(refund.payment_id)
 
     @admin.action(description="Delete the refund record: the refund is due again", permissions=["change"])
     def delete_refund_records(self, request: HttpRequest, queryset: QuerySet[Refund]) -> HttpResponse | None:
@@ -94,10 +90,6 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
             )
         selected = list(queryset.values_list("payment_id", flat=True))
         deleted = sum(transitions.withdraw_refund(payment, by=get_staff_actor(request)) for payment in selected)
-        self.message_user(
-            request, f"{deleted} refunds are due again.", messages.SUCCESS if deleted else messages.ERROR
-        )
-        if deleted < len(selected):
-            text = f"{len(selected) - deleted} not changed: confirmed on the chain."
-            self.message_user(request, text, messages.WARNING)
+        unchanged, reason = len(selected) - deleted, "not changed: confirmed on the chain."
+        columns.report_changes(self, request, deleted, "refunds are due again.", unchanged=unchanged, reason=reason)
         return None

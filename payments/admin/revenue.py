@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,16 +22,18 @@ from payments.reports import revenue
 from payments.reports.revenue import FIRST_DAY, LAST_DAY, MAX_STEPS, PER, TABLES, Period, Sum
 
 PERIODS = {"7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last 12 months"}
-HEADINGS = {
-    "moment": "Time",
-    "product": "Product",
-    "tier": "Tier",
-    "form": "Form",
-    "channel": "Channel",
-    "network": "Network",
+# The columns of the tables, by the attribute of a Sum.
+COLUMNS = {
+    "payments": "Payments",
+    "usdc": "USDC",
+    "average": "Average",
+    "refunded": "Refunded",
+    "refunded_usdc": "USDC",
+    "refunds_due": "Refunds due",
+    "refunds_due_usdc": "USDC",
+    "unknown": "Unknown",
 }
-COLUMNS = ("payments", "usdc", "average", "refunded", "refunded_usdc", "refunds_due", "refunds_due_usdc", "unknown")
-COLUMN_LABELS = ("Payments", "USDC", "Average", "Refunded", "USDC", "Refunds due", "USDC", "Unknown")
+read_columns = attrgetter(*COLUMNS)
 LEDGER_COLUMNS = (
     *("id", "state", "form", "network", "payer", "amount_usdc", "products", "tier", "channel", "resource", "tx_hash"),
     *("block", "payment_identifier", "created_at", "settled_at", "delivered_at", "refunded_at"),
@@ -39,8 +42,6 @@ CHART = Layout(width=960, height=260, left=70, right=10, top=14, bottom=30, max_
 
 
 class PeriodForm(forms.Form):
-    """The period and the step of the report."""
-
     days = forms.ChoiceField(choices=[*PERIODS.items(), ("custom", "Custom range")], required=False, label="Period")
     first = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
     last = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
@@ -60,7 +61,7 @@ class PeriodForm(forms.Form):
                 raise forms.ValidationError(f"Enter days from {FIRST_DAY} to {LAST_DAY}.")
             if (last - first).days > 3660:
                 raise forms.ValidationError("Enter at most ten years.")
-        if not self.errors and self.period(timezone.now().date()).is_too_fine:
+        if not self.errors and len(self.period(timezone.now().date()).steps()) > MAX_STEPS:
             raise forms.ValidationError(f"At most {MAX_STEPS} bars: select week or month as the bar size.")
         return values
 
@@ -110,11 +111,11 @@ class RevenueAdmin(ReadOnlyAdmin):
             request,
             form,
             report=report,
-            columns=COLUMN_LABELS,
+            columns=COLUMNS.values(),
             chart=bar_chart([chart_column(row, per=period.per) for row in moments], CHART),
             chart_description=describe_chart(moments, per=period.per),
             # The newest period comes first.
-            tables=[(HEADINGS[name], moments[::-1] if name == "moment" else report.tables[name]) for name in TABLES],
+            tables=[("Time", moments[::-1]), *((name.capitalize(), report.tables[name]) for name in TABLES[1:])],
             # Explicit dates, so that a link returns the same file tomorrow.
             period_query=urlencode({"days": "custom", "first": period.first, "last": period.last, "per": period.per}),
         )
@@ -131,12 +132,11 @@ class RevenueAdmin(ReadOnlyAdmin):
 
 
 def report_rows(report: revenue.Report) -> Iterable[tuple[object, ...]]:
-    """Yield all tables of the report, with the total first."""
     yield ("by", "name", *COLUMNS)
-    yield ("all", f"{report.period.first} to {report.period.last}", *_cells(report.total))
+    yield ("all", f"{report.period.first} to {report.period.last}", *read_columns(report.total))
     for name in TABLES:
         for row in report.tables[name]:
-            yield (report.period.per if name == "moment" else name, row.name, *_cells(row))
+            yield (report.period.per if name == "moment" else name, row.name, *read_columns(row))
 
 
 def ledger_rows(period: Period) -> Iterable[tuple[object, ...]]:
@@ -144,10 +144,6 @@ def ledger_rows(period: Period) -> Iterable[tuple[object, ...]]:
     yield LEDGER_COLUMNS
     for row in revenue.iterate_payments(period):
         yield tuple(_ledger_cell(row, name) for name in LEDGER_COLUMNS)
-
-
-def _cells(row: Sum) -> Iterable[object]:
-    return (getattr(row, name) for name in COLUMNS)
 
 
 def _ledger_cell(row: Payment, name: str) -> object:
@@ -160,13 +156,11 @@ def _ledger_cell(row: Payment, name: str) -> object:
 
 
 def chart_column(row: Sum, *, per: str) -> Column:
-    """Return the bar of a day, week or month."""
     label = row.name[:7] if per == "month" else row.name[5:]
     return Column(f"{row.name}: {format_amount(row.usdc)} USDC, {row.payments} payments", label, [("", row.usdc)])
 
 
 def describe_chart(sums: Sequence[Sum], *, per: str) -> str:
-    """Return the alternative text of the chart."""
     best = max(sums, key=lambda row: row.usdc, default=None)
     maximum = f" The best {per} is {best.name} with {format_amount(best.usdc)} USDC." if best and best.usdc else ""
     return f"USDC by {per}, {len(sums)} bars.{maximum}"

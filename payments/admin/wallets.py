@@ -36,10 +36,10 @@ class WalletAdmin(AddressSearchAdmin):
     ordering = [F("read_at").desc(nulls_last=True), "address"]
     autocomplete_fields = ["account"]
     editable_fields = ("account",)
-    short_address = columns.short_column("address", "Address", ordering="address")
-    usd = columns.amount_column("holdings_usd", "Holdings, in USD", ordering="holdings_usd")
-    stake = columns.amount_column("staked", "Staked", ordering="staked")
-    last_read = columns.time_column("read_at", "Last read", ordering="read_at")
+    short_address = columns.column("address", "Address", columns.short_with_title, ordering="address")
+    usd = columns.column("holdings_usd", "Holdings, in USD", format_amount, ordering="holdings_usd")
+    stake = columns.column("staked", "Staked", format_amount, ordering="staked")
+    last_read = columns.column("read_at", "Last read", format_time, ordering="read_at")
     fieldsets = [
         (None, {"fields": ["address", "account", "tier", "upcoming_tier", "created_at"]}),
         ("Holdings", {"fields": ["holdings_usd", "staked", "read_at", "holdings_history"]}),
@@ -119,8 +119,6 @@ class WalletAdmin(AddressSearchAdmin):
 
 @admin.register(WalletSession)
 class WalletSessionAdmin(AddressSearchAdmin):
-    """Wallet sessions without their tokens."""
-
     empty_hint = "Each POST /v1/auth/session adds a row."
     sortable_by = None
     list_display = ["short_wallet", "created_at", "expires_at", "revoked_at"]
@@ -129,11 +127,10 @@ class WalletSessionAdmin(AddressSearchAdmin):
     ordering = ["-pk"]
     fields = ["wallet", "created_at", "expires_at", "revoked_at"]
     actions = ["revoke"]
-    short_wallet = columns.short_column("wallet_id", "Wallet", ordering="wallet")
+    short_wallet = columns.column("wallet_id", "Wallet", columns.short_with_title, ordering="wallet")
 
     @admin.action(description="Revoke the selected sessions permanently", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[WalletSession]) -> None:
-        """Revoke; sessions that were already revoked keep their time."""
         revoked = queryset.filter(revoked_at=None).update(revoked_at=timezone.now())
         self.message_user(request, f"{revoked} revoked.", messages.SUCCESS)
 

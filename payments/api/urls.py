@@ -1,12 +1,14 @@
 """Paths of the payments API, below /v1."""
 
 from framework.api.routers import OptionalSlashRouter
-from payments import api
+from payments.api.auth import AuthViewSet
+from payments.api.me import MeViewSet, WalletViewSet
+from payments.api.payments import PaymentViewSet
 
 router = OptionalSlashRouter()
-router.register("auth", api.AuthViewSet, basename="auth")
-router.register("me/wallets", api.WalletViewSet, basename="wallets")
-router.register("me", api.MeViewSet, basename="me")
-router.register("payments", api.PaymentViewSet, basename="payments")
+router.register("auth", AuthViewSet, basename="auth")
+router.register("me/wallets", WalletViewSet, basename="wallets")
+router.register("me", MeViewSet, basename="me")
+router.register("payments", PaymentViewSet, basename="payments")
 
 urlpatterns = router.urls

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from typing import Any, cast
-from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from django import forms
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
@@ -47,8 +46,6 @@ COLUMNS = (
 
 
 class LedgerFilter(forms.Form):
-    """Filters of the payment list."""
-
     product = forms.ChoiceField(required=False)
     state = forms.ChoiceField(
         label="Status",
@@ -107,15 +104,13 @@ def ledger(request: PageRequest) -> HttpResponse:
     names = dict(cast("Any", form.fields["product"]).choices)
     context |= {
         "rows": [payment_context(row, names) for row in found.rows],
-        "older": _query(request.GET, cursor=found.next_cursor) if found.next_cursor else None,
-        "newest": _query(request.GET, cursor=None) if cursor else None,
-        "csv": _query(request.GET, cursor=None),
+        "cursor": cursor,
+        "next_cursor": found.next_cursor,
     }
     return render(request, "payments/dashboard/ledger.html", context, status=status)
 
 
 def payment_context(row: Payment, names: dict[str, str]) -> dict[str, Any]:
-    """Return a payment with its labels."""
     label, colour = STATE_LABELS[payment_history.NAMES[Payment.State(row.state)]]
     explorer = get_explorer_url(row.network)
     return {
@@ -204,8 +199,3 @@ def spending_page(request: PageRequest) -> HttpResponse:
         "later": month.earlier(-1) if month.until <= now else None,
     }
     return render(request, "payments/dashboard/spending.html", context, status=status)
-
-
-def _query(query: QueryDict, *, cursor: str | None) -> str:
-    filters = {name: str(query[name]) for name in ("product", "state", "month") if query.get(name)}
-    return urlencode(filters | ({"cursor": cursor} if cursor else {}))

@@ -1,25 +1,15 @@
 """Paths of the payments pages, below /dashboard."""
 
-from django.urls import path, register_converter
-from django.urls.converters import StringConverter
+from django.urls import path
 
 from payments.dashboard import ledger, wallets
-
-
-class AddressConverter(StringConverter):
-    """An address in lower case."""
-
-    regex = "0x[0-9a-f]{40}"
-
-
-register_converter(AddressConverter, "wallet")
 
 urlpatterns = [
     path("<slug:venue>/data", wallets.service, name="data-service"),
     path("<slug:venue>/data/wallets/new", wallets.new, name="wallet-new"),
     path("<slug:venue>/data/wallets/link", wallets.link, name="wallet-link"),
-    path("<slug:venue>/data/wallets/<wallet:address>/unlink", wallets.unlink, name="wallet-unlink"),
-    path("<slug:venue>/data/wallets/<wallet:address>/refresh", wallets.refresh, name="wallet-refresh"),
+    path("<slug:venue>/data/wallets/<slug:address>/unlink", wallets.unlink, name="wallet-unlink"),
+    path("<slug:venue>/data/wallets/<slug:address>/refresh", wallets.refresh, name="wallet-refresh"),
     path("<slug:venue>/data/sessions/<uuid:session>/end", wallets.end_session, name="wallet-session-end"),
     path("<slug:venue>/data/payments", ledger.ledger, name="data-payments"),
     path("<slug:venue>/data/payments/file", ledger.payments_csv, name="data-payments-file"),

@@ -25,8 +25,6 @@ STALE = timedelta(hours=1)
 
 
 class AddressForm(forms.Form):
-    """The address of the wallet to link."""
-
     address = forms.RegexField(
         evm.ADDRESS,
         label="Wallet address",
@@ -40,8 +38,6 @@ class AddressForm(forms.Form):
 
 
 class SignatureForm(forms.Form):
-    """The signature of the wallet."""
-
     address = forms.RegexField(evm.ADDRESS, max_length=42, widget=forms.HiddenInput)
     nonce = forms.RegexField(link_challenge.NONCE.pattern + r"\Z", max_length=64, widget=forms.HiddenInput)
     signature = forms.RegexField(
@@ -88,11 +84,11 @@ def link(request: PageRequest) -> HttpResponse:
     form = SignatureForm(request.POST)
     if form.is_valid():
         try:
-            linked = link_challenge.link_wallet(**form.cleaned_data, account=account, now=now)
+            is_new = link_challenge.link_wallet(**form.cleaned_data, account=account, now=now)
         except ApiError as refusal:
             form.add_error("signature", refusal.message)
         else:
-            messages.success(request, "The wallet was linked." if linked.is_new else "The wallet was already linked.")
+            messages.success(request, "The wallet was linked." if is_new else "The wallet was already linked.")
             return redirect("data-service", venue=request.access.venue.public_id)
     if "address" in form.errors:
         return render(request, "payments/dashboard/link.html", {"form": AddressForm(request.POST)}, status=400)
@@ -104,7 +100,6 @@ def link(request: PageRequest) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
 def unlink(request: PageRequest, address: str) -> HttpResponse:
-    """Ask for confirmation, then unlink the wallet."""
     account = request.access.account
     if address not in account_summary.list_addresses(account):
         raise Http404
@@ -120,7 +115,6 @@ def unlink(request: PageRequest, address: str) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("POST",))
 def refresh(request: PageRequest, address: str) -> HttpResponse:
-    """Read the wallet's holdings from the chain."""
     if address not in account_summary.list_addresses(request.access.account):
         raise Http404
     now = timezone.now()
@@ -134,7 +128,6 @@ def refresh(request: PageRequest, address: str) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("POST",))
 def end_session(request: PageRequest, session: UUID) -> HttpResponse:
-    """End a session of one of the account's wallets."""
     wallets = account_summary.list_addresses(request.access.account)
     try:
         ended = sessions.end_session(session, wallets=wallets, now=timezone.now())

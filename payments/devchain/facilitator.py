@@ -14,7 +14,7 @@ MAX_GAS = 1_000_000
 
 
 def application() -> Facilitator:
-    """Return the facilitator of the chain that the environment names (config/dev_stack/facilitator.py)."""
+    """Return the facilitator of the chain that the environment names (config/dev_stack)."""
     network = NETWORKS[NETWORK]
     return Facilitator(
         Policy(

@@ -40,7 +40,7 @@ class Node:
 
 
 def application() -> Node:
-    """Return the node of the chain whose directory and secret the environment names (config/dev_stack/chain.py)."""
+    """Return the node of the chain whose directory and secret the environment names (config/dev_stack)."""
     return Node(Chain(Path(os.environ["DEVCHAIN_HOME"]), secret=os.environ["DEVCHAIN_SECRET"]))
 
 

@@ -1,4 +1,4 @@
-"""The ledger: payments, their state transitions, and their refunds."""
+"""The ledger: payments, their state transitions and refunds, and its comparisons with the chain."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -16,8 +16,6 @@ PREFIX = "pay"
 
 
 class Payments(models.QuerySet["Payment"]):
-    """Filters of the ledger."""
-
     def of(self, payers: Collection[str]) -> Self:
         """Payments by these wallets; addresses are in lower case."""
         return self.filter(payer__in=payers)
@@ -104,10 +102,7 @@ class Payment(models.Model):
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     proof_key = models.CharField(max_length=200)
     signature_digest = models.CharField(
-        "signature hash",
-        max_length=64,
-        blank=True,
-        help_text="SHA-256 of the signed message and its signature",
+        "signature hash", max_length=64, blank=True, help_text="SHA-256 of the signed message and its signature"
     )
     payment_identifier = models.CharField(
         max_length=128, blank=True, help_text="The payer's identifier (x402 payment-identifier)"
@@ -324,3 +319,47 @@ class Refund(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount_usdc.normalize():f} USDC to {shorten_address(self.to)}"
+
+
+class Revenue(Payment):
+    """A proxy of Payment, so that the report has its own entry in the back office."""
+
+    class Meta:
+        proxy = True
+        verbose_name = "revenue"
+        verbose_name_plural = "revenue"
+        # The permission to view payments includes the report.
+        default_permissions = ()
+
+
+class Audit(models.Model):
+    """One comparison of the transfers to our address with the ledger, over a span of blocks.
+
+    The next audit begins after `last_block`. An audit counts only once it has ended (`ended_at`).
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    network = models.CharField(max_length=40, help_text="CAIP-2")
+    pay_to = models.CharField(max_length=42)
+    first_block = models.BigIntegerField()
+    last_block = models.BigIntegerField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    transfers = models.PositiveIntegerField(default=0, help_text="Transfers in these blocks")
+    arrived_usdc = models.DecimalField("arrived, in USDC", max_digits=78, decimal_places=6, default=0)
+    ledger_usdc = models.DecimalField("in the ledger, in USDC", max_digits=78, decimal_places=6, default=0)
+    orphans = models.PositiveIntegerField(default=0, help_text="Unmatched transfers: refund due")
+    differences = ArrayField(
+        models.CharField(max_length=300), default=list, blank=True, help_text="Differences between ledger and chain"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="audit_spans_blocks", condition=Q(last_block__gte=F("first_block"))),
+            models.UniqueConstraint(
+                fields=["network", "pay_to", "first_block"], name="a_block_is_audited_once_for_an_address"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Blocks {self.first_block} to {self.last_block}"

@@ -18,8 +18,6 @@ EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 class Wallets(models.QuerySet["Wallet"]):
-    """Filters of wallets."""
-
     def with_plan(self, now: datetime) -> Self:
         """Load each wallet with its current plan, `own_plan`, and that of its account, `account_plan`. Two joins.
 
@@ -90,8 +88,6 @@ class WalletSession(models.Model):
 
 
 class HoldingSnapshots(models.QuerySet["HoldingSnapshot"]):
-    """Filters of holding snapshots."""
-
     def in_effect_since(self, moment: datetime, *, address: str) -> Self:
         """Snapshots of a wallet from the one that was the latest at this moment on, the oldest first."""
         snapshots = self.filter(wallet=address)
@@ -127,8 +123,6 @@ class HoldingSnapshot(models.Model):
 
 
 class SpentChallenges(models.QuerySet["SpentChallenge"]):
-    """Spent challenges."""
-
     def spend(self, nonce: str, *, expires_at: datetime) -> bool:
         """Record that a challenge was used; False if it was used before. One statement.
 
@@ -155,8 +149,6 @@ class SpentChallenge(models.Model):
 
 
 class Plans(models.QuerySet["Plan"]):
-    """Filters of plans."""
-
     def current(self, now: datetime) -> Self:
         return self.filter(Q(valid_until=None) | Q(valid_until__gt=now), valid_from__lte=now)
 

@@ -38,31 +38,6 @@ class NewPrice:
     valid_from: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProductPrices:
-    """A product with all of its past, current and future prices, as of `now`."""
-
-    product: Product
-    prices: tuple[Price, ...]
-    now: datetime
-
-    def amount(self, rate: str) -> Decimal | None:
-        """Return the current price at this rate; None if it is not sold."""
-        return amount_at(self.prices, rate, self.now)
-
-    def upcoming(self, rate: str) -> list[Price]:
-        """Return the future prices at this rate, the next one first."""
-        return sorted(
-            (price for price in self.prices if price.rate == rate and price.valid_from > self.now), key=_sort_key
-        )
-
-
-def list_product_prices(*, now: datetime) -> list[ProductPrices]:
-    """Return all products by slug. Two queries."""
-    products = Product.objects.order_by("slug").prefetch_related("prices")
-    return [ProductPrices(product, tuple(product.prices.all()), now) for product in products]
-
-
 def get_product(slug: str) -> Product:
     """Return the product. Raises InvalidRequest with the known products."""
     products = Product.objects.in_bulk()
@@ -122,14 +97,7 @@ def set_prices(
 
 @transaction.atomic
 def set_tier_price(
-    product: Product,
-    tier: Tier,
-    amount: Decimal,
-    *,
-    valid_from: datetime | None,
-    by: str,
-    now: datetime,
-    is_confirmed: bool,
+    product: Product, price: NewPrice, *, tier: Tier, by: str, now: datetime, is_confirmed: bool
 ) -> tuple[list[Price], bool]:
     """Sell the product to this tier at this price; return the new rows, and whether it was opened to the tier.
 
@@ -138,13 +106,12 @@ def set_tier_price(
     """
     locked = Product.objects.select_for_update().get(pk=product.pk)
     opens = tier < TIERS[locked.from_tier]
-    if opens and valid_from is not None and valid_from > now:
+    if opens and price.valid_from is not None and price.valid_from > now:
         raise InvalidRequest(
             f"{product.slug} is not sold to {tier.name} yet, and opening it cannot wait: leave the moment "
             "away, or open it when the time has come."
         )
-    new_prices = [NewPrice(tier.rate, amount, valid_from)]
-    new_rows = set_prices(product, new_prices, by=by, now=now, is_confirmed=is_confirmed)
+    new_rows = set_prices(product, [price], by=by, now=now, is_confirmed=is_confirmed)
     if opens:
         set_minimum_tier(product, tier)
     return new_rows, opens
@@ -171,6 +138,11 @@ def amount_at(prices: Iterable[Price], rate: str, moment: datetime) -> Decimal |
     """Return the price at this rate at this time; None if it is not sold."""
     started = [price for price in prices if price.rate == rate and price.valid_from <= moment]
     return max(started, key=_sort_key).amount_usdc if started else None
+
+
+def upcoming(prices: Iterable[Price], rate: str, now: datetime) -> list[Price]:
+    """Return the future prices at this rate, the next one first."""
+    return sorted((price for price in prices if price.rate == rate and price.valid_from > now), key=_sort_key)
 
 
 def _sort_key(price: Price) -> tuple[datetime, int]:

@@ -44,15 +44,16 @@ class Quote:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class PriceSpan:
-    """A price of a product at a rate, from `since` until the next price starts."""
+class PriceSpan(NamedTuple):
+    """A price of a product at a rate, from `since` until the next price starts; without an amount it is not sold."""
 
     product: str
     rate: str
-    amount: Decimal
+    amount: Decimal | None
     since: datetime
     until: datetime | None
+    from_tier: str
+    name: str
 
     def is_valid_at(self, at: datetime) -> bool:
         return self.since <= at and (self.until is None or at < self.until)
@@ -87,7 +88,8 @@ class PriceList:
 
     def _total(self, terms: Terms, at: datetime) -> Decimal | None:
         rate = terms.tier.rate
-        amounts = {span.product: span.amount for span in self.spans if span.rate == rate and span.is_valid_at(at)}
+        valid = (span for span in self.spans if span.rate == rate and span.is_valid_at(at))
+        amounts = {span.product: span.amount for span in valid if span.amount is not None}
         if len(amounts) != len(self.products):
             return None
         return apply_factor(terms, sum(amounts.values(), Decimal(0)))
@@ -119,31 +121,14 @@ def load_price_list(products: Sequence[str], *, now: datetime) -> PriceList:
         products=slugs,
         from_tier=max(TIERS[row.from_tier] for row in found),
         description=", ".join(names[slug] for slug in slugs),
-        spans=tuple(
-            PriceSpan(product=row.product, rate=row.rate, amount=row.amount, since=row.since, until=row.until)
-            for row in found
-            # Without an amount the product is not sold at this rate in that span.
-            if row.amount is not None
-        ),
+        spans=tuple(found),
         now=now,
     )
 
 
-class PriceRow(NamedTuple):
-    """A row of the whole price list, with past and future prices."""
-
-    product: str
-    rate: str
-    amount: Decimal | None
-    since: datetime
-    until: datetime | None
-    from_tier: str
-    name: str
-
-
-def _load_price_rows() -> Mapping[str, list[PriceRow]]:
-    found: dict[str, list[PriceRow]] = {}
-    for row in map(PriceRow._make, prepared_statements.fetch_all(PRICE_ROWS)):
+def _load_price_rows() -> Mapping[str, list[PriceSpan]]:
+    found: dict[str, list[PriceSpan]] = {}
+    for row in map(PriceSpan._make, prepared_statements.fetch_all(PRICE_ROWS)):
         found.setdefault(row.product, []).append(row)
     return found
 

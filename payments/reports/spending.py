@@ -1,6 +1,6 @@
 """Spending of wallets by day and by month, in a time zone."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -36,12 +36,10 @@ class Month:
 
     @classmethod
     def of(cls, now: datetime, zone: ZoneInfo) -> "Month":
-        """Return the current month."""
         return cls(now.astimezone(zone).date().replace(day=1), zone)
 
     @property
     def next_first(self) -> date:
-        """The first day of the next month."""
         return (self.first + timedelta(days=31)).replace(day=1)
 
     @property
@@ -50,29 +48,24 @@ class Month:
 
     @property
     def until(self) -> datetime:
-        """The end, exclusive."""
         return datetime.combine(self.next_first, time.min, tzinfo=self.zone)
 
     def earlier(self, months: int) -> "Month":
-        """Return the month that many months before."""
         number = self.first.year * 12 + self.first.month - 1 - months
         return Month(date(number // 12, number % 12 + 1, 1), self.zone)
 
 
 def spending_by_day(wallets: Collection[str], month: Month) -> list[Spending]:
     """Return the spending of each day of a month. One query, by the index of each payer."""
-    found = _sum_by(TruncDay("created_at", tzinfo=month.zone), wallets, month.since, month.until)
     days = [month.first + timedelta(days=number) for number in range((month.next_first - month.first).days)]
-    return [Spending(day, *found.get(day, NO_SPENDING)) for day in days]
+    return _sum_by(TruncDay("created_at", tzinfo=month.zone), wallets, days, month, month)
 
 
 def spending_by_month(wallets: Collection[str], last: Month) -> list[Spending]:
     """Return the spending of the MONTHS months up to `last`, newest first. One query, by the index of each payer."""
-    since = last.earlier(MONTHS - 1).since
-    found = _sum_by(TruncMonth("created_at", tzinfo=last.zone), wallets, since, last.until)
-    return [
-        Spending(day, *found.get(day, NO_SPENDING)) for day in (last.earlier(number).first for number in range(MONTHS))
-    ]
+    months = [last.earlier(number) for number in range(MONTHS)]
+    trunc = TruncMonth("created_at", tzinfo=last.zone)
+    return _sum_by(trunc, wallets, [month.first for month in months], months[-1], last)
 
 
 def iterate_payments(wallets: Collection[str], *, now: datetime, **filters: Any) -> Iterator[Payment]:
@@ -90,10 +83,11 @@ def iterate_payments(wallets: Collection[str], *, now: datetime, **filters: Any)
 
 
 def _sum_by(
-    day: TruncDay | TruncMonth, wallets: Collection[str], since: datetime, until: datetime
-) -> Mapping[date, tuple[Decimal, int]]:
+    trunc: TruncDay | TruncMonth, wallets: Collection[str], days: Collection[date], first: Month, last: Month
+) -> list[Spending]:
     payments = Payment.objects.of(wallets).filter(
-        state__in=Payment.EARNED, created_at__gte=since, created_at__lt=until
+        state__in=Payment.EARNED, created_at__gte=first.since, created_at__lt=last.until
     )
-    rows = payments.annotate(day=day).order_by().values("day").annotate(usdc=Sum("amount_usdc"), count=Count("pk"))
-    return {row["day"].date(): (row["usdc"], row["count"]) for row in rows}
+    rows = payments.annotate(day=trunc).order_by().values("day").annotate(usdc=Sum("amount_usdc"), count=Count("pk"))
+    found = {row["day"].date(): (row["usdc"], row["count"]) for row in rows}
+    return [Spending(day, *found.get(day, NO_SPENDING)) for day in days]

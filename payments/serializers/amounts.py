@@ -1,5 +1,6 @@
 """The fields of amounts, tiers, addresses and times."""
 
+from functools import partial
 from typing import Any
 
 from rest_framework import serializers
@@ -7,26 +8,11 @@ from rest_framework import serializers
 from payments.chain import evm
 from payments.tiers.definitions import TIERS
 
-
-class Amount(serializers.DecimalField):
-    """A decimal number as text, without trailing zeros."""
-
-    def __init__(self, *, decimal_places: int, **options: Any) -> None:
-        super().__init__(max_digits=60, decimal_places=decimal_places, normalize_output=True, **options)
-
-
-class Tier(serializers.ChoiceField):
-    """The name of a tier."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(choices=list(TIERS), **options)
-
-
-class Time(serializers.DateTimeField):
-    """A time in UTC, to the second."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(format="%Y-%m-%dT%H:%M:%SZ", **options)
+# Without trailing zeros.
+Amount = partial(serializers.DecimalField, max_digits=60, normalize_output=True)
+Tier = partial(serializers.ChoiceField, choices=list(TIERS))
+# In UTC, to the second.
+Time = partial(serializers.DateTimeField, format="%Y-%m-%dT%H:%M:%SZ")
 
 
 class Address(serializers.RegexField):

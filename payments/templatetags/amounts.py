@@ -12,6 +12,8 @@ from payments.formatting import format_amount
 from payments.models import shorten_address
 
 register = template.Library()
+register.filter("short", shorten_address)
+register.filter("capitals", evm.to_checksum_address)
 
 
 @register.filter
@@ -30,18 +32,6 @@ def dollars(number: Decimal) -> str:
 def grouped(number: Decimal | int) -> str:
     """In groups of three, with at most two decimal places: 50,000."""
     return f"{Decimal(number):,.2f}".rstrip("0").rstrip(".")
-
-
-@register.filter
-def short(text: str) -> str:
-    """Shorten an address or a hash: 0x1234…abcd."""
-    return shorten_address(text)
-
-
-@register.filter
-def capitals(address: str) -> str:
-    """Return an address with the capitals of EIP-55."""
-    return evm.to_checksum_address(address)
 
 
 @register.filter

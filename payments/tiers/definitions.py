@@ -31,12 +31,7 @@ class Tier:
 FREE = Tier("free", rank=0, per_minute=10, rate="standard", from_usd=Decimal(0))
 PRO = Tier("pro", rank=1, per_minute=120, rate="discounted", from_usd=Decimal(100))
 PREMIUM = Tier(
-    "premium",
-    rank=2,
-    per_minute=600,
-    rate="best",
-    from_usd=Decimal(1000),
-    from_stake=settings.PREMIUM_STAKE,
+    "premium", rank=2, per_minute=600, rate="best", from_usd=Decimal(1000), from_stake=settings.PREMIUM_STAKE
 )
 # A plan can agree on another rate limit.
 ENTERPRISE = Tier("enterprise", rank=3, per_minute=6_000, rate="committed", from_stake=settings.ENTERPRISE_STAKE)

@@ -1,4 +1,4 @@
-"""The terms of a caller: those of the tier by holdings, or those of a plan."""
+"""The terms of a caller: those of the tier by holdings, or those of a plan; and saving and ending of plans."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -6,8 +6,16 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
+from django.db import IntegrityError, OperationalError, transaction
+from psycopg.errors import DeadlockDetected, ExclusionViolation
+
+from framework.errors import InvalidRequest
 from payments.models import Plan, TierTerms, Wallet
 from payments.tiers.definitions import FREE, PRIORITIES, TIERS, Tier
+
+
+class PlansOverlap(InvalidRequest):
+    """The wallet or account has another plan at that time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,6 @@ class Terms:
 
 
 def tier_terms(tier: Tier, *, pending_tier: PendingTier | None = None) -> Terms:
-    """Return the terms of a tier without a plan."""
     return Terms(tier=tier, per_minute=tier.per_minute, pending_tier=pending_tier)
 
 
@@ -75,3 +82,20 @@ def job_queue(tier: Tier) -> str:
     """Return the queue for the jobs of a tier. One query."""
     row = TierTerms.objects.filter(pk=tier.name).first()
     return row.priority if row else PRIORITIES[tier.rank]
+
+
+def save_plan(plan: Plan) -> None:
+    """Save a validated plan. Raises PlansOverlap if a concurrent transaction has written an overlapping one."""
+    try:
+        with transaction.atomic():
+            plan.save()
+    except (IntegrityError, OperationalError) as error:
+        # The exclusion constraint makes two concurrent inserts wait for each other: one is the deadlock victim.
+        if not isinstance(error.__cause__, ExclusionViolation | DeadlockDetected):
+            raise
+        raise PlansOverlap("Somebody has just written another plan for that time.") from error
+
+
+def end_plans(plans: Iterable[UUID], *, now: datetime) -> int:
+    """End the plans that are in effect now, and return their number. One statement."""
+    return Plan.objects.current(now).filter(pk__in=list(plans), valid_from__lt=now).update(valid_until=now)

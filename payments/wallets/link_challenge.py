@@ -23,7 +23,6 @@ from payments.identity import siwx
 from payments.identity.challenge_verification import ChallengeAlreadyUsed, verify_signature
 from payments.models import SpentChallenge
 from payments.wallets import links
-from payments.wallets.links import Linked
 
 LIFETIME = timedelta(minutes=10)
 NONCE_HASH = KeyedHash("payments.wallets.link_challenge")
@@ -53,8 +52,8 @@ def create_message(address: str, *, account: Account, now: datetime) -> LinkMess
     return _format_message(lower, body + NONCE_HASH.hexdigest(f"{body} {lower} {account.pk}")[:32], account)
 
 
-def link_wallet(address: str, nonce: str, signature: str, *, account: Account, now: datetime) -> Linked:
-    """Link the wallet that has signed the message with this nonce, and read its holdings.
+def link_wallet(address: str, nonce: str, signature: str, *, account: Account, now: datetime) -> bool:
+    """Link the wallet that has signed the message with this nonce, and read its holdings; False if it was linked.
 
     Trips to the chain, for the signature of a contract wallet and for the holdings, are outside of the transaction.
     Raises InvalidLinkMessage, InvalidSignature and RpcUnavailable; ChallengeAlreadyUsed, WalletLinkedElsewhere and
@@ -73,7 +72,8 @@ def link_wallet(address: str, nonce: str, signature: str, *, account: Account, n
         if not SpentChallenge.objects.spend(nonce, expires_at=message.expires_at + siwx.CLOCK_SKEW):
             raise ChallengeAlreadyUsed("This message was used before. Each is good once: ask for a new one.")
         is_new = links.attach_wallet(lower, account=account.pk, can_move=False)
-    return Linked(wallet=links.refresh_if_available(lower, now=now), is_new=is_new)
+    links.refresh_if_available(lower, now=now)
+    return is_new
 
 
 def _format_message(address: str, nonce: str, account: Account) -> LinkMessage:

@@ -1,7 +1,6 @@
 """Links wallets to an account, so that its API keys have their terms."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -29,14 +28,6 @@ class WalletLinkedElsewhere(InvalidRequest):
     """The wallet is linked to another account."""
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """A linked wallet; `is_new` if it was not linked to this account before."""
-
-    wallet: Wallet
-    is_new: bool
-
-
 def list_wallets(caller: Caller) -> Sequence[Wallet]:
     """Return the wallets of the caller's account, or the proven wallet; best first. Raises MissingCredentials."""
     if not caller.is_identified:
@@ -57,13 +48,14 @@ def authorize_account(caller: Caller) -> UUID:
     return caller.key.venue.account_id
 
 
-def link_wallet(address: str, *, account: UUID, now: datetime) -> Linked:
+def link_wallet(address: str, *, account: UUID, now: datetime) -> tuple[Wallet, bool]:
     """Link a proven wallet to this account, also if it is linked to another one, and read its holdings.
 
-    The holdings are read after the transaction, unless they are fresh. Raises TooManyWallets.
+    Return the wallet, and whether it was not linked to this account before. The holdings are read after the
+    transaction, unless they are fresh. Raises TooManyWallets.
     """
     is_new = attach_wallet(address, account=account, can_move=True)
-    return Linked(wallet=refresh_if_available(address, now=now), is_new=is_new)
+    return refresh_if_available(address, now=now), is_new
 
 
 @transaction.atomic

@@ -45,8 +45,7 @@ class Killable(Shop):
 
     def stored(self, customer: str) -> set[str]:
         """The ids of a customer's orders; fails when the numbers of all orders have a gap."""
-        assert self.stack.database_url is not None
-        with psycopg.connect(self.stack.database_url) as database:
+        with psycopg.connect(self.stack.environment()["DATABASE_URL"]) as database:
             orders = database.execute("SELECT id, customer_id, number FROM orders_order").fetchall()
         assert sorted(number for _, _, number in orders) == [*range(1, len(orders) + 1)]
         return {encode("ord", key) for key, whose, _ in orders if whose == customer}
@@ -58,8 +57,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
     tmp_path = tmp_path_factory.mktemp("shop")
     with ExitStack() as held:
         stack = held.enter_context(Stack(tmp_path / "state", valkey=False, chain=False, shared_buffers="64MB"))
-        assert stack.database_url is not None
-        environment = os.environ | {"DATABASE_URL": stack.database_url}
+        database_url = stack.environment()["DATABASE_URL"]
+        environment = os.environ | {"DATABASE_URL": database_url}
         for words in (["migrate", "--no-input"], ["seed", "--json"]):
             command = [sys.executable, "manage.py", *words]
             payload = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, check=True)
@@ -69,7 +68,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
             "GRANIAN_RESPAWN_FAILED_WORKERS": "true",
             "GRANIAN_RESPAWN_INTERVAL": "0.1",
         }
-        base_url = held.enter_context(served(tmp_path / "web.log", DATABASE_URL=stack.database_url, **workers))
+        base_url = held.enter_context(served(tmp_path / "web.log", DATABASE_URL=database_url, **workers))
         shop = Killable(stack=stack, base_url=base_url, key=key)
         assert eventually(lambda: len(processes_of(shop)) == 2)
         yield shop

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from accounts.models import Venue
-from config.dev_stack import free_port
+from config.dev_stack.servers import free_port
 from config.dev_stack.valkey import Valkey
 from tests.support import builders
 from tests.support.live_server import served

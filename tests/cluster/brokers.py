@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from config.dev_stack import Child, last_lines
+from config.dev_stack.processes import Child, last_lines
 from tests.cluster.network import Machine, Site
 from tests.cluster.topology import DEPLOY
 from tests.support.live_stack import eventually

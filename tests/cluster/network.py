@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.dev_stack import Child
+from config.dev_stack.processes import Child
 from tests.cluster import pgbouncer
 
 BRIDGE, PROBE = "twbr0", f"twp{os.getpid()}"

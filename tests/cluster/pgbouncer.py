@@ -13,7 +13,8 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from config.dev_stack import Child, free_port, last_lines
+from config.dev_stack.processes import Child, last_lines
+from config.dev_stack.servers import free_port
 from tests.support.live_stack import eventually
 
 FILE = Path(settings.BASE_DIR) / "deploy" / "pgbouncer.ini"

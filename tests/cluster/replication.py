@@ -8,8 +8,9 @@ from typing import Any
 import psycopg
 from django.conf import settings
 
-from config.dev_stack import Child, free_port, last_lines
 from config.dev_stack.postgres import Postgres, binaries, runner
+from config.dev_stack.processes import Child, last_lines
+from config.dev_stack.servers import free_port
 from tests.cluster.network import NET, Machine
 from tests.support.live_stack import eventually
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config.dev_stack import Child, last_lines
 from config.dev_stack.postgres import binaries
+from config.dev_stack.processes import Child, last_lines
 from tests.cluster import network
 from tests.cluster.network import NET, Machine
 from tests.cluster.replication import SHIPPED, SMALL

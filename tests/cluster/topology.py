@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from config.dev_stack import last_lines
+from config.dev_stack.processes import last_lines
 from config.dev_stack.valkey import binary
 from config.up.supervisor import WEB_THREADS
 from framework.public_ids import encode

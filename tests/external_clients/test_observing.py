@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 
 from benchmarks.proxy import run_haproxy
-from config.dev_stack import free_port
+from config.dev_stack.servers import free_port
 from tests.framework.observability.test_monitoring_files import expressions
 
 FOLDER = Path(settings.BASE_DIR) / "deploy" / "observing"

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from benchmarks.proxy import run_haproxy
-from config.dev_stack import last_lines
+from config.dev_stack.processes import last_lines
 from tests.external_clients.fault_proxy import FailingServer
 from tests.support.live_stack import Up, eventually
 

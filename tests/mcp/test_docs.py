@@ -47,7 +47,7 @@ def test_the_page_names_every_tool_and_price() -> None:
     assert sorted(named) == sorted(SERVER.tools_by_name)
     sold = re.findall(r"`(\w+)`: ([0-9.]+), from (\w+)", table)
     assert sorted(sold) == sorted(
-        (slug, offer.prices[0], offer.from_tier.name.capitalize()) for slug, offer in PRODUCTS.items()
+        (slug, product["prices"][0], product["from_tier"].capitalize()) for slug, product in PRODUCTS.items()
     )
 
 

@@ -12,7 +12,8 @@ import httpx
 from django.conf import settings
 from django.db import connection
 
-from config.dev_stack import Child, free_port, last_lines
+from config.dev_stack.processes import Child, last_lines
+from config.dev_stack.servers import free_port
 
 READY_S = 60.0
 NOWHERE = "127.0.0.1:1"

@@ -10,8 +10,6 @@ import pytest
 
 from config.dev_stack import Stack
 from framework.state_directory import StackError
-from payments.devchain import wallets
-from payments.devchain.addresses import NETWORK, PRICE_FEED, UTILITY_TOKEN
 
 
 def start(config: pytest.Config) -> None:
@@ -45,22 +43,6 @@ def unset_servers(state_dir: Path, given: Mapping[str, str]) -> Stack:
 
 def stack_environment(stack: Stack, given: Mapping[str, str]) -> dict[str, str]:
     """The variables to add to `given`: the URLs of the servers and a SECRET_KEY."""
-    variables = {
-        "DATABASE_URL": stack.database_url,
-        "REDIS_URL": stack.redis_url,
-        "BROKER_URL": stack.redis_url,
-        "SECRET_KEY": stack.secret_key,
-        # A changed wallet has its new tier at once.
-        "TIER_CACHE_S": "0",
-        "TIER_UPGRADE_AGE_S": "0",
-    }
-    if stack.chain:
-        variables |= {
-            "RPC_URL": stack.rpc_url,
-            "FACILITATOR_URL": stack.facilitator_url,
-            "PAYMENT_NETWORK": NETWORK,
-            "PAY_TO": wallets.derive_wallet(stack.chain.password, wallets.MERCHANT).address,
-            "TOKEN_ADDRESS": UTILITY_TOKEN,
-            "TOKEN_PRICE_FEED": PRICE_FEED,
-        }
-    return {name: value for name, value in variables.items() if value and not given.get(name)}
+    # A changed wallet has its new tier at once.
+    variables = {**stack.environment(), "TIER_CACHE_S": "0", "TIER_UPGRADE_AGE_S": "0"}
+    return {name: value for name, value in variables.items() if not given.get(name)}

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from config.dev_stack import free_port
 from config.dev_stack.postgres import Postgres, binaries
+from config.dev_stack.servers import free_port
 from tests.support.live_server import database_url
 from tests.support.live_stack import eventually
 

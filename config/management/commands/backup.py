@@ -8,13 +8,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 from rich.console import Console
 
-from config.backup.dump import BackupExists, write_backup
-from config.backup.programs import ProgramFailed, ProgramsMissing
+from config.backup.dump import write_backup
+from config.backup.programs import BackupError
 
 
 class Command(BaseCommand):
-    """Write a backup."""
-
     help = "Write a backup: a dump of the database, and the files of exports and photos that are stored in folders."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,7 +24,7 @@ class Command(BaseCommand):
         try:
             with Console(stderr=True).status("pg_dump") as status:
                 manifest = write_backup(path, created_at=timezone.now(), report=status.update)
-        except (BackupExists, ProgramFailed, ProgramsMissing, OSError) as error:
+        except (BackupError, OSError) as error:
             raise CommandError(str(error)) from None
         for table, rows in manifest.tables.items():
             if rows:

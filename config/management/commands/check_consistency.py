@@ -17,8 +17,6 @@ CHAIN = "ledger_and_chain"
 
 
 class Command(BaseCommand):
-    """Run the consistency checks of all apps."""
-
     help = (
         "Check the consistency of the stored data, and of the ledger with the chain, in a running installation: tables"
         " sold twice, numbers, totals, tallies, events, stored answers, seats of offers, files of exports. Prints a"

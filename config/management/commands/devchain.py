@@ -16,8 +16,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from config.dev_stack.chain import Chain
 from config.dev_stack.servers import free_port
+from config.dev_stack.wsgi_servers import Chain
 from framework.cli.arguments import port_number
 from framework.state_directory import RECORD, StackError, lock_state_directory, read_json, write_private
 from payments.chain.evm import ZERO_ADDRESS, to_checksum_address
@@ -40,7 +40,6 @@ COLUMNS = ("usdc", "tokens", "staked", "ether")
 
 
 def amount(text: str) -> Decimal:
-    """Read an amount of whole coins."""
     try:
         number = Decimal(text)
     except InvalidOperation as error:
@@ -107,7 +106,12 @@ class Command(BaseCommand):
     def fund(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
         to = self.find_address(chain, options["address"])
         amounts = {name: options[name] for name in DECIMALS if options[name]}
-        amounts = amounts or {"usdc": Decimal(100), "ether": Decimal(1)}
+        return self.send(chain, to, amounts or {"usdc": Decimal(100), "ether": Decimal(1)})
+
+    def mint(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
+        return self.send(chain, self.find_address(chain, options["address"]), {options["coin"]: options["amount"]})
+
+    def send(self, chain: DevchainClient, to: str, amounts: dict[str, Decimal]) -> dict[str, Any]:
         # All are converted before the first is sent, so that an invalid amount sends nothing.
         atomic_amounts = {name: to_atomic(whole, DECIMALS[name]) for name, whole in amounts.items()}
         for name, number in atomic_amounts.items():
@@ -115,11 +119,6 @@ class Command(BaseCommand):
                 chain.send_ether(to, number)
             else:
                 chain.mint(CONTRACTS[name], to, number)
-        return self.balances(chain, to)
-
-    def mint(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
-        to, coin = self.find_address(chain, options["address"]), options["coin"]
-        chain.mint(CONTRACTS[coin], to, to_atomic(options["amount"], DECIMALS[coin]))
         return self.balances(chain, to)
 
     def stake(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
@@ -142,14 +141,12 @@ class Command(BaseCommand):
         return {"address": to_checksum_address(address), **chain.get_balances(address)}
 
     def find_wallet(self, chain: DevchainClient, name: str) -> Wallet:
-        """Return the wallet of this name. Raises CommandError."""
         wallets = {wallet.name: wallet for wallet in chain.list_wallets()}
         if name not in wallets:
             raise CommandError(f"There is no wallet {name!r}. There are {', '.join(wallets)}.")
         return wallets[name]
 
     def find_address(self, chain: DevchainClient, text: str) -> str:
-        """Return an address, or that of the wallet of this name. Raises CommandError."""
         if text.lower() == ZERO_ADDRESS:
             raise CommandError(f"{ZERO_ADDRESS} is the zero address: the contracts refuse it.")
         return text.lower() if ADDRESS.fullmatch(text) else self.find_wallet(chain, text).address

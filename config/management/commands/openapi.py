@@ -23,8 +23,6 @@ DOCUMENTS = {
 
 
 class Command(BaseCommand):
-    """Generate docs/openapi/*.json from the code."""
-
     help = "Write docs/openapi/management.json and data.json; with --check, fail if one is out of date."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -34,7 +34,6 @@ RETRYABLE_CODES = {"settlement_pending", "facilitator_unavailable", "transaction
 
 
 def json_value(text: str) -> Any:
-    """Parse the JSON of a flag. Raises ArgumentTypeError."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -82,24 +81,13 @@ class Command(BaseCommand):
             raise CommandError("--identifier is 16 to 128 letters, digits, - and _, and goes with --form v2.")
         wallet = self.find_wallet(up, options["wallet"])
         url = urljoin(up["base_url"], options["url"])
-        if parse_origin(url) != parse_origin(up["base_url"]):
+        if not have_same_origin(url, up["base_url"]):
             raise CommandError(f"{url} is not below {up['base_url']}: proofs are sent to no other host.")
         console = Console(highlight=False, quiet=options["json"], soft_wrap=True)
         try:
             with httpx.Client(timeout=TIMEOUT_S, follow_redirects=True) as client:
-                purchase = Purchase(
-                    client=client,
-                    url=url,
-                    wallet=wallet,
-                    chain=DevchainClient(url=up["chain"]["rpc_url"], secret=""),
-                    console=console,
-                    form=options["form"],
-                    identifier=identifier,
-                    timeout_s=options["timeout"],
-                    receipt=options["receipt"],
-                    earlier_transaction=options["transaction"],
-                    body=options["body"],
-                )
+                chain = DevchainClient(url=up["chain"]["rpc_url"], secret="")
+                purchase = Purchase(client, url, wallet, chain, console, options)
                 if options["sign_in"]:
                     purchase.sign_in(up["base_url"])
                 result = purchase.run()
@@ -117,7 +105,6 @@ class Command(BaseCommand):
             raise CommandError(f"{result['status']}: {error_message(result['body'])}")
 
     def find_wallet(self, up: Mapping[str, Any], name: str) -> Wallet:
-        """Return the demo wallet of this name. Raises CommandError."""
         wallets = {wallet["name"]: wallet for wallet in up.get("wallets") or ()}
         if not wallets:
             raise CommandError(
@@ -128,21 +115,16 @@ class Command(BaseCommand):
         return Wallet(name=name, address=wallets[name]["address"], private_key=wallets[name]["private_key"])
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Purchase:
-    """One purchase; each step is printed to `console`."""
+    """One purchase with the options of the command; each step is printed to `console`."""
 
     client: httpx.Client
     url: str
     wallet: Wallet
     chain: DevchainClient
     console: Console
-    form: str
-    identifier: str | None
-    timeout_s: int
-    receipt: str | None
-    earlier_transaction: str | None
-    body: Any = None
+    options: Mapping[str, Any]
     session: dict[str, str] = field(default_factory=dict)
 
     def print(self, text: str) -> None:
@@ -166,8 +148,8 @@ class Purchase:
 
         A response other than 402 to the request without payment is the result: the answer is free, or an error.
         """
-        if self.earlier_transaction:
-            return self.build_result(self.send_until_settled({"X-Payment": self.earlier_transaction}), None)
+        if transaction := self.options["transaction"]:
+            return self.build_result(self.send_until_settled({"X-Payment": transaction}), None)
         unpaid = self.send({})
         if unpaid.status_code != httpx.codes.PAYMENT_REQUIRED:
             return self.build_result(unpaid, None)
@@ -176,22 +158,22 @@ class Purchase:
         self.print(f"    price: {price}")
         if tier := decode_body(unpaid).get("tier_required"):
             self.print(f"    sold from tier {tier} on")
-        payment = self.transfer(unpaid) if self.form == "tx" else self.sign(unpaid)
+        payment = self.transfer(unpaid) if self.options["form"] == "tx" else self.sign(unpaid)
         return self.build_result(self.send_until_settled(payment), challenge)
 
     def send(self, payment: Mapping[str, str]) -> httpx.Response:
-        """Send the request with these payment headers."""
-        method = "GET" if self.body is None else "POST"
+        body, receipt = self.options["body"], self.options["receipt"]
+        method = "GET" if body is None else "POST"
         if not payment:
             self.print(f"{method} {self.url}")
-        headers = {**self.session, **payment, **({"X-Receipt": self.receipt} if self.receipt else {})}
-        response = self.client.request(method, self.url, headers=headers, json=self.body)
+        headers = {**self.session, **payment, **({"X-Receipt": receipt} if receipt else {})}
+        response = self.client.request(method, self.url, headers=headers, json=body)
         self.print(f"{response.status_code} {response.reason_phrase}")
         return response
 
     def send_until_settled(self, payment: Mapping[str, str]) -> httpx.Response:
         """Send the request with the payment, and again while the payment is pending: it is charged once."""
-        deadline = time.monotonic() + self.timeout_s
+        deadline = time.monotonic() + self.options["timeout"]
         while True:
             response = self.send(payment)
             retry_after_s, code = float(response.headers.get("Retry-After", 2)), error_code(response)
@@ -211,14 +193,14 @@ class Purchase:
             raise CommandError("Signing needs the dependency group `embedded`: uv sync --group embedded") from error
         signer = x402ClientSync()
         register_exact_evm_client(signer, Account.from_key(self.wallet.private_key))
-        if self.identifier:
+        if identifier := self.options["identifier"]:
             required = decode_payment_required_header(unpaid.headers["PAYMENT-REQUIRED"])
-            append_payment_identifier_to_extensions(getattr(required, "extensions", None) or {}, self.identifier)
+            append_payment_identifier_to_extensions(getattr(required, "extensions", None) or {}, identifier)
             payload = signer.create_payment_payload(required)
             headers = {"PAYMENT-SIGNATURE": encode_payment_signature_header(payload)}
         else:
             # Without the headers the client reads version 1 from the body.
-            v2_headers = dict(unpaid.headers) if self.form == "v2" else {}
+            v2_headers = dict(unpaid.headers) if self.options["form"] == "v2" else {}
             client = x402HTTPClientSync(signer)
             headers, _ = client.handle_402_response(v2_headers, unpaid.content, str(unpaid.url))
         self.print(f"    signed by {self.wallet.name}, {self.wallet.address}")
@@ -237,7 +219,7 @@ class Purchase:
         transaction = decode_payment_response_header(header).transaction if header else None
         if transaction:
             self.print(f"    transaction {transaction}")
-        if self.form == "tx" and receipt:
+        if self.options["form"] == "tx" and receipt:
             self.print(f"    receipt {receipt}")
         return {
             "status": response.status_code,
@@ -248,13 +230,12 @@ class Purchase:
         }
 
 
-def parse_origin(url: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port. Raises CommandError for an invalid URL."""
+def have_same_origin(*urls: str) -> bool:
+    """Whether the URLs have one scheme, host and port. Raises CommandError for an invalid URL."""
     try:
-        parts = httpx.URL(url)
+        return len({(url.scheme, url.host, url.port) for url in map(httpx.URL, urls)}) == 1
     except httpx.InvalidURL as error:
-        raise CommandError(f"{url} is no address: {error}") from error
-    return parts.scheme, parts.host, parts.port
+        raise CommandError(f"{urls[0]} is no address: {error}") from error
 
 
 def decode_body(response: httpx.Response) -> Any:

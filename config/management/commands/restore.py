@@ -10,13 +10,11 @@ from django.db.migrations.executor import MigrationExecutor
 from rich.console import Console
 
 from config.backup.manifest import secret_key_hmac
-from config.backup.programs import ProgramFailed, ProgramsMissing
-from config.backup.restore import RestoreRefused, restore_backup
+from config.backup.programs import BackupError
+from config.backup.restore import restore_backup
 
 
 class Command(BaseCommand):
-    """Restore a backup, by default into an empty database only."""
-
     help = "Restore a backup; the number of rows of every table is compared before anything is committed."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -30,7 +28,7 @@ class Command(BaseCommand):
         try:
             with Console(stderr=True).status("verify") as status:
                 manifest = restore_backup(options["path"], replace=options["replace"], report=status.update)
-        except (RestoreRefused, ProgramFailed, ProgramsMissing, OSError) as error:
+        except (BackupError, OSError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
             f"{sum(manifest.tables.values()):,} rows of {len(manifest.tables)} tables and {len(manifest.files):,}"

@@ -16,8 +16,6 @@ from reservations import seed as tables
 
 
 class Command(BaseCommand):
-    """Create what a new installation needs; existing rows stay."""
-
     requires_system_checks = ()
     help = (
         "Load markets, cuisines, sources, landmarks and prices; create demo accounts with keys, one with a menu and"

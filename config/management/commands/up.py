@@ -13,8 +13,6 @@ from framework.state_directory import StackError
 
 
 class Command(BaseCommand):
-    """Run PostgreSQL, Valkey, the worker and the web server until SIGINT, SIGTERM or SIGHUP."""
-
     help = "Run Tablewire on this machine: PostgreSQL, Valkey, worker and web server, with demo data."
     # Checks may query the database, which this command starts.
     requires_system_checks = ()

@@ -43,7 +43,6 @@ class Command(BaseCommand):
 
 
 def summary(audits: Sequence[Audit]) -> dict[str, Any]:
-    """Return the sums of these audits."""
     return {
         "first_block": audits[0].first_block if audits else None,
         "last_block": audits[-1].last_block if audits else None,
@@ -56,7 +55,6 @@ def summary(audits: Sequence[Audit]) -> dict[str, Any]:
 
 
 def format_summary(result: dict[str, Any]) -> str:
-    """Format the sums for people."""
     if result["first_block"] is None:
         return "There is no block to audit: all are audited, or younger than half an hour."
     lines = [

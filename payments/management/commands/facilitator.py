@@ -1,7 +1,6 @@
 """`manage.py facilitator`: our own facilitator, which settles payments to us only."""
 
 import argparse
-import ipaddress
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from framework.cli.arguments import port_number
-from framework.http_client import NO_PROXY_TO_LOOPBACK
+from framework.http_client import NO_PROXY_TO_LOOPBACK, is_loopback
 from payments.chain.networks import payment_network
 from payments.facilitator_server import policy
 
@@ -27,14 +26,12 @@ SHUTDOWN_TIMEOUT_S = 10
 
 
 def address(text: str) -> str:
-    """Parse an address of the chain."""
     if not re.fullmatch("0x[0-9a-fA-F]{40}", text):
         raise argparse.ArgumentTypeError("must be 0x and 40 hexadecimal digits")
     return text.lower()
 
 
 def gwei(text: str) -> int:
-    """Parse a gas price in gwei to wei."""
     try:
         wei = Decimal(text) * GWEI
     except InvalidOperation as error:
@@ -45,7 +42,6 @@ def gwei(text: str) -> int:
 
 
 def gas(text: str) -> int:
-    """Parse an amount of gas."""
     if not text.isdecimal() or not 21_000 <= int(text) <= 30_000_000:
         raise argparse.ArgumentTypeError("must be from 21000 to 30000000")
     return int(text)
@@ -127,20 +123,11 @@ class Command(BaseCommand):
 
 
 def is_http_url(url: str) -> bool:
-    """Whether this is a URL of http or https."""
     try:
         parts = httpx.URL(url)
     except httpx.InvalidURL:
         return False
     return parts.scheme in ("http", "https") and bool(parts.host)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the host."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def serve(host: str, port: int, config: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from catalogue.exports.downloads import signed_urls
 from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart, Restaurant
 from catalogue.tasks import clean_up_exports, enqueue_export_step
-from config.dev_stack import Child
+from config.dev_stack.processes import Child
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
 from tests.catalogue.exports import export_builders

@@ -11,7 +11,7 @@ import pytest
 from catalogue.insights.providers import prompt
 from catalogue.insights.providers.base import TokenUsage
 from catalogue.insights.providers.llm import LLMProvider, Outcome
-from config.dev_stack import free_port
+from config.dev_stack.servers import free_port
 from tests.catalogue.insights import model_server
 from tests.catalogue.insights.llm_helpers import PLACE, answer, ask, configured, error, failed
 from tests.catalogue.insights.model_server import ANTHROPIC, KEY, OPENAI, InsightServer, Protocol, Response

@@ -12,7 +12,7 @@ from django.db import connection
 
 from catalogue.models import SearchRow
 from catalogue.tasks import refresh_open_intervals
-from config.dev_stack import last_lines
+from config.dev_stack.processes import last_lines
 from tests.catalogue import builders
 from tests.support.live_server import database_url, working
 from tests.support.live_stack import eventually

@@ -20,8 +20,10 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config.dev_stack import OWNER, Stack, free_port
+from config.dev_stack import Stack
 from config.dev_stack.postgres import Postgres
+from config.dev_stack.processes import OWNER
+from config.dev_stack.servers import free_port
 from framework.state_directory import StackError, read_up_record, up_record_path
 
 RUN_STACK = """
@@ -30,9 +32,8 @@ from pathlib import Path
 from config.dev_stack import Stack
 
 with Stack(Path(sys.argv[1]), facilitator=False) as stack:
-    record = {"database_url": stack.database_url, "redis_url": stack.redis_url, "rpc_url": stack.rpc_url}
-    record["pids"] = {name: pid for name, pid in stack.pids.items() if pid}
-    print(json.dumps(record), flush=True)
+    pids = {server.name: server.pid for server in stack.servers}
+    print(json.dumps({**stack.environment(), "pids": pids}), flush=True)
     sys.stdin.read()
 """
 
@@ -49,9 +50,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         yield stack
 
 
-def query(url: str | None, statement: str) -> Any:
-    """Run a statement; return the first column of the first row, or None."""
-    assert url is not None
+def query(database: Stack | str, statement: str) -> Any:
+    """Run a statement at a stack or a URL; return the first column of the first row, or None."""
+    url = database if isinstance(database, str) else database.environment()["DATABASE_URL"]
     with psycopg.connect(url, autocommit=True) as connection:
         cursor = connection.execute(statement)
         row = cursor.fetchone() if cursor.description else None
@@ -85,32 +86,31 @@ def is_alive(pid: int) -> bool:
 
 def test_second_start_has_the_data_ports_and_secrets_of_the_first(tmp_path: Path) -> None:
     with fast_stack(tmp_path, chain=True) as first:
-        query(first.database_url, "CREATE TABLE dish AS SELECT 'herring' AS name")
-        redis.Redis.from_url(first.redis_url or "").set("dish", "herring")
-        before = (first.database_url, first.redis_url, first.rpc_url, first.facilitator_url, first.secret_key)
+        query(first, "CREATE TABLE dish AS SELECT 'herring' AS name")
+        redis.Redis.from_url(first.environment()["REDIS_URL"]).set("dish", "herring")
+        before = first.environment()
     with fast_stack(tmp_path, chain=True) as second:
-        urls = (second.database_url, second.redis_url, second.rpc_url, second.facilitator_url)
-        assert (*urls, second.secret_key) == before
-        assert query(second.database_url, "SELECT name FROM dish") == "herring"
-        assert redis.Redis.from_url(second.redis_url or "").get("dish") == b"herring"
+        assert second.environment() == before
+        assert query(second, "SELECT name FROM dish") == "herring"
+        assert redis.Redis.from_url(second.environment()["REDIS_URL"]).get("dish") == b"herring"
 
 
 def test_end_of_the_block_stops_every_server(tmp_path: Path) -> None:
     with fast_stack(tmp_path, chain=True) as stack:
-        pids = {name: pid for name, pid in stack.pids.items() if pid}
+        pids = {server.name: server.pid or 0 for server in stack.servers}
         assert {name for name, pid in pids.items() if is_alive(pid)} == {"postgres", "valkey", "chain", "facilitator"}
     assert {name for name, pid in pids.items() if is_alive(pid)} == set()
 
 
 def test_database_is_named_tablewire_and_sorts_by_code_point(shared: Stack) -> None:
     names = query(
-        shared.database_url,
+        shared,
         "SELECT concat_ws(' ', current_database(), current_user, datlocprovider, datlocale)"
         " FROM pg_database WHERE datname = current_database()",
     )
     assert names == "tablewire tablewire b C.UTF-8"
-    assert query(shared.database_url, "SHOW server_version_num")[:2] == "18"
-    assert query(shared.database_url, "SHOW max_connections") == "200"
+    assert query(shared, "SHOW server_version_num")[:2] == "18"
+    assert query(shared, "SHOW max_connections") == "200"
 
 
 def test_wrong_password_is_refused(shared: Stack) -> None:
@@ -125,12 +125,12 @@ def test_wrong_password_is_refused(shared: Stack) -> None:
 
 def test_commit_waits_for_the_disk_by_default(tmp_path: Path) -> None:
     with Stack(tmp_path, valkey=False, chain=False, shared_buffers="32MB") as stack:
-        assert query(stack.database_url, "SHOW fsync") == "on"
-        assert query(stack.database_url, "SHOW synchronous_commit") == "on"
+        assert query(stack, "SHOW fsync") == "on"
+        assert query(stack, "SHOW synchronous_commit") == "on"
 
 
 def test_committed_rows_survive_a_kill(tmp_path: Path) -> None:
-    with stack_process(tmp_path) as first, psycopg.connect(first["database_url"]) as connection:
+    with stack_process(tmp_path) as first, psycopg.connect(first["DATABASE_URL"]) as connection:
         connection.execute("CREATE TABLE dish AS SELECT 'herring' AS name")
         connection.commit()
         connection.execute("UPDATE dish SET name = 'never committed'")
@@ -138,18 +138,18 @@ def test_committed_rows_survive_a_kill(tmp_path: Path) -> None:
         # The server was killed; the end of the block would try to commit.
         connection.close()
     with stack_process(tmp_path) as second:
-        assert query(second["database_url"], "SELECT name FROM dish") == "herring"
+        assert query(second["DATABASE_URL"], "SELECT name FROM dish") == "herring"
 
 
 def test_acknowledged_writes_of_valkey_survive_a_kill(tmp_path: Path) -> None:
     with stack_process(tmp_path) as first:
-        with redis.Redis.from_url(first["redis_url"]) as store:
+        with redis.Redis.from_url(first["REDIS_URL"]) as store:
             for number in range(500):
                 store.rpush("messages", number)
             # The acknowledgement that holds under `appendfsync everysec`: one copy on this disk.
             assert store.execute_command("WAITAOF", 1, 0, 0) == [1, 0]
         kill_all(first["pid"])
-    with stack_process(tmp_path) as second, redis.Redis.from_url(second["redis_url"]) as store:
+    with stack_process(tmp_path) as second, redis.Redis.from_url(second["REDIS_URL"]) as store:
         assert store.lrange("messages", 0, -1) == [str(number).encode() for number in range(500)]
 
 
@@ -159,7 +159,7 @@ def test_servers_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
         os.kill(first["pid"], signal.SIGKILL)
     with fast_stack(tmp_path) as second:
         assert [is_alive(server.pid) for server in servers] == [False] * 3
-        assert query(second.database_url, "SELECT 1") == 1
+        assert query(second, "SELECT 1") == 1
 
 
 def test_leftover_server_is_stopped_before_a_start(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_leftover_server_is_stopped_before_a_start(tmp_path: Path) -> None:
     with fast_stack(tmp_path) as second:
         assert second.leftovers > 0
         assert not left.is_running()
-        assert query(second.database_url, "SELECT 1") == 1
+        assert query(second, "SELECT 1") == 1
 
 
 def test_leftover_processes_of_the_same_directory_only_are_stopped(tmp_path: Path) -> None:
@@ -201,29 +201,29 @@ def test_stale_lock_file_of_postgresql_with_a_reused_pid_is_ignored(tmp_path: Pa
     lock_file[0] = str(os.getpid())
     (tmp_path / "postgres" / "postmaster.pid").write_text("\n".join(lock_file))
     with fast_stack(tmp_path) as stack:
-        assert query(stack.database_url, "SELECT 1") == 1
+        assert query(stack, "SELECT 1") == 1
 
 
 def test_interrupted_first_start_is_repeated(tmp_path: Path) -> None:
     (tmp_path / "postgres.draft" / "base").mkdir(parents=True)
     (tmp_path / "stack.json").touch()
     with fast_stack(tmp_path) as stack:
-        assert query(stack.database_url, "SELECT 1") == 1
+        assert query(stack, "SELECT 1") == 1
     assert not (tmp_path / "postgres.draft").exists()
 
 
 def test_two_stacks_are_separate(shared: Stack, tmp_path: Path) -> None:
     with fast_stack(tmp_path) as other:
-        query(other.database_url, "CREATE TABLE only_here ()")
-        assert query(other.database_url, "SELECT to_regclass('only_here') IS NULL") is False
-        assert query(shared.database_url, "SELECT to_regclass('only_here') IS NULL") is True
+        query(other, "CREATE TABLE only_here ()")
+        assert query(other, "SELECT to_regclass('only_here') IS NULL") is False
+        assert query(shared, "SELECT to_regclass('only_here') IS NULL") is True
 
 
 @pytest.mark.parametrize("name", ["with spaces and 'quotes'", "long" * 40])
 def test_unusual_directory_names_work(tmp_path: Path, name: str) -> None:
     with fast_stack(tmp_path / name) as stack:
-        assert query(stack.database_url, "SELECT 1") == 1
-        assert redis.Redis.from_url(stack.redis_url or "").ping() is True
+        assert query(stack, "SELECT 1") == 1
+        assert redis.Redis.from_url(stack.environment()["REDIS_URL"]).ping() is True
 
 
 def test_port_in_use_is_replaced(shared: Stack, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_port_in_use_is_replaced(shared: Stack, tmp_path: Path) -> None:
         assert shared.postgres is not None
         assert other.postgres.password == shared.postgres.password
         assert other.postgres.port != shared.postgres.port
-        assert query(other.database_url, "SELECT 1") == 1
+        assert query(other, "SELECT 1") == 1
 
 
 def test_directory_in_use_is_refused_and_unchanged(shared: Stack) -> None:
@@ -244,7 +244,7 @@ def test_directory_in_use_is_refused_and_unchanged(shared: Stack) -> None:
     with pytest.raises(StackError) as refusal, fast_stack(shared.state_dir):
         pass
     assert str(refusal.value) == expected
-    assert query(shared.database_url, "SELECT 1") == 1
+    assert query(shared, "SELECT 1") == 1
 
 
 def empty_stack(state_dir: Path) -> Stack:
@@ -274,7 +274,7 @@ def test_directory_of_an_interrupted_start_is_used(tmp_path: Path, left: tuple[s
         assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
     (tmp_path / "made later").touch()
     with empty_stack(tmp_path) as again:
-        assert again.pids == {"postgres": None, "valkey": None, "chain": None, "facilitator": None}
+        assert again.servers == []
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])
@@ -287,7 +287,7 @@ def test_file_in_place_of_the_directory_is_refused(tmp_path: Path, place: str) -
 
 
 def test_directory_and_secrets_are_private(shared: Stack) -> None:
-    assert len(shared.secret_key) >= 50
+    assert len(shared.environment()["SECRET_KEY"]) >= 50
     directories = ("", "logs", "postgres", "valkey", "chain")
     files = ("stack.json", "secret_key", "valkey/valkey.conf", "chain/transactions")
     assert {stat.S_IMODE((shared.state_dir / name).stat().st_mode) for name in directories} == {0o700}
@@ -310,7 +310,7 @@ def test_ordinary_user_can_run_the_stack(tmp_path: Path) -> None:
     """As root: the user `nobody`, with the capability to read our Python wherever it is installed."""
     if os.geteuid() != 0:
         with fast_stack(tmp_path) as stack:
-            assert query(stack.database_url, "SELECT 1") == 1
+            assert query(stack, "SELECT 1") == 1
         return
     prefix = [
         *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
@@ -324,7 +324,7 @@ def test_ordinary_user_can_run_the_stack(tmp_path: Path) -> None:
     except (FileNotFoundError, subprocess.CalledProcessError):
         pytest.skip("setpriv cannot make a plain user of root here")
     with stack_process(home, *prefix) as stack:
-        assert query(stack["database_url"], "SELECT 1") == 1
+        assert query(stack["DATABASE_URL"], "SELECT 1") == 1
         assert psutil.Process(stack["pids"]["postgres"]).uids().effective == 65534
 
 
@@ -338,7 +338,7 @@ def test_root_can_run_the_stack_without_user_namespaces(tmp_path: Path) -> None:
         # Initialised as root first: the owner of the data then changes.
         pass
     with stack_process(home, env={**os.environ, "PATH": str(only_setpriv)}) as stack:
-        assert query(stack["database_url"], "SELECT 1") == 1
+        assert query(stack["DATABASE_URL"], "SELECT 1") == 1
         assert psutil.Process(stack["pids"]["postgres"]).uids().effective == 65534
     with fast_stack(home) as again:
-        assert query(again.database_url, "SELECT 1") == 1
+        assert query(again, "SELECT 1") == 1

@@ -44,5 +44,5 @@ def test_only_servers_without_a_variable_are_started(
     tmp_path: Path, given: dict[str, str], expected: set[str]
 ) -> None:
     with servers.unset_servers(tmp_path, given) as stack:
-        assert {name for name, pid in stack.pids.items() if pid} == {name for name, url in SERVERS if url in expected}
+        assert {server.name for server in stack.servers} == {name for name, url in SERVERS if url in expected}
         assert set(servers.stack_environment(stack, given)) == expected

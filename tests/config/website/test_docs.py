@@ -98,7 +98,7 @@ def test_html_in_markdown_is_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyP
     file.parent.mkdir()
     file.write_text("# T\n\n<script>1</script> [x](javascript:1)\n\n```html\n<b>\n```\n")
     monkeypatch.setattr(docs, "BASE", tmp_path)
-    html = docs.render_page(file, 0).html
+    html = docs.render_page(file, 0)["html"]
     assert "<script>" not in html
     assert 'href="javascript' not in html
     assert "<b>" not in html

@@ -18,7 +18,7 @@ from catalogue.mcp.tools import offers as tools_offers
 from catalogue.search.text import vocabulary
 from framework.api.query_params.declarations import PageParams, QueryParams
 from framework.errors import ApiError, InvalidRequest
-from payments.api.filters import PaymentParameters
+from payments.api.payments import PaymentParameters
 from tests.catalogue import builders
 
 ALL: tuple[type[QueryParams], ...] = (

@@ -32,10 +32,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
     """A PostgreSQL of its own, and its process."""
     with Stack(tmp_path_factory.mktemp("frozen") / "state", valkey=False, chain=False, durable=False) as stack:
-        assert stack.database_url is not None
         assert stack.postgres is not None
         assert stack.postgres.pid is not None
-        yield stack.database_url, stack.postgres.pid
+        yield stack.environment()["DATABASE_URL"], stack.postgres.pid
 
 
 def everything(pid: int) -> list[psutil.Process]:
@@ -108,8 +107,8 @@ def test_a_statement_that_takes_its_time_is_waited_for(address: tuple[str, int])
 @pytest.mark.usefixtures("quick")
 def test_a_server_that_is_gone_is_no_server_that_is_slow(tmp_path: Path) -> None:
     with Stack(tmp_path / "state", valkey=False, chain=False, durable=False) as stack:
-        assert stack.database_url is not None
-        with base.Connection.connect(stack.database_url, autocommit=True) as line:
+        database_url = stack.environment()["DATABASE_URL"]
+        with base.Connection.connect(database_url, autocommit=True) as line:
             assert base.answers_probe(line.pgconn)
             assert stack.postgres is not None
             stack.postgres.stop()

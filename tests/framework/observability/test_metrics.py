@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from config.dev_stack import free_port
+from config.dev_stack.servers import free_port
 from framework.observability import prometheus_multiprocess
 from framework.public_ids import new_id
 from payments.devchain.wallets import Wallet

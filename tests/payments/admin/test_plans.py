@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account
 from payments.models import Plan, TierTerms, Wallet
 from payments.pricing import default_products
-from payments.tiers import plans
+from payments.tiers import terms
 from tests.support import builders
 
 PLANS = "/admin/payments/plan/"
@@ -129,7 +129,7 @@ def test_of_a_plan_that_has_begun_only_its_end_and_words_are_edited(staff: Clien
     row.refresh_from_db()
     assert (row.name, row.tier, row.price_factor) == ("Renamed", "enterprise", Decimal(1))
     assert row.valid_until is not None
-    assert plans.end_plans([row.pk], now=timezone.now()) == 1
+    assert terms.end_plans([row.pk], now=timezone.now()) == 1
     assert staff.post(f"{PLANS}{row.pk}/change/", form(name="Again", note="Paid in full")).status_code == 302
     row.refresh_from_db()
     assert (row.name, row.note) == ("Renamed", "Paid in full")

@@ -10,8 +10,8 @@ import pytest
 from eth_account import Account
 from web3 import Web3
 
-from config.dev_stack.chain import Chain as Server
 from config.dev_stack.servers import free_port
+from config.dev_stack.wsgi_servers import Chain as Server
 from payments.chain.evm import encode_call, to_checksum_address
 from payments.devchain import wallets
 from payments.devchain.addresses import PRICE_FEED, USDC, UTILITY_TOKEN

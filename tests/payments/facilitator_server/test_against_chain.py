@@ -16,7 +16,8 @@ import pytest
 from django.conf import LazySettings, settings
 from django.core.management import CommandError, call_command
 
-from config.dev_stack import Child, free_port, last_lines
+from config.dev_stack.processes import Child, last_lines
+from config.dev_stack.servers import free_port
 from payments import checkout
 from payments.devchain.wallets import Wallet
 from payments.models import Payment

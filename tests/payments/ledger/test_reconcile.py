@@ -362,4 +362,4 @@ def test_a_request_cannot_undo_a_take_over_of_its_payment(wallets: Mapping[str, 
 def test_the_beat_knows_its_tasks() -> None:
     app.loader.import_default_modules()
     assert {entry["task"] for entry in app.conf.beat_schedule.values()} <= set(app.tasks)
-    assert app.conf.beat_schedule["reconcile open payments"]["schedule"] == 15
+    assert app.conf.beat_schedule["reconcile-payments"]["schedule"] == 15

@@ -25,7 +25,7 @@ from payments.devchain.wallets import Wallet as Key
 from payments.identity import caller as identity_caller
 from payments.identity.caller import Caller
 from payments.models import Payment, Plan, Wallet
-from payments.tiers import holdings, plans, terms
+from payments.tiers import holdings, terms
 from payments.tiers.definitions import ENTERPRISE, FREE, PREMIUM, PRO
 from payments.tiers.terms import Terms
 from tests.payments import buyer
@@ -65,10 +65,10 @@ def test_of_plans_that_wait_for_each_other_one_is_agreed_on_and_the_other_refuse
     def agree(first: Wallet, second: Wallet) -> str:
         try:
             with transaction.atomic():
-                plans.save_plan(unsaved(first))
+                terms.save_plan(unsaved(first))
                 both_have_begun.wait(10)
-                plans.save_plan(unsaved(second))
-        except plans.PlansOverlap as refusal:
+                terms.save_plan(unsaved(second))
+        except terms.PlansOverlap as refusal:
             return refusal.message
         finally:
             connection.close()
@@ -83,7 +83,7 @@ def test_of_plans_that_wait_for_each_other_one_is_agreed_on_and_the_other_refuse
 def test_a_plan_that_cannot_be_is_not_called_one_that_overlaps() -> None:
     wallet = Wallet.objects.create(address=fresh_wallet().address)
     with pytest.raises(IntegrityError, match="plan_price_factor_is_not_below_zero"):
-        plans.save_plan(unsaved(wallet, price_factor=-1))
+        terms.save_plan(unsaved(wallet, price_factor=-1))
 
 
 def keyed(account: Account) -> Caller:
