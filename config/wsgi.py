@@ -14,9 +14,9 @@ django.setup(set_prefix=False)
 
 # No model can be imported before, and each doorway imports some.
 from accounts.request_log.writer import request_log  # noqa: E402
-from framework.api.fast_path.wsgi_handler import ApiWSGIHandler  # noqa: E402
+from framework.api.fast_path import FastWSGIHandler  # noqa: E402
 
-application = ApiWSGIHandler()
+application = FastWSGIHandler()
 request_log.serve()
 # What is loaded stays. Each full collection would look at all of it again, 0.1 to 0.3 s in which nobody is answered.
 gc.collect()
