@@ -4,7 +4,7 @@ from django.conf import settings
 
 from catalogue.agent_discovery.x402_manifest import absolute
 from catalogue.mcp import paywall, prompts, resources
-from catalogue.mcp.tools import exports, offers, paid_groups, search
+from catalogue.mcp.tools import exports, offers, restaurants
 from framework.mcp.server import Server
 from payments.interface import caller_name
 
@@ -25,16 +25,16 @@ SERVER = Server(
     website=lambda: absolute("/docs/mcp.md"),
     instructions=INSTRUCTIONS,
     tools=[
-        search.SEARCH_RESTAURANTS,
-        search.GET_RESTAURANT,
-        search.FIND_LANDMARK,
-        paid_groups.GET_SURROUNDINGS,
+        restaurants.SEARCH_RESTAURANTS,
+        restaurants.GET_RESTAURANT,
+        restaurants.FIND_LANDMARK,
+        restaurants.GET_SURROUNDINGS,
         offers.LIST_OFFERS,
         offers.BOOK_TABLE,
-        paid_groups.LIST_REVIEWS,
-        paid_groups.LIST_PHOTOS,
-        paid_groups.GET_INSIGHT,
-        paid_groups.GET_HISTORY,
+        restaurants.LIST_REVIEWS,
+        restaurants.LIST_PHOTOS,
+        restaurants.GET_INSIGHT,
+        restaurants.GET_HISTORY,
         exports.START_EXPORT,
         exports.GET_EXPORT,
     ],
