@@ -19,28 +19,7 @@ from payments.interface import MeRecord, caller_of, load_profile
 SLUG_PATTERN = re.compile(f"(?=.{{1,120}}$){SLUG}")
 
 
-def prices(_request: HttpRequest) -> bytes:
-    """The price list of GET /.well-known/x402, at most a minute old."""
-    return x402_manifest.price_list()
-
-
-def markets(_request: HttpRequest) -> bytes:
-    """The body of GET /v1/markets."""
-    return responses.markets(now=timezone.now()).body
-
-
-def cuisines(_request: HttpRequest) -> bytes:
-    """The body of GET /v1/cuisines."""
-    return responses.cuisines({}, now=timezone.now()).body
-
-
-def attributes(_request: HttpRequest) -> bytes:
-    """The body of GET /v1/attributes."""
-    return responses.attributes(now=timezone.now()).body
-
-
 def account(request: HttpRequest) -> bytes:
-    """The body of GET /v1/me."""
     profile = load_profile(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
     return JSONRenderer().render(MeRecord(profile).data)
 
@@ -61,7 +40,8 @@ RESOURCES: Sequence[Resource] = (
             "Each product with its prices in USDC by tier, from which tier it is sold, and the tools that give it; how"
             " a tier is reached; the network, asset and receiver of payments. The price that a tool tells counts."
         ),
-        read=prices,
+        # At most a minute old.
+        read=lambda _request: x402_manifest.price_list(),
         is_public=True,
     ),
     Resource(
@@ -69,7 +49,7 @@ RESOURCES: Sequence[Resource] = (
         name="markets",
         title="Markets",
         description="The cities that are covered, with the slugs that the argument `market` takes, and their zones.",
-        read=markets,
+        read=lambda _request: responses.markets(now=timezone.now()).body,
         is_public=True,
     ),
     Resource(
@@ -77,7 +57,7 @@ RESOURCES: Sequence[Resource] = (
         name="cuisines",
         title="Cuisines",
         description="The slugs that the argument `cuisine` takes, with their labels.",
-        read=cuisines,
+        read=lambda _request: responses.cuisines({}, now=timezone.now()).body,
         is_public=True,
     ),
     Resource(
@@ -85,7 +65,7 @@ RESOURCES: Sequence[Resource] = (
         name="attributes",
         title="Amenities and diets",
         description="The keys that the arguments `attributes` and `diet` take, with their labels.",
-        read=attributes,
+        read=lambda _request: responses.attributes(now=timezone.now()).body,
         is_public=True,
     ),
     Resource(

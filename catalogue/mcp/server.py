@@ -2,9 +2,9 @@
 
 from django.conf import settings
 
-from catalogue.agent_discovery.x402_manifest import absolute
 from catalogue.mcp import paywall, prompts, resources
 from catalogue.mcp.tools import exports, offers, restaurants
+from framework.api.urls import public_url
 from framework.mcp.server import Server
 from payments.interface import caller_name
 
@@ -22,7 +22,7 @@ SERVER = Server(
     title="Tablewire",
     version=settings.VERSION,
     description="Restaurant data for agents: search, reviews, photos, offers with bookable tables.",
-    website=lambda: absolute("/docs/mcp.md"),
+    website=lambda: public_url("/docs/mcp.md"),
     instructions=INSTRUCTIONS,
     tools=[
         restaurants.SEARCH_RESTAURANTS,

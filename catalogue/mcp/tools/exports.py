@@ -30,7 +30,6 @@ class ExportArguments(StrictSerializer):
 
 
 def start_export(call: ToolCall, values: Values) -> ToolResult:
-    """Start an export."""
     try:
         ordered = checkout.order_export(
             caller_of(call.request),
@@ -55,7 +54,6 @@ def _argument_name(param: str | None) -> str | None:
 
 
 def get_export(call: ToolCall, values: Values) -> ToolResult:
-    """Show the progress of an export."""
     wallet = commands.require_wallet(caller_of(call.request))
     return _render(call, representation.find_export(wallet, values["export_id"]))
 

@@ -54,7 +54,6 @@ def _validate_with(
 
 
 def list_offers(call: ToolCall, values: Values) -> ToolResult:
-    """Return a page of offers, of one restaurant or of a search."""
     slug = values.pop("slug", None)
     if slug is None:
         return ToolResult(responses.offers(values, now=call.now).body)

@@ -16,7 +16,6 @@ HIT = DECLARATIONS["search_restaurants"]["result"]["members"]["Hit"]
 
 
 def search_restaurants(call: ToolCall, values: Values) -> ToolResult:
-    """Return a page of hits."""
     page = orjson.loads(responses.search_results(values, now=call.now).body)
     # With another `open` than now, `open_now` would be mistaken for the answer.
     members = [name for name in HIT if name != "open_now" or values.get("open", "now") == "now"]

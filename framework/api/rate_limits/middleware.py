@@ -124,7 +124,6 @@ class RateLimitMiddleware(ABC):
         return response
 
     def handles(self, request: HttpRequest) -> bool:
-        """Whether the path belongs to this API."""
         return error_handler.is_below(request, self.prefix)
 
     def get_policy(self, request: HttpRequest) -> str:
@@ -184,11 +183,9 @@ class RateLimitMiddleware(ABC):
         return response
 
     def call_view(self, request: HttpRequest) -> HttpResponseBase:
-        """The response of the view, through the rest of the middleware."""
         return self.get_response(request)
 
     def rate_limit_response(self, request: HttpRequest, usage: Usage, *, of: str = "requests") -> HttpResponseBase:
-        """The 429 response."""
         error = RateLimitExceeded(
             f"The allowance of {usage.limit} {of} in {usage.window_s} seconds is used up;"
             f" the next window begins in {usage.wait_s} seconds.",
