@@ -61,7 +61,7 @@ class FastWSGIHandler(WSGIHandler):
 
 def call_view(request: HttpRequest) -> HttpResponseBase:
     """The response of the view, or of Django's error handlers; 400 for a Host that is not ours."""
-    response: HttpResponseBase = _call_view(request)
+    response = cast("HttpResponseBase", _call_view(request))
     set_headers(response, SECURITY_HEADERS)
     if isinstance(response, HttpResponse) and "Content-Length" not in response.headers:
         response.headers["Content-Length"] = str(len(response.content))
