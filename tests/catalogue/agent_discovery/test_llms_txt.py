@@ -141,7 +141,7 @@ def test_without_the_database_it_is_served_with_what_was_known(
     def fails(*_: Any, **__: Any) -> Any:
         raise OperationalError("away")
 
-    monkeypatch.setattr("payments.pricing.price_list.current", fails)
+    monkeypatch.setattr("catalogue.agent_discovery.x402_manifest.current_prices", fails)
     monkeypatch.setattr(llms_txt.cached_counts, "load", fails)
     assert text_of(client) == first
     llms_txt.cached_counts.clear()

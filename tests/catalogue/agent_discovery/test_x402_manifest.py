@@ -258,7 +258,7 @@ def test_without_the_database_the_last_documents_are_served(client: Client, monk
     def fails(**_: Any) -> Any:
         raise away
 
-    monkeypatch.setattr("payments.pricing.price_list.current", fails)
+    monkeypatch.setattr("catalogue.agent_discovery.x402_manifest.current_prices", fails)
     assert client.get(PATH).content == first
     assert x402_manifest.with_prices(content) == priced
     x402_manifest.cached_document.clear()
