@@ -8,8 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
 
 from catalogue.responses import Content
-from framework.api import conditional_requests
-from framework.api.fast_path import headers
+from framework.api import conditional_requests, fast_path
 from framework.api.renderers import JSONRenderer
 from framework.signed_tokens import KeyedHash
 from payments.interface import (
@@ -112,5 +111,5 @@ def client_has(request: Request, etag: str, *, accepts_any: bool) -> bool:
 
 def set_cache_headers(response: HttpResponse, etag: str, caching: str) -> HttpResponse:
     """Set the headers for caches on a response. It varies by caller, because tiers see different content."""
-    headers.set_headers(response, (("ETag", etag), ("Cache-Control", caching), ("Vary", VARY)))
+    fast_path.set_headers(response, (("ETag", etag), ("Cache-Control", caching), ("Vary", VARY)))
     return response

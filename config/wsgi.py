@@ -14,9 +14,9 @@ django.setup(set_prefix=False)
 
 # These import models, which needs the apps.
 from accounts.request_log.writer import request_log  # noqa: E402
-from framework.api.fast_path.wsgi_handler import ApiWSGIHandler  # noqa: E402
+from framework.api.fast_path import FastWSGIHandler  # noqa: E402
 
-application = ApiWSGIHandler()
+application = FastWSGIHandler()
 request_log.serve()
 # What is loaded stays. Each full collection would visit all of it again, and block requests for 0.1 to 0.3 s.
 gc.collect()

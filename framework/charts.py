@@ -58,8 +58,6 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class GridLine:
-    """A horizontal line, and the value at its height."""
-
     y: float
     label: str
 
@@ -74,7 +72,6 @@ class BarChart:
 
     @property
     def right(self) -> int:
-        """Where the grid ends."""
         return self.layout.width - self.layout.right
 
     @property

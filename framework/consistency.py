@@ -35,7 +35,6 @@ SOURCES: list[Callable[[datetime], Checks]] = []
 
 
 def all_checks(*, now: datetime) -> Checks:
-    """The checks of all apps."""
     return {name: findings for source in SOURCES for name, findings in source(now).items()}
 
 

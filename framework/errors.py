@@ -4,86 +4,55 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class ErrorCode(StrEnum):
-    """Every value of `error.code`; HTTP_STATUS has the status of each."""
+    """Every value of `error.code`, with its HTTP status."""
 
-    RENAMED = "renamed"
-    INVALID_REQUEST = "invalid_request"
-    INVALID_TRANSITION = "invalid_transition"
-    SLOT_UNAVAILABLE = "slot_unavailable"
-    OUTSIDE_SERVICE_HOURS = "outside_service_hours"
-    IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused"
-    IDEMPOTENCY_IN_PROGRESS = "idempotency_in_progress"
-    PLACE_NOT_RESOLVED = "place_not_resolved"
-    INVALID_PAYMENT = "invalid_payment"
-    MISSING_CREDENTIALS = "missing_credentials"
-    INVALID_CREDENTIALS = "invalid_credentials"
-    EXPIRED_API_KEY = "expired_api_key"
-    REVOKED_API_KEY = "revoked_api_key"
-    INSUFFICIENT_SCOPE = "insufficient_scope"
-    PAYMENT_REQUIRED = "payment_required"
-    PAYMENT_REJECTED = "payment_rejected"
-    PAYMENT_ALREADY_USED = "payment_already_used"
-    TRANSACTION_NOT_FOUND = "transaction_not_found"
-    TIER_REQUIRED = "tier_required"
-    FOREIGN_ORIGIN = "foreign_origin"
-    NOT_FOUND = "not_found"
-    METHOD_NOT_ALLOWED = "method_not_allowed"
-    EXPORT_NOT_READY = "export_not_ready"
-    SLOT_FULL = "slot_full"
-    OFFER_EXPIRED = "offer_expired"
-    PAYMENT_IDENTIFIER_REUSED = "payment_identifier_reused"
-    TOO_MANY_BOOKINGS = "too_many_bookings"
-    GONE = "gone"
-    VERSION_CONFLICT = "version_conflict"
-    RANGE_NOT_SATISFIABLE = "range_not_satisfiable"
-    RATE_LIMIT_EXCEEDED = "rate_limit_exceeded"
-    INTERNAL_ERROR = "internal_error"
-    SERVICE_UNAVAILABLE = "service_unavailable"
-    FACILITATOR_UNAVAILABLE = "facilitator_unavailable"
-    SETTLEMENT_PENDING = "settlement_pending"
+    status: int
 
+    def __new__(cls, value: str, status: int) -> Self:
+        code = str.__new__(cls, value)
+        code._value_ = value
+        code.status = status
+        return code
 
-HTTP_STATUS: Mapping[ErrorCode, int] = {
-    ErrorCode.RENAMED: 308,
-    ErrorCode.INVALID_REQUEST: 400,
-    ErrorCode.INVALID_TRANSITION: 400,
-    ErrorCode.SLOT_UNAVAILABLE: 400,
-    ErrorCode.OUTSIDE_SERVICE_HOURS: 400,
-    ErrorCode.IDEMPOTENCY_KEY_REUSED: 400,
-    ErrorCode.IDEMPOTENCY_IN_PROGRESS: 400,
-    ErrorCode.PLACE_NOT_RESOLVED: 400,
-    ErrorCode.INVALID_PAYMENT: 400,
-    ErrorCode.MISSING_CREDENTIALS: 401,
-    ErrorCode.INVALID_CREDENTIALS: 401,
-    ErrorCode.EXPIRED_API_KEY: 401,
-    ErrorCode.REVOKED_API_KEY: 401,
-    ErrorCode.INSUFFICIENT_SCOPE: 401,
-    ErrorCode.PAYMENT_REQUIRED: 402,
-    ErrorCode.PAYMENT_REJECTED: 402,
-    ErrorCode.PAYMENT_ALREADY_USED: 402,
-    ErrorCode.TRANSACTION_NOT_FOUND: 402,
-    ErrorCode.TIER_REQUIRED: 403,
-    ErrorCode.FOREIGN_ORIGIN: 403,
-    ErrorCode.NOT_FOUND: 404,
-    ErrorCode.METHOD_NOT_ALLOWED: 405,
-    ErrorCode.EXPORT_NOT_READY: 409,
-    ErrorCode.SLOT_FULL: 409,
-    ErrorCode.OFFER_EXPIRED: 409,
-    ErrorCode.PAYMENT_IDENTIFIER_REUSED: 409,
-    ErrorCode.TOO_MANY_BOOKINGS: 409,
-    ErrorCode.GONE: 410,
-    ErrorCode.VERSION_CONFLICT: 412,
-    ErrorCode.RANGE_NOT_SATISFIABLE: 416,
-    ErrorCode.RATE_LIMIT_EXCEEDED: 429,
-    ErrorCode.INTERNAL_ERROR: 500,
-    ErrorCode.SERVICE_UNAVAILABLE: 503,
-    ErrorCode.FACILITATOR_UNAVAILABLE: 503,
-    ErrorCode.SETTLEMENT_PENDING: 503,
-}
+    RENAMED = "renamed", 308
+    INVALID_REQUEST = "invalid_request", 400
+    INVALID_TRANSITION = "invalid_transition", 400
+    SLOT_UNAVAILABLE = "slot_unavailable", 400
+    OUTSIDE_SERVICE_HOURS = "outside_service_hours", 400
+    IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused", 400
+    IDEMPOTENCY_IN_PROGRESS = "idempotency_in_progress", 400
+    PLACE_NOT_RESOLVED = "place_not_resolved", 400
+    INVALID_PAYMENT = "invalid_payment", 400
+    MISSING_CREDENTIALS = "missing_credentials", 401
+    INVALID_CREDENTIALS = "invalid_credentials", 401
+    EXPIRED_API_KEY = "expired_api_key", 401
+    REVOKED_API_KEY = "revoked_api_key", 401
+    INSUFFICIENT_SCOPE = "insufficient_scope", 401
+    PAYMENT_REQUIRED = "payment_required", 402
+    PAYMENT_REJECTED = "payment_rejected", 402
+    PAYMENT_ALREADY_USED = "payment_already_used", 402
+    TRANSACTION_NOT_FOUND = "transaction_not_found", 402
+    TIER_REQUIRED = "tier_required", 403
+    FOREIGN_ORIGIN = "foreign_origin", 403
+    NOT_FOUND = "not_found", 404
+    METHOD_NOT_ALLOWED = "method_not_allowed", 405
+    EXPORT_NOT_READY = "export_not_ready", 409
+    SLOT_FULL = "slot_full", 409
+    OFFER_EXPIRED = "offer_expired", 409
+    PAYMENT_IDENTIFIER_REUSED = "payment_identifier_reused", 409
+    TOO_MANY_BOOKINGS = "too_many_bookings", 409
+    GONE = "gone", 410
+    VERSION_CONFLICT = "version_conflict", 412
+    RANGE_NOT_SATISFIABLE = "range_not_satisfiable", 416
+    RATE_LIMIT_EXCEEDED = "rate_limit_exceeded", 429
+    INTERNAL_ERROR = "internal_error", 500
+    SERVICE_UNAVAILABLE = "service_unavailable", 503
+    FACILITATOR_UNAVAILABLE = "facilitator_unavailable", 503
+    SETTLEMENT_PENDING = "settlement_pending", 503
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +93,7 @@ class ApiError(Exception):
 
     @property
     def status(self) -> int:
-        return HTTP_STATUS[self.code]
+        return self.code.status
 
 
 class InvalidRequest(ApiError):

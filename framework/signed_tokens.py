@@ -52,7 +52,6 @@ class TokenSigner:
         return self._signer().unsign(token)
 
     def signature(self, text: str) -> str:
-        """The signature without the text."""
         return self._signer().signature(text)
 
     def dump(self, value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
-from framework.api.fast_path import headers
+from framework.api import fast_path
 from framework.api.rate_limits.client_ip import address_bucket
 from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage
 from framework.errors import ApiError
@@ -65,6 +65,9 @@ class DataApiMiddleware(RateLimitMiddleware):
         # The deadline holds also while the chain or the facilitator does not answer.
         with response_deadline():
             return super().__call__(request)
+
+    def call_view(self, request: HttpRequest) -> HttpResponseBase:
+        return fast_path.call_view(request)
 
     def admit(self, request: HttpRequest) -> Admission:
         if self.fixed_limit(request):
@@ -131,4 +134,4 @@ class DataApiMiddleware(RateLimitMiddleware):
     def set_rate_headers(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         super().set_rate_headers(request, response, usage)
         caller: Caller | None = getattr(request, "caller", None)
-        headers.set_headers(response, [("X-Tier", caller.tier.name if caller else FREE.name)])
+        fast_path.set_headers(response, [("X-Tier", caller.tier.name if caller else FREE.name)])

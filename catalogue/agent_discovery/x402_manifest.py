@@ -18,6 +18,7 @@ from catalogue.exports.requests.payment_state import PRODUCTS as EXPORTS
 from catalogue.field_groups import GROUPS
 from catalogue.models import SearchRow, Version
 from framework.api.openapi import schema
+from framework.api.urls import public_url
 from framework.cache import CachedValue
 from framework.errors import ServiceUnavailable
 from framework.mcp import protocol_versions
@@ -30,17 +31,9 @@ EXAMPLES_MAX_AGE_S = 600.0
 # The example of a product is one of so many restaurants with the most reviews.
 MAX_EXAMPLES = 20
 RECORD = "/v1/restaurants/{slug}"
-# Paths of this document, of the MCP endpoint and of its server card.
-DOCUMENT = "/.well-known/x402"
+# Paths of the MCP endpoint and of its server card.
 MCP = "/mcp"
 CARD = f"{MCP}/server-card"
-# The members of the document in `price_list`.
-PRICE_LIST = (
-    *("network", "network_name", "asset", "asset_address", "decimals", "pay_to"),
-    *("tiers", "products", "mcp"),
-)
-# The members of a product that are about REST.
-REST_MEMBERS = ("asked_for_by", "resources")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +51,17 @@ class Endpoint:
 
     @classmethod
     def group(cls, name: str) -> "Endpoint":
-        """A field group of the restaurant record."""
         return cls("get_restaurant", f"{RECORD}?fields={name}", "get_restaurant", {"fields": [name]})
 
     @classmethod
     def export(cls, dataset: str) -> "Endpoint":
-        """An export."""
         arguments = {"dataset": dataset}
         return cls("create_export", "/v1/exports", "start_export", arguments, body=arguments)
 
     @property
     def request(self) -> dict[str, Any]:
-        """The REST request."""
         method = {"method": "GET"} if self.body is None else {"method": "POST", "body": dict(self.body)}
-        return {**method, "url_template": absolute(self.path), "operation_id": self.operation}
+        return {**method, "url_template": public_url(self.path), "operation_id": self.operation}
 
 
 ENDPOINTS: Mapping[str, Sequence[Endpoint]] = {
@@ -135,12 +125,12 @@ def document(*, now: datetime) -> dict[str, Any]:
         ],
         "products": products,
         "mcp": {
-            "url": absolute(MCP),
+            "url": public_url(MCP),
             "transport": "streamable-http",
             "protocol_versions": list(protocol_versions.SUPPORTED_VERSIONS),
-            "server_card": absolute(CARD),
+            "server_card": public_url(CARD),
         },
-        "openapi": absolute("/docs/openapi/data.json"),
+        "openapi": public_url("/docs/openapi/data.json"),
     }
 
 
@@ -157,7 +147,7 @@ def _describe(product: Product, prices: Mapping[str, Decimal], *, slug: str | No
         "tools": [
             {"name": endpoint.tool, "arguments": dict(endpoint.arguments)} for endpoint in endpoints if endpoint.tool
         ],
-        "resources": [absolute(endpoint.path.format(slug=slug)) for endpoint in endpoints] if slug else [],
+        "resources": [public_url(endpoint.path.format(slug=slug)) for endpoint in endpoints] if slug else [],
     }
 
 
@@ -178,13 +168,7 @@ def find_examples(*, now: datetime) -> Mapping[str, str]:
     return examples
 
 
-def absolute(path: str) -> str:
-    """The public URL of a path."""
-    return settings.PUBLIC_BASE_URL.rstrip("/") + path
-
-
 def amount(price: Decimal | None) -> str | None:
-    """A price as text."""
     return None if price is None else f"{price.normalize():f}"
 
 
@@ -249,7 +233,8 @@ def render() -> bytes:
 def price_list() -> bytes:
     """The part of the document about prices and tools. Raises ServiceUnavailable."""
     manifest = orjson.loads(render())
+    for name in ("version", "resources", "instructions", "openapi"):
+        del manifest[name]
     for product in manifest["products"]:
-        for name in REST_MEMBERS:
-            del product[name]
-    return orjson.dumps({name: manifest[name] for name in PRICE_LIST})
+        del product["asked_for_by"], product["resources"]
+    return orjson.dumps(manifest)

@@ -102,7 +102,6 @@ class McpMiddleware(DataApiMiddleware):
         return BOOKINGS if is_booking else None
 
     def respond(self, request: HttpRequest, admission: Admission, usage: Usage) -> HttpResponseBase:
-        """Refuse the request, or call the view."""
         if admission.error is not None:
             return _refuse(request, admission.error)
         return super().respond(request, admission, usage)
@@ -138,7 +137,6 @@ class McpMiddleware(DataApiMiddleware):
         return _refuse(request, _limit_exceeded(usage, texts.get(usage.policy, f"{usage.limit} {of} a minute")))
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
-        """Whether the response is the price of a call without payment."""
         return isinstance(response, MCPResponse) and response.is_challenge
 
 
@@ -187,7 +185,6 @@ def _refuse(request: HttpRequest, refusal: ApiError) -> MCPResponse:
 
 
 def _protocol_of(request: HttpRequest, message: Message) -> ClientProtocol:
-    """The protocol of a refused message, even if its headers are wrong."""
     try:
         return protocol_versions.detect_protocol(request, message)
     except JSONRPCError:

@@ -1,7 +1,9 @@
 """Resources: prices, vocabularies, the account of the caller, and restaurants."""
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -19,28 +21,7 @@ from payments.interface import MeRecord, caller_of, load_profile
 SLUG_PATTERN = re.compile(f"(?=.{{1,120}}$){SLUG}")
 
 
-def prices(_request: HttpRequest) -> bytes:
-    """The price list of GET /.well-known/x402, at most a minute old."""
-    return x402_manifest.price_list()
-
-
-def markets(_request: HttpRequest) -> bytes:
-    """The body of GET /v1/markets."""
-    return responses.markets(now=timezone.now()).body
-
-
-def cuisines(_request: HttpRequest) -> bytes:
-    """The body of GET /v1/cuisines."""
-    return responses.cuisines({}, now=timezone.now()).body
-
-
-def attributes(_request: HttpRequest) -> bytes:
-    """The body of GET /v1/attributes."""
-    return responses.attributes(now=timezone.now()).body
-
-
 def account(request: HttpRequest) -> bytes:
-    """The body of GET /v1/me."""
     profile = load_profile(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
     return JSONRenderer().render(MeRecord(profile).data)
 
@@ -52,56 +33,17 @@ def restaurant(_request: HttpRequest, *, slug: str) -> bytes:
     return responses.restaurant(slug, {"fields": ("core",)}, now=timezone.now()).body
 
 
-RESOURCES: Sequence[Resource] = (
-    Resource(
-        uri="restaurants://prices",
-        name="prices",
-        title="What is sold, and for how much",
-        description=(
-            "Each product with its prices in USDC by tier, from which tier it is sold, and the tools that give it; how"
-            " a tier is reached; the network, asset and receiver of payments. The price that a tool tells counts."
-        ),
-        read=prices,
-        is_public=True,
-    ),
-    Resource(
-        uri="restaurants://markets",
-        name="markets",
-        title="Markets",
-        description="The cities that are covered, with the slugs that the argument `market` takes, and their zones.",
-        read=markets,
-        is_public=True,
-    ),
-    Resource(
-        uri="restaurants://cuisines",
-        name="cuisines",
-        title="Cuisines",
-        description="The slugs that the argument `cuisine` takes, with their labels.",
-        read=cuisines,
-        is_public=True,
-    ),
-    Resource(
-        uri="restaurants://attributes",
-        name="attributes",
-        title="Amenities and diets",
-        description="The keys that the arguments `attributes` and `diet` take, with their labels.",
-        read=attributes,
-        is_public=True,
-    ),
-    Resource(
-        uri="restaurants://account",
-        name="account",
-        title="Your account",
-        description="Who you are to us: your tier, its limit and what is left of it, your prices, and the next tier.",
-        read=account,
-    ),
-    Resource(
-        uri="restaurants://restaurant/{slug}",
-        name="restaurant",
-        title="A restaurant",
-        description="The free record of one restaurant, as get_restaurant gives it. A former slug says the new one.",
-        read=restaurant,
-        is_public=True,
-        completers={"slug": completion.complete_slug},
-    ),
-)
+READERS: Mapping[str, Callable[..., bytes]] = {
+    # At most a minute old.
+    "prices": lambda _request: x402_manifest.price_list(),
+    "markets": lambda _request: responses.markets(now=timezone.now()).body,
+    "cuisines": lambda _request: responses.cuisines({}, now=timezone.now()).body,
+    "attributes": lambda _request: responses.attributes(now=timezone.now()).body,
+    "account": account,
+    "restaurant": restaurant,
+}
+COMPLETERS = {"restaurant": {"slug": completion.complete_slug}}
+RESOURCES: Sequence[Resource] = [
+    Resource(name=name, read=READERS[name], completers=COMPLETERS.get(name, {}), **declaration)
+    for name, declaration in tomllib.loads(Path(__file__).with_suffix(".toml").read_text()).items()
+]

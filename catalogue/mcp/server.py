@@ -2,9 +2,9 @@
 
 from django.conf import settings
 
-from catalogue.agent_discovery.x402_manifest import absolute
 from catalogue.mcp import paywall, prompts, resources
-from catalogue.mcp.tools import exports, offers, paid_groups, search
+from catalogue.mcp.tools import exports, offers, restaurants
+from framework.api.urls import public_url
 from framework.mcp.server import Server
 from payments.interface import caller_name
 
@@ -22,19 +22,19 @@ SERVER = Server(
     title="Tablewire",
     version=settings.VERSION,
     description="Restaurant data for agents: search, reviews, photos, offers with bookable tables.",
-    website=lambda: absolute("/docs/mcp.md"),
+    website=lambda: public_url("/docs/mcp.md"),
     instructions=INSTRUCTIONS,
     tools=[
-        search.SEARCH_RESTAURANTS,
-        search.GET_RESTAURANT,
-        search.FIND_LANDMARK,
-        paid_groups.GET_SURROUNDINGS,
+        restaurants.SEARCH_RESTAURANTS,
+        restaurants.GET_RESTAURANT,
+        restaurants.FIND_LANDMARK,
+        restaurants.GET_SURROUNDINGS,
         offers.LIST_OFFERS,
         offers.BOOK_TABLE,
-        paid_groups.LIST_REVIEWS,
-        paid_groups.LIST_PHOTOS,
-        paid_groups.GET_INSIGHT,
-        paid_groups.GET_HISTORY,
+        restaurants.LIST_REVIEWS,
+        restaurants.LIST_PHOTOS,
+        restaurants.GET_INSIGHT,
+        restaurants.GET_HISTORY,
         exports.START_EXPORT,
         exports.GET_EXPORT,
     ],

@@ -14,9 +14,10 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from catalogue.agent_discovery.x402_manifest import CARD, MCP, absolute
+from catalogue.agent_discovery.x402_manifest import CARD, MCP
 from catalogue.mcp.server import SERVER
 from framework.api import cacheable_documents
+from framework.api.urls import public_url
 from framework.mcp import protocol_versions
 
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
@@ -43,7 +44,6 @@ def namespace(domain: str) -> str:
 
 
 def card() -> dict[str, Any]:
-    """The server card."""
     return {
         "$schema": SCHEMA,
         "name": f"{namespace(host())}/{SERVER.name}",
@@ -54,7 +54,7 @@ def card() -> dict[str, Any]:
         "remotes": [
             {
                 "type": "streamable-http",
-                "url": absolute(MCP),
+                "url": public_url(MCP),
                 "supportedProtocolVersions": list(protocol_versions.SUPPORTED_VERSIONS),
                 "headers": [
                     {
@@ -73,13 +73,13 @@ def catalog() -> dict[str, Any]:
     """The AI catalog: one MCP server."""
     return {
         "specVersion": "1.0",
-        "host": {"displayName": SERVER.title, "identifier": host(), "documentationUrl": absolute("/llms.txt")},
+        "host": {"displayName": SERVER.title, "identifier": host(), "documentationUrl": public_url("/llms.txt")},
         "entries": [
             {
                 "identifier": f"urn:air:{host()}:{SERVER.name}",
                 "displayName": SERVER.title,
                 "type": CARD_TYPE,
-                "url": absolute(CARD),
+                "url": public_url(CARD),
                 "description": SERVER.description,
                 "tags": ["restaurants", "reviews", "offers", "booking", "x402"],
                 "version": SERVER.version,
@@ -91,7 +91,6 @@ def catalog() -> dict[str, Any]:
 # A POST gets a 405, not an error about the CSRF token.
 @csrf_exempt
 def serve_card(request: HttpRequest) -> HttpResponse:
-    """Serve the card."""
     return cacheable_documents.document_response(
         request, orjson.dumps(card()), content_type=CARD_TYPE, cache_control=CACHE_CONTROL
     )
@@ -99,7 +98,6 @@ def serve_card(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 def serve_catalog(request: HttpRequest) -> HttpResponse:
-    """Serve the catalog."""
     return cacheable_documents.document_response(
         request, orjson.dumps(catalog()), content_type=CATALOG_TYPE, cache_control=CACHE_CONTROL
     )

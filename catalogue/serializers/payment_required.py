@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from framework.errors import HTTP_STATUS
+from framework.errors import ErrorCode
 from payments.interface import TIERS
 
-CODES = [code.value for code, status in HTTP_STATUS.items() if status == 402]
+CODES = [code.value for code in ErrorCode if code.status == 402]
 
 
 class RequirementRecord(serializers.Serializer[Any]):

@@ -13,8 +13,9 @@ from django.views.decorators.http import require_safe
 from accounts.models import Venue
 from accounts.seed import FURNISHED
 from catalogue.agent_discovery import x402_manifest
-from catalogue.agent_discovery.x402_manifest import MCP, absolute
+from catalogue.agent_discovery.x402_manifest import MCP
 from catalogue.models import Market, Review, SearchRow
+from framework.api.urls import public_url
 from framework.cache import CachedValue
 from payments.tiers.definitions import FREE
 
@@ -53,7 +54,7 @@ def landing(request: HttpRequest) -> HttpResponse:
         "reviews": f"{extent['reviews']:,}" if extent and extent["reviews"] else "",
         "free_per_minute": FREE.per_minute,
         "prices": price_rows(x402_manifest.cached_prices.get_or_stale(max_age_s=CACHE_TTL_S) or {}),
-        "mcp": absolute(MCP),
+        "mcp": public_url(MCP),
     }
     return render(request, "landing/landing.html", context)
 

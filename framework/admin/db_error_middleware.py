@@ -1,11 +1,11 @@
 """Admin error pages for lock timeouts and statement timeouts."""
 
 import logging
-from collections.abc import Callable
 
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
 from psycopg import errors
 
 from framework.api.error_handler import is_below
@@ -15,14 +15,8 @@ logger = logging.getLogger("tablewire.admin")
 LOCK_ERRORS = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
 
 
-class DatabaseErrorMiddleware:
+class DatabaseErrorMiddleware(MiddlewareMixin):
     """503 with a page when a row stayed locked (nothing was written), 400 when a statement took too long."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         cause = exception.__cause__ if isinstance(exception, OperationalError) else None

@@ -22,7 +22,6 @@ class DomainErrorForm(ModelForm[Any]):
         return values
 
     def add_domain_error(self, error: ApiError) -> None:
-        """Add the error to the field that it names."""
         self.add_error(error.param if error.param in self.fields else NON_FIELD_ERRORS, error.message)
 
 

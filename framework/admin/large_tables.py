@@ -3,15 +3,14 @@
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.widgets import AdminDateWidget, AdminSplitDateTime, AdminTimeWidget
 from django.core.paginator import Paginator
 from django.db import connection, transaction
 from django.db.models import DateTimeField, QuerySet
-from django.forms import SplitDateTimeField
+from django.forms import MultiWidget, SplitDateTimeField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
-
-from framework.admin.widgets import LabelledSplitDateTime
 
 
 class EstimatedPaginator(Paginator[Any]):
@@ -36,6 +35,14 @@ class EstimatedPaginator(Paginator[Any]):
     @cached_property
     def num_pages(self) -> int:
         return min(super().num_pages, self.MAX_PAGES)
+
+
+class LabelledSplitDateTime(AdminSplitDateTime):
+    """Django's date and time inputs, each with an accessible name of its own."""
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        parts = [AdminDateWidget(attrs={"aria-label": "Date"}), AdminTimeWidget(attrs={"aria-label": "Time"})]
+        MultiWidget.__init__(self, parts, attrs)
 
 
 class BoundedActions(admin.ModelAdmin[Any]):

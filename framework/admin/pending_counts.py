@@ -22,7 +22,6 @@ class PendingCount:
 
     @property
     def shown(self) -> str:
-        """The number, or "99+"."""
         return f"{MAX_COUNTED}+" if self.number > MAX_COUNTED else str(self.number)
 
 

@@ -12,7 +12,6 @@ VERSION = re.compile(r"[1-9][0-9]{0,8}")
 
 
 def etag(version: int) -> str:
-    """The ETag of a version."""
     return f'"{version}"'
 
 

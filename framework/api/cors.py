@@ -8,8 +8,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
-from framework.api import origin_check
-from framework.api.fast_path import headers
+from framework.api import fast_path, origin_check
 
 # An MCP client may act for its user, so pages of other origins may not call it. Documents below it are public.
 ORIGIN_CHECKED_PATH = "/mcp"
@@ -25,7 +24,7 @@ class ApiCorsMiddleware(CorsMiddleware):
         response: HttpResponseBase = self.get_response(request)  # type: ignore[assignment]
         if CORS_PATHS.match(request.path_info):
             vary = response.headers.get("Vary")
-            headers.set_headers(response, [("Vary", f"{vary}, origin" if vary else "origin")])
+            fast_path.set_headers(response, [("Vary", f"{vary}, origin" if vary else "origin")])
         return response
 
     def check_preflight(self, request: HttpRequest) -> HttpResponseBase | None:

@@ -6,7 +6,7 @@ The first three keys are the contract's (seed 000, "Errors"); the others are add
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -49,7 +49,6 @@ class InternalError(ApiError):
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether the path is for programs."""
     return any(is_below(request, prefix) for prefix in API_PREFIXES)
 
 
@@ -175,21 +174,19 @@ def status_response(status: int, request: HttpRequest) -> HttpResponse:
     return error_response(errors.get(status, default), request)
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler400: among others a Host that is not ours."""
-    return status_response(400, request) if is_api(request) else defaults.bad_request(request, exception)
+def _handler(status: int, page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """JSON for the paths of programs, Django's page for all others."""
+
+    def respond(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+        if is_api(request):
+            return status_response(status, request)
+        return page(request, exception) if exception else page(request)
+
+    return respond
 
 
-def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler403."""
-    return status_response(403, request) if is_api(request) else defaults.permission_denied(request, exception)
-
-
-def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler404."""
-    return status_response(404, request) if is_api(request) else defaults.page_not_found(request, exception)
-
-
-def server_error(request: HttpRequest) -> HttpResponse:
-    """handler500."""
-    return status_response(500, request) if is_api(request) else defaults.server_error(request)
+# handler400 (among others for a Host that is not ours), handler403, handler404, handler500.
+bad_request = _handler(400, defaults.bad_request)
+permission_denied = _handler(403, defaults.permission_denied)
+page_not_found = _handler(404, defaults.page_not_found)
+server_error = _handler(500, defaults.server_error)

@@ -35,7 +35,6 @@ class ClientProtocol:
 
     @property
     def is_stateless(self) -> bool:
-        """Whether each request is self-contained."""
         return self.version == STATELESS_VERSION
 
 

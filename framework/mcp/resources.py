@@ -46,7 +46,6 @@ class Resource:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The pattern of its URIs."""
         parts = re.split(r"\{(\w+)\}", self.uri)
         return re.compile(
             "".join(f"(?P<{part}>[^/?#]+)" if index % 2 else re.escape(part) for index, part in enumerate(parts))
@@ -54,12 +53,10 @@ class Resource:
 
     @property
     def is_template(self) -> bool:
-        """Whether the URI has parameters."""
         return "{" in self.uri
 
     @property
     def definition(self) -> dict[str, Any]:
-        """The entry in the list of resources or templates."""
         return {
             "uriTemplate" if self.is_template else "uri": self.uri,
             "name": self.name,
@@ -71,8 +68,6 @@ class Resource:
 
 @dataclass(frozen=True, kw_only=True)
 class PromptArgument:
-    """An argument of a prompt."""
-
     name: str
     description: str
     is_required: bool = False
@@ -91,7 +86,6 @@ class Prompt:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """The entry in the list of prompts."""
         return {
             "name": self.name,
             "title": self.title,

@@ -51,17 +51,14 @@ class Server:
 
     @cached_property
     def tools_by_name(self) -> Mapping[str, Tool]:
-        """The tools by name."""
         return {tool.name: tool for tool in self.tools}
 
     @cached_property
     def tool_definitions(self) -> orjson.Fragment:
-        """The list of tools as JSON, rendered once."""
         return orjson.Fragment(orjson.dumps([tool.definition for tool in self.tools]))
 
     @property
     def info(self) -> dict[str, Any]:
-        """The `serverInfo`."""
         return {
             "name": self.name,
             "title": self.title,

@@ -83,7 +83,6 @@ class Tool:
 
     @cached_property
     def input_schema(self) -> Schema:
-        """The `inputSchema`."""
         return {
             "type": "object",
             "properties": dict(self.argument_schemas),
@@ -93,7 +92,6 @@ class Tool:
 
     @cached_property
     def output_schema(self) -> Schema:
-        """The `outputSchema`."""
         schema = self.output()
         if self.alternative_output is None:
             return schema
@@ -102,7 +100,6 @@ class Tool:
 
     @cached_property
     def definition(self) -> Schema:
-        """The entry in the list of tools."""
         return {
             "name": self.name,
             "title": self.title,
@@ -118,7 +115,6 @@ class Tool:
         }
 
     def operation_name(self, name: str) -> str:
-        """The name of an argument in the operation."""
         return self.aliases.get(name, name)
 
     @property
@@ -259,7 +255,6 @@ def _check_string(value: Any, schema: Schema) -> str | None:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether it is a string of white space."""
     return isinstance(value, str) and not value.strip()
 
 

@@ -40,7 +40,6 @@ def drop_traceback(record: logging.LogRecord) -> bool:
 
 
 def logging_config(level: str) -> dict[str, Any]:
-    """LOGGING of the settings."""
     callback = "django.utils.log.CallbackFilter"
     return {
         "version": 1,

@@ -28,23 +28,19 @@ class RequestIdMiddleware:
 
 
 def connect_celery_signals() -> None:
-    """Pass the request id in the headers of task messages."""
     before_task_publish.connect(add_header, weak=False, dispatch_uid=HEADER)
     task_prerun.connect(read_header, weak=False, dispatch_uid=HEADER)
     task_postrun.connect(clear_request, weak=False, dispatch_uid=HEADER)
 
 
 def add_header(*, headers: dict[str, Any] | None = None, **rest: Any) -> None:
-    """Add the request id to a message."""
     if headers is not None and (id_ := logging.request_id()):
         headers[HEADER] = id_
 
 
 def read_header(*, task: Any, **rest: Any) -> None:
-    """Set the request id from the message of a starting task."""
     logging.current_request.set(SimpleNamespace(request_id=task.request.get(HEADER) or ""))
 
 
 def clear_request(**rest: Any) -> None:
-    """Clear the request id after the task."""
     logging.current_request.set(None)

@@ -107,7 +107,6 @@ class TracingMiddleware:
 
 
 def inject_trace(*, headers: dict[str, Any] | None = None, **rest: Any) -> None:
-    """Add the trace context to the message of a task."""
     from opentelemetry.propagate import inject
 
     if headers is not None:
@@ -119,7 +118,6 @@ active_spans: dict[str, tuple[Any, Any]] = {}
 
 
 def start_span(*, task_id: str, task: Any, **rest: Any) -> None:
-    """Start the span of a task."""
     from opentelemetry import context, propagate, trace
 
     parent = propagate.extract({"traceparent": task.request.get("traceparent") or ""})
@@ -129,7 +127,6 @@ def start_span(*, task_id: str, task: Any, **rest: Any) -> None:
 
 
 def record_failure(*, task_id: str, exception: BaseException, **rest: Any) -> None:
-    """Mark the span of a task as failed, with the exception type."""
     from opentelemetry.trace import StatusCode
 
     if task_id in active_spans:
@@ -137,7 +134,6 @@ def record_failure(*, task_id: str, exception: BaseException, **rest: Any) -> No
 
 
 def end_span(*, task_id: str, **rest: Any) -> None:
-    """End the span of a task."""
     from opentelemetry import context
 
     if task_id in active_spans:

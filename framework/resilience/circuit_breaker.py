@@ -51,7 +51,6 @@ class CircuitBreaker:
 
     @property
     def state(self) -> State:
-        """The current state."""
         if self.failures < self.failure_threshold:
             return State.CLOSED
         return State.HALF_OPEN if self._is_probing else State.OPEN

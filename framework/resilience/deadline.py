@@ -19,7 +19,6 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float) -> "Deadline":
-        """The moment in so many seconds."""
         return cls(time.monotonic() + seconds)
 
     @property

@@ -16,7 +16,7 @@ from x402.http.utils import decode_payment_required_header
 
 from catalogue import insights
 from catalogue.hours import open_intervals
-from catalogue.mcp.tools.search import HIT
+from catalogue.mcp.tools.restaurants import HIT
 from catalogue.models import Restaurant
 from catalogue.reviews import aggregates
 from payments.devchain.wallets import Wallet

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts import idempotency
 from catalogue import responses
 from catalogue.filters.offers import OfferParams
-from catalogue.mcp.tools.search import MARKET, MARKET_WORDS, SHORT
+from catalogue.mcp.tools.declarations import declare, result_schema
 from catalogue.offers import idempotent_booking
 from catalogue.offers.idempotent_booking import RestaurantTime
 from catalogue.serializers import SLUG
@@ -17,16 +17,13 @@ from framework.api.error_handler import flatten_detail, invalid_request
 from framework.api.fields import DateField, StrictIntegerField, TextField, TimeField
 from framework.api.renderers import JSONRenderer
 from framework.errors import InvalidRequest
-from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
-from framework.mcp.tools import Tool, ToolCall, Values, is_blank
+from framework.mcp.tools import ToolCall, Values, is_blank
 from payments.interface import caller_name, caller_of
 
 # Arguments that can be combined with `slug`; the others belong to a search.
 SLUG_ARGUMENTS = ("slug", "date", "party_size", "limit", "cursor")
-# The members of the restaurant of an offer in the schema.
-PLACE_MEMBERS = ("slug", "name", "cuisine", "rating", "distance_m", "walking_minutes")
 SLUG_SCHEMA: Schema = {"type": "string", "pattern": SLUG, "maxLength": 120}
 
 
@@ -57,7 +54,6 @@ def _validate_with(
 
 
 def list_offers(call: ToolCall, values: Values) -> ToolResult:
-    """Return a page of offers, of one restaurant or of a search."""
     slug = values.pop("slug", None)
     if slug is None:
         return ToolResult(responses.offers(values, now=call.now).body)
@@ -66,64 +62,16 @@ def list_offers(call: ToolCall, values: Values) -> ToolResult:
 
 def _offers_schema() -> Schema:
     """The schema of a page of offers. `restaurant` is a slug in a page of one restaurant, else an object."""
-    only = {
-        **SHORT,
-        "FlowOfferAnswer": ("data", "pagination", "attribution"),
-        "FlowOfferRecord": ("id", "restaurant", "date", "time", "percent", "party_size", "seats_left", "status"),
-        "FlowPlaceRecord": PLACE_MEMBERS,
-    }
-    page = schemas.result_schema("FlowOfferAnswer", only=only)
+    page = result_schema("list_offers")
     page["properties"]["data"]["items"]["properties"]["restaurant"]["type"] = ["string", "object"]
     return page
 
 
-LIST_OFFERS = Tool(
-    name="list_offers",
-    title="Find offers",
-    description=(
-        "Finds discounts at a time of day that can be booked: of one restaurant by `slug`, or around a place, in a"
-        " market or everywhere. Free; at most 50 on a page. The `id` of an offer is what book_table takes, and"
-        " `seats_left` how many guests it still has room for."
-    ),
-    operation="search_offers",
-    arguments={
-        "slug": "Of this restaurant alone, also those that are sold out; goes with date, party_size, limit, cursor.",
-        "near": "Around a place by name, as in search_restaurants.",
-        "ll": "Or around a point: latitude,longitude.",
-        "radius": "Metres around it; 1500 when left out.",
-        "market": MARKET_WORDS,
-        "date": "One day, on the restaurants' calendar; the next 14 days when left out.",
-        "time": "From this time of the day on: 18:30.",
-        "party_size": "Guests: offers that take so many.",
-        "percent_min": "Lowest percentage.",
-        "limit": "Offers on a page.",
-        "cursor": "`next_cursor` of the page before, with the same arguments.",
-    },
-    defaults={"limit": 10},
-    own_schemas={"slug": SLUG_SCHEMA, "market": MARKET},
-    serializer=OfferSearch,
-    output=_offers_schema,
-    run=list_offers,
+LIST_OFFERS = declare(
+    "list_offers", list_offers, serializer=OfferSearch, output=_offers_schema, own_schemas={"slug": SLUG_SCHEMA}
 )
-
 
 TIME_SLOT = ("slug", "date", "time")
-# The members of a booking in the schema.
-BOOKING_MEMBERS = (
-    "id",
-    "status",
-    "restaurant",
-    "date",
-    "time",
-    "party_size",
-    "percent",
-    "terms",
-    "reservation_code",
-    "manage_token",
-    "manage_url",
-)
-
-
 # The same texts as in framework.mcp.tools.
 EMPTY = "This is empty; leave it out or give it a value."
 PARTY_SIZE_RANGE = "This must be a whole number from 1 to 500."
@@ -246,40 +194,13 @@ def _validate_guest(guest: Values) -> Values:
     return dict(form.validated_data)
 
 
-BOOK_TABLE = Tool(
-    name="book_table",
-    title="Book a table",
-    description=(
-        "Books a table at an offer in the restaurant's own book: confirmed at once, or nothing is stored; free."
-        " Needs the guest's name and an email address or phone number: ask for them, never invent them."
-        " The same call again is the same booking; its `manage_token` is the guest's secret, by which it is cancelled."
-    ),
-    operation="book_offer",
-    arguments={
-        "offer_id": "`id` of an offer, as list_offers gives it.",
-        "slug": "Or the restaurant, with `date` and `time`: books the highest discount that takes the party.",
-        "date": "On the restaurant's calendar: 2026-11-21.",
-        "time": "On the restaurant's clock: 19:30.",
-        "party_size": "Guests.",
-        NAME: "Who is coming.",
-        EMAIL: "This or the phone number is needed.",
-        PHONE: "International, with a leading plus.",
-        "special_requests": "A wish, in the guest's words.",
-        "idempotency_key": (
-            "A text that nobody guesses, new for each booking, such as a UUID: sent again within 24 hours it books"
-            " nothing more. A new one books one more table, also at the same time."
-        ),
-    },
-    required=["party_size"],
-    aliases={"offer_id": "id"},
+BOOK_TABLE = declare(
+    "book_table",
+    book_table,
+    serializer=BookingArguments,
     own_schemas={
         "slug": SLUG_SCHEMA,
-        "date": {"type": "string", "format": "date"},
         "time": {"type": "string", "pattern": TimeField().pattern},
         "idempotency_key": idempotency.SCHEMA,
     },
-    serializer=BookingArguments,
-    output=lambda: schemas.result_schema("FlowBookingRecord", only={"FlowBookingRecord": BOOKING_MEMBERS}),
-    run=book_table,
-    is_read_only=False,
 )

@@ -29,8 +29,6 @@ class StrictSerializerSchema(OpenApiSerializerExtension):
 
 
 class TextSchema(OpenApiSerializerFieldExtension):
-    """Documents the length and pattern of a TextField."""
-
     target_class = TextField
     match_subclasses = True
     priority = 1
@@ -56,8 +54,6 @@ def not_blank(clean: str) -> str:
 
 
 class MetadataSchema(OpenApiSerializerFieldExtension):
-    """Documents the limits of MetadataField."""
-
     target_class = MetadataField
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
@@ -75,8 +71,6 @@ class MetadataSchema(OpenApiSerializerFieldExtension):
 
 
 class PublicIdSchema(OpenApiSerializerFieldExtension):
-    """Documents the pattern of an id."""
-
     target_class = PublicIdField
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
@@ -84,8 +78,6 @@ class PublicIdSchema(OpenApiSerializerFieldExtension):
 
 
 class ConstantSchema(OpenApiSerializerFieldExtension):
-    """Documents the constant."""
-
     target_class = ConstantField
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:

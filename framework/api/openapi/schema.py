@@ -1,6 +1,7 @@
 """Generates the OpenAPI documents: adds to drf-spectacular the parts that all operations share."""
 
 import json
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
@@ -20,15 +21,13 @@ from rest_framework import serializers
 from framework.api import error_handler  # drf-spectacular finds extensions by their base class
 from framework.api.fields import TextField
 from framework.api.pagination.page_number import MAX_LIMIT, MAX_PAGE
-from framework.errors import HTTP_STATUS, ErrorCode
+from framework.errors import ErrorCode
 from framework.public_ids import pattern
 
 METHODS = ("get", "post", "put", "delete", "head")
 
 
 class Problem(serializers.Serializer[Any]):
-    """One thing that is wrong with a request."""
-
     param = serializers.CharField(allow_null=True)
     message = serializers.CharField()
 
@@ -52,8 +51,6 @@ class Failure(serializers.Serializer[Any]):
 
 
 class Error(serializers.Serializer[Any]):
-    """The body of every error."""
-
     error = Failure()
 
 
@@ -83,8 +80,7 @@ def error_codes(*codes: ErrorCode) -> dict[str, list[ErrorCode]]:
 
 
 def describe_codes(status: int, codes: Sequence[ErrorCode]) -> str:
-    """The description of a status: the error codes that have it."""
-    return "`error.code` is " + ", ".join(f"`{code}`" for code in codes if HTTP_STATUS[code] == status) + "."
+    return "`error.code` is " + ", ".join(f"`{code}`" for code in codes if code.status == status) + "."
 
 
 LOCATION = OpenApiParameter(
@@ -110,13 +106,10 @@ IF_NONE_MATCH = OpenApiParameter(
 
 
 def path_id(prefix: str, name: str = "id") -> OpenApiParameter:
-    """An id in the path."""
     return OpenApiParameter(name, {"type": "string", "pattern": pattern(prefix)}, OpenApiParameter.PATH)
 
 
 class OperationSchema(AutoSchema):
-    """The schema of one operation."""
-
     def get_filter_backends(self) -> list[Any]:
         view: Any = self.view
         return view.filter_backends if view.action == "list" else []
@@ -170,28 +163,7 @@ MANAGEMENT_CODES = {
     ErrorCode.VERSION_CONFLICT,
 }
 DATA_CODES = [code for code in ErrorCode if code not in MANAGEMENT_CODES]
-# An example message and parameter of each code.
-EXAMPLE_ERRORS: Mapping[ErrorCode, tuple[str, str | None]] = {
-    ErrorCode.INVALID_REQUEST: ("`items[0].quantity`: This must be at least 1.", "items[0].quantity"),
-    ErrorCode.INVALID_TRANSITION: ("This order is cancelled, which is final.", "status"),
-    ErrorCode.SLOT_UNAVAILABLE: ("No table for 4 is free at 19:30.", "time"),
-    ErrorCode.OUTSIDE_SERVICE_HOURS: ("The venue takes nobody at 16:10.", "time"),
-    ErrorCode.IDEMPOTENCY_KEY_REUSED: ("This Idempotency-Key came with another request before.", None),
-    ErrorCode.IDEMPOTENCY_IN_PROGRESS: ("The first request with this Idempotency-Key is still under way.", None),
-    ErrorCode.MISSING_CREDENTIALS: ("Send your API key: `Authorization: Bearer <API_KEY>`.", None),
-    ErrorCode.INVALID_CREDENTIALS: ("There is no such API key.", None),
-    ErrorCode.EXPIRED_API_KEY: ("This API key has expired.", None),
-    ErrorCode.REVOKED_API_KEY: ("This API key was revoked.", None),
-    ErrorCode.INSUFFICIENT_SCOPE: ("This API key may not do this: it lacks the scope orders:write.", None),
-    ErrorCode.NOT_FOUND: ("There is no such order.", None),
-    ErrorCode.VERSION_CONFLICT: ("This order is of version 2.", None),
-    ErrorCode.RATE_LIMIT_EXCEEDED: (
-        "The allowance of 1000 requests in 3600 seconds is used up; the next window begins in 840 seconds.",
-        None,
-    ),
-    ErrorCode.INTERNAL_ERROR: ("Something broke on our side. Tell us the request_id.", None),
-    ErrorCode.SERVICE_UNAVAILABLE: ("The service is not available for a moment. Try again.", None),
-}
+EXAMPLE_ERRORS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("error_examples.toml").read_text())
 
 
 def generate(title: str, description: str, patterns: Sequence[URLPattern | URLResolver]) -> dict[str, Any]:
@@ -235,8 +207,8 @@ def add_error_responses(operation: dict[str, Any]) -> Sequence[ErrorCode]:
         if code in {*own, *COMMON_CODES, *(API_KEY_CODES if "security" in operation else ())}
     ]
     operation["x-error-codes"] = [code.value for code in codes]
-    for status in sorted({HTTP_STATUS[code] for code in codes}):
-        status_codes = [code for code in codes if HTTP_STATUS[code] == status]
+    for status in sorted({code.status for code in codes}):
+        status_codes = [code for code in codes if code.status == status]
         operation["responses"][str(status)] = error_response(status, status_codes)
         content = operation["responses"][str(status)]["content"]["application/json"]
         content["examples"] = {code.value: {"$ref": f"#/components/examples/{code.value}"} for code in status_codes}
@@ -252,19 +224,16 @@ def error_response(status: int, codes: Sequence[ErrorCode]) -> dict[str, Any]:
 
 
 def example_body(code: ErrorCode) -> dict[str, Any]:
-    """An example error body."""
-    message, param = EXAMPLE_ERRORS[code]
-    extra = (
-        {"alternatives": ["18:45", "21:00"]}
-        if code in (ErrorCode.SLOT_UNAVAILABLE, ErrorCode.OUTSIDE_SERVICE_HOURS)
-        else {}
-    )
-    details = [{"param": param, "message": message.removeprefix(f"`{param}`: ")}] if param else []
-    request_id = "req_01m7zvtp5dez4r5h4qxw0cf8xk"
-    return {
-        "error": {"code": code.value, "message": message, "param": param, "request_id": request_id, "details": details}
-        | extra
+    example = EXAMPLE_ERRORS[code]
+    message, param = example["message"], example.get("param")
+    error = {
+        "code": code.value,
+        "message": message,
+        "param": param,
+        "request_id": "req_01m7zvtp5dez4r5h4qxw0cf8xk",
+        "details": [{"param": param, "message": message.removeprefix(f"`{param}`: ")}] if param else [],
     }
+    return {"error": error | {name: example[name] for name in ("alternatives",) if name in example}}
 
 
 def add_common_parts(operation: dict[str, Any]) -> None:

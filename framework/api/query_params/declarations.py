@@ -119,8 +119,6 @@ class IntegerParam(serializers.IntegerField):
 
 
 class ChoiceParam(serializers.ChoiceField):
-    """One of several values."""
-
     def to_internal_value(self, data: Any) -> Any:
         if data not in self.choices:
             raise serializers.ValidationError(f"This must be one of: {', '.join(map(str, self.choices))}.")

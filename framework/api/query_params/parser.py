@@ -13,7 +13,6 @@ MAX_PARAMETERS = 100
 
 
 def parse_query(request: HttpRequest | Request, known: Sequence[str]) -> dict[str, str]:
-    """The parameters of the request; see `parse_query_string`."""
     return parse_query_string(request.META.get("QUERY_STRING", ""), known)
 
 

@@ -17,9 +17,7 @@ from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponseBase
 from django_ratelimit.core import get_usage
 
-from framework.api import error_handler
-from framework.api.fast_path import headers
-from framework.api.fast_path.dispatch import ApiDispatcher
+from framework.api import error_handler, fast_path
 from framework.api.rate_limits.local_fallback import local_counter
 from framework.api.rate_limits.valkey_backend import ValkeyCounterCache, last_count
 from framework.errors import ApiError, ErrorCode, ServiceUnavailable
@@ -92,7 +90,6 @@ class RateLimitMiddleware(ABC):
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        self.dispatch = ApiDispatcher(on_error=self.add_request_id)
 
     @abstractmethod
     def admit(self, request: HttpRequest) -> Admission:
@@ -127,16 +124,11 @@ class RateLimitMiddleware(ABC):
         return response
 
     def handles(self, request: HttpRequest) -> bool:
-        """Whether the path belongs to this API."""
         return error_handler.is_below(request, self.prefix)
 
     def get_policy(self, request: HttpRequest) -> str:
         """The name of the limit of this request; each limit counts separately."""
         return self.policy
-
-    def add_request_id(self, request: HttpRequest, error: Exception) -> None:
-        """Add the request id to an unexpected error, so that its log entry is found by the id in the response."""
-        error.add_note(f"request_id: {error_handler.request_id_of(request)}")
 
     def count_call(self, request: HttpRequest, allowance: Allowance, *, policy: str | None = None) -> Usage:
         """Count this call in Valkey, or in this process while Valkey is unavailable."""
@@ -179,7 +171,7 @@ class RateLimitMiddleware(ABC):
             return error_handler.error_response(admission.error, request)
         if usage.count > usage.limit:
             return self.rate_limit_response(request, usage)
-        response = self.dispatch(request)
+        response = self.call_view(request)
         if response.status_code == 304:
             # Django says 0, and it would be the length of the whole answer (RFC 9110, 8.6).
             del response["Content-Length"]
@@ -190,8 +182,10 @@ class RateLimitMiddleware(ABC):
                 response["Allow"] = page["Allow"]
         return response
 
+    def call_view(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
     def rate_limit_response(self, request: HttpRequest, usage: Usage, *, of: str = "requests") -> HttpResponseBase:
-        """The 429 response."""
         error = RateLimitExceeded(
             f"The allowance of {usage.limit} {of} in {usage.window_s} seconds is used up;"
             f" the next window begins in {usage.wait_s} seconds.",
@@ -201,7 +195,7 @@ class RateLimitMiddleware(ABC):
 
     def set_rate_headers(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         """Set the contract's three headers, and those of the IETF draft on RateLimit header fields."""
-        headers.set_headers(
+        fast_path.set_headers(
             response,
             (
                 ("X-RateLimit-Limit", str(usage.limit)),

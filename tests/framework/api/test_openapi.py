@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_date
 
 from accounts.models import Venue
 from framework.api.openapi.schema import EXAMPLE_DAY, FOLDER, SATURDAY, example_day
-from framework.errors import HTTP_STATUS, ErrorCode
+from framework.errors import ErrorCode
 from tests.support import builders, openapi_operations
 from tests.support.openapi_operations import DOCUMENT, Operation
 
@@ -69,7 +69,7 @@ def test_an_operation_says_by_code_for_what_it_refuses(operation: Operation) -> 
         if status >= "400"
         for example in examples(answer["content"])
     }
-    assert shown == {(HTTP_STATUS[ErrorCode(code)], code) for code in output}
+    assert shown == {(ErrorCode(code).status, code) for code in output}
     assert ("not_found" in output) == ("{id}" in operation.template)
     assert ("slot_unavailable" in output) == (operation.name == "create_reservation")
     assert ("invalid_transition" in output) == (operation.name == "set_order_status")

@@ -1,0 +1,63 @@
+"""Tools that search restaurants and landmarks, and read a restaurant and its paid field groups."""
+
+from functools import partial
+
+import orjson
+
+from catalogue import filters, responses
+from catalogue.filters import history, paid_groups
+from catalogue.mcp import paywall
+from catalogue.mcp.tools.declarations import DECLARATIONS, declare
+from framework.mcp.responses import ToolResult
+from framework.mcp.tools import ToolCall, Values
+
+# The members of a hit: what an agent selects by, in about 60 tokens.
+HIT = DECLARATIONS["search_restaurants"]["result"]["members"]["Hit"]
+
+
+def search_restaurants(call: ToolCall, values: Values) -> ToolResult:
+    page = orjson.loads(responses.search_results(values, now=call.now).body)
+    # With another `open` than now, `open_now` would be mistaken for the answer.
+    members = [name for name in HIT if name != "open_now" or values.get("open", "now") == "now"]
+    page["data"] = [{name: hit[name] for name in members} for hit in page["data"]]
+    return ToolResult(orjson.dumps(page))
+
+
+def find_landmark(call: ToolCall, values: Values) -> ToolResult:
+    return ToolResult(responses.landmarks(values, now=call.now).body)
+
+
+def get_restaurant(call: ToolCall, values: Values) -> ToolResult:
+    is_buyer = partial(paywall.is_buyer, call, "ai_insight")
+    return paywall.deliver(call, responses.restaurant(values.pop("slug"), values, now=call.now, is_buyer=is_buyer))
+
+
+def list_reviews(call: ToolCall, values: Values) -> ToolResult:
+    return paywall.deliver(call, responses.reviews(values.pop("slug"), values, now=call.now))
+
+
+def list_photos(call: ToolCall, values: Values) -> ToolResult:
+    return paywall.deliver(call, responses.photos(values.pop("slug"), values, now=call.now))
+
+
+def get_surroundings(call: ToolCall, values: Values) -> ToolResult:
+    return paywall.deliver(call, responses.context(values.pop("slug"), values))
+
+
+def get_insight(call: ToolCall, values: Values) -> ToolResult:
+    is_buyer = partial(paywall.is_buyer, call, "ai_insight")
+    return paywall.deliver(call, responses.insight(values["slug"], now=call.now, is_buyer=is_buyer))
+
+
+def get_history(call: ToolCall, values: Values) -> ToolResult:
+    return paywall.deliver(call, responses.versions(values.pop("slug"), values, now=call.now))
+
+
+SEARCH_RESTAURANTS = declare("search_restaurants", search_restaurants, serializer=filters.SearchParams)
+FIND_LANDMARK = declare("find_landmark", find_landmark, serializer=filters.LandmarkParams)
+GET_RESTAURANT = declare("get_restaurant", get_restaurant, serializer=history.RestaurantParams)
+LIST_REVIEWS = declare("list_reviews", list_reviews, serializer=paid_groups.ReviewParams)
+LIST_PHOTOS = declare("list_photos", list_photos, serializer=paid_groups.PhotoParams)
+GET_SURROUNDINGS = declare("get_surroundings", get_surroundings, serializer=paid_groups.ContextParams)
+GET_INSIGHT = declare("get_insight", get_insight, serializer=None)
+GET_HISTORY = declare("get_history", get_history, serializer=history.HistoryParams)
