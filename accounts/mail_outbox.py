@@ -36,7 +36,7 @@ CLAIM = """
 
 def enqueue(*, address: str, subject: str, text: str, now: datetime, topic: str = "") -> None:
     """Store a mail that is sent after the commit. Call it inside the transaction that the mail is about."""
-    from accounts.tasks.mail import enqueue_mail  # the tasks import this module
+    from accounts.tasks import enqueue_mail  # the tasks import this module
 
     OutgoingMail.objects.create(
         address=address,

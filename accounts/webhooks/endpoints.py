@@ -8,7 +8,7 @@ from django.db import transaction
 
 from accounts import mail_outbox
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
-from accounts.tasks.webhooks import enqueue_webhook_delivery
+from accounts.tasks import enqueue_webhook_delivery
 from accounts.webhooks import delivery_queue, signing_secrets, ssrf_guard
 from framework.errors import InvalidRequest
 

@@ -9,7 +9,7 @@ import orjson
 from django.db import transaction
 
 from accounts.models import EventType, Venue
-from accounts.tasks.webhooks import enqueue_webhook_delivery
+from accounts.tasks import enqueue_webhook_delivery
 from framework.db import prepared_statements
 from framework.public_ids import new_id
 
