@@ -28,6 +28,9 @@ class StreamBuffer(bytearray):
         self += data
         return len(data)
 
+    def flush(self) -> None:
+        """ZipFile calls it; there is nothing to flush."""
+
     def pop_all(self) -> bytes:
         """Return and remove the bytes."""
         data = bytes(self)

@@ -40,6 +40,7 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
         label="URL",
         max_length=ssrf_guard.MAX_URL_LENGTH,
         widget=AdminURLFieldWidget,
+        validators=[ssrf_guard.validate_url],
         help_text="https://hooks.example.com/…",
     )
     types = forms.TypedMultipleChoiceField(
@@ -52,14 +53,6 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
     class Meta:
         model = WebhookEndpoint
         fields = EDITABLE
-
-    def clean_url(self) -> str:
-        url: str = self.cleaned_data["url"]
-        try:
-            ssrf_guard.parse_url(url)
-        except ssrf_guard.InvalidWebhookUrl as refusal:
-            raise forms.ValidationError(refusal.message) from refusal
-        return url
 
 
 @admin.register(WebhookEndpoint)

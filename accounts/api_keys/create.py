@@ -25,7 +25,7 @@ def create_api_key(
 ) -> CreatedApiKey:
     """Create a key of the venue. Locks the venue's row. Raises TooManyApiKeys, ExpiryInPast."""
     if expires_at is not None and expires_at <= now:
-        raise ExpiryInPast("This day is in the past: choose a later one.", param="expires_at")
+        raise ExpiryInPast("This day is in the past: choose a later one.", param="end_date")
     with transaction.atomic():
         Venue.objects.select_for_update().get(pk=venue.pk)
         if ApiKey.objects.filter(venue=venue).active(now).values("family").distinct().count() >= MAX_KEYS:

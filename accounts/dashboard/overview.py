@@ -1,8 +1,9 @@
-"""The overview page of a venue."""
+"""The overview page of a venue, and the welcome page after sign-up."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
@@ -12,19 +13,21 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from accounts import onboarding
-from accounts.api_keys import usage
+from accounts.api_keys import one_time_secrets, usage
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import ApiCallCount, ApiKey, Event, EventType, User, Venue
 from accounts.onboarding import build_venue_url
 from accounts.tenancy.permissions import Access, Right
+from framework.api.urls import public_url
 from framework.charts import BarChart, Column, Layout, bar_chart
 from framework.public_ids import encode
 
-HOUR = timedelta(hours=1)
 DAYS = 30
 NEWEST = 12
 CHART = Layout(width=640, height=180, left=44, top=8, bottom=22, max_labels=8)
-
+EXAMPLE_ORDER = (
+    '{"customer_id": "cust_123", "items": [{"menu_item_id": "margherita", "quantity": 2}], "payment_method": "card"}'
+)
 
 DESCRIPTIONS: dict[str, tuple[str, Right]] = {
     EventType.ORDER_CREATED: ("was placed", Right.ORDERS),
@@ -38,17 +41,6 @@ DESCRIPTIONS: dict[str, tuple[str, Right]] = {
     EventType.RESERVATION_CANCELLED: ("was cancelled", Right.RESERVATIONS),
     EventType.WEBHOOK_PING: ("A test event was sent to webhooks", Right.DEVELOPERS),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """A line of the activity list."""
-
-    subject: str
-    description: str
-    by: str
-    at: datetime
-    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,37 +112,39 @@ def overview(request: PageRequest) -> HttpResponse:
     return render(request, "accounts/overview.html", context)
 
 
+@page(Right.DEVELOPERS, section="overview")
+def welcome(request: PageRequest) -> HttpResponse:
+    """Show the first API key after sign-up, once, with an example call; later, how to create another."""
+    live = Venue.objects.for_member(request.access.user).filter(account=request.access.account, is_sandbox=False)
+    context = {
+        "key": one_time_secrets.take(request, of=request.access.venue.public_id, now=timezone.now()),
+        "address": public_url("/api/v1/orders"),
+        "body": EXAMPLE_ORDER,
+        "live": live.by_name().first(),
+    }
+    return render(request, "dashboard/onboarding.html", context)
+
+
 def chart_calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
     """Charts of the last 24 hours by hour, and of 30 days by the venue's day. One query of at most 721 rows."""
     zone = ZoneInfo(venue.timezone)
-    today = now.astimezone(zone).date()
-    first_day = today - timedelta(days=DAYS - 1)
-    since = datetime(first_day.year, first_day.month, first_day.day, tzinfo=zone)
-    rows = list(
-        ApiCallCount.objects.filter(venue=venue, hour__gte=since - HOUR)
-        .order_by("hour")
-        .values_list("hour", "calls", "client_errors", "server_errors")
-    )
     this_hour = now.replace(minute=0, second=0, microsecond=0)
-    by_hour = {hour: amounts for hour, *amounts in rows}
-    by_day: dict[Any, list[int]] = {}
-    for hour, *amounts in rows:
-        day = hour.astimezone(zone).date()
-        by_day[day] = [before + more for before, more in zip(by_day.get(day, (0, 0, 0)), amounts, strict=True)]
-    hours = [this_hour - HOUR * back for back in range(23, -1, -1)]
-    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    hours = [(this_hour - timedelta(hours=back)).astimezone(zone) for back in range(23, -1, -1)]
+    days = [now.astimezone(zone).date() - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    since = datetime.combine(days[0], time(), tzinfo=zone) - timedelta(hours=1)
+    rows = ApiCallCount.objects.filter(venue=venue, hour__gte=since).order_by("hour")
+    amounts_at: defaultdict[date, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for hour, *amounts in rows.values_list("hour", "calls", "client_errors", "server_errors"):
+        for period in (hour, hour.astimezone(zone).date()):
+            amounts_at[period] = [before + more for before, more in zip(amounts_at[period], amounts, strict=True)]
     return (
         build_chart(
             "Calls in the last 24 hours",
-            [
-                CallCounts(f"{at:%H:%M}", f"{at:%Y-%m-%d %H:%M}", *by_hour.get(hour, ()))
-                for hour in hours
-                for at in (hour.astimezone(zone),)
-            ],
+            [CallCounts(f"{hour:%H:%M}", f"{hour:%Y-%m-%d %H:%M}", *amounts_at[hour]) for hour in hours],
         ),
         build_chart(
             "Calls in the last 30 days",
-            [CallCounts(f"{day:%m-%d}", f"{day:%Y-%m-%d}", *by_day.get(day, ())) for day in days],
+            [CallCounts(f"{day:%m-%d}", f"{day:%Y-%m-%d}", *amounts_at[day]) for day in days],
         ),
     )
 
@@ -167,7 +161,7 @@ def build_chart(title: str, counts: Sequence[CallCounts]) -> CallChart:
     )
 
 
-def list_activities(access: Access) -> Iterator[Activity]:
+def list_activities(access: Access) -> Iterator[dict[str, Any]]:
     """Yield the newest events that the user has the right to see. One query."""
     types = [kind for kind, (_, right) in DESCRIPTIONS.items() if access.may(right)]
     rows = (
@@ -184,7 +178,8 @@ def list_activities(access: Access) -> Iterator[Activity]:
             subject = f"Reservation {code}" if code else "A reservation"
             subject += f" for {party}" if party else ""
             url = build_venue_url("reservation", access, reservation=encode("res", key)) if key else ""
-        yield Activity(subject, DESCRIPTIONS[kind][0], format_actor(actor), at, url)
+        description = DESCRIPTIONS[kind][0]
+        yield {"subject": subject, "description": description, "by": format_actor(actor), "at": at, "url": url}
 
 
 def format_actor(actor: str) -> str:

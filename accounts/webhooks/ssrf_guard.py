@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import httpcore
 from django.conf import settings
+from django.core.exceptions import ValidationError
 
 from framework.errors import InvalidRequest
 from framework.resilience.deadline import Deadline
@@ -94,6 +95,14 @@ def parse_url(url: str) -> Destination:
     check_host(host, bracketed="[" in parts.netloc)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Destination(parts.scheme, f"[{host}]" if ":" in host else host, port, target)
+
+
+def validate_url(url: str) -> None:
+    """Raise ValidationError for a URL that `parse_url` rejects: the validator of form fields."""
+    try:
+        parse_url(url)
+    except InvalidWebhookUrl as error:
+        raise ValidationError(error.message) from error
 
 
 def check_host(host: str, *, bracketed: bool) -> None:

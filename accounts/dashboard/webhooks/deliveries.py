@@ -8,7 +8,8 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Q, QuerySet
+from django.core.exceptions import ValidationError
+from django.db.models import Q
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -19,7 +20,7 @@ from accounts.dashboard.webhooks.endpoints import build_since_form, get_delivery
 from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints, http_client
-from framework.errors import ApiError
+from framework.forms.domain_errors import errors_as_messages
 
 PAGE_SIZE = 25
 # Filters search only so many of the newest deliveries: among millions, matches may be far apart.
@@ -48,10 +49,12 @@ def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
     conditions = form.get_filters()
     rows = WebhookDelivery.objects.filter(endpoint=endpoint).order_by("-created_at", "-pk")
     if before := query.get("before"):
-        last = get_last_row(rows, before)
-        # The index serves the first condition.
-        rows = rows.filter(created_at__lte=last.created_at)
-        rows = rows.filter(Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk))
+        try:
+            last = rows.get(pk=before)
+        except (ValidationError, WebhookDelivery.DoesNotExist) as error:
+            raise Http404 from error
+        # The index serves the condition on `created_at` alone.
+        rows = rows.filter(Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk), created_at__lte=last.created_at)
     if conditions:
         rows = rows.filter(pk__in=rows.values("pk")[:MAX_SEARCHED]).filter(**conditions)
     page_rows = list(rows.select_related("event")[: PAGE_SIZE + 1])
@@ -68,17 +71,6 @@ def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
         "poll_s": get_poll_interval_s(page_rows[:PAGE_SIZE], timezone.now()),
         "max_searched": MAX_SEARCHED,
     }
-
-
-def get_last_row(rows: QuerySet[WebhookDelivery], key: str) -> WebhookDelivery:
-    """Return the last delivery of the previous page."""
-    try:
-        row = rows.filter(pk=UUID(key)).first()
-    except ValueError as error:
-        raise Http404 from error
-    if row is None:
-        raise Http404
-    return row
 
 
 def get_poll_interval_s(rows: list[WebhookDelivery], now: datetime) -> int:
@@ -123,11 +115,9 @@ def show_delivery(request: PageRequest, *, endpoint: str, delivery: UUID) -> Htt
 def resend(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
     """Resend one delivery."""
     row = get_delivery(request, endpoint, delivery)
-    try:
+    with errors_as_messages(request):
         if endpoints.resend(row, now=timezone.now()):
             messages.success(request, f"{row.event.public_id} is being resent.")
         else:
             messages.error(request, f"{row.event.public_id} is being sent right now.")
-    except ApiError as refusal:
-        messages.error(request, refusal.message)
     return redirect("delivery", venue=request.access.venue.public_id, endpoint=endpoint, delivery=row.pk)

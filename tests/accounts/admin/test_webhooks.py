@@ -112,22 +112,22 @@ def test_the_list_tells_which_endpoints_answer_slowly(staff: Client, endpoint: W
 
 
 def test_rotating_shows_the_new_secret_once(staff: Client, endpoint: WebhookEndpoint) -> None:
-    said = act(staff, ENDPOINTS, "rotate", endpoint.pk)
+    said = act(staff, ENDPOINTS, "rotate_secret", endpoint.pk)
     endpoint.refresh_from_db()
     assert signing_secrets.decrypt(endpoint.secret) in said
     assert endpoint.old_secret_until is not None
-    assert "is still valid until" in act(staff, ENDPOINTS, "rotate", endpoint.pk)
+    assert "is still valid until" in act(staff, ENDPOINTS, "rotate_secret", endpoint.pk)
 
 
 def test_an_endpoint_is_switched_off_and_on_and_says_so(staff: Client, endpoint: WebhookEndpoint) -> None:
-    assert act(staff, ENDPOINTS, "switch_off", endpoint.pk) == "1 disabled."
+    assert act(staff, ENDPOINTS, "disable", endpoint.pk) == "1 disabled."
     assert "disabled manually" in staff.get(ENDPOINTS).content.decode()
     assert (
-        act(staff, ENDPOINTS, "ping", endpoint.pk)
+        act(staff, ENDPOINTS, "send_test_event", endpoint.pk)
         == f"{URL}: This endpoint is disabled. Enable it before you send a test event."
     )
-    assert act(staff, ENDPOINTS, "switch_on", endpoint.pk) == "1 enabled."
-    assert act(staff, ENDPOINTS, "ping", endpoint.pk) == f"A test event is being sent to {URL}."
+    assert act(staff, ENDPOINTS, "enable", endpoint.pk) == "1 enabled."
+    assert act(staff, ENDPOINTS, "send_test_event", endpoint.pk) == f"A test event is being sent to {URL}."
     event = Event.objects.get()
     assert (event.type, event.actor) == ("webhook.ping", "staff:staff@example.com")
 
@@ -151,13 +151,13 @@ def test_a_failed_delivery_is_sent_again(staff: Client, endpoint: WebhookEndpoin
     delivery = WebhookDelivery.objects.get()
     WebhookDelivery.objects.update(state="failed", next_attempt_at=None, attempts=10)
     name = delivery.event.public_id
-    assert act(staff, DELIVERIES, "replay", delivery.pk) == f"{name} is being resent."
+    assert act(staff, DELIVERIES, "resend", delivery.pk) == f"{name} is being resent."
     delivery.refresh_from_db()
     assert (delivery.state, delivery.attempts) == ("pending", 0)
     delivery_queue.claim_due(limit=1, now=timezone.now())
-    assert act(staff, DELIVERIES, "replay", delivery.pk) == f"{name} is being sent right now."
+    assert act(staff, DELIVERIES, "resend", delivery.pk) == f"{name} is being sent right now."
     WebhookDelivery.objects.update(state="failed", next_attempt_at=None, leased_until=None)
-    assert act(staff, ENDPOINTS, "replay_failed", endpoint.pk) == f"1 deliveries are being resent to {URL}."
+    assert act(staff, ENDPOINTS, "resend_failed", endpoint.pk) == f"1 deliveries are being resent to {URL}."
 
 
 def test_a_delivery_shows_what_is_sent_and_what_came_back_and_runs_none_of_it(

@@ -64,15 +64,15 @@ def test_a_key_is_shown_once_and_lets_programs_in(venue: Venue, owner: Client) -
     assert builders.client_with(text).get(ORDERS).status_code == 200
     assert text not in second
     assert "This key was already shown" in second
-    assert "reveals" not in owner.session
+    assert "one_time_secrets" not in owner.session
 
 
 def test_a_key_that_nobody_looks_at_in_ten_minutes_is_gone(venue: Venue, owner: Client) -> None:
     answer = owner.post(at(venue, "keys/new"), {"name": "Till", "scopes": EVERYTHING})
     session = owner.session
-    ((of, (sealed, moment)),) = session["reveals"].items()
+    ((of, (sealed, moment)),) = session["one_time_secrets"].items()
     assert "rk_live" not in sealed
-    session["reveals"] = {of: [sealed, moment - 601]}
+    session["one_time_secrets"] = {of: [sealed, moment - 601]}
     session.save()
     assert "This key was already shown" in owner.get(answer.headers["Location"]).content.decode()
 
@@ -136,7 +136,7 @@ def test_a_replaced_key_works_for_the_overlap_and_shares_the_count(venue: Venue,
     assert page.count("replaced") == 1
     again = owner.post(at(venue, f"keys/{old.row.public_id}/rotate"), {"overlap": "1"})
     assert (again.status_code, ApiKey.objects.count()) == (400, 2)
-    assert "was replaced before" in again.content.decode()
+    assert "was already replaced by" in again.content.decode()
 
 
 def test_revoking_asks_first_and_then_ends_the_key(venue: Venue, owner: Client) -> None:

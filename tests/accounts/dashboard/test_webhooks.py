@@ -91,9 +91,9 @@ def test_a_new_endpoint_shows_its_secret_once(developer: Client, venue: Venue) -
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("ftp://example.com/", "An address begins with https:// or http://."),
+        ("ftp://example.com/", "A URL starts with https:// or http://."),
         ("http://10.0.0.1/", "This IP address is not on the public internet."),
-        ("https://a:b@example.com/", "An address has no user and no password: the signature says who we are."),
+        ("https://a:b@example.com/", "A URL must not contain a user or password: verify the signature instead."),
         ("https://example.com/\0", "Null characters are not allowed."),
         ("", "This field is required."),
     ],
