@@ -123,13 +123,8 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
     name = "ApiKey"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        return {
-            "type": "http",
-            "scheme": "bearer",
-            "description": (
-                "The API key of a venue. It may be limited to scopes: each operation names the one that it needs."
-            ),
-        }
+        text = "The API key of a venue. It may be limited to scopes: each operation names the one that it needs."
+        return {"type": "http", "scheme": "bearer", "description": text}
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[str]]:
         # OpenAPI 3.1 allows scopes for any type of scheme.

@@ -1,6 +1,7 @@
 """Forms of sign-up, invitations, teams, accounts and restaurants."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from allauth.account.forms import SignupForm
@@ -15,12 +16,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.api_keys import one_time_secrets
-from accounts.currencies import CURRENCIES
 from accounts.lifecycle import onboarding
 from accounts.models import Role, User, Venue
 from accounts.tenancy.team import TeamAuthority
 from framework.timezones import validate_zone, zone_names
 
+# ISO 4217, list one, without funds, precious metals and test codes.
+CURRENCIES = Path(__file__).with_name("currencies.txt").read_text().split()
 MIN_STRENGTH_HELP = "At least 8 characters, not a common password."
 ROLES = {
     Role.OWNER: "everything, including the account",

@@ -5,11 +5,9 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
-from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import resolve_url
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts import mail_outbox
@@ -27,14 +25,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     """Sends mail through the outbox, and redirects new users to the welcome page."""
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        context = {"email": email, "site": settings.PUBLIC_BASE_URL} | context
         with transaction.atomic():
-            mail_outbox.enqueue(
-                address=email,
-                subject=render_to_string(f"{template_prefix}_subject.txt", context),
-                text=render_to_string(f"{template_prefix}_message.txt", context).strip() + "\n",
-                now=timezone.now(),
-            )
+            mail_outbox.enqueue(template_prefix, {"email": email} | context, address=email, now=timezone.now())
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address by TRUSTED_PROXIES; requests without one share a single address."""

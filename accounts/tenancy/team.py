@@ -26,16 +26,6 @@ INVITATION_LIFETIME = timedelta(days=7)
 MIN_RESEND_INTERVAL = timedelta(minutes=1)
 MAX_OPEN_INVITATIONS = 50
 
-TEXT = """\
-Hello,
-
-{who} invites you to join the team of {account} on Tablewire as {role}:
-
-    {link}
-
-The link works once, for seven days. If you do not expect this invitation, you can ignore this email.
-"""
-
 
 class NotPermitted(InvalidRequest):
     """The acting user may not make this change."""
@@ -303,15 +293,10 @@ def send_link(invitation: Invitation, *, sender: User, now: datetime) -> None:
     token = secrets.token_urlsafe(32)
     invitation.digest, invitation.created_at, invitation.expires_at = digest(token), now, now + INVITATION_LIFETIME
     invitation.save()
-    account = " ".join(invitation.account.name.split())
-    mail_outbox.enqueue(
-        address=invitation.email,
-        subject=f"Join the team of {account}",
-        text=TEXT.format(
-            who=sender.email,
-            account=account,
-            role=Role(invitation.role).label.lower(),
-            link=public_url(f"/dashboard/invitation/{token}"),
-        ),
-        now=now,
-    )
+    context = {
+        "sender": sender.email,
+        "account": " ".join(invitation.account.name.split()),
+        "role": invitation.get_role_display().lower(),
+        "link": public_url(f"/dashboard/invitation/{token}"),
+    }
+    mail_outbox.enqueue("accounts/mail/invitation", context, address=invitation.email, now=now)

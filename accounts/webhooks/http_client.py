@@ -146,16 +146,12 @@ def post(
         httpcore.ConnectionPool(ssl_context=ssl_context, network_backend=guard) as connections,
         connections.stream("POST", url, headers=list(headers.items()), content=body) as response,
     ):
-        response_headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
-        }
-        is_retry_after_valid = response.status in (429, 503)
+        response_headers = {name.lower(): value.decode("latin-1") for name, value in response.headers}
+        retry_after = response_headers.get(b"retry-after") if response.status in (429, 503) else None
         return Outcome(
             status=response.status,
             answer=read_start(response),
-            retry_after=parse_retry_after(response_headers.get("retry-after"), now=now)
-            if is_retry_after_valid
-            else None,
+            retry_after=parse_retry_after(retry_after, now=now),
         )
 
 

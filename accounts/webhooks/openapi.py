@@ -54,6 +54,7 @@ EXPORT = {
         "status": {"enum": ["succeeded", "failed", "cancelled"]},
     },
 }
+SCHEMAS = {"webhook": PING, "export": EXPORT}
 
 
 def build_webhooks_section() -> dict[str, Any]:
@@ -62,14 +63,15 @@ def build_webhooks_section() -> dict[str, Any]:
 
 
 def build_operation(kind: EventType, description: str) -> dict[str, Any]:
-    """Return the operation of one event type."""
+    """Return the operation of one event type. `data` is the whole record as the API returns it."""
+    noun = kind.value.partition(".")[0]
     body = {
         "type": "object",
         "required": ["type", "timestamp", "data"],
         "properties": {
             "type": {"const": kind.value},
             "timestamp": {"type": "string", "format": "date-time", "description": "The time of the event, UTC."},
-            "data": get_record_schema(kind),
+            "data": SCHEMAS.get(noun, {"$ref": f"#/components/schemas/{noun.capitalize()}Record"}),
         },
     }
     return {
@@ -83,13 +85,3 @@ def build_operation(kind: EventType, description: str) -> dict[str, Any]:
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
         "responses": {status: {"description": about} for status, about in ANSWERS.items()},
     }
-
-
-def get_record_schema(kind: EventType) -> dict[str, Any]:
-    """Return the schema of `data`: the whole record as the API returns it."""
-    noun = kind.value.partition(".")[0]
-    if noun == "webhook":
-        return PING
-    if noun == "export":
-        return EXPORT
-    return {"$ref": f"#/components/schemas/{noun.capitalize()}Record"}
