@@ -1,6 +1,7 @@
 """Users and accounts in the back office."""
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
@@ -17,6 +18,12 @@ from accounts.sign_in import mfa_reset
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.large_tables import BoundedActions
 from framework.forms.domain_errors import errors_as_messages
+
+TYPE_LABELS = {
+    Authenticator.Type.TOTP: "authenticator app",
+    Authenticator.Type.WEBAUTHN: "passkey",
+    Authenticator.Type.RECOVERY_CODES: "recovery codes",
+}
 
 
 @admin.register(User)
@@ -46,8 +53,9 @@ class TablewireUserAdmin(BoundedActions, UserAdmin[User]):
     @admin.display(description="Second factor")
     def second_factor(self, person: User) -> SafeString | str:
         """The kinds of second factor and since when; never the secret."""
-        lines = ((line,) for line in mfa_reset.list_authenticators(person))
-        return format_html_join("", "<div>{}</div>", lines) or "not set up"
+        rows = Authenticator.objects.filter(user=person).order_by("created_at", "pk")
+        lines = ((TYPE_LABELS.get(row.type, row.type), f"{row.created_at:%Y-%m-%d}") for row in rows)
+        return format_html_join("", "<div>{}, since {}</div>", lines) or "not set up"
 
     @admin.action(description="Remove two-factor authentication", permissions=["change"])
     def remove_second_factor(self, request: HttpRequest, people: QuerySet[User]) -> HttpResponse | None:

@@ -12,7 +12,8 @@ from rest_framework.request import Request
 
 from accounts.api_keys import permissions
 from accounts.api_keys.cache import api_key_cache
-from accounts.models import ApiKey, Venue, is_api_key
+from accounts.models import ApiKey, Venue
+from accounts.models.api_keys import is_api_key
 from framework.django_internals import wrapped_request
 from framework.errors import ApiError, ErrorCode
 

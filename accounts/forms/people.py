@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from allauth.account.forms import SignupForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.validators import MaxLengthValidator
@@ -99,6 +100,17 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
             user, name=values["restaurant"], timezone=values["timezone"], currency=values["currency"]
         )
         one_time_secrets.store(request, key.text, of=key.row.venue.public_id, now=timezone.now())
+
+
+class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types
+    """The name of the passkey, and whether it replaces the password."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        name, passwordless = self.fields["name"], self.fields["passwordless"]
+        name.label, name.help_text, name.max_length = "Name", "To recognise it, for example: my phone.", 100
+        passwordless.label, passwordless.initial = "Passwordless sign-in", True
+        passwordless.help_text = "Sign in without the password. Clear this for a security key without a PIN."
 
 
 class PasswordForm(forms.Form):

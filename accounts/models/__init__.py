@@ -1,18 +1,12 @@
 """Users, accounts, venues, API keys, the request log, and the events and webhooks of a venue."""
 
 from accounts.models.api_keys import (
-    BASE62,
     OVERLAPS,
     ApiKey,
     ApiKeyChangeCounter,
-    CannotExtendExpiry,
-    CannotRotate,
     CreatedApiKey,
     Scope,
     all_scopes,
-    checksum,
-    digest,
-    is_api_key,
 )
 from accounts.models.counters import RecordCount
 from accounts.models.idempotency import IdempotentCall
@@ -23,15 +17,12 @@ from accounts.models.venues import Venue
 from accounts.models.webhooks import Event, EventType, WebhookDelivery, WebhookEndpoint
 
 __all__ = [
-    "BASE62",
     "OVERLAPS",
     "Account",
     "ApiCall",
     "ApiCallCount",
     "ApiKey",
     "ApiKeyChangeCounter",
-    "CannotExtendExpiry",
-    "CannotRotate",
     "CreatedApiKey",
     "Event",
     "EventType",
@@ -47,7 +38,4 @@ __all__ = [
     "WebhookDelivery",
     "WebhookEndpoint",
     "all_scopes",
-    "checksum",
-    "digest",
-    "is_api_key",
 ]

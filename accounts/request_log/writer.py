@@ -250,7 +250,7 @@ def to_row(entry: LogEntry) -> tuple[Any, ...]:
         parse_error_code(entry.answer),
         entry.duration_ms,
         entry.address,
-        redaction.redact_user_agent(entry.agent)[:200],
+        redaction.redact_text(entry.agent, redaction.USER_AGENT_PATTERNS)[:200],
         body if entry.status < 500 else "",
         answer if entry.status < 500 else "",
         entry.at,

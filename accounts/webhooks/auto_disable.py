@@ -9,9 +9,6 @@ from accounts import mail_outbox
 from accounts.models import Membership, User, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import delivery_queue
 from framework.api.urls import public_url
-from framework.db.locks import AdvisoryLock
-
-AUTO_DISABLE_LOCK = AdvisoryLock("webhook endpoint auto-disable")
 
 FAILURE_PERIOD = timedelta(days=5)
 # An endpoint without an attempt in this time is not failing: the longest retry delay is 24 hours and a tenth.
@@ -20,12 +17,9 @@ RECENT_ATTEMPT = timedelta(hours=30)
 
 def disable_failing_endpoints(*, now: datetime) -> int:
     """Disable the endpoints without a success in FAILURE_PERIOD; return how many."""
-    with AUTO_DISABLE_LOCK.session() as is_mine:
-        if not is_mine:
-            return 0
-        failing = WebhookEndpoint.objects.filter(disabled_at__isnull=True, failing_since__lte=now - FAILURE_PERIOD)
-        keys = failing.order_by("failing_since").values_list("pk", flat=True)
-        return sum(disable_failing_endpoint(key, now=now) for key in keys)
+    failing = WebhookEndpoint.objects.filter(disabled_at__isnull=True, failing_since__lte=now - FAILURE_PERIOD)
+    keys = failing.order_by("failing_since").values_list("pk", flat=True)
+    return sum(disable_failing_endpoint(key, now=now) for key in keys)
 
 
 def disable_failing_endpoint(key: UUID, *, now: datetime) -> bool:

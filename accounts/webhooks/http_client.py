@@ -128,7 +128,7 @@ def describe_error(error: Exception, *, timeout_s: float) -> str | None:
 
 
 def post(
-    destination: ssrf_guard.Destination,
+    url: httpcore.URL,
     headers: Mapping[str, str],
     body: bytes,
     *,
@@ -139,9 +139,6 @@ def post(
 ) -> Outcome:
     """Send the request on a connection of its own. Raises AddressForbidden, OSError and httpcore's errors."""
     guard = ssrf_guard.GuardedBackend(deadline=Deadline.after(timeout_s), resolver=resolver)
-    url = httpcore.URL(
-        scheme=destination.scheme, host=destination.host, port=destination.port, target=destination.target
-    )
     with (
         httpcore.ConnectionPool(ssl_context=ssl_context, network_backend=guard) as connections,
         connections.stream("POST", url, headers=list(headers.items()), content=body) as response,
