@@ -1,4 +1,4 @@
-"""Rights at a venue: members have those of their role, our own staff those of their back office permissions."""
+"""Rights at a venue (permissions.toml): of members by their role, of our own staff by back office permissions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import Account, Membership, Role, User, Venue
-from accounts.tenancy.staff_permissions import has_staff_permission
+from accounts.tenancy.staff_permissions import TABLES, has_staff_permission
 
 
 class Right(StrEnum):
@@ -27,26 +27,8 @@ class Right(StrEnum):
 
 
 RIGHTS_BY_ROLE: Mapping[Role, frozenset[Right]] = {
-    Role.OWNER: frozenset(Right),
-    Role.MANAGER: frozenset(Right) - {Right.ACCOUNT},
-    Role.HOST: frozenset({Right.ORDERS, Right.SOLD_OUT, Right.RESERVATIONS, Right.GUESTS}),
-    Role.KITCHEN: frozenset({Right.ORDERS, Right.SOLD_OUT}),
+    Role(role): frozenset(map(Right, rights)) for role, rights in TABLES["roles"].items()
 }
-# The back office permission that gives our own staff the same right.
-STAFF_PERMISSIONS: Mapping[Right, str] = {
-    Right.ORDERS: "orders.change_order",
-    Right.SOLD_OUT: "orders.change_menuitem",
-    Right.MENU: "orders.change_menu",
-    Right.RESERVATIONS: "reservations.change_reservation",
-    Right.GUESTS: "reservations.change_reservation",
-    Right.VENUE: "accounts.change_venue",
-    Right.DEVELOPERS: "accounts.change_apikey",
-    Right.DATA: "payments.view_payment",
-    Right.TEAM: "accounts.change_membership",
-    Right.ACCOUNT: "accounts.delete_account",
-}
-
-
 # Rights on the account as a whole, which a membership limited to some venues does not have.
 ACCOUNT_RIGHTS = frozenset({Right.DATA, Right.ACCOUNT})
 
@@ -93,6 +75,6 @@ def get_access(user: User, venue_id: UUID) -> Access | None:
     if not user.is_staff:
         return None
     rights = frozenset(
-        right for right, permission in STAFF_PERMISSIONS.items() if has_staff_permission(user, permission)
+        Right(right) for right, permission in TABLES["staff"].items() if has_staff_permission(user, permission)
     )
     return Access(user, venue, None, rights) if rights else None

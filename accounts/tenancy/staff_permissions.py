@@ -1,55 +1,29 @@
 """Permissions of our own staff in the back office, by the name of their group.
 
-A migration creates the groups, and superusers assign users to them. The permissions of each group are in code, so that
-a deployment changes them and no rows have to be synchronised.
+A migration creates the groups, and superusers assign users to them. The permissions of each group are in
+permissions.toml, so that a deployment changes them and no rows have to be synchronised.
 """
 
-from collections.abc import Mapping
+import tomllib
 from functools import cache
+from pathlib import Path
 
 from django.apps import apps
 from django.contrib.auth.backends import ModelBackend
 
 from accounts.models import User
 
-DATA_EDITOR, FINANCE, SUPPORT = "Data editor", "Finance", "Support"
-
-VIEW = ("view",)
-EDIT = ("view", "add", "change")
-# The verbs of models that differ from those of their app.
-Verbs = Mapping[str, tuple[str, ...]]
-
-# By group: app, the verbs of its models, and the models with other verbs.
-GROUPS: Mapping[str, Mapping[str, tuple[tuple[str, ...], Verbs]]] = {
-    DATA_EDITOR: {
-        "catalogue": (
-            EDIT,
-            dict.fromkeys(("export", "exportpart", "flowrule", "listing", "flowslot", "flowbooking"), VIEW),
-        ),
-    },
-    FINANCE: {
-        "payments": (EDIT, {}),
-        "accounts": ((), dict.fromkeys(("account", "user", "venue"), VIEW)),
-        "catalogue": ((), dict.fromkeys(("export", "exportpart"), VIEW)),
-    },
-    SUPPORT: {
-        "accounts": (VIEW, dict.fromkeys(("apikey", "webhookdelivery"), ("view", "change"))),
-        "orders": (VIEW, {"order": ("view", "change")}),
-        "reservations": (VIEW, {}),
-        "catalogue": (VIEW, {}),
-        "payments": (VIEW, dict.fromkeys(("product", "price", "plan", "tierterms", "audit", "revenue"), ())),
-    },
-}
+TABLES = tomllib.loads(Path(__file__).with_name("permissions.toml").read_text())
 
 
 @cache
 def get_group_permissions(name: str) -> frozenset[str]:
     """Return the permissions of a group; none for an unknown name."""
     return frozenset(
-        f"{app}.{verb}_{model.__name__.lower()}"
-        for app, (verbs, exceptions) in GROUPS.get(name, {}).items()
+        f"{app}.{verb}_{model._meta.model_name}"
+        for app, verbs in TABLES["groups"].get(name, {}).items()
         for model in apps.get_app_config(app).get_models()
-        for verb in exceptions.get(model.__name__.lower(), verbs)
+        for verb in verbs.get(model._meta.model_name, verbs.get("*", ()))
     )
 
 
