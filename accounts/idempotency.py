@@ -136,16 +136,11 @@ def respond_once(request: Request, *, scope: str, effect: Callable[[], HttpRespo
     )
 
 
-def is_always_valid(_: StoredResponse) -> bool:
-    """Accept every stored response."""
-    return True
-
-
 def run_once(
     call: IdempotentRequest,
     effect: Callable[[], StoredResponse],
     *,
-    is_valid: Callable[[StoredResponse], bool] = is_always_valid,
+    is_valid: Callable[[StoredResponse], bool] | None = None,
 ) -> StoredResponse:
     """Return the response to this request, whose effect runs once; see `respond_once`.
 
@@ -157,7 +152,7 @@ def run_once(
         row_id = claim(call, now=now)
         if row_id is None:
             stored = read_stored_response(call)
-            if is_valid(stored):
+            if is_valid is None or is_valid(stored):
                 return stored
             rows = IdempotentCall.objects.filter(scope=call.scope, key=call.key)
             rows.update(created_at=now)

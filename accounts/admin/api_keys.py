@@ -9,7 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts.admin.venue_scoping import VenueScopedAdmin
-from accounts.models import OVERLAPS, ApiKey, Scope
+from accounts.models import ApiKey, Scope
+from accounts.models.api_keys import OVERLAPS, ApiKeys
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.forms.domain_errors import errors_as_messages, errors_on_form
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
@@ -77,8 +78,7 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
         """The venue is fixed, and history is read-only. Only our own staff may change the rate limit."""
         fixed = ["masked", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
-        fixed = fixed if self.is_staff_request(request) else ["allowance", *fixed]
-        return ["venue", *fixed] if obj else fixed
+        return [*(["venue"] if obj else []), *([] if self.is_staff_request(request) else ["allowance"]), *fixed]
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         names = [name for name in KeyForm.Meta.fields if name != "allowance" or self.is_staff_request(request)]
@@ -87,10 +87,6 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     @admin.display(description="key", ordering="start")
     def masked(self, key: ApiKey) -> str:
         return key.masked
-
-    @admin.display(description="id")
-    def public_id(self, key: ApiKey) -> str:
-        return key.public_id
 
     @admin.display
     def state(self, key: ApiKey) -> str:
@@ -125,7 +121,7 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
         keys = ApiKey.objects.filter(family__in=queryset.order_by().values("family"))
         return self.revoke_confirmed(request, keys, action="revoke_families")
 
-    def revoke_confirmed(self, request: HttpRequest, keys: QuerySet[ApiKey], *, action: str) -> HttpResponse | None:
+    def revoke_confirmed(self, request: HttpRequest, keys: ApiKeys, *, action: str) -> HttpResponse | None:
         """Ask for confirmation, then revoke. Keys that were already revoked keep their time."""
         if "confirmed" in request.POST:
             self.message_user(request, f"{keys.revoke(now=timezone.now())} revoked.", messages.SUCCESS)

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts.admin.row_history import RowHistoryAdmin
 from accounts.models import User
 from accounts.tenancy.auth_backends import ADMIN_PERMISSIONS_BY_ROLE, get_permitted_venues
-from accounts.tenancy.staff_permissions import has_staff_permission
+from accounts.tenancy.permissions import has_staff_permission
 
 VERBS = ("view", "add", "change", "delete")
 

@@ -23,6 +23,7 @@ from accounts.webhooks import endpoints, http_client, signing_secrets, ssrf_guar
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin
+from framework.encryption import CannotDecrypt
 from framework.forms.domain_errors import errors_as_messages
 from framework.public_ids import decode
 
@@ -222,7 +223,8 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
 
     venue_path = "endpoint__venue"
     list_display = [
-        *("event_public_id", "type", "endpoint", "state", "last_status", "attempts", "next_attempt_at", "created_at"),
+        *("event_public_id", "event__type", "endpoint", "state", "last_status", "attempts", "next_attempt_at"),
+        "created_at",
     ]
     list_select_related = ["event", "endpoint"]
     list_filter = ["state"]
@@ -251,10 +253,6 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     def event_public_id(self, delivery: WebhookDelivery) -> str:
         return delivery.event.public_id
 
-    @admin.display(description="Type")
-    def type(self, delivery: WebhookDelivery) -> str:
-        return delivery.event.type
-
     @admin.display(description="Last response", empty_value="none")
     def answer(self, delivery: WebhookDelivery) -> SafeString | None:
         return format_html("<pre>{}</pre>", delivery.last_response) if delivery.last_response else None
@@ -263,8 +261,8 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     def headers(self, delivery: WebhookDelivery) -> SafeString:
         try:
             headers = http_client.build_headers(delivery.event, delivery.endpoint, now=timezone.now())
-        except signing_secrets.SecretUnreadable as error:
-            return format_html("<p>{}</p>", f"The request cannot be signed: {error}.")
+        except CannotDecrypt:
+            return format_html("<p>{}</p>", f"The request cannot be signed: {signing_secrets.UNREADABLE}.")
         return format_html("<pre>{}</pre>", "\n".join(f"{name}: {value}" for name, value in headers.items()))
 
     @admin.display(description="Body")
@@ -324,20 +322,14 @@ class EventAdmin(VenueScopedAdmin, ReadOnlyAdmin):
 
 def format_deliveries(rows: Iterable[WebhookDelivery]) -> SafeString:
     """Return the deliveries, one per line with a link."""
-    return format_html_join(
-        "",
-        '<div><a href="{}">{}</a> {} {} {}</div>',
+    lines = (
         (
-            (
-                reverse("admin:accounts_webhookdelivery_change", args=[row.pk]),
-                format_time(row.created_at),
-                row.event.type,
-                row.state,
-                row.last_status or row.last_error,
-            )
-            for row in rows
-        ),
+            reverse("admin:accounts_webhookdelivery_change", args=[row.pk]),
+            *(format_time(row.created_at), row.event.type, row.state, row.last_status or row.last_error),
+        )
+        for row in rows
     )
+    return format_html_join("", '<div><a href="{}">{}</a> {} {} {}</div>', lines)
 
 
 def format_time(at: datetime) -> str:

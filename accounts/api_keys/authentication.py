@@ -44,14 +44,10 @@ class InactiveApiKey(Unauthorized):
 
 
 class ExpiredApiKey(InactiveApiKey):
-    """The key has expired."""
-
     code = ErrorCode.EXPIRED_API_KEY
 
 
 class RevokedApiKey(InactiveApiKey):
-    """The key was revoked."""
-
     code = ErrorCode.REVOKED_API_KEY
 
 

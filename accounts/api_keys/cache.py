@@ -14,8 +14,8 @@ from datetime import datetime
 from cachetools import TTLCache
 from django.db import DatabaseError
 
-from accounts.models import ApiKey, ApiKeyChangeCounter
-from accounts.models.api_keys import MINUTE, digest, is_api_key
+from accounts.models import ApiKey
+from accounts.models.api_keys import MINUTE, ApiKeyChangeCounter, digest, is_api_key
 from framework.django_internals import copy_row
 
 logger = logging.getLogger("tablewire.api")

@@ -5,7 +5,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from accounts.models import ApiKey, CreatedApiKey, Venue
+from accounts.models import ApiKey, Venue
+from accounts.models.api_keys import CreatedApiKey
 from framework.errors import InvalidRequest
 
 # Each key family has a rate limit of its own, so this bounds the rate of a venue.

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from accounts.api_keys import create, one_time_secrets, usage
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.models import OVERLAPS, ApiKey, CreatedApiKey, Scope, all_scopes
-from accounts.models.api_keys import PREFIX
+from accounts.models import ApiKey, Scope
+from accounts.models.api_keys import OVERLAPS, PREFIX, CreatedApiKey, all_scopes
 from accounts.tenancy.permissions import Right
 from framework.api.urls import public_url
 from framework.forms.domain_errors import errors_on_form

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from accounts import onboarding
@@ -19,7 +20,7 @@ from accounts.models import ApiCallCount, ApiKey, Event, EventType, User, Venue
 from accounts.onboarding import build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.api.urls import public_url
-from framework.charts import BarChart, Column, Layout, bar_chart
+from framework.charts import Column, Layout, bar_chart
 from framework.public_ids import encode
 
 DAYS = 30
@@ -56,7 +57,7 @@ class CallCounts:
     @property
     def text(self) -> str:
         """The counts in words."""
-        text = f"{self.name}: {self.calls} call{'' if self.calls == 1 else 's'}"
+        text = f"{self.name}: {self.calls} call{pluralize(self.calls)}"
         if self.client_errors or self.server_errors:
             text += f", {self.client_errors} refused (4xx), {self.server_errors} failed (5xx)"
         return text
@@ -65,20 +66,8 @@ class CallCounts:
     def column(self) -> Column:
         """Answered calls at the bottom, then refused and failed ones."""
         answered = max(self.calls - self.client_errors - self.server_errors, 0)
-        parts = (("a", answered), ("c", self.client_errors), ("b", self.server_errors))
-        return Column(self.text, self.label, [(style, number) for style, number in parts if number])
-
-
-@dataclass(frozen=True, slots=True)
-class CallChart:
-    """A chart of calls, the counts that it shows, and their sums."""
-
-    title: str
-    counts: Sequence[CallCounts]
-    chart: BarChart
-    total: int
-    client_errors: int
-    server_errors: int
+        parts = {"a": answered, "c": self.client_errors, "b": self.server_errors}
+        return Column(self.text, self.label, [part for part in parts.items() if part[1]])
 
 
 @login_required
@@ -125,7 +114,7 @@ def welcome(request: PageRequest) -> HttpResponse:
     return render(request, "dashboard/onboarding.html", context)
 
 
-def chart_calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
+def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
     """Charts of the last 24 hours by hour, and of 30 days by the venue's day. One query of at most 721 rows."""
     zone = ZoneInfo(venue.timezone)
     this_hour = now.replace(minute=0, second=0, microsecond=0)
@@ -149,16 +138,16 @@ def chart_calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
     )
 
 
-def build_chart(title: str, counts: Sequence[CallCounts]) -> CallChart:
-    """Return a chart of these counts, from left to right."""
-    return CallChart(
-        title,
-        counts,
-        bar_chart([count.column for count in counts], CHART, whole_numbers=True),
-        total=sum(count.calls for count in counts),
-        client_errors=sum(count.client_errors for count in counts),
-        server_errors=sum(count.server_errors for count in counts),
-    )
+def build_chart(title: str, counts: Sequence[CallCounts]) -> dict[str, Any]:
+    """Return a chart of these counts, from left to right, with their sums."""
+    return {
+        "title": title,
+        "counts": counts,
+        "chart": bar_chart([count.column for count in counts], CHART, whole_numbers=True),
+        "total": sum(count.calls for count in counts),
+        "client_errors": sum(count.client_errors for count in counts),
+        "server_errors": sum(count.server_errors for count in counts),
+    }
 
 
 def list_activities(access: Access) -> Iterator[dict[str, Any]]:
@@ -178,13 +167,6 @@ def list_activities(access: Access) -> Iterator[dict[str, Any]]:
             subject = f"Reservation {code}" if code else "A reservation"
             subject += f" for {party}" if party else ""
             url = build_venue_url("reservation", access, reservation=encode("res", key)) if key else ""
-        description = DESCRIPTIONS[kind][0]
-        yield {"subject": subject, "description": description, "by": format_actor(actor), "at": at, "url": url}
-
-
-def format_actor(actor: str) -> str:
-    """Return who did it, as text; "" for the system."""
-    kind, _, name = actor.partition(":")
-    if kind == "key":
-        return f"by API key {name}…"
-    return {"staff": f"by {name}", "guest": "by the guest"}.get(kind, "")
+        actor_kind, _, name = actor.partition(":")
+        by = {"key": f"by API key {name}…", "staff": f"by {name}", "guest": "by the guest"}.get(actor_kind, "")
+        yield {"subject": subject, "description": DESCRIPTIONS[kind][0], "by": by, "at": at, "url": url}

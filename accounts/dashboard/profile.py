@@ -64,8 +64,7 @@ def delete_user(request: HttpRequest) -> HttpResponse:
         closure.delete_user(user, now=timezone.now())
         logout(request)
         messages.success(request, "Your account was deleted.")
-        return redirect("account_login")
-    return redirect("profile")
+    return redirect("profile" if request.user.is_authenticated else "account_login")
 
 
 def list_memberships(user: User) -> QuerySet[Membership]:

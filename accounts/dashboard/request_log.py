@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -162,18 +163,12 @@ def show_request(request: PageRequest, call: str) -> HttpResponse:
 
 
 def build_curl_command(call: ApiCall) -> str:
-    """Return the request as a curl command without its API key."""
+    """Return the request as a curl command without its API key; JSON on one line."""
     path = f"{call.path}?{call.query}" if call.query else call.path
     words = ["curl", "-X", call.method] if call.method not in ("GET", "HEAD") else ["curl"]
     line = shlex.join([*words, public_url(path)]) + ' \\\n  -H "Authorization: Bearer $API_KEY"'
-    if call.body:
-        line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(format_one_line(call.body))}"
+    if body := call.body:
+        with suppress(ValueError):
+            body = json.dumps(json.loads(body), ensure_ascii=False)
+        line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(body)}"
     return line
-
-
-def format_one_line(body: str) -> str:
-    """Return JSON on one line, and any other text unchanged."""
-    try:
-        return json.dumps(json.loads(body), ensure_ascii=False)
-    except ValueError:
-        return body

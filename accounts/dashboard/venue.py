@@ -25,7 +25,7 @@ SECTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "guests": ("Booking page", ("is_bookable_online", "proves_guests")),
 }
-FORMS: Mapping[str, type[SettingsForm]] = {
+FORMS: Mapping[str, type[Any]] = {
     name: modelform_factory(Venue, form=SettingsForm, fields=fields) for name, (_, fields) in SECTIONS.items()
 }
 

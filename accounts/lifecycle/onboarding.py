@@ -2,7 +2,8 @@
 
 from django.db import transaction
 
-from accounts.models import Account, ApiKey, CreatedApiKey, Membership, Role, User, Venue
+from accounts.models import Account, ApiKey, Membership, Role, User, Venue
+from accounts.models.api_keys import CreatedApiKey
 from framework.errors import InvalidRequest
 
 # Leaves room for " (sandbox)" in the column.

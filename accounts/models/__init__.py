@@ -1,13 +1,6 @@
 """Users, accounts, venues, API keys, the request log, and the events and webhooks of a venue."""
 
-from accounts.models.api_keys import (
-    OVERLAPS,
-    ApiKey,
-    ApiKeyChangeCounter,
-    CreatedApiKey,
-    Scope,
-    all_scopes,
-)
+from accounts.models.api_keys import ApiKey, Scope
 from accounts.models.counters import RecordCount
 from accounts.models.idempotency import IdempotentCall
 from accounts.models.outgoing_mail import OutgoingMail
@@ -17,13 +10,10 @@ from accounts.models.venues import Venue
 from accounts.models.webhooks import Event, EventType, WebhookDelivery, WebhookEndpoint
 
 __all__ = [
-    "OVERLAPS",
     "Account",
     "ApiCall",
     "ApiCallCount",
     "ApiKey",
-    "ApiKeyChangeCounter",
-    "CreatedApiKey",
     "Event",
     "EventType",
     "IdempotentCall",
@@ -37,5 +27,4 @@ __all__ = [
     "Venue",
     "WebhookDelivery",
     "WebhookEndpoint",
-    "all_scopes",
 ]

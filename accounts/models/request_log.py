@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from accounts.models.api_keys import ApiKey
 from accounts.models.venues import Venue
-from framework.public_ids import encode
+from framework.public_ids import PublicId
 
 
 class ApiCalls(models.QuerySet["ApiCall"]):
@@ -52,6 +52,8 @@ class ApiCall(models.Model):
 
     objects = ApiCalls.as_manager()
 
+    public_id = PublicId("req")
+
     class Meta:
         verbose_name = "API call"
         indexes = [
@@ -70,10 +72,6 @@ class ApiCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.method} {self.path} {self.status}"
-
-    @property
-    def public_id(self) -> str:
-        return encode("req", self.pk)
 
 
 class ApiCallCount(models.Model):

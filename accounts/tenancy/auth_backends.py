@@ -11,8 +11,7 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Q, Value
 
 from accounts.models import Membership, Role, User, Venue
-from accounts.tenancy.permissions import RIGHTS_BY_ROLE
-from accounts.tenancy.staff_permissions import TABLES, get_staff_permissions, has_staff_permission
+from accounts.tenancy.permissions import RIGHTS_BY_ROLE, TABLES, get_staff_permissions, has_staff_permission
 
 ADMIN_PERMISSIONS_BY_ROLE: Mapping[Role, frozenset[str]] = {
     role: frozenset(

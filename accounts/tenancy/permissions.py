@@ -1,14 +1,24 @@
-"""Rights at a venue (permissions.toml): of members by their role, of our own staff by back office permissions."""
+"""Rights at a venue (permissions.toml): of members by their role, of our own staff by back office permissions.
 
+Our own staff have the permissions of their groups. A migration creates the groups, and superusers assign users to
+them. What a group may do is in permissions.toml: a deployment changes it, and no rows have to be synchronised.
+"""
+
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from functools import cache
+from pathlib import Path
 from uuid import UUID
 
+from django.apps import apps
+from django.contrib.auth.backends import ModelBackend
 from django.db.models import Q
 
 from accounts.models import Account, Membership, Role, User, Venue
-from accounts.tenancy.staff_permissions import TABLES, has_staff_permission
+
+TABLES = tomllib.loads(Path(__file__).with_name("permissions.toml").read_text())
 
 
 class Right(StrEnum):
@@ -78,3 +88,34 @@ def get_access(user: User, venue_id: UUID) -> Access | None:
         Right(right) for right, permission in TABLES["staff"].items() if has_staff_permission(user, permission)
     )
     return Access(user, venue, None, rights) if rights else None
+
+
+@cache
+def get_group_permissions(name: str) -> frozenset[str]:
+    """Return the permissions of a group; none for an unknown name."""
+    return frozenset(
+        f"{app}.{verb}_{model._meta.model_name}"
+        for app, verbs in TABLES["groups"].get(name, {}).items()
+        for model in apps.get_app_config(app).get_models()
+        for verb in verbs.get(model._meta.model_name, verbs.get("*", ()))
+    )
+
+
+def get_staff_permissions(user: User) -> frozenset[str]:
+    """Return the permissions of the user's groups, and those that a superuser assigned; none for non-staff.
+
+    At most three queries, cached on `user`.
+    """
+    if not (user.is_active and user.is_staff):
+        return frozenset()
+    permissions: frozenset[str] | None = user.__dict__.get("_staff_permissions")
+    if permissions is None:
+        groups = user.groups.values_list("name", flat=True)
+        of_groups = frozenset[str]().union(*map(get_group_permissions, groups))
+        permissions = user.__dict__["_staff_permissions"] = of_groups | ModelBackend().get_all_permissions(user)
+    return permissions
+
+
+def has_staff_permission(user: User, permission: str) -> bool:
+    """Whether the user has this permission at all venues, as a superuser or as our staff."""
+    return user.is_active and (user.is_superuser or permission in get_staff_permissions(user))

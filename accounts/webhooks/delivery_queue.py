@@ -7,6 +7,7 @@ neither lock.
 import enum
 import random
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -31,15 +32,8 @@ class Pace(enum.Enum):
 
 # The delay after each attempt until the next one; the first attempt is immediate.
 SCHEDULE = (
-    timedelta(seconds=5),
-    timedelta(minutes=5),
-    timedelta(minutes=30),
-    timedelta(hours=2),
-    timedelta(hours=5),
-    timedelta(hours=10),
-    timedelta(hours=14),
-    timedelta(hours=20),
-    timedelta(hours=24),
+    *(timedelta(seconds=5), timedelta(minutes=5), timedelta(minutes=30)),
+    *(timedelta(hours=hours) for hours in (2, 5, 10, 14, 20, 24)),
 )
 MAX_ATTEMPTS = len(SCHEDULE) + 1
 JITTER = 0.1
@@ -68,7 +62,8 @@ def claim_due(*, limit: int, now: datetime, pace: Pace | None = None) -> list[We
         endpoints = _lock_endpoints(cursor, limit=limit, now=now, is_slow=pace and pace is Pace.SLOW)
         if not endpoints:
             return []
-        cursor.execute(LEASE_DELIVERIES, IN_FLIGHT_LIMITS | {"now": now, "until": now + LEASE, "endpoints": endpoints})
+        values: dict[str, Any] = {"now": now, "until": now + LEASE, "endpoints": endpoints}
+        cursor.execute(LEASE_DELIVERIES, IN_FLIGHT_LIMITS | values)
         claimed = [row[0] for row in cursor.fetchall()]
         rows = WebhookDelivery.objects.filter(pk__in=claimed).select_related("event", "endpoint")
         return list(rows.order_by("created_at", "pk"))
@@ -81,7 +76,7 @@ def has_due(*, now: datetime) -> bool:
 
 
 def _lock_endpoints(cursor: CursorWrapper, *, limit: int, now: datetime, is_slow: bool | None = None) -> list[UUID]:
-    values = {"now": now, "slow_since": now - SLOW_AFTER, "limit": limit, "is_slow": is_slow}
+    values: dict[str, Any] = {"now": now, "slow_since": now - SLOW_AFTER, "limit": limit, "is_slow": is_slow}
     cursor.execute(LOCK_ENDPOINTS, IN_FLIGHT_LIMITS | values)
     return [row[0] for row in cursor.fetchall()]
 

@@ -15,6 +15,7 @@ from standardwebhooks import Webhook
 
 from accounts.models import Event, WebhookEndpoint
 from accounts.webhooks import signing_secrets, ssrf_guard
+from framework.encryption import CannotDecrypt
 from framework.errors import InvalidRequest
 from framework.resilience.deadline import Deadline
 
@@ -58,25 +59,23 @@ def render_body(event: Event) -> bytes:
 
 
 def build_headers(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> dict[str, str]:
-    """Return the headers of an attempt at this time. Raises SecretUnreadable."""
+    """Return the headers of an attempt at this time. Raises CannotDecrypt.
+
+    The signatures are those of the secret and, after a rotation, of the previous one.
+    """
+    keys = [signing_secrets.decrypt(endpoint.secret)]
+    if endpoint.old_secret is not None and endpoint.old_secret_until is not None and now < endpoint.old_secret_until:
+        # The signature by the current secret is enough if the previous one cannot be decrypted.
+        with suppress(CannotDecrypt):
+            keys.append(signing_secrets.decrypt(endpoint.old_secret))
+    text = render_body(event).decode()
     return {
         "content-type": "application/json",
         "user-agent": USER_AGENT,
         "webhook-id": event.public_id,
         "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": sign(event, endpoint, now=now),
+        "webhook-signature": " ".join(Webhook(key).sign(event.public_id, now.astimezone(UTC), text) for key in keys),
     }
-
-
-def sign(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> str:
-    """Return the signatures by the secret and, after a rotation, by the previous one. Raises SecretUnreadable."""
-    keys = [signing_secrets.decrypt(endpoint.secret)]
-    if endpoint.old_secret is not None and endpoint.old_secret_until is not None and now < endpoint.old_secret_until:
-        # The signature by the current secret is enough if the previous one cannot be decrypted.
-        with suppress(signing_secrets.SecretUnreadable):
-            keys.append(signing_secrets.decrypt(endpoint.old_secret))
-    text = render_body(event).decode()
-    return " ".join(Webhook(key).sign(event.public_id, now.astimezone(UTC), text) for key in keys)
 
 
 def send(
@@ -118,7 +117,9 @@ def describe_error(error: Exception, *, timeout_s: float) -> str | None:
             return f"no answer within {timeout_s:g} s"
         case InvalidRequest():
             return error.message
-        case signing_secrets.SecretUnreadable() | ssrf_guard.AddressForbidden():
+        case CannotDecrypt():
+            return signing_secrets.UNREADABLE
+        case ssrf_guard.AddressForbidden():
             return str(error)
         case ssl.SSLError():
             return f"TLS: {error.reason or error}"

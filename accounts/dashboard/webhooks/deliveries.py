@@ -5,18 +5,19 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 from django.http import Http404, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts.api_keys import one_time_secrets
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.dashboard.webhooks.endpoints import build_since_form, get_delivery, get_endpoint
+from accounts.dashboard.webhooks.endpoints import SinceForm, get_endpoint
 from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints, http_client
@@ -36,17 +37,13 @@ class FilterForm(forms.Form):
         label="Event", choices=[("", "All"), *[(kind.value, kind.value) for kind in EventType]], required=False
     )
 
-    def get_filters(self) -> dict[str, str]:
-        """Return the filters by model column."""
-        self.is_valid()
-        columns = {"state": "state", "type": "event__type"}
-        return {column: self.cleaned_data[name] for name, column in columns.items() if self.cleaned_data.get(name)}
-
 
 def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
     """Return the context of a page, newest first, after the delivery `before`. One or two queries."""
     form = FilterForm(query)
-    conditions = form.get_filters()
+    form.is_valid()
+    columns = {"state": "state", "type": "event__type"}
+    conditions = {columns[name]: value for name, value in form.cleaned_data.items() if value}
     rows = WebhookDelivery.objects.filter(endpoint=endpoint).order_by("-created_at", "-pk")
     if before := query.get("before"):
         try:
@@ -90,10 +87,19 @@ def show_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
     if request.headers.get("HX-Request") == "true":
         return render(request, "accounts/webhook_rows.html", context | {"is_partial": True})
     now = timezone.now()
-    secret = one_time_secrets.take(request, of=row.public_id, now=now)
-    is_rotating = bool(row.old_secret_until and row.old_secret_until > now)
-    context |= {"secret": secret, "resend_form": build_since_form(now, request), "is_rotating": is_rotating}
+    week_ago = (now - timedelta(days=7)).astimezone(ZoneInfo(request.access.venue.timezone))
+    context |= {
+        "secret": one_time_secrets.take(request, of=row.public_id, now=now),
+        "resend_form": SinceForm(initial={"since": week_ago.replace(tzinfo=None)}),
+        "is_rotating": bool(row.old_secret_until and row.old_secret_until > now),
+    }
     return render(request, "accounts/webhook.html", context)
+
+
+def get_delivery(request: PageRequest, endpoint: str, delivery: UUID) -> WebhookDelivery:
+    """Return the delivery of this endpoint and venue with its event. Raises Http404."""
+    rows = WebhookDelivery.objects.select_related("event", "endpoint")
+    return get_object_or_404(rows, endpoint=get_endpoint(request, endpoint), pk=delivery)
 
 
 @page(Right.DEVELOPERS, section="webhooks")

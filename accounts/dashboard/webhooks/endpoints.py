@@ -1,9 +1,5 @@
 """Webhook endpoint pages: create, edit, rotate, disable and delete."""
 
-from datetime import datetime, timedelta
-from uuid import UUID
-from zoneinfo import ZoneInfo
-
 from django import forms
 from django.contrib import messages
 from django.db.models import OuterRef, Subquery
@@ -166,15 +162,3 @@ def delete_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
         messages.success(request, f"Deleted: {row.url}")
         return redirect("webhooks", venue=request.access.venue.public_id)
     return render(request, "accounts/webhook_remove.html", {"endpoint": row})
-
-
-def build_since_form(now: datetime, request: PageRequest) -> SinceForm:
-    """Return the form with a week ago as the default."""
-    week_ago = (now - timedelta(days=7)).astimezone(ZoneInfo(request.access.venue.timezone))
-    return SinceForm(initial={"since": week_ago.replace(tzinfo=None)})
-
-
-def get_delivery(request: PageRequest, endpoint: str, delivery: UUID) -> WebhookDelivery:
-    """Return the delivery of this endpoint and venue with its event. Raises Http404."""
-    rows = WebhookDelivery.objects.select_related("event", "endpoint")
-    return get_object_or_404(rows, endpoint=get_endpoint(request, endpoint), pk=delivery)

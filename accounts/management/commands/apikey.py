@@ -11,7 +11,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 
-from accounts.models import OVERLAPS, ApiKey, CreatedApiKey, Scope, Venue, all_scopes
+from accounts.models import ApiKey, Scope, Venue
+from accounts.models.api_keys import OVERLAPS, CreatedApiKey, all_scopes
 from framework.errors import ApiError
 
 SHOWN_ONCE = "Keep the key now: it is not shown again."

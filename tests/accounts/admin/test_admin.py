@@ -15,8 +15,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Account, ApiKey, Membership, User, Venue, all_scopes
-from accounts.models.api_keys import CannotExtendExpiry
+from accounts.models import Account, ApiKey, Membership, User, Venue
+from accounts.models.api_keys import CannotExtendExpiry, all_scopes
 from tests.support import builders
 from tests.support.html import form_of
 
