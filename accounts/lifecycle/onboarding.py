@@ -36,11 +36,6 @@ def create_account(user: User, *, name: str, timezone: str, currency: str) -> Cr
         return ApiKey.create(sandbox, name="First key")
 
 
-def get_first_venue(user: User) -> Venue | None:
-    """Return the venue where a new user starts: the oldest sandbox, or None without a membership."""
-    return Venue.objects.for_member(user).order_by("-is_sandbox", "created_at", "id").first()
-
-
 def add_venue(account: Account, *, name: str, timezone: str, currency: str, is_sandbox: bool) -> Venue:
     """Add a venue to an account. Raises TooManyVenues."""
     with transaction.atomic():

@@ -11,8 +11,7 @@ from django.shortcuts import resolve_url
 from django.utils import timezone
 
 from accounts import mail_outbox
-from accounts.lifecycle import onboarding
-from accounts.models import User
+from accounts.models import User, Venue
 from framework.api.rate_limits.client_ip import client_ip
 from framework.encryption import CannotDecrypt, decrypt, encrypt
 
@@ -33,7 +32,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return client_ip(request) or "0.0.0.0"  # noqa: S104  # not a bind address
 
     def get_signup_redirect_url(self, request: HttpRequest) -> str:
-        venue = onboarding.get_first_venue(request.user) if isinstance(request.user, User) else None
+        # A new user starts in the oldest sandbox.
+        venues = Venue.objects.for_member(request.user) if isinstance(request.user, User) else Venue.objects.none()
+        venue = venues.order_by("-is_sandbox", "created_at", "id").first()
         return resolve_url("welcome", venue=venue.public_id) if venue else resolve_url("dashboard")
 
 

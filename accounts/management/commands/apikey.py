@@ -20,6 +20,7 @@ DURATION = re.compile(r"([1-9][0-9]{0,4})([hd])")
 # The maximum of the 32-bit column.
 MAX_ALLOWANCE = 2**31 - 1
 OVERLAP_CHOICES = dict(zip(("0", "1h", "24h", "7d"), OVERLAPS, strict=True))
+TIMES = ("created_at", "expires_at", "revoked_at", "last_used_at")
 COLUMNS = ("id", "key", "state", "venue", "name", "allowance", "scopes", "expires_at", "last_used_at")
 
 
@@ -172,10 +173,7 @@ def serialize_key(key: ApiKey, now: datetime) -> dict[str, Any]:
         "name": key.name,
         "allowance": key.allowance,
         "scopes": key.scopes,
-        "created_at": format_time(key.created_at),
-        "expires_at": format_time(key.expires_at),
-        "revoked_at": format_time(key.revoked_at),
-        "last_used_at": format_time(key.last_used_at),
+        **{name: format_time(getattr(key, name)) for name in TIMES},
         "last_used_ip": key.last_used_ip,
         "family": str(key.family),
     }
