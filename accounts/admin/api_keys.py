@@ -88,7 +88,6 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     def masked(self, key: ApiKey) -> str:
         return key.masked
 
-    @admin.display
     def state(self, key: ApiKey) -> str:
         return key.state(timezone.now())
 

@@ -116,9 +116,9 @@ class Command(BaseCommand):
         else:
             self.stdout.write(created.text)
             end = f", until {format_time(row.expires_at)}" if row.expires_at else ""
-            lines = [f"{row.public_id}, for {row.venue.name}: {row.allowance} requests an hour{end}."]
-            for line in [*lines, f"It may {', '.join(row.scopes)}.", *more]:
-                # A terminal shows errors in red, and this is none.
+            about = f"{row.public_id}, for {row.venue.name}: {row.allowance} requests an hour{end}."
+            for line in (about, f"It may {', '.join(row.scopes)}.", *more):
+                # Without a style: a terminal shows errors in red, and this is none.
                 self.stderr.write(line, str)
         self.stderr.write(SHOWN_ONCE, self.style.WARNING)
 
