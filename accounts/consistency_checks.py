@@ -13,6 +13,7 @@ from django.db.models import Model
 from accounts.models import IdempotentCall
 from accounts.models.venues import PREFIX as VENUE
 from framework.consistency import Checks, Finding, query
+from framework.db.sql_files import read_sql
 from framework.public_ids import decode, encode
 
 # Idempotent calls are read in batches of this size.
@@ -29,30 +30,7 @@ RECORD_COUNTS = """
     WHERE coalesce(stored.total, 0) <> coalesce(actual.total, 0)
     ORDER BY venue_id, status
 """
-# The last event is the one with the highest version: two events may have the same time.
-EVENTS = """
-    SELECT subject, 'the event ' || type || ' of ' || created_at || ' has no row'
-    FROM accounts_event AS event
-    WHERE type LIKE %(record_type)s || '.%%'
-        AND NOT EXISTS (SELECT FROM {table} AS rec WHERE rec.id = event.subject AND rec.venue_id = event.venue_id)
-        AND subject IS NOT NULL
-    UNION ALL
-    SELECT rec.id, 'it has no creation event'
-    FROM {table} AS rec
-    WHERE rec.created_at >= %(since)s AND NOT EXISTS (
-        SELECT FROM accounts_event WHERE subject = rec.id AND type = %(record_type)s || '.created'
-    )
-    UNION ALL
-    SELECT rec.id, 'it is ' || rec.status || ' with version ' || rec.version || ', its last event is '
-        || coalesce(last.status, 'missing') || ' with version ' || coalesce(last.version, 0)
-    FROM {table} AS rec
-    CROSS JOIN LATERAL (
-        SELECT record ->> 'status' AS status, (record ->> 'version')::bigint AS version
-        FROM accounts_event WHERE subject = rec.id ORDER BY (record ->> 'version')::bigint DESC NULLS LAST LIMIT 1
-    ) AS last
-    WHERE rec.updated_at >= %(since)s
-        AND (last.status, last.version) IS DISTINCT FROM (rec.status::text, rec.version::bigint)
-"""
+EVENTS = read_sql("accounts", "check_events")
 UNANSWERED = """
     SELECT id, operation || ' of ' || created_at || ' has no stored response'
     FROM accounts_idempotentcall WHERE status IS NULL ORDER BY created_at

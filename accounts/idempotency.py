@@ -7,9 +7,8 @@ concurrent request with the same key waits on the unique index, for at most Post
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -123,30 +122,25 @@ def respond_once(request: Request, *, scope: str, effect: Callable[[], HttpRespo
         operation=f"{request.method} {request.path.rstrip('/')}",
         body_sha256=hashlib.sha256(read_body(request)).digest(),
     )
-    stored = run_once(call, lambda: to_stored_response(effect()))
+
+    def run_effect() -> StoredResponse:
+        response = effect()
+        headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
+        # A response of DRF is not rendered yet.
+        body = JSONRenderer().render(response.data) if isinstance(response, Response) else response.content
+        return StoredResponse(body=body, status=response.status_code, headers=headers)
+
+    stored = run_once(call, run_effect)
     return HttpResponse(
         stored.body, content_type=JSONRenderer.media_type, status=stored.status, headers=dict(stored.headers)
     )
-
-
-def to_stored_response(response: HttpResponse) -> StoredResponse:
-    """Convert a successful HTTP response."""
-    headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
-    # A response of DRF is not rendered yet.
-    body = JSONRenderer().render(response.data) if isinstance(response, Response) else response.content
-    return StoredResponse(body=body, status=response.status_code, headers=headers)
-
-
-def is_always_valid(_: StoredResponse) -> bool:
-    """Accept every stored response."""
-    return True
 
 
 def run_once(
     call: IdempotentRequest,
     effect: Callable[[], StoredResponse],
     *,
-    is_valid: Callable[[StoredResponse], bool] = is_always_valid,
+    is_valid: Callable[[StoredResponse], bool] | None = None,
 ) -> StoredResponse:
     """Return the response to this request, whose effect runs once; see `respond_once`.
 
@@ -158,18 +152,14 @@ def run_once(
         row_id = claim(call, now=now)
         if row_id is None:
             stored = read_stored_response(call)
-            if is_valid(stored):
+            if is_valid is None or is_valid(stored):
                 return stored
             rows = IdempotentCall.objects.filter(scope=call.scope, key=call.key)
             rows.update(created_at=now)
             row_id = rows.values_list("pk", flat=True).get()
         response = effect()
-        values: dict[str, Any] = {
-            "id": row_id,
-            "status": response.status,
-            "headers": orjson.dumps(dict(response.headers)).decode(),
-            "body": response.body,
-        }
+        headers = orjson.dumps(dict(response.headers)).decode()
+        values = {"id": row_id, "status": response.status, "headers": headers, "body": response.body}
         prepared_statements.execute_returning(STORE, values)
         return response
 
@@ -179,15 +169,7 @@ def claim(call: IdempotentRequest, *, now: datetime) -> UUID | None:
 
     Waits for a concurrent request with the same key. Raises IdempotencyInProgress after lock_timeout.
     """
-    values: dict[str, Any] = {
-        "id": new_id(),
-        "scope": call.scope,
-        "key": call.key,
-        "operation": call.operation,
-        "body_sha256": call.body_sha256,
-        "now": now,
-        "expired": now - IdempotentCall.RETENTION,
-    }
+    values = asdict(call) | {"id": new_id(), "now": now, "expired": now - IdempotentCall.RETENTION}
     try:
         claimed = prepared_statements.execute_returning(CLAIM, values)
     except OperationalError as error:
@@ -203,11 +185,9 @@ def claim(call: IdempotentRequest, *, now: datetime) -> UUID | None:
 def read_stored_response(call: IdempotentRequest) -> StoredResponse:
     """Return the stored response of the key. Raises IdempotencyKeyReused if it belongs to another request."""
     row = IdempotentCall.objects.get(scope=call.scope, key=call.key)
-    if row.operation != call.operation:
-        message = f"This `{call.key_name}` was used with `{row.operation}` before. Use a new one."
-        raise IdempotencyKeyReused(message, param=call.key_name)
-    if bytes(row.body_sha256) != call.body_sha256:
-        message = f"This `{call.key_name}` was used with another body before. Use a new one."
+    if row.operation != call.operation or bytes(row.body_sha256) != call.body_sha256:
+        other = "another body" if row.operation == call.operation else f"`{row.operation}`"
+        message = f"This `{call.key_name}` was used with {other} before. Use a new one."
         raise IdempotencyKeyReused(message, param=call.key_name)
     headers = {**row.headers, REPLAYED_HEADER: "true"}
     return StoredResponse(body=bytes(row.body or b""), status=row.status or 200, headers=headers)

@@ -5,10 +5,14 @@ At-least-once: a worker that crashes after sending and before deleting the row s
 
 import logging
 import time
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
+from django.conf import settings
 from django.core.mail import EmailMessage
-from django.db import connection, transaction
+from django.db import transaction
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.models import OutgoingMail
@@ -23,24 +27,19 @@ RETRY_PERIOD = timedelta(days=1)
 # A run ends after this time; the next one continues.
 RUN_S = 45.0
 
-# One statement, so that two workers never lease the same mail.
-CLAIM = """
-    UPDATE accounts_outgoingmail SET next_attempt_at = %(until)s
-    WHERE id = (
-        SELECT id FROM accounts_outgoingmail WHERE next_attempt_at <= %(now)s
-        ORDER BY next_attempt_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
-    )
-    RETURNING id
-"""
 
+def enqueue(template: str, context: Mapping[str, Any], *, address: str, now: datetime, topic: str = "") -> None:
+    """Store a mail that is sent after the commit. Call it inside the transaction that the mail is about.
 
-def enqueue(*, address: str, subject: str, text: str, now: datetime, topic: str = "") -> None:
-    """Store a mail that is sent after the commit. Call it inside the transaction that the mail is about."""
-    from accounts.tasks.mail import enqueue_mail  # the tasks import this module
+    Renders `{template}_subject.txt` and `{template}_message.txt` with the context and `site`, our base URL.
+    """
+    from accounts.tasks import enqueue_mail  # the tasks import this module
 
+    context = {"site": settings.PUBLIC_BASE_URL, **context}
+    text = render_to_string(f"{template}_message.txt", context).strip() + "\n"
     OutgoingMail.objects.create(
         address=address,
-        subject=" ".join(subject.split())[:300],
+        subject=" ".join(render_to_string(f"{template}_subject.txt", context).split())[:300],
         text=encrypt(text, purpose=PURPOSE),
         topic=topic,
         created_at=now,
@@ -64,10 +63,13 @@ def send_due() -> int:
 
 def claim_next(*, now: datetime) -> OutgoingMail | None:
     """Lease the mail that has been due for the longest time; None if no mail is due."""
-    with connection.cursor() as cursor:
-        cursor.execute(CLAIM, {"now": now, "until": now + LEASE})
-        row = cursor.fetchone()
-    return OutgoingMail.objects.get(pk=row[0]) if row else None
+    due = OutgoingMail.objects.filter(next_attempt_at__lte=now).order_by("next_attempt_at", "pk")
+    with transaction.atomic():
+        mail = due.select_for_update(skip_locked=True).first()
+        if mail:
+            mail.next_attempt_at = now + LEASE
+            mail.save(update_fields=["next_attempt_at"])
+    return mail
 
 
 def send(mail: OutgoingMail, *, now: datetime) -> bool:

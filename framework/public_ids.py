@@ -1,5 +1,6 @@
 """Public ids: a prefix that names the kind, and a UUIDv7 in lower-case Crockford base32 (the shape of TypeID)."""
 
+from typing import Any
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -52,3 +53,13 @@ def decode(prefix: str, text: str) -> UUID | None:
 def pattern(prefix: str) -> str:
     """The regular expression of the ids with this prefix."""
     return f"^{prefix}_[0-7][{ALPHABET}]{{25}}$"
+
+
+class PublicId:
+    """The attribute `public_id` of a model: the primary key with this prefix; of the class, the prefix."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+    def __get__(self, row: Any, model: Any = None) -> str:
+        return self.prefix if row is None else encode(self.prefix, row.pk)

@@ -9,8 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts.admin.venue_scoping import VenueScopedAdmin
-from accounts.models import OVERLAPS, ApiKey, CannotExtendExpiry, CannotRotate, Scope
-from framework.admin.action_confirmation import MAX_EXAMPLES, render_confirmation, render_rows_confirmation
+from accounts.models import ApiKey, Scope
+from accounts.models.api_keys import OVERLAPS, ApiKeys
+from framework.admin.action_confirmation import render_rows_confirmation
+from framework.forms.domain_errors import errors_as_messages, errors_on_form
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 
 OVERLAP_LABELS = ("no longer", "for an hour", "for a day", "for a week")
@@ -38,10 +40,8 @@ class KeyForm(ChangedFieldsForm):
         if is_new and end is not None and end <= timezone.now():
             self.add_error("expires_at", "This time is in the past.")
         elif not is_new and "expires_at" in self.changed_data and "expires_at" in values:
-            try:
+            with errors_on_form(self, "expires_at"):
                 self.instance.check_expiry_not_extended(end)
-            except CannotExtendExpiry as refusal:
-                self.add_error("expires_at", refusal.message)
         return values
 
 
@@ -78,8 +78,7 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
         """The venue is fixed, and history is read-only. Only our own staff may change the rate limit."""
         fixed = ["masked", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
-        fixed = fixed if self.is_staff_request(request) else ["allowance", *fixed]
-        return ["venue", *fixed] if obj else fixed
+        return [*(["venue"] if obj else []), *([] if self.is_staff_request(request) else ["allowance"]), *fixed]
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         names = [name for name in KeyForm.Meta.fields if name != "allowance" or self.is_staff_request(request)]
@@ -89,11 +88,6 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     def masked(self, key: ApiKey) -> str:
         return key.masked
 
-    @admin.display(description="id")
-    def public_id(self, key: ApiKey) -> str:
-        return key.public_id
-
-    @admin.display(description="state")
     def state(self, key: ApiKey) -> str:
         return key.state(timezone.now())
 
@@ -118,28 +112,28 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
 
     @admin.action(description="Revoke the selected keys permanently", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
-        """Ask for confirmation, then revoke. Keys that were already revoked keep their time."""
         keys = ApiKey.objects.filter(pk__in=queryset.order_by().values("pk"))
-        if "confirmed" not in request.POST:
-            return self.ask_to_revoke(request, keys, action="revoke")
-        self.message_user(request, f"{keys.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
-        return None
+        return self.revoke_confirmed(request, keys, action="revoke")
 
     @admin.action(description="Revoke the selected keys, their predecessors and replacements", permissions=["change"])
     def revoke_families(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
-        """Ask for confirmation, then revoke the whole rotation family of each key."""
         keys = ApiKey.objects.filter(family__in=queryset.order_by().values("family"))
-        if "confirmed" not in request.POST:
-            return self.ask_to_revoke(request, keys, action="revoke_families")
-        self.message_user(request, f"{keys.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
-        return None
+        return self.revoke_confirmed(request, keys, action="revoke_families")
 
-    def ask_to_revoke(self, request: HttpRequest, keys: QuerySet[ApiKey], *, action: str) -> HttpResponse:
-        """Render the confirmation page with the keys to be revoked."""
-        rows = keys.filter(revoked_at=None).select_related("venue").order_by("created_at", "pk")
-        message = "Requests with these API keys will fail. This cannot be undone."
-        question: dict[str, Any] = {"title": "Revoke API keys?", "message": message, "confirm_label": "Revoke keys"}
-        return render_rows_confirmation(self, request, rows, action=action, **question)
+    def revoke_confirmed(self, request: HttpRequest, keys: ApiKeys, *, action: str) -> HttpResponse | None:
+        """Ask for confirmation, then revoke. Keys that were already revoked keep their time."""
+        if "confirmed" in request.POST:
+            self.message_user(request, f"{keys.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
+            return None
+        return render_rows_confirmation(
+            self,
+            request,
+            keys.filter(revoked_at=None).select_related("venue").order_by("created_at", "pk"),
+            action=action,
+            title="Revoke API keys?",
+            message="Requests with these API keys will fail. This cannot be undone.",
+            confirm_label="Revoke keys",
+        )
 
     def has_rotate_permission(self, request: HttpRequest) -> bool:
         """Rotation changes one key and adds another."""
@@ -149,21 +143,22 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     def rotate(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
         """Ask for the overlap, then rotate each key and show the new ones once."""
         form = OverlapForm(request.POST if "confirmed" in request.POST else None)
-        if form.is_valid():
-            for key in queryset.order_by("created_at", "pk"):
-                try:
-                    created = key.rotate(overlap=form.cleaned_data["overlap"], now=timezone.now())
-                except CannotRotate as refusal:
-                    self.message_user(request, refusal.message, messages.ERROR)
-                else:
-                    self.log_addition(request, created.row, f"Replaces {key.public_id}")
-                    message = f"Replacement of {key} (shown only once): {created.text}"
-                    self.message_user(request, message, messages.WARNING)
-            return None
-        context = {
-            "form": form,
-            "more": max(queryset.count() - MAX_EXAMPLES, 0),
-            "examples": queryset.order_by("created_at", "pk")[:MAX_EXAMPLES],
-        }
-        template = "accounts/confirm_rotation.html"
-        return render_confirmation(self, request, template, title="Rotate API keys?", action="rotate", **context)
+        keys = queryset.select_related("venue").order_by("created_at", "pk")
+        if not form.is_valid():
+            return render_rows_confirmation(
+                self,
+                request,
+                keys,
+                action="rotate",
+                title="Rotate API keys?",
+                message="Each key gets a replacement with the same scopes. Both keys share one hourly rate limit.",
+                confirm_label="Rotate keys",
+                form=form,
+            )
+        for key in keys:
+            with errors_as_messages(request):
+                created = key.rotate(overlap=form.cleaned_data["overlap"], now=timezone.now())
+                self.log_addition(request, created.row, f"Replaces {key.public_id}")
+                message = f"Replacement of {key} (shown only once): {created.text}"
+                self.message_user(request, message, messages.WARNING)
+        return None

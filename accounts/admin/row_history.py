@@ -1,8 +1,8 @@
 """The change history of a row in the back office: fields, old and new values, time and actor."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from django.db.models import Field, Model
@@ -14,26 +14,6 @@ from framework.db.row_history import CHANGED
 
 # The newest changes of each kind of row that are listed.
 MAX_CHANGES = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A changed field with its old and its new value."""
-
-    label: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change of a row. `row_name` is set if the history covers several rows."""
-
-    at: datetime
-    actor: str
-    label: str
-    row_name: str
-    differences: tuple[Difference, ...]
 
 
 class RowHistoryAdmin(BoundedActions):
@@ -50,19 +30,16 @@ class RowHistoryAdmin(BoundedActions):
     ) -> HttpResponse:
         """Render the page. Two queries for each kind of row, and one for each model that their fields reference."""
         row = self.get_object(request, object_id)
-        context = {"changes": list_changes(row, also=self.related_history), "max_changes": MAX_CHANGES} if row else {}
-        return super().history_view(request, object_id, {**context, **(extra_context or {})})
+        if row:
+            tables = [(type(row), "pgh_obj_id"), *self.related_history]
+            changes = [change for model, column in tables for change in list_changes(model, column, row.pk)]
+            changes.sort(key=itemgetter("at"), reverse=True)
+            extra_context = {"changes": changes, "max_changes": MAX_CHANGES, **(extra_context or {})}
+        return super().history_view(request, object_id, extra_context)
 
 
-def list_changes(row: Model, *, also: Sequence[tuple[type[Model], str]] = ()) -> list[Change]:
-    """Return the changes of the row and of the rows that reference it, newest first."""
-    found = list(_list_model_changes(type(row), "pgh_obj_id", row.pk, names=False))
-    for model, column in also:
-        found.extend(_list_model_changes(model, column, row.pk, names=True))
-    return sorted(found, key=lambda change: change.at, reverse=True)
-
-
-def _list_model_changes(model: type[Model], column: str, key: object, *, names: bool) -> Iterator[Change]:
+def list_changes(model: type[Model], column: str, key: object) -> Iterator[dict[str, Any]]:
+    """Yield the changes of the model's rows with this key in the column, each with the fields that differ."""
     history: Any = next(iter(event_models(tracks_model=model)), None)
     if history is None:
         return
@@ -77,18 +54,23 @@ def _list_model_changes(model: type[Model], column: str, key: object, *, names: 
     fields = [field for field in model._meta.concrete_fields if field.name in columns]
     related = _fetch_related_names(fields, pairs)
     for line, after in pairs:
-        differences = tuple(
-            Difference(
-                str(field.verbose_name),
-                _format_value(field, getattr(line, field.attname), related),
-                _format_value(field, getattr(after, field.attname), related),
-            )
+        differences = [
+            {
+                "label": field.verbose_name,
+                "old": _format_value(field, getattr(line, field.attname), related),
+                "new": _format_value(field, getattr(after, field.attname), related),
+            }
             for field in (fields if line.pgh_label == CHANGED and after is not None else ())
             if getattr(line, field.attname) != getattr(after, field.attname)
-        )
-        row_name = f"{model._meta.verbose_name} {getattr(line, 'name', '')}".strip() if names else ""
-        actor = (line.pgh_context or {}).get("actor") or "system"
-        yield Change(line.pgh_created_at, actor, line.pgh_label, row_name, differences)
+        ]
+        is_related = column != "pgh_obj_id"
+        yield {
+            "at": line.pgh_created_at,
+            "actor": (line.pgh_context or {}).get("actor") or "system",
+            "label": line.pgh_label,
+            "row_name": f"{model._meta.verbose_name} {getattr(line, 'name', '')}".strip() if is_related else "",
+            "differences": differences,
+        }
 
 
 def _fetch_related_names(

@@ -1,12 +1,12 @@
 """Users and accounts in the back office."""
 
-from typing import Any
-
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -17,6 +17,13 @@ from accounts.models import Account, Membership, User
 from accounts.sign_in import mfa_reset
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.large_tables import BoundedActions
+from framework.forms.domain_errors import errors_as_messages
+
+TYPE_LABELS = {
+    Authenticator.Type.TOTP: "authenticator app",
+    Authenticator.Type.WEBAUTHN: "passkey",
+    Authenticator.Type.RECOVERY_CODES: "recovery codes",
+}
 
 
 @admin.register(User)
@@ -46,35 +53,35 @@ class TablewireUserAdmin(BoundedActions, UserAdmin[User]):
     @admin.display(description="Second factor")
     def second_factor(self, person: User) -> SafeString | str:
         """The kinds of second factor and since when; never the secret."""
-        return (
-            format_html_join("", "<div>{}</div>", ((line,) for line in mfa_reset.list_authenticators(person)))
-            or "not set up"
-        )
+        rows = Authenticator.objects.filter(user=person).order_by("created_at", "pk")
+        lines = ((TYPE_LABELS.get(row.type, row.type), f"{row.created_at:%Y-%m-%d}") for row in rows)
+        return format_html_join("", "<div>{}, since {}</div>", lines) or "not set up"
 
     @admin.action(description="Remove two-factor authentication", permissions=["change"])
     def remove_second_factor(self, request: HttpRequest, people: QuerySet[User]) -> HttpResponse | None:
         """Ask for confirmation, then remove the second factors and notify the users by email."""
         with_one = people.filter(authenticator__isnull=False).distinct()
         if "confirmed" not in request.POST:
-            message = (
-                "These users will sign in with their password only. Verify their identity first. They are notified."
+            return render_rows_confirmation(
+                self,
+                request,
+                with_one,
+                action="remove_second_factor",
+                title="Remove two-factor authentication?",
+                message="These users will sign in with their password only. Verify their identity first."
+                " They are notified.",
+                confirm_label="Remove",
             )
-            question: dict[str, Any] = {
-                "title": "Remove two-factor authentication?",
-                "message": message,
-                "confirm_label": "Remove",
-            }
-            return render_rows_confirmation(self, request, with_one, action="remove_second_factor", **question)
         removed = 0
         for person in with_one.order_by("pk"):
             if mfa_reset.remove_authenticators(person, now=timezone.now()):
                 removed += 1
                 self.log_change(request, person, "Removed two-factor authentication.")
-        if not removed:
-            self.message_user(request, "None of these users has a second factor.", messages.ERROR)
-            return None
-        users = "1 user" if removed == 1 else f"{removed} users"
-        self.message_user(request, f"Two-factor authentication removed for {users}.", messages.SUCCESS)
+        if removed:
+            users = f"{removed} user{pluralize(removed)}"
+            messages.success(request, f"Two-factor authentication removed for {users}.")
+        else:
+            messages.error(request, "None of these users has a second factor.")
         return None
 
 
@@ -104,9 +111,6 @@ class AccountAdmin(BoundedActions):
     def reopen(self, request: HttpRequest, accounts: QuerySet[Account]) -> None:
         """Reopen accounts; their API keys stay revoked."""
         for account in accounts.order_by("pk"):
-            try:
+            with errors_as_messages(request, f"{account}: "):
                 closure.reopen_account(account, now=timezone.now())
-            except closure.CannotReopen as refusal:
-                messages.error(request, f"{account}: {refusal.message}")
-            else:
                 messages.success(request, f"{account} was reopened.")

@@ -23,21 +23,14 @@ from accounts.webhooks import endpoints, http_client, signing_secrets, ssrf_guar
 from framework.admin.action_confirmation import render_rows_confirmation
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin
-from framework.errors import ApiError
+from framework.encryption import CannotDecrypt
+from framework.forms.domain_errors import errors_as_messages
 from framework.public_ids import decode
 
 DisabledReason = WebhookEndpoint.DisabledReason
-DAY = timedelta(days=1)
-WEEK = timedelta(days=7)
 EDITABLE = ["venue", "url", "description", "types"]
 READ_ONLY = [
-    "public_id",
-    "state",
-    "failing_since",
-    "old_secret_until",
-    "created_at",
-    "share_of_day",
-    "last_deliveries",
+    *("public_id", "state", "failing_since", "old_secret_until", "created_at", "share_of_day", "last_deliveries"),
 ]
 
 
@@ -48,6 +41,7 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
         label="URL",
         max_length=ssrf_guard.MAX_URL_LENGTH,
         widget=AdminURLFieldWidget,
+        validators=[ssrf_guard.validate_url],
         help_text="https://hooks.example.com/…",
     )
     types = forms.TypedMultipleChoiceField(
@@ -60,14 +54,6 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
     class Meta:
         model = WebhookEndpoint
         fields = EDITABLE
-
-    def clean_url(self) -> str:
-        url: str = self.cleaned_data["url"]
-        try:
-            ssrf_guard.parse_url(url)
-        except ssrf_guard.InvalidWebhookUrl as refusal:
-            raise forms.ValidationError(refusal.message) from refusal
-        return url
 
 
 @admin.register(WebhookEndpoint)
@@ -93,7 +79,7 @@ class WebhookEndpointAdmin(VenueScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
         rows = (
-            WebhookDelivery.objects.filter(endpoint=OuterRef("pk"), created_at__gte=timezone.now() - DAY)
+            WebhookDelivery.objects.filter(endpoint=OuterRef("pk"), created_at__gte=timezone.now() - timedelta(days=1))
             .order_by()
             .values("endpoint")
             .annotate(number=Count("*"))
@@ -128,10 +114,8 @@ class WebhookEndpointAdmin(VenueScopedAdmin):
 
     @admin.display(description="Last deliveries")
     def last_deliveries(self, endpoint: WebhookEndpoint) -> SafeString | str:
-        return (
-            format_deliveries(endpoint.deliveries.select_related("event").order_by("-created_at", "-pk")[:10])
-            or "none yet"
-        )
+        rows = endpoint.deliveries.select_related("event").order_by("-created_at", "-pk")[:10]
+        return format_deliveries(rows) or "none yet"
 
     def save_model(
         self, request: HttpRequest, obj: WebhookEndpoint, form: ModelForm[WebhookEndpoint], change: bool
@@ -164,34 +148,29 @@ class WebhookEndpointAdmin(VenueScopedAdmin):
     def send_test_event(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Send `webhook.ping` to each."""
         for endpoint in queryset:
-            try:
+            with errors_as_messages(request, f"{endpoint}: "):
                 endpoints.send_test_event(endpoint, actor=get_staff_actor(request), now=timezone.now())
-            except ApiError as refusal:
-                self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
-            else:
                 self.message_user(request, f"A test event is being sent to {endpoint}.", messages.SUCCESS)
 
     @admin.action(description="Rotate the secret", permissions=["change"])
     def rotate_secret(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
         """Ask for confirmation, then rotate each secret and show it once."""
         if "confirmed" not in request.POST:
-            message = (
-                "Each endpoint gets a new secret, shown once. Deliveries are signed with both secrets for 24 hours."
+            return render_rows_confirmation(
+                self,
+                request,
+                queryset,
+                action="rotate_secret",
+                title="Rotate secrets?",
+                message="Each endpoint gets a new secret, shown once."
+                " Deliveries are signed with both secrets for 24 hours.",
+                confirm_label="Rotate secrets",
             )
-            question: dict[str, Any] = {
-                "title": "Rotate secrets?",
-                "message": message,
-                "confirm_label": "Rotate secrets",
-            }
-            return render_rows_confirmation(self, request, queryset, action="rotate_secret", **question)
         for endpoint in queryset:
-            try:
+            with errors_as_messages(request, f"{endpoint}: "):
                 secret = endpoints.rotate_secret(endpoint, now=timezone.now())
-            except ApiError as refusal:
-                self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
-                continue
-            text = f"The new secret of {endpoint} (shown only once): {secret} The old one is valid for 24 hours."
-            self.message_user(request, text, messages.WARNING)
+                text = f"The new secret of {endpoint} (shown only once): {secret} The old one is valid for 24 hours."
+                self.message_user(request, text, messages.WARNING)
         return None
 
     @admin.action(description="Enable", permissions=["change"])
@@ -204,10 +183,14 @@ class WebhookEndpointAdmin(VenueScopedAdmin):
     def disable(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
         """Ask for confirmation, then disable the enabled endpoints."""
         if "confirmed" not in request.POST:
-            message = "Deliveries to these endpoints stop, and pending deliveries are marked as failed."
-            question: dict[str, Any] = {"title": "Disable endpoints?", "message": message, "confirm_label": "Disable"}
             return render_rows_confirmation(
-                self, request, queryset.filter(disabled_at=None), action="disable", **question
+                self,
+                request,
+                queryset.filter(disabled_at=None),
+                action="disable",
+                title="Disable endpoints?",
+                message="Deliveries to these endpoints stop, and pending deliveries are marked as failed.",
+                confirm_label="Disable",
             )
         now = timezone.now()
         number = sum(endpoints.disable(endpoint, now=now) for endpoint in queryset)
@@ -229,11 +212,8 @@ class WebhookEndpointAdmin(VenueScopedAdmin):
         """Resend the failed deliveries of each endpoint."""
         now = timezone.now()
         for endpoint in queryset:
-            try:
-                number = endpoints.resend_failed(endpoint, since=now - WEEK, now=now)
-            except ApiError as refusal:
-                self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
-            else:
+            with errors_as_messages(request, f"{endpoint}: "):
+                number = endpoints.resend_failed(endpoint, since=now - timedelta(days=7), now=now)
                 self.message_user(request, f"{number} deliveries are being resent to {endpoint}.", messages.SUCCESS)
 
 
@@ -243,13 +223,7 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
 
     venue_path = "endpoint__venue"
     list_display = [
-        "event_public_id",
-        "type",
-        "endpoint",
-        "state",
-        "last_status",
-        "attempts",
-        "next_attempt_at",
+        *("event_public_id", "event__type", "endpoint", "state", "last_status", "attempts", "next_attempt_at"),
         "created_at",
     ]
     list_select_related = ["event", "endpoint"]
@@ -258,17 +232,8 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     search_help_text = "Event id (evt_…), endpoint id (whk_…), or part of the URL"
     actions = ["resend"]
     fields = [
-        *(
-            "event",
-            "endpoint",
-            "state",
-            "attempts",
-            "next_attempt_at",
-            "last_attempt_at",
-            "delivered_at",
-            "leased_until",
-        ),
-        *("last_status", "last_error", "answer", "headers", "body"),
+        *("event", "endpoint", "state", "attempts", "next_attempt_at", "last_attempt_at", "delivered_at"),
+        *("leased_until", "last_status", "last_error", "answer", "headers", "body"),
     ]
 
     def get_search_results(
@@ -288,10 +253,6 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     def event_public_id(self, delivery: WebhookDelivery) -> str:
         return delivery.event.public_id
 
-    @admin.display(description="Type")
-    def type(self, delivery: WebhookDelivery) -> str:
-        return delivery.event.type
-
     @admin.display(description="Last response", empty_value="none")
     def answer(self, delivery: WebhookDelivery) -> SafeString | None:
         return format_html("<pre>{}</pre>", delivery.last_response) if delivery.last_response else None
@@ -300,8 +261,8 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     def headers(self, delivery: WebhookDelivery) -> SafeString:
         try:
             headers = http_client.build_headers(delivery.event, delivery.endpoint, now=timezone.now())
-        except signing_secrets.SecretUnreadable as error:
-            return format_html("<p>{}</p>", f"The request cannot be signed: {error}.")
+        except CannotDecrypt:
+            return format_html("<p>{}</p>", f"The request cannot be signed: {signing_secrets.UNREADABLE}.")
         return format_html("<pre>{}</pre>", "\n".join(f"{name}: {value}" for name, value in headers.items()))
 
     @admin.display(description="Body")
@@ -313,15 +274,11 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
         """Resend each, and report those that are being sent or have a disabled endpoint."""
         for delivery in queryset.select_related("event"):
             name = delivery.event.public_id
-            try:
-                is_queued = endpoints.resend(delivery, now=timezone.now())
-            except ApiError as refusal:
-                self.message_user(request, f"{name}: {refusal.message}", messages.ERROR)
-                continue
-            if is_queued:
-                self.message_user(request, f"{name} is being resent.", messages.SUCCESS)
-            else:
-                self.message_user(request, f"{name} is being sent right now.", messages.ERROR)
+            with errors_as_messages(request, f"{name}: "):
+                if endpoints.resend(delivery, now=timezone.now()):
+                    self.message_user(request, f"{name} is being resent.", messages.SUCCESS)
+                else:
+                    self.message_user(request, f"{name} is being sent right now.", messages.ERROR)
 
 
 @admin.register(Event)
@@ -365,20 +322,14 @@ class EventAdmin(VenueScopedAdmin, ReadOnlyAdmin):
 
 def format_deliveries(rows: Iterable[WebhookDelivery]) -> SafeString:
     """Return the deliveries, one per line with a link."""
-    return format_html_join(
-        "",
-        '<div><a href="{}">{}</a> {} {} {}</div>',
+    lines = (
         (
-            (
-                reverse("admin:accounts_webhookdelivery_change", args=[row.pk]),
-                format_time(row.created_at),
-                row.event.type,
-                row.state,
-                row.last_status or row.last_error,
-            )
-            for row in rows
-        ),
+            reverse("admin:accounts_webhookdelivery_change", args=[row.pk]),
+            *(format_time(row.created_at), row.event.type, row.state, row.last_status or row.last_error),
+        )
+        for row in rows
     )
+    return format_html_join("", '<div><a href="{}">{}</a> {} {} {}</div>', lines)
 
 
 def format_time(at: datetime) -> str:

@@ -12,7 +12,8 @@ from rest_framework.request import Request
 
 from accounts.api_keys import permissions
 from accounts.api_keys.cache import api_key_cache
-from accounts.models import ApiKey, Venue, is_api_key
+from accounts.models import ApiKey, Venue
+from accounts.models.api_keys import is_api_key
 from framework.django_internals import wrapped_request
 from framework.errors import ApiError, ErrorCode
 
@@ -43,14 +44,10 @@ class InactiveApiKey(Unauthorized):
 
 
 class ExpiredApiKey(InactiveApiKey):
-    """The key has expired."""
-
     code = ErrorCode.EXPIRED_API_KEY
 
 
 class RevokedApiKey(InactiveApiKey):
-    """The key was revoked."""
-
     code = ErrorCode.REVOKED_API_KEY
 
 
@@ -123,13 +120,8 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
     name = "ApiKey"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        return {
-            "type": "http",
-            "scheme": "bearer",
-            "description": (
-                "The API key of a venue. It may be limited to scopes: each operation names the one that it needs."
-            ),
-        }
+        text = "The API key of a venue. It may be limited to scopes: each operation names the one that it needs."
+        return {"type": "http", "scheme": "bearer", "description": text}
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[str]]:
         # OpenAPI 3.1 allows scopes for any type of scheme.

@@ -9,14 +9,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 from cachetools import TTLCache
 from django.db import DatabaseError
 
-from accounts.models import ApiKey, ApiKeyChangeCounter, digest, is_api_key
-from accounts.models.api_keys import MINUTE
+from accounts.models import ApiKey
+from accounts.models.api_keys import MINUTE, ApiKeyChangeCounter, digest, is_api_key
 from framework.django_internals import copy_row
 
 logger = logging.getLogger("tablewire.api")
@@ -24,14 +23,6 @@ logger = logging.getLogger("tablewire.api")
 TTL_S = 30.0
 CHANGE_CHECK_INTERVAL_S = 0.5
 MAX_KEYS = 10_000
-
-
-@dataclass(slots=True)
-class CachedKey:
-    """A key as it was read, and when its last use was stored."""
-
-    key: ApiKey
-    used_at: datetime | None
 
 
 class ApiKeyCache:
@@ -44,7 +35,7 @@ class ApiKeyCache:
     def clear(self) -> None:
         """Drop all keys."""
         with self._lock:
-            self.keys: TTLCache[bytes, CachedKey] = TTLCache(MAX_KEYS, TTL_S, timer=lambda: time.monotonic())
+            self.keys: TTLCache[bytes, ApiKey] = TTLCache(MAX_KEYS, TTL_S, timer=lambda: time.monotonic())
             self.changes = -1
             self.next_check_at = 0.0
 
@@ -71,9 +62,9 @@ class ApiKeyCache:
             changes = ApiKeyChangeCounter.objects.values_list("number", flat=True).first() or 0
             self.apply_change_number(changes, now)
             cached = self._get(key_digest)
-        return cached.key if cached is not None else self._fetch(text, key_digest, now)
+        return cached or self._fetch(text, key_digest, now)
 
-    def _get(self, key_digest: bytes) -> CachedKey | None:
+    def _get(self, key_digest: bytes) -> ApiKey | None:
         with self._lock:
             return self.keys.get(key_digest)
 
@@ -90,7 +81,7 @@ class ApiKeyCache:
         self.apply_change_number(changes, now)
         with self._lock:
             if self.changes == changes:
-                self.keys[key_digest] = CachedKey(key, key.last_used_at)
+                self.keys[key_digest] = key
         return key
 
     def apply_change_number(self, changes: int, now: float) -> None:
@@ -104,12 +95,10 @@ class ApiKeyCache:
     def record_use(self, key: ApiKey, *, now: datetime, address: Callable[[], str | None]) -> None:
         """Store the last use of the key, at most once a minute. Does not fail while the database is read-only."""
         with self._lock:
-            cached = self.keys.get(bytes(key.digest))
-            used_at = cached.used_at if cached is not None else key.last_used_at
-            if used_at is not None and now - used_at < MINUTE:
+            cached = self.keys.get(bytes(key.digest), key)
+            if cached.last_used_at is not None and now - cached.last_used_at < MINUTE:
                 return
-            if cached is not None:
-                cached.used_at = now
+            cached.last_used_at = now
         try:
             key.record_use(now=now, address=address())
         except DatabaseError:

@@ -5,7 +5,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from accounts.models import ApiKey, CreatedApiKey, Venue
+from accounts.models import ApiKey, Venue
+from accounts.models.api_keys import CreatedApiKey
 from framework.errors import InvalidRequest
 
 # Each key family has a rate limit of its own, so this bounds the rate of a venue.
@@ -25,7 +26,7 @@ def create_api_key(
 ) -> CreatedApiKey:
     """Create a key of the venue. Locks the venue's row. Raises TooManyApiKeys, ExpiryInPast."""
     if expires_at is not None and expires_at <= now:
-        raise ExpiryInPast("This day is in the past: choose a later one.", param="expires_at")
+        raise ExpiryInPast("This day is in the past: choose a later one.", param="end_date")
     with transaction.atomic():
         Venue.objects.select_for_update().get(pk=venue.pk)
         if ApiKey.objects.filter(venue=venue).active(now).values("family").distinct().count() >= MAX_KEYS:

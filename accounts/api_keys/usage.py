@@ -22,11 +22,6 @@ class FamilyUsage:
     until: datetime
 
     @property
-    def capped_calls(self) -> int:
-        """The calls, at most the allowance, for the meter."""
-        return min(self.calls or 0, self.allowance)
-
-    @property
     def is_scarce(self) -> bool:
         """Whether at most a tenth of the allowance is left."""
         return self.calls is not None and self.calls * 10 >= self.allowance * 9

@@ -12,7 +12,7 @@ from accounts.forms.people import AccountForm, CloseAccountForm, VenueForm
 from accounts.lifecycle import closure, onboarding
 from accounts.models import Account
 from accounts.tenancy.permissions import Right
-from framework.errors import ApiError
+from framework.forms.domain_errors import errors_on_form
 
 
 @page(Right.ACCOUNT, section="account")
@@ -37,11 +37,8 @@ def add_venue(request: PageRequest) -> HttpResponse:
     """Add a restaurant."""
     form = VenueForm(request.POST)
     if form.is_valid():
-        try:
+        with errors_on_form(form):
             venue = onboarding.add_venue(request.access.account, **form.cleaned_data)
-        except ApiError as refusal:
-            form.add_error(None, refusal.message)
-        else:
             messages.success(request, f"{venue.name} was added. Next, set up API keys, a menu and tables.")
             return redirect("overview", venue=venue.public_id)
     return render_page(request, venue_form=form)
@@ -65,11 +62,8 @@ def close(request: PageRequest) -> HttpResponse:
     account, now = request.access.account, timezone.now()
     form = CloseAccountForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with errors_on_form(form, "name"):
             closure.close_account(account, name=form.cleaned_data["name"], now=now)
-        except ApiError as refusal:
-            form.add_error("name", refusal.message)
-        else:
             messages.success(request, f"{account.name} was closed.")
             return redirect("dashboard")
     context = {
@@ -91,6 +85,6 @@ def render_page(
         "account": account,
         "name_form": name_form or AccountForm(initial={"name": account.name}),
         "venue_form": venue_form or VenueForm(initial=defaults),
-        "venues": account.venues.order_by("is_sandbox", "name", "id")[: onboarding.MAX_VENUES],
+        "venues": account.venues.by_name()[: onboarding.MAX_VENUES],
     }
     return render(request, "dashboard/account.html", context, status=400 if name_form or venue_form else 200)

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from accounts.api_keys import create, one_time_secrets, usage
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.models import OVERLAPS, ApiKey, CreatedApiKey, Scope, all_scopes
-from accounts.models.api_keys import PREFIX
+from accounts.models import ApiKey, Scope
+from accounts.models.api_keys import OVERLAPS, PREFIX, CreatedApiKey, all_scopes
 from accounts.tenancy.permissions import Right
 from framework.api.urls import public_url
-from framework.errors import ApiError
+from framework.forms.domain_errors import errors_on_form
 from framework.public_ids import decode
 
 # Inactive keys that the page lists.
@@ -68,7 +68,7 @@ class KeyForm(forms.Form):
             after = self.cleaned_data["end_date"] + timedelta(days=1)
             return datetime(after.year, after.month, after.day, tzinfo=zone)
         except OverflowError as error:
-            raise create.ExpiryInPast("Choose an earlier day.", param="expires_at") from error
+            raise create.ExpiryInPast("Choose an earlier day.", param="end_date") from error
 
 
 class RotationForm(forms.Form):
@@ -91,11 +91,6 @@ def get_key(request: PageRequest, key: str) -> ApiKey:
     )
 
 
-def redirect_to_list(request: PageRequest) -> HttpResponse:
-    """Redirect to the list."""
-    return redirect("keys", venue=request.access.venue.public_id)
-
-
 def redirect_to_new_key(request: PageRequest, created: CreatedApiKey, now: datetime) -> HttpResponse:
     """Redirect to the page that shows the new key, once, in this session only."""
     one_time_secrets.store(request, created.text, of=created.row.public_id, now=now)
@@ -111,9 +106,8 @@ def list_keys(request: PageRequest) -> HttpResponse:
     inactive = list(keys.exclude(pk__in=[key.pk for key in active]).order_by("-created_at", "-pk")[: MAX_INACTIVE + 1])
     family_usage = usage.get_family_usage(active)
     oldest = {key.family: key for key in reversed(active)}
-    rows = [(key, family_usage[key.family], oldest[key.family].pk != key.pk) for key in active]
     context = {
-        "rows": rows,
+        "rows": [(key, family_usage[key.family], oldest[key.family].pk != key.pk) for key in active],
         "inactive": inactive[:MAX_INACTIVE],
         "has_more_inactive": len(inactive) > MAX_INACTIVE,
         "now": now,
@@ -127,7 +121,7 @@ def create_key(request: PageRequest) -> HttpResponse:
     form = KeyForm(request.POST or None)
     if form.is_valid():
         now, venue = timezone.now(), request.access.venue
-        try:
+        with errors_on_form(form):
             created = create.create_api_key(
                 venue,
                 name=form.cleaned_data["name"],
@@ -135,9 +129,6 @@ def create_key(request: PageRequest) -> HttpResponse:
                 expires_at=form.get_expiry(now=now, zone=ZoneInfo(venue.timezone)),
                 now=now,
             )
-        except ApiError as refusal:
-            form.add_error("end_date" if refusal.param else None, refusal.message)
-        else:
             return redirect_to_new_key(request, created, now)
     return render(request, "accounts/api_key_new.html", {"form": form}, status=400 if form.errors else 200)
 
@@ -157,15 +148,11 @@ def rotate_key(request: PageRequest, key: str) -> HttpResponse:
     row, now = get_key(request, key), timezone.now()
     form = RotationForm(request.POST or None)
     if form.is_valid():
-        try:
+        with errors_on_form(form):
             created = row.rotate(overlap=form.cleaned_data["overlap"], now=now)
-        except ApiError as refusal:
-            form.add_error(None, refusal.message)
-        else:
             return redirect_to_new_key(request, created, now)
-    return render(
-        request, "accounts/api_key_rotate.html", {"form": form, "key": row}, status=400 if form.errors else 200
-    )
+    context = {"form": form, "key": row}
+    return render(request, "accounts/api_key_rotate.html", context, status=400 if form.errors else 200)
 
 
 @page(Right.DEVELOPERS, section="keys", methods=("GET", "HEAD", "POST"))
@@ -177,5 +164,5 @@ def revoke_key(request: PageRequest, key: str) -> HttpResponse:
             messages.success(request, f"{row.masked} was revoked. Requests with it now fail with 401.")
         else:
             messages.info(request, f"{row.masked} was already revoked.")
-        return redirect_to_list(request)
+        return redirect("keys", venue=request.access.venue.public_id)
     return render(request, "accounts/api_key_revoke.html", {"key": row, "is_inactive": row.state(now) != "active"})

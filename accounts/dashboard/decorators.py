@@ -39,7 +39,11 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
         @wraps(view)
         def wrapper(request: HttpRequest, *, venue: str, **kwargs: Any) -> HttpResponse:
             if not request.user.is_authenticated:
-                return redirect_to_sign_in(request)
+                sign_in = resolve_url("account_login")
+                # htmx would insert the page where the response belongs.
+                if getattr(request, "htmx", None):
+                    return HttpResponseClientRedirect(sign_in)
+                return redirect_to_login(request.get_full_path(), sign_in)
             key = decode(PREFIX, venue)
             access = get_access(request.user, key) if key else None
             if access is None:
@@ -58,10 +62,3 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
         return wrapper
 
     return decorator
-
-
-def redirect_to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect to sign-in and back; for an htmx request, redirect the whole page."""
-    if getattr(request, "htmx", None):
-        return HttpResponseClientRedirect(resolve_url("account_login"))
-    return redirect_to_login(request.get_full_path(), resolve_url("account_login"))

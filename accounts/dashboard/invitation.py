@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.forms.people import PasswordForm
 from accounts.models import Invitation, Role, User
 from accounts.tenancy import team
-from framework.errors import ApiError
+from framework.forms.domain_errors import errors_as_messages, errors_on_form
 
 
 @never_cache
@@ -36,32 +36,24 @@ def accept_as_user(request: HttpRequest, invitation: Invitation, token: str) -> 
     """Accept as a signed-in user."""
     user = cast("User", request.user)
     if request.method == "POST":
-        try:
+        with errors_as_messages(request):
             team.accept(token, user, now=timezone.now())
-        except ApiError as refusal:
-            messages.error(request, refusal.message)
-        else:
             return redirect_to_dashboard(request, invitation)
-    return render_page(
-        request, invitation, "signed_in" if team.is_addressed_to(invitation, user) else "other_user", status=200
-    )
+    return render_page(request, invitation, "signed_in" if team.is_addressed_to(invitation, user) else "other_user")
 
 
 def accept_as_new_user(request: HttpRequest, invitation: Invitation, token: str) -> HttpResponse:
     """Accept as a signed-out user: ask for a password and create the user."""
     if team.has_user(invitation):
-        return render_page(request, invitation, "has_account", status=200)
+        return render_page(request, invitation, "has_account")
     form = PasswordForm(request.POST or None, user=User(email=invitation.email))
     if request.method != "POST":
-        return render_page(request, invitation, "new", form=form, status=200)
+        return render_page(request, invitation, "new", form=form)
     if not ratelimit.consume(request, action="signup"):
         return cast("HttpResponse", ratelimit.respond_429(request))
     if form.is_valid():
-        try:
+        with errors_on_form(form):
             user = team.accept_as_new_user(token, password=form.cleaned_data["password"], now=timezone.now())
-        except ApiError as refusal:
-            form.add_error(None, refusal.message)
-        else:
             complete_signup(request, user=user, redirect_url=resolve_url("dashboard"))
             return redirect_to_dashboard(request, invitation)
     return render_page(request, invitation, "new", form=form, status=400)
@@ -74,7 +66,7 @@ def redirect_to_dashboard(request: HttpRequest, invitation: Invitation) -> HttpR
 
 
 def render_page(
-    request: HttpRequest, invitation: Invitation, case: str, *, status: int, form: PasswordForm | None = None
+    request: HttpRequest, invitation: Invitation, case: str, *, form: PasswordForm | None = None, status: int = 200
 ) -> HttpResponse:
     """Render the page for one of the cases `signed_in`, `other_user`, `has_account` and `new`."""
     context = {"invitation": invitation, "case": case, "form": form, "role": Role(invitation.role).label.lower()}

@@ -1,63 +1,17 @@
-"""The navigation menu of the dashboard: the entries that the user's rights allow, with the current one marked."""
+"""The navigation menu of the dashboard (menu.toml): the entries that the user's rights allow."""
 
+import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.models import Venue
-from accounts.tenancy.permissions import Access, Right
+from accounts.tenancy.permissions import Access
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A menu entry; `name` is the URL name."""
-
-    section: str
-    label: str
-    icon: str
-    name: str
-    rights: tuple[Right, ...] = ()
-
-
-MENU: tuple[tuple[str, tuple[Entry, ...]], ...] = (
-    (
-        "Today",
-        (
-            Entry("overview", "Overview", "home", "overview"),
-            Entry("board", "Order board", "board", "order-board", (Right.ORDERS,)),
-            Entry("day", "Reservations", "calendar", "reservation-day", (Right.RESERVATIONS,)),
-        ),
-    ),
-    (
-        "Restaurant",
-        (
-            Entry("orders", "All orders", "list", "orders", (Right.ORDERS,)),
-            Entry("guests", "Guests", "people", "guests", (Right.GUESTS,)),
-            Entry("menu", "Menu", "menu", "menu", (Right.MENU, Right.SOLD_OUT)),
-            Entry("venue", "Settings", "settings", "venue-settings", (Right.VENUE,)),
-        ),
-    ),
-    (
-        "Developers",
-        (
-            Entry("keys", "API keys", "key", "keys", (Right.DEVELOPERS,)),
-            Entry("requests", "Requests", "log", "requests", (Right.DEVELOPERS,)),
-            Entry("webhooks", "Webhooks", "webhook", "webhooks", (Right.DEVELOPERS,)),
-        ),
-    ),
-    (
-        "Account",
-        (
-            Entry("data", "Data service", "coin", "data-service", (Right.DATA,)),
-            Entry("exports", "Exports", "download", "data-exports", (Right.DATA,)),
-            Entry("team", "Team", "team", "team", (Right.TEAM,)),
-            Entry("account", "Account", "account", "account", (Right.ACCOUNT,)),
-        ),
-    ),
-)
+MENU = tomllib.loads(Path(__file__).with_name("menu.toml").read_text())["groups"]
 
 
 def layout(request: HttpRequest) -> dict[str, Any]:
@@ -77,17 +31,13 @@ def layout(request: HttpRequest) -> dict[str, Any]:
 
 
 def list_groups(access: Access, section: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the menu groups that have an entry for this user."""
-    for title, entries in MENU:
-        allowed = [
-            {
-                "label": entry.label,
-                "icon": entry.icon,
-                "url": reverse(entry.name, kwargs={"venue": access.venue.public_id}),
-                "is_current": entry.section == section,
-            }
-            for entry in entries
-            if not entry.rights or any(access.may(right) for right in entry.rights)
+    """Yield the menu groups that have an entry for this user, with the current entry marked."""
+    kwargs = {"venue": access.venue.public_id}
+    for group in MENU:
+        entries = [
+            entry | {"url": reverse(entry["url_name"], kwargs=kwargs), "is_current": entry["section"] == section}
+            for entry in group["entries"]
+            if not entry["rights"] or access.rights.intersection(entry["rights"])
         ]
-        if allowed:
-            yield title, allowed
+        if entries:
+            yield group["title"], entries

@@ -1,30 +1,34 @@
-"""The overview page of a venue."""
+"""The overview page of a venue, and the welcome page after sign-up."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from accounts import onboarding
-from accounts.api_keys import usage
+from accounts.api_keys import one_time_secrets, usage
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import ApiCallCount, ApiKey, Event, EventType, User, Venue
 from accounts.onboarding import build_venue_url
 from accounts.tenancy.permissions import Access, Right
-from framework.charts import BarChart, Column, Layout, bar_chart
+from framework.api.urls import public_url
+from framework.charts import Column, Layout, bar_chart
 from framework.public_ids import encode
 
-HOUR = timedelta(hours=1)
 DAYS = 30
 NEWEST = 12
 CHART = Layout(width=640, height=180, left=44, top=8, bottom=22, max_labels=8)
-
+EXAMPLE_ORDER = (
+    '{"customer_id": "cust_123", "items": [{"menu_item_id": "margherita", "quantity": 2}], "payment_method": "card"}'
+)
 
 DESCRIPTIONS: dict[str, tuple[str, Right]] = {
     EventType.ORDER_CREATED: ("was placed", Right.ORDERS),
@@ -41,17 +45,6 @@ DESCRIPTIONS: dict[str, tuple[str, Right]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Activity:
-    """A line of the activity list."""
-
-    subject: str
-    description: str
-    by: str
-    at: datetime
-    url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class CallCounts:
     """The API calls of one hour or day; `label` is written on the axis, `name` in full."""
 
@@ -64,7 +57,7 @@ class CallCounts:
     @property
     def text(self) -> str:
         """The counts in words."""
-        text = f"{self.name}: {self.calls} call{'' if self.calls == 1 else 's'}"
+        text = f"{self.name}: {self.calls} call{pluralize(self.calls)}"
         if self.client_errors or self.server_errors:
             text += f", {self.client_errors} refused (4xx), {self.server_errors} failed (5xx)"
         return text
@@ -73,20 +66,8 @@ class CallCounts:
     def column(self) -> Column:
         """Answered calls at the bottom, then refused and failed ones."""
         answered = max(self.calls - self.client_errors - self.server_errors, 0)
-        parts = (("a", answered), ("c", self.client_errors), ("b", self.server_errors))
-        return Column(self.text, self.label, [(style, number) for style, number in parts if number])
-
-
-@dataclass(frozen=True, slots=True)
-class CallChart:
-    """A chart of calls, the counts that it shows, and their sums."""
-
-    title: str
-    counts: Sequence[CallCounts]
-    chart: BarChart
-    total: int
-    client_errors: int
-    server_errors: int
+        parts = {"a": answered, "c": self.client_errors, "b": self.server_errors}
+        return Column(self.text, self.label, [part for part in parts.items() if part[1]])
 
 
 @login_required
@@ -120,54 +101,56 @@ def overview(request: PageRequest) -> HttpResponse:
     return render(request, "accounts/overview.html", context)
 
 
-def chart_calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
+@page(Right.DEVELOPERS, section="overview")
+def welcome(request: PageRequest) -> HttpResponse:
+    """Show the first API key after sign-up, once, with an example call; later, how to create another."""
+    live = Venue.objects.for_member(request.access.user).filter(account=request.access.account, is_sandbox=False)
+    context = {
+        "key": one_time_secrets.take(request, of=request.access.venue.public_id, now=timezone.now()),
+        "address": public_url("/api/v1/orders"),
+        "body": EXAMPLE_ORDER,
+        "live": live.by_name().first(),
+    }
+    return render(request, "dashboard/onboarding.html", context)
+
+
+def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
     """Charts of the last 24 hours by hour, and of 30 days by the venue's day. One query of at most 721 rows."""
     zone = ZoneInfo(venue.timezone)
-    today = now.astimezone(zone).date()
-    first_day = today - timedelta(days=DAYS - 1)
-    since = datetime(first_day.year, first_day.month, first_day.day, tzinfo=zone)
-    rows = list(
-        ApiCallCount.objects.filter(venue=venue, hour__gte=since - HOUR)
-        .order_by("hour")
-        .values_list("hour", "calls", "client_errors", "server_errors")
-    )
     this_hour = now.replace(minute=0, second=0, microsecond=0)
-    by_hour = {hour: amounts for hour, *amounts in rows}
-    by_day: dict[Any, list[int]] = {}
-    for hour, *amounts in rows:
-        day = hour.astimezone(zone).date()
-        by_day[day] = [before + more for before, more in zip(by_day.get(day, (0, 0, 0)), amounts, strict=True)]
-    hours = [this_hour - HOUR * back for back in range(23, -1, -1)]
-    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    hours = [(this_hour - timedelta(hours=back)).astimezone(zone) for back in range(23, -1, -1)]
+    days = [now.astimezone(zone).date() - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    since = datetime.combine(days[0], time(), tzinfo=zone) - timedelta(hours=1)
+    rows = ApiCallCount.objects.filter(venue=venue, hour__gte=since).order_by("hour")
+    amounts_at: defaultdict[date, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for hour, *amounts in rows.values_list("hour", "calls", "client_errors", "server_errors"):
+        for period in (hour, hour.astimezone(zone).date()):
+            amounts_at[period] = [before + more for before, more in zip(amounts_at[period], amounts, strict=True)]
     return (
         build_chart(
             "Calls in the last 24 hours",
-            [
-                CallCounts(f"{at:%H:%M}", f"{at:%Y-%m-%d %H:%M}", *by_hour.get(hour, ()))
-                for hour in hours
-                for at in (hour.astimezone(zone),)
-            ],
+            [CallCounts(f"{hour:%H:%M}", f"{hour:%Y-%m-%d %H:%M}", *amounts_at[hour]) for hour in hours],
         ),
         build_chart(
             "Calls in the last 30 days",
-            [CallCounts(f"{day:%m-%d}", f"{day:%Y-%m-%d}", *by_day.get(day, ())) for day in days],
+            [CallCounts(f"{day:%m-%d}", f"{day:%Y-%m-%d}", *amounts_at[day]) for day in days],
         ),
     )
 
 
-def build_chart(title: str, counts: Sequence[CallCounts]) -> CallChart:
-    """Return a chart of these counts, from left to right."""
-    return CallChart(
-        title,
-        counts,
-        bar_chart([count.column for count in counts], CHART, whole_numbers=True),
-        total=sum(count.calls for count in counts),
-        client_errors=sum(count.client_errors for count in counts),
-        server_errors=sum(count.server_errors for count in counts),
-    )
+def build_chart(title: str, counts: Sequence[CallCounts]) -> dict[str, Any]:
+    """Return a chart of these counts, from left to right, with their sums."""
+    return {
+        "title": title,
+        "counts": counts,
+        "chart": bar_chart([count.column for count in counts], CHART, whole_numbers=True),
+        "total": sum(count.calls for count in counts),
+        "client_errors": sum(count.client_errors for count in counts),
+        "server_errors": sum(count.server_errors for count in counts),
+    }
 
 
-def list_activities(access: Access) -> Iterator[Activity]:
+def list_activities(access: Access) -> Iterator[dict[str, Any]]:
     """Yield the newest events that the user has the right to see. One query."""
     types = [kind for kind, (_, right) in DESCRIPTIONS.items() if access.may(right)]
     rows = (
@@ -184,12 +167,6 @@ def list_activities(access: Access) -> Iterator[Activity]:
             subject = f"Reservation {code}" if code else "A reservation"
             subject += f" for {party}" if party else ""
             url = build_venue_url("reservation", access, reservation=encode("res", key)) if key else ""
-        yield Activity(subject, DESCRIPTIONS[kind][0], format_actor(actor), at, url)
-
-
-def format_actor(actor: str) -> str:
-    """Return who did it, as text; "" for the system."""
-    kind, _, name = actor.partition(":")
-    if kind == "key":
-        return f"by API key {name}…"
-    return {"staff": f"by {name}", "guest": "by the guest"}.get(kind, "")
+        actor_kind, _, name = actor.partition(":")
+        by = {"key": f"by API key {name}…", "staff": f"by {name}", "guest": "by the guest"}.get(actor_kind, "")
+        yield {"subject": subject, "description": DESCRIPTIONS[kind][0], "by": by, "at": at, "url": url}

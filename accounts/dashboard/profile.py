@@ -7,17 +7,19 @@ from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
+from django.forms import modelform_factory
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.forms.people import UserNameForm
 from accounts.lifecycle import closure
 from accounts.models import Membership, User
 from accounts.tenancy import team
-from framework.errors import ApiError
+from framework.forms.domain_errors import errors_as_messages
+
+UserNameForm = modelform_factory(User, fields=["first_name", "last_name"])
 
 
 @never_cache
@@ -31,10 +33,8 @@ def profile(request: HttpRequest) -> HttpResponse:
         form.save()
         messages.success(request, "Name saved.")
         return redirect("profile")
-    status = 400 if request.method == "POST" else 200
-    return render(
-        request, "dashboard/profile.html", {"form": form, "memberships": list_memberships(user)}, status=status
-    )
+    context = {"form": form, "memberships": list_memberships(user)}
+    return render(request, "dashboard/profile.html", context, status=400 if request.method == "POST" else 200)
 
 
 @never_cache
@@ -45,11 +45,8 @@ def leave_team(request: HttpRequest, membership: int) -> HttpResponse:
     user = cast("User", request.user)
     row = list_memberships(user).filter(pk=membership).first()
     if row:
-        try:
+        with errors_as_messages(request):
             team.leave(row.account, user, now=timezone.now())
-        except ApiError as refusal:
-            messages.error(request, refusal.message)
-        else:
             messages.success(request, f"You have left {row.account.name}.")
     return redirect("profile")
 
@@ -63,14 +60,11 @@ def delete_user(request: HttpRequest) -> HttpResponse:
     user = cast("User", request.user)
     if request.method != "POST":
         return render(request, "dashboard/delete_profile.html", {"memberships": list_memberships(user)})
-    try:
+    with errors_as_messages(request):
         closure.delete_user(user, now=timezone.now())
-    except ApiError as refusal:
-        messages.error(request, refusal.message)
-        return redirect("profile")
-    logout(request)
-    messages.success(request, "Your account was deleted.")
-    return redirect("account_login")
+        logout(request)
+        messages.success(request, "Your account was deleted.")
+    return redirect("profile" if request.user.is_authenticated else "account_login")
 
 
 def list_memberships(user: User) -> QuerySet[Membership]:

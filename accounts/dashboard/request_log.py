@@ -3,20 +3,21 @@
 import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.db.models import Q
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import ApiCall, ApiKey, Venue
-from accounts.models.request_log import ApiCalls
 from accounts.tenancy.permissions import Right
 from framework.api.urls import public_url
 from framework.public_ids import decode
@@ -28,6 +29,12 @@ RANGES = {"": "Last 30 days", "1h": "Last hour", "24h": "Last 24 hours", "7d": "
 LENGTHS = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7)}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 LOCAL = "%Y-%m-%dT%H:%M"
+LocalTimeField = partial(
+    forms.DateTimeField,
+    required=False,
+    input_formats=[LOCAL],
+    widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
+)
 
 
 class FilterForm(forms.Form):
@@ -43,18 +50,8 @@ class FilterForm(forms.Form):
     )
     path = forms.CharField(label="Path starts with", max_length=200, required=False)
     range = forms.ChoiceField(label="Time", choices=list(RANGES.items()), required=False)
-    since = forms.DateTimeField(
-        label="From",
-        required=False,
-        input_formats=[LOCAL],
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
-    )
-    until = forms.DateTimeField(
-        label="To",
-        required=False,
-        input_formats=[LOCAL],
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
-    )
+    since = LocalTimeField(label="From")
+    until = LocalTimeField(label="To")
 
     def __init__(self, *args: Any, keys: Sequence[ApiKey], **options: Any) -> None:
         super().__init__(*args, **{"label_suffix": ""} | options)
@@ -62,73 +59,48 @@ class FilterForm(forms.Form):
         self.fields["key"] = forms.ChoiceField(choices=[("", "Any"), *choices], required=False)
         self.order_fields(["range", "status", "method", "key", "path", "since", "until"])
 
-    def apply_indexed_filters(self, calls: ApiCalls, *, now: datetime) -> ApiCalls:
-        """Apply the filters that indexes support: key, status class and time."""
+    def build_conditions(self, *, now: datetime) -> tuple[Q, Q]:
+        """Return the conditions that indexes support (key, status class, time), and those that read each row."""
         values = self.cleaned_data
+        indexed, scanned = Q(), Q()
         if values["key"]:
-            calls = calls.filter(key=decode("key", values["key"]))
+            indexed &= Q(key=decode("key", values["key"]))
         if values["status"]:
-            # The partial indexes have these conditions.
-            lowest = int(values["status"][0]) * 100
-            calls = calls.filter(status__gte=lowest) if lowest >= 400 else calls
+            lowest = int(values["status"].ljust(3, "0"))
+            highest = lowest if len(values["status"]) == 3 else lowest + 99
+            scanned &= Q(status__range=(lowest, highest))
+            # The conditions of the partial indexes.
+            indexed &= Q(status__gte=lowest // 100 * 100) if lowest >= 400 else Q()
         if values["range"]:
-            calls = calls.filter(created_at__gte=now - LENGTHS[values["range"]])
+            indexed &= Q(created_at__gte=now - LENGTHS[values["range"]])
         if values["since"]:
-            calls = calls.filter(created_at__gte=values["since"])
+            indexed &= Q(created_at__gte=values["since"])
         if values["until"]:
             # Include the whole minute.
-            calls = calls.filter(created_at__lte=values["until"].replace(second=59, microsecond=999_999))
-        return calls
-
-    def apply_scanned_filters(self, calls: ApiCalls) -> ApiCalls:
-        """Apply the filters that have to read each row."""
-        values = self.cleaned_data
-        if values["status"]:
-            exact = len(values["status"]) == 3
-            lowest = int(values["status"]) if exact else int(values["status"]) * 100
-            calls = calls.filter(status__range=(lowest, lowest if exact else lowest + 99))
+            indexed &= Q(created_at__lte=values["until"].replace(second=59, microsecond=999_999))
         if values["method"]:
-            calls = calls.filter(method=values["method"])
+            scanned &= Q(method=values["method"])
         if values["path"]:
-            calls = calls.filter(path__startswith=values["path"])
-        return calls
-
-    @property
-    def needs_scan(self) -> bool:
-        """Whether a filter is set that indexes do not support."""
-        values = self.cleaned_data
-        return bool(values["method"] or values["path"] or values["status"])
+            scanned &= Q(path__startswith=values["path"])
+        return indexed, scanned
 
 
-@dataclass(frozen=True, slots=True)
-class CallPage:
-    """A page of requests; `next_before` is the id to continue from, None on the last page."""
+def read_page(venue: Venue, form: FilterForm, *, before: ApiCall | None, now: datetime) -> dict[str, Any]:
+    """Return the next page, newest first, and whether older calls are left to be searched.
 
-    calls: list[ApiCall]
-    next_before: str | None = None
-    is_unfinished: bool = False
-
-
-def read_page(venue: Venue, form: FilterForm, *, before: ApiCall | None, now: datetime) -> CallPage:
-    """Return the next page, newest first. One query; two if rows have to be scanned."""
-    calls = ApiCall.objects.filter(venue=venue, created_at__gt=now - ApiCall.RETENTION)
-    calls = form.apply_indexed_filters(calls.before(before) if before else calls, now=now).newest_first()
+    `next_before` is the id to continue from, None on the last page. One query; two if rows have to be scanned.
+    """
+    indexed, scanned = form.build_conditions(now=now)
+    calls = ApiCall.objects.filter(indexed, venue=venue, created_at__gt=now - ApiCall.RETENTION)
+    calls = (calls.before(before) if before else calls).newest_first()
     last: ApiCall | None = None
-    if form.needs_scan:
+    if scanned:
         last = next(iter(calls.only("id", "created_at")[MAX_SCANNED - 1 : MAX_SCANNED]), None)
-        if last is not None:
-            calls = calls.filter(created_at__gte=last.created_at)
-        calls = form.apply_scanned_filters(calls)
+        calls = calls.filter(scanned, created_at__gte=last.created_at) if last else calls.filter(scanned)
     rows = list(calls.defer("body", "answer", "user_agent")[: PAGE + 1])
     if len(rows) > PAGE:
-        return CallPage(rows[:PAGE], rows[PAGE - 1].public_id)
-    return CallPage(rows, last.public_id if last else None, is_unfinished=last is not None)
-
-
-def pair_with_keys(calls: Sequence[ApiCall], keys: Sequence[ApiKey]) -> list[tuple[ApiCall, ApiKey | None]]:
-    """Pair each call with its key, None if the key was deleted."""
-    by_pk = {key.pk: key for key in keys}
-    return [(call, by_pk.get(call.key_id)) for call in calls]
+        return {"calls": rows[:PAGE], "next_before": rows[PAGE - 1].public_id, "is_unfinished": False}
+    return {"calls": rows, "next_before": last.public_id if last else None, "is_unfinished": last is not None}
 
 
 def find_call(venue: Venue, text: str) -> ApiCall | None:
@@ -156,18 +128,19 @@ def list_requests(request: PageRequest) -> HttpResponse:
         return render(request, "accounts/request_log.html", {"form": form, "rows": []}, status=400)
     cursor = request.GET.get("before", "")
     before = find_call(venue, cursor) if cursor else None
-    page_of_calls = read_page(venue, form, before=before, now=now)
-    state = sha256(" ".join(call.public_id for call in page_of_calls.calls).encode()).hexdigest()[:16]
-    is_live = not cursor and not form.cleaned_data["until"]
+    found = read_page(venue, form, before=before, now=now)
+    state = sha256(" ".join(call.public_id for call in found["calls"]).encode()).hexdigest()[:16]
+    keys_by_pk = {key.pk: key for key in keys}
     filters = {name: value for name, value in request.GET.items() if name in form.fields and value}
     context = {
         "form": form,
-        "rows": pair_with_keys(page_of_calls.calls, keys),
-        "found": page_of_calls,
+        # A key may have been deleted.
+        "rows": [(call, keys_by_pk.get(call.key_id)) for call in found["calls"]],
+        "found": found,
         "filters": urlencode(filters),
         "is_filtered": bool(filters),
         "is_later_page": bool(cursor),
-        "is_live": is_live,
+        "is_live": not cursor and not form.cleaned_data["until"],
         "state": state,
         "scanned": MAX_SCANNED,
         "address": public_url("/api/v1/orders"),
@@ -183,27 +156,19 @@ def list_requests(request: PageRequest) -> HttpResponse:
 def show_request(request: PageRequest, call: str) -> HttpResponse:
     """Show one request; of a failed one (4xx) also the bodies. Two queries."""
     venue = request.access.venue
-    row = find_call(venue, call)
-    if row is None:
-        raise Http404
+    row = get_object_or_404(ApiCall, venue=venue, pk=decode("req", call))
     key = ApiKey.objects.filter(venue=venue, pk=row.key_id).first()
     context = {"call": row, "key": key, "curl": build_curl_command(row)}
     return render(request, "accounts/request_log_entry.html", context)
 
 
 def build_curl_command(call: ApiCall) -> str:
-    """Return the request as a curl command without its API key."""
+    """Return the request as a curl command without its API key; JSON on one line."""
     path = f"{call.path}?{call.query}" if call.query else call.path
     words = ["curl", "-X", call.method] if call.method not in ("GET", "HEAD") else ["curl"]
     line = shlex.join([*words, public_url(path)]) + ' \\\n  -H "Authorization: Bearer $API_KEY"'
-    if call.body:
-        line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(format_one_line(call.body))}"
+    if body := call.body:
+        with suppress(ValueError):
+            body = json.dumps(json.loads(body), ensure_ascii=False)
+        line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(body)}"
     return line
-
-
-def format_one_line(body: str) -> str:
-    """Return JSON on one line, and any other text unchanged."""
-    try:
-        return json.dumps(json.loads(body), ensure_ascii=False)
-    except ValueError:
-        return body

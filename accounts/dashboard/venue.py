@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django import forms
 from django.contrib import messages
+from django.forms import modelform_factory
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,74 +15,18 @@ from accounts.models import Venue
 from accounts.tenancy.permissions import Right
 from framework.timezones import zone_names
 
-
-class DetailsForm(SettingsForm):
-    """Name, address and time zone."""
-
-    class Meta:
-        model = Venue
-        fields = ["name", "address", "phone", "timezone"]
-        labels = {"timezone": "Time zone"}
-        help_texts = {"timezone": "Example: Europe/Rome"}
-        widgets = {"timezone": forms.TextInput(attrs={"list": "zones", "autocomplete": "off"})}
-
-
-class OrdersForm(SettingsForm):
-    """Currency, tax and payment labels."""
-
-    class Meta:
-        model = Venue
-        fields = ["currency", "prices_include_tax", "payment_methods"]
-        labels = {"payment_methods": "Payment labels", "prices_include_tax": "Menu prices include tax"}
-        help_texts = {
-            "currency": "ISO 4217 code, such as EUR. It cannot change while the menu has prices",
-            "prices_include_tax": "If off, tax is added to each order",
-            "payment_methods": "Allowed payment labels of orders, separated by commas: card, cash. Empty: any",
-        }
-
-
-class ReservationsForm(SettingsForm):
-    """Reservation rules and guest emails."""
-
-    class Meta:
-        model = Venue
-        fields = [
-            "max_days_ahead",
-            "auto_confirm_max_party",
-            "when_full",
-            "mails_guests",
-            "forgets_guests_after_days",
-        ]
-        labels = {
-            "max_days_ahead": "Booking window in days",
-            "auto_confirm_max_party": "Largest party confirmed automatically",
-            "when_full": "When no table is free",
-            "mails_guests": "Email guests",
-            "forgets_guests_after_days": "Delete guest data after days",
-        }
-        help_texts = {
-            "forgets_guests_after_days": "Number of days after a guest's last reservation. Contact data and notes are"
-            " deleted permanently. Empty: never"
-        }
-
-
-class GuestsPageForm(SettingsForm):
-    """Online booking."""
-
-    class Meta:
-        model = Venue
-        fields = ["is_bookable_online", "proves_guests"]
-        labels = {
-            "is_bookable_online": "Online booking",
-            "proves_guests": "Ask guests to confirm by email",
-        }
-
-
-SECTIONS: Mapping[str, tuple[str, type[SettingsForm]]] = {
-    "details": ("Restaurant", DetailsForm),
-    "orders": ("Orders", OrdersForm),
-    "reservations": ("Reservations", ReservationsForm),
-    "guests": ("Booking page", GuestsPageForm),
+# The title and the fields of each section.
+SECTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "details": ("Restaurant", ("name", "address", "phone", "timezone")),
+    "orders": ("Orders", ("currency", "prices_include_tax", "payment_methods")),
+    "reservations": (
+        "Reservations",
+        ("max_days_ahead", "auto_confirm_max_party", "when_full", "mails_guests", "forgets_guests_after_days"),
+    ),
+    "guests": ("Booking page", ("is_bookable_online", "proves_guests")),
+}
+FORMS: Mapping[str, type[Any]] = {
+    name: modelform_factory(Venue, form=SettingsForm, fields=fields) for name, (_, fields) in SECTIONS.items()
 }
 
 
@@ -97,23 +41,21 @@ def save_section(request: PageRequest, *, part: str) -> HttpResponse:
     """Save one section."""
     if part not in SECTIONS:
         raise Http404
-    title, form_class = SECTIONS[part]
     # The layout shows `request.access.venue`; the form gets its own copy, so that invalid input does not show there.
-    form = form_class(request.POST, instance=Venue.objects.get(pk=request.access.venue.pk), prefix=part)
+    form = FORMS[part](request.POST, instance=Venue.objects.get(pk=request.access.venue.pk), prefix=part)
     if form.is_valid() and form.try_save():
-        messages.success(request, f"{title}: saved." if form.changed_data else f"{title}: no changes.")
+        messages.success(request, f"{SECTIONS[part][0]}: {'saved' if form.changed_data else 'no changes'}.")
         return redirect(f"{reverse('venue-settings', kwargs={'venue': request.access.venue.public_id})}#{part}")
-    return render_page(request, {part: form}, status=400)
+    return render_page(request, {part: form})
 
 
-def render_page(
-    request: PageRequest, invalid: Mapping[str, SettingsForm] | None = None, status: int = 200
-) -> HttpResponse:
+def render_page(request: PageRequest, invalid: Mapping[str, SettingsForm] | None = None) -> HttpResponse:
     """Render the page; a section with errors keeps its input."""
     venue = request.access.venue
-    sections: list[dict[str, Any]] = [
-        {"name": name, "title": title, "form": (invalid or {}).get(name) or form(instance=venue, prefix=name)}
-        for name, (title, form) in SECTIONS.items()
-    ]
-    context = {"sections": sections, "zones": sorted(zone_names()), "is_refused": bool(invalid)}
-    return render(request, "accounts/venue.html", context, status=status)
+    forms = {name: form(instance=venue, prefix=name) for name, form in FORMS.items()} | dict(invalid or {})
+    context: dict[str, Any] = {
+        "sections": [{"name": name, "title": SECTIONS[name][0], "form": form} for name, form in forms.items()],
+        "zones": sorted(zone_names()),
+        "is_refused": bool(invalid),
+    }
+    return render(request, "accounts/venue.html", context, status=400 if invalid else 200)

@@ -1,9 +1,11 @@
 """Forms of sign-up, invitations, teams, accounts and restaurants."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from allauth.account.forms import SignupForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.validators import MaxLengthValidator
@@ -15,13 +17,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.api_keys import one_time_secrets
-from accounts.currencies import CURRENCIES
 from accounts.lifecycle import onboarding
 from accounts.models import Role, User, Venue
 from accounts.tenancy.team import TeamAuthority
-from framework.errors import ApiError
 from framework.timezones import validate_zone, zone_names
 
+# ISO 4217, list one, without funds, precious metals and test codes.
+CURRENCIES = Path(__file__).with_name("currencies.txt").read_text().split()
 MIN_STRENGTH_HELP = "At least 8 characters, not a common password."
 ROLES = {
     Role.OWNER: "everything, including the account",
@@ -35,40 +37,28 @@ class ZoneInput(forms.TextInput):
     """A text input that suggests time zones."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        list_id = f"zones-of-{name}"
         options = format_html_join("", '<option value="{}">', ((zone,) for zone in sorted(zone_names())))
-        field = super().render(name, value, {"list": list_id} | (attrs or {}), renderer)
-        return format_html('{}<datalist id="{}">{}</datalist>', field, list_id, options)
+        field = super().render(name, value, {"list": f"zones-of-{name}"} | (attrs or {}), renderer)
+        return format_html('{}<datalist id="zones-of-{}">{}</datalist>', field, name, options)
 
 
-class ZoneField(forms.CharField):
-    """The IANA name of a time zone."""
+class VenueForm(forms.Form):
+    """A new restaurant."""
 
-    def __init__(self, **options: Any) -> None:
-        known: dict[str, Any] = {
-            "label": "Time zone",
-            "max_length": 64,
-            "widget": ZoneInput,
-            "validators": [validate_zone],
-        }
-        super().__init__(**known | {"help_text": "The restaurant's time zone, for example Europe/Rome."} | options)
-
-
-class CurrencyField(forms.ChoiceField):
-    """An ISO 4217 code."""
-
-    def __init__(self, **options: Any) -> None:
-        choices = [(code, code) for code in CURRENCIES]
-        super().__init__(**{"label": "Currency", "choices": choices, "initial": "EUR"} | options)
-
-
-class NewPasswordField(forms.CharField):
-    """A new password."""
-
-    def __init__(self, **options: Any) -> None:
-        widget = forms.PasswordInput(attrs={"autocomplete": "new-password"})
-        known: dict[str, Any] = {"label": "Password", "strip": False, "widget": widget, "help_text": MIN_STRENGTH_HELP}
-        super().__init__(**known | options)
+    name = forms.CharField(max_length=onboarding.MAX_NAME_LENGTH)
+    timezone = forms.CharField(
+        label="Time zone",
+        max_length=64,
+        widget=ZoneInput,
+        validators=[validate_zone],
+        help_text="The restaurant's time zone, for example Europe/Rome.",
+    )
+    currency = forms.ChoiceField(choices=[(code, code) for code in CURRENCIES], initial="EUR")
+    is_sandbox = forms.BooleanField(
+        label="Sandbox",
+        required=False,
+        help_text="For testing: its API keys begin with rk_test_, and nothing is real.",
+    )
 
 
 class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
@@ -79,13 +69,16 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
         help_text="The restaurant's or your company's name.",
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
     )
-    timezone = ZoneField(initial="UTC", widget=ZoneInput(attrs={"data-zone": ""}))
-    currency = CurrencyField(help_text="The currency of your menu prices.")
+    timezone = VenueForm.base_fields["timezone"]
+    currency = VenueForm.base_fields["currency"]
     field_order = ("restaurant", "email", "password1", "timezone", "currency")
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["password1"].help_text = MIN_STRENGTH_HELP
+        self.fields["timezone"].initial = "UTC"
+        self.fields["timezone"].widget.attrs["data-zone"] = ""
+        self.fields["currency"].help_text = "The currency of your menu prices."
         self.fields["email"].validators.append(MaxLengthValidator(254))
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
@@ -109,10 +102,25 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
         one_time_secrets.store(request, key.text, of=key.row.venue.public_id, now=timezone.now())
 
 
+class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types
+    """The name of the passkey, and whether it replaces the password."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        name, passwordless = self.fields["name"], self.fields["passwordless"]
+        name.label, name.help_text, name.max_length = "Name", "To recognise it, for example: my phone.", 100
+        passwordless.label, passwordless.initial = "Passwordless sign-in", True
+        passwordless.help_text = "Sign in without the password. Clear this for a security key without a PIN."
+
+
 class PasswordForm(forms.Form):
     """The password of a new user whose email address is already known."""
 
-    password = NewPasswordField()
+    password = forms.CharField(
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=MIN_STRENGTH_HELP,
+    )
 
     def __init__(self, *args: Any, user: User, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -122,14 +130,6 @@ class PasswordForm(forms.Form):
         password: str = self.cleaned_data["password"]
         validate_password(password, self.user)
         return password
-
-
-class UserNameForm(forms.ModelForm[User]):
-    """First and last name."""
-
-    class Meta:
-        model = User
-        fields = ("first_name", "last_name")
 
 
 class MembershipForm(forms.Form):
@@ -159,14 +159,6 @@ class MembershipForm(forms.Form):
         values: dict[str, Any] = super().clean() or self.cleaned_data
         return {"venues": list[Venue]()} | values
 
-    def add_refusal(self, refusal: ApiError) -> None:
-        """Add the error to the field that it concerns."""
-        self.add_error(refusal.param if refusal.param in self.fields else None, refusal.message)
-
-    def role_label(self) -> str:
-        """Return the selected role in lower case."""
-        return Role(self.cleaned_data["role"]).label.lower()
-
 
 class InvitationForm(MembershipForm):
     """Email address, role and restaurants of an invitation."""
@@ -179,19 +171,6 @@ class AccountForm(forms.Form):
     """The name of an account."""
 
     name = forms.CharField(max_length=200, help_text="Shown on invoices and in invitations, not to guests.")
-
-
-class VenueForm(forms.Form):
-    """A new restaurant."""
-
-    name = forms.CharField(max_length=onboarding.MAX_NAME_LENGTH)
-    timezone = ZoneField()
-    currency = CurrencyField()
-    is_sandbox = forms.BooleanField(
-        label="Sandbox",
-        required=False,
-        help_text="For testing: its API keys begin with rk_test_, and nothing is real.",
-    )
 
 
 class CloseAccountForm(forms.Form):

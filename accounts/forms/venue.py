@@ -40,7 +40,32 @@ class VenueForm(ChangedFieldsForm):
 
 
 class SettingsForm(VenueForm, ConflictCheckForm):
-    """A section of the settings page."""
+    """A section of the settings page, with some of these fields."""
+
+    class Meta:
+        model = Venue
+        fields = ()
+        labels = {
+            "timezone": "Time zone",
+            "payment_methods": "Payment labels",
+            "prices_include_tax": "Menu prices include tax",
+            "max_days_ahead": "Booking window in days",
+            "auto_confirm_max_party": "Largest party confirmed automatically",
+            "when_full": "When no table is free",
+            "mails_guests": "Email guests",
+            "forgets_guests_after_days": "Delete guest data after days",
+            "is_bookable_online": "Online booking",
+            "proves_guests": "Ask guests to confirm by email",
+        }
+        help_texts = {
+            "timezone": "Example: Europe/Rome",
+            "currency": "ISO 4217 code, such as EUR. It cannot change while the menu has prices",
+            "prices_include_tax": "If off, tax is added to each order",
+            "payment_methods": "Allowed payment labels of orders, separated by commas: card, cash. Empty: any",
+            "forgets_guests_after_days": "Number of days after a guest's last reservation. Contact data and notes are"
+            " deleted permanently. Empty: never",
+        }
+        widgets = {"timezone": forms.TextInput(attrs={"list": "zones", "autocomplete": "off"})}
 
     def try_save(self) -> bool:
         """Save the changes; return False, with an error on the field, if a trigger rejects them."""

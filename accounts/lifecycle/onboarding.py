@@ -2,7 +2,8 @@
 
 from django.db import transaction
 
-from accounts.models import Account, ApiKey, CreatedApiKey, Membership, Role, User, Venue
+from accounts.models import Account, ApiKey, Membership, Role, User, Venue
+from accounts.models.api_keys import CreatedApiKey
 from framework.errors import InvalidRequest
 
 # Leaves room for " (sandbox)" in the column.
@@ -33,11 +34,6 @@ def create_account(user: User, *, name: str, timezone: str, currency: str) -> Cr
             is_sandbox=True,
         )
         return ApiKey.create(sandbox, name="First key")
-
-
-def get_first_venue(user: User) -> Venue | None:
-    """Return the venue where a new user starts: the oldest sandbox, or None without a membership."""
-    return Venue.objects.for_member(user).order_by("-is_sandbox", "created_at", "id").first()
 
 
 def add_venue(account: Account, *, name: str, timezone: str, currency: str, is_sandbox: bool) -> Venue:

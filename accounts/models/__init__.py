@@ -1,19 +1,6 @@
 """Users, accounts, venues, API keys, the request log, and the events and webhooks of a venue."""
 
-from accounts.models.api_keys import (
-    BASE62,
-    OVERLAPS,
-    ApiKey,
-    ApiKeyChangeCounter,
-    CannotExtendExpiry,
-    CannotRotate,
-    CreatedApiKey,
-    Scope,
-    all_scopes,
-    checksum,
-    digest,
-    is_api_key,
-)
+from accounts.models.api_keys import ApiKey, Scope
 from accounts.models.counters import RecordCount
 from accounts.models.idempotency import IdempotentCall
 from accounts.models.outgoing_mail import OutgoingMail
@@ -23,16 +10,10 @@ from accounts.models.venues import Venue
 from accounts.models.webhooks import Event, EventType, WebhookDelivery, WebhookEndpoint
 
 __all__ = [
-    "BASE62",
-    "OVERLAPS",
     "Account",
     "ApiCall",
     "ApiCallCount",
     "ApiKey",
-    "ApiKeyChangeCounter",
-    "CannotExtendExpiry",
-    "CannotRotate",
-    "CreatedApiKey",
     "Event",
     "EventType",
     "IdempotentCall",
@@ -46,8 +27,4 @@ __all__ = [
     "Venue",
     "WebhookDelivery",
     "WebhookEndpoint",
-    "all_scopes",
-    "checksum",
-    "digest",
-    "is_api_key",
 ]

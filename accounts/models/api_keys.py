@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce, Least
 from accounts.models.venues import Venue
 from framework.db.row_history import track_history
 from framework.errors import InvalidRequest
-from framework.public_ids import decode, encode, new_id
+from framework.public_ids import PublicId, decode, new_id
 
 PREFIX = "key"
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -137,6 +137,8 @@ class ApiKey(models.Model):
 
     objects = ApiKeys.as_manager()
 
+    public_id = PublicId(PREFIX)
+
     class Meta:
         verbose_name = "API key"
         constraints = [
@@ -151,10 +153,6 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.masked})"
-
-    @property
-    def public_id(self) -> str:
-        return encode(PREFIX, self.pk)
 
     @property
     def masked(self) -> str:

@@ -1,21 +1,12 @@
 """Stored responses of requests with an Idempotency-Key."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
-from framework.db.batched_delete import delete_in_batches
 from framework.public_ids import new_id
-
-
-class IdempotentCalls(models.QuerySet["IdempotentCall"]):
-    """Queries for idempotent calls."""
-
-    def purge(self, *, now: datetime) -> int:
-        """Delete the calls past their retention, in batches; return how many."""
-        return delete_in_batches(self.filter(created_at__lte=now - IdempotentCall.RETENTION).order_by("created_at"))
 
 
 class IdempotentCall(models.Model):
@@ -37,8 +28,6 @@ class IdempotentCall(models.Model):
     headers = models.JSONField(default=dict)
     body = models.BinaryField(null=True)
     created_at = models.DateTimeField()
-
-    objects = IdempotentCalls.as_manager()
 
     class Meta:
         constraints = [

@@ -1,6 +1,6 @@
 """The request log of the management API, and the number of calls per hour."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import ClassVar, Self
 
 from django.db import models
@@ -8,8 +8,7 @@ from django.db.models import Q
 
 from accounts.models.api_keys import ApiKey
 from accounts.models.venues import Venue
-from framework.db.batched_delete import delete_in_batches
-from framework.public_ids import encode
+from framework.public_ids import PublicId
 
 
 class ApiCalls(models.QuerySet["ApiCall"]):
@@ -21,18 +20,6 @@ class ApiCalls(models.QuerySet["ApiCall"]):
 
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
-
-    def purge(self, *, now: datetime) -> int:
-        """Delete the calls past their retention, in batches; return how many."""
-        return delete_in_batches(self.filter(created_at__lte=now - ApiCall.RETENTION).order_by("created_at"))
-
-
-class ApiCallCounts(models.QuerySet["ApiCallCount"]):
-    """Queries for the hourly counts."""
-
-    def purge(self, *, now: datetime) -> int:
-        """Delete the counts past their retention, in batches; return how many."""
-        return delete_in_batches(self.filter(hour__lte=now - ApiCallCount.RETENTION).order_by("hour"))
 
 
 class ApiCall(models.Model):
@@ -65,6 +52,8 @@ class ApiCall(models.Model):
 
     objects = ApiCalls.as_manager()
 
+    public_id = PublicId("req")
+
     class Meta:
         verbose_name = "API call"
         indexes = [
@@ -84,10 +73,6 @@ class ApiCall(models.Model):
     def __str__(self) -> str:
         return f"{self.method} {self.path} {self.status}"
 
-    @property
-    def public_id(self) -> str:
-        return encode("req", self.pk)
-
 
 class ApiCallCount(models.Model):
     """The number of calls of a venue in an hour. Charts read it, because counting the log would be slow."""
@@ -101,8 +86,6 @@ class ApiCallCount(models.Model):
     calls = models.PositiveIntegerField(default=0)
     client_errors = models.PositiveIntegerField(default=0, help_text="Answered with 4xx")
     server_errors = models.PositiveIntegerField(default=0, help_text="Answered with 5xx")
-
-    objects = ApiCallCounts.as_manager()
 
     class Meta:
         verbose_name = "API call count"

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Func, Q
 
 from framework.db.row_history import track_history
-from framework.public_ids import encode, new_id
+from framework.public_ids import PublicId, new_id
 
 
 class UserManager(BaseUserManager["User"]):
@@ -118,6 +118,8 @@ class Invitation(models.Model):
     accepted_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 
+    public_id = PublicId("inv")
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -134,7 +136,3 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.email} to {self.account}"
-
-    @property
-    def public_id(self) -> str:
-        return encode("inv", self.pk)

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from accounts.models.users import Account, Membership, User
 from framework.db.row_history import track_history
-from framework.public_ids import encode, new_id
+from framework.public_ids import PublicId, new_id
 from framework.timezones import validate_zone
 
 # The format of payment method labels, in the APIs too.
@@ -93,6 +93,8 @@ class Venue(models.Model):
 
     objects = Venues.as_manager()
 
+    public_id = PublicId(PREFIX)
+
     class Meta:
         constraints = [
             models.CheckConstraint(
@@ -107,7 +109,3 @@ class Venue(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def public_id(self) -> str:
-        return encode(PREFIX, self.pk)

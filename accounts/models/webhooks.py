@@ -7,7 +7,7 @@ from django.db.models import Q
 from accounts.models.users import Account
 from accounts.models.venues import Venue
 from framework.db.row_history import track_history
-from framework.public_ids import encode, new_id
+from framework.public_ids import PublicId, new_id
 
 
 class EventType(models.TextChoices):
@@ -52,6 +52,8 @@ class Event(models.Model):
     record = models.JSONField()
     created_at = models.DateTimeField()
 
+    public_id = PublicId("evt")
+
     class Meta:
         constraints = [
             models.CheckConstraint(
@@ -74,10 +76,6 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} {self.public_id}"
-
-    @property
-    def public_id(self) -> str:
-        return encode("evt", self.pk)
 
 
 @track_history(exclude=("secret", "old_secret", "is_slow", "failing_since"))
@@ -107,6 +105,8 @@ class WebhookEndpoint(models.Model):
     disabled_at = models.DateTimeField(null=True, blank=True, editable=False)
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True, blank=True, editable=False)
 
+    public_id = PublicId("whk")
+
     class Meta:
         constraints = [
             models.CheckConstraint(
@@ -123,10 +123,6 @@ class WebhookEndpoint(models.Model):
 
     def __str__(self) -> str:
         return self.url
-
-    @property
-    def public_id(self) -> str:
-        return encode("whk", self.pk)
 
 
 class WebhookDelivery(models.Model):

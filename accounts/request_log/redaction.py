@@ -14,23 +14,18 @@ import orjson
 
 MASK = "[masked]"
 # Fields of the management API without personal data. Their texts are kept, except for pattern matches.
-KNOWN_FIELDS = frozenset(
-    (
-        *("status", "items", "menu_item_id", "quantity", "payment_method", "date", "time", "party_size"),
-        *("page", "limit", "error", "code", "message", "param", "request_id", "details", "alternatives"),
-    )
-)
+KNOWN_FIELDS = {
+    *("status", "items", "menu_item_id", "quantity", "payment_method", "date", "time", "party_size"),
+    *("page", "limit", "error", "code", "message", "param", "request_id", "details", "alternatives"),
+}
 # Fields with personal data: every value is masked, also numbers and lists.
-PERSONAL_FIELDS = frozenset(
-    (
-        *("customer_name", "customer_email", "customer_phone", "customer_id", "delivery_address", "notes"),
-        *("special_requests", "metadata", "name", "email", "phone", "address"),
-    )
-)
+PERSONAL_FIELDS = {
+    *("customer_name", "customer_email", "customer_phone", "customer_id", "delivery_address", "notes"),
+    *("special_requests", "metadata", "name", "email", "phone", "address"),
+}
 SECRET_NAME = re.compile(
     "key|secret|token|passw|auth|card|iban|cvc|cvv|pin|otp|mail|phone|name|address|note", re.IGNORECASE
 )
-JSON_LITERALS = frozenset(("true", "false", "null"))
 # Longer bodies are not parsed, so that a caller cannot keep the log thread busy.
 MAX_INPUT_BYTES = 16_384
 MAX_OUTPUT_LENGTH = 4_000
@@ -59,23 +54,14 @@ UNSAFE_CHARACTERS = re.compile(
 TOKEN = re.compile(r"\w+")
 
 
-class _DuplicateKey(ValueError):
-    """An object has a key twice; parsing would lose one of the values."""
-
-
 def replace_unsafe_characters(text: str) -> str:
     """Replace characters that cannot be stored, or that would be displayed as something else."""
     return UNSAFE_CHARACTERS.sub("\ufffd", text)
 
 
-def redact_text(text: str) -> str:
+def redact_text(text: str, patterns: re.Pattern[str] = PATTERNS) -> str:
     """Redact email addresses, phone numbers and keys in free text."""
-    return PATTERNS.sub(_mask_match, replace_unsafe_characters(text))
-
-
-def redact_user_agent(text: str) -> str:
-    """Redact email addresses and keys in a user agent."""
-    return USER_AGENT_PATTERNS.sub(_mask_match, replace_unsafe_characters(text))
+    return patterns.sub(lambda match: match["allowed"] or MASK, replace_unsafe_characters(text))
 
 
 def redact_query(raw: str) -> str:
@@ -125,13 +111,9 @@ def normalise_lines(text: str) -> str:
     return replace_unsafe_characters(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _mask_match(match: re.Match[str]) -> str:
-    return match["allowed"] or MASK
-
-
 def _mask_token(match: re.Match[str]) -> str:
     token = match[0]
-    is_known = token in KNOWN_FIELDS or token in PERSONAL_FIELDS or token in JSON_LITERALS
+    is_known = token in KNOWN_FIELDS or token in PERSONAL_FIELDS or token in ("true", "false", "null")
     is_short_number = len(token) <= 4 and token.isascii() and token.isdigit()
     return token if is_known or is_short_number else "…"
 
@@ -139,7 +121,7 @@ def _mask_token(match: re.Match[str]) -> str:
 def _parse_unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     parsed = dict(pairs)
     if len(parsed) != len(pairs):
-        raise _DuplicateKey
+        raise ValueError("A key occurs twice; parsing would lose one of the values.")
     return parsed
 
 

@@ -24,6 +24,7 @@ from accounts.models import ApiKey
 from accounts.request_log import redaction
 from framework.api.error_handler import request_id_of
 from framework.api.rate_limits.client_ip import client_ip
+from framework.db.sql_files import read_sql
 from framework.public_ids import decode
 
 logger = logging.getLogger("tablewire.api")
@@ -39,35 +40,7 @@ RETRY_INTERVAL_S = 2.0
 SAMPLED_STATUSES = frozenset((401, 429))
 MAX_SAMPLED_KEYS = 10_000
 
-# One statement, so one transaction: after a flush that only seemed to fail, entries are not counted again. Hours are
-# written in the order of their key, so that two processes cannot deadlock.
-WRITE = """
-    WITH written AS (
-        INSERT INTO accounts_apicall (
-            id, venue_id, key_id, method, path, query, status, error_code, duration_ms, address, user_agent, body,
-            answer, created_at
-        )
-        SELECT id, venue, key, method, path, query, status, code, ms, address::inet, agent, body, answer, at
-        FROM unnest(
-            %s::uuid[], %s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::text[], %s::int[], %s::text[], %s::int[],
-            %s::text[], %s::text[], %s::text[], %s::text[], %s::timestamptz[]
-        ) AS entry (id, venue, key, method, path, query, status, code, ms, address, agent, body, answer, at)
-        ON CONFLICT (id) DO NOTHING
-        RETURNING venue_id, status, created_at
-    ), counted AS (
-        SELECT venue_id, date_trunc('hour', created_at, 'UTC') AS hour, status, 1 AS calls FROM written
-        UNION ALL
-        SELECT * FROM unnest(%s::uuid[], %s::timestamptz[], %s::int[], %s::int[])
-    )
-    INSERT INTO accounts_apicallcount AS stored (venue_id, hour, calls, client_errors, server_errors)
-    SELECT
-        venue_id, hour, sum(calls), coalesce(sum(calls) FILTER (WHERE status BETWEEN 400 AND 499), 0),
-        coalesce(sum(calls) FILTER (WHERE status >= 500), 0)
-    FROM counted GROUP BY venue_id, hour ORDER BY venue_id, hour
-    ON CONFLICT (venue_id, hour) DO UPDATE
-    SET calls = stored.calls + excluded.calls, client_errors = stored.client_errors + excluded.client_errors,
-        server_errors = stored.server_errors + excluded.server_errors
-"""
+WRITE = read_sql("accounts", "write_request_log")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,7 +250,7 @@ def to_row(entry: LogEntry) -> tuple[Any, ...]:
         parse_error_code(entry.answer),
         entry.duration_ms,
         entry.address,
-        redaction.redact_user_agent(entry.agent)[:200],
+        redaction.redact_text(entry.agent, redaction.USER_AGENT_PATTERNS)[:200],
         body if entry.status < 500 else "",
         answer if entry.status < 500 else "",
         entry.at,

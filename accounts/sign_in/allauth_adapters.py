@@ -5,16 +5,13 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
-from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import resolve_url
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts import mail_outbox
-from accounts.lifecycle import onboarding
-from accounts.models import User
+from accounts.models import User, Venue
 from framework.api.rate_limits.client_ip import client_ip
 from framework.encryption import CannotDecrypt, decrypt, encrypt
 
@@ -27,21 +24,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     """Sends mail through the outbox, and redirects new users to the welcome page."""
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        context = {"email": email, "site": settings.PUBLIC_BASE_URL} | context
         with transaction.atomic():
-            mail_outbox.enqueue(
-                address=email,
-                subject=render_to_string(f"{template_prefix}_subject.txt", context),
-                text=render_to_string(f"{template_prefix}_message.txt", context).strip() + "\n",
-                now=timezone.now(),
-            )
+            mail_outbox.enqueue(template_prefix, {"email": email} | context, address=email, now=timezone.now())
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address by TRUSTED_PROXIES; requests without one share a single address."""
         return client_ip(request) or "0.0.0.0"  # noqa: S104  # not a bind address
 
     def get_signup_redirect_url(self, request: HttpRequest) -> str:
-        venue = onboarding.get_first_venue(request.user) if isinstance(request.user, User) else None
+        # A new user starts in the oldest sandbox.
+        venues = Venue.objects.for_member(request.user) if isinstance(request.user, User) else Venue.objects.none()
+        venue = venues.order_by("-is_sandbox", "created_at", "id").first()
         return resolve_url("welcome", venue=venue.public_id) if venue else resolve_url("dashboard")
 
 

@@ -3,33 +3,10 @@
 from datetime import datetime
 
 from allauth.mfa.models import Authenticator
-from django.conf import settings
 from django.db import transaction
 
 from accounts import mail_outbox
 from accounts.models import User
-
-TYPE_LABELS = {
-    Authenticator.Type.TOTP: "authenticator app",
-    Authenticator.Type.WEBAUTHN: "passkey",
-    Authenticator.Type.RECOVERY_CODES: "recovery codes",
-}
-SUBJECT = "Two-factor authentication was removed"
-TEXT = """Hello,
-
-our support team removed two-factor authentication from your account, because it was reported lost. You now sign in
-with your password only. Set up two-factor authentication again: {site}/account/2fa/
-
-If you did not request this, reset your password now: {site}/account/password/reset/
-
-Tablewire, {site}
-"""
-
-
-def list_authenticators(user: User) -> list[str]:
-    """Return the types of the user's second factors with their dates, oldest first. One query."""
-    rows = Authenticator.objects.filter(user=user).order_by("created_at", "pk").values_list("type", "created_at")
-    return [f"{TYPE_LABELS.get(kind, kind)}, since {at:%Y-%m-%d}" for kind, at in rows]
 
 
 def remove_authenticators(user: User, *, now: datetime) -> bool:
@@ -37,7 +14,5 @@ def remove_authenticators(user: User, *, now: datetime) -> bool:
     with transaction.atomic():
         had_any: bool = Authenticator.objects.filter(user=user).delete()[0] > 0
         if had_any:
-            mail_outbox.enqueue(
-                address=user.email, subject=SUBJECT, text=TEXT.format(site=settings.PUBLIC_BASE_URL), now=now
-            )
+            mail_outbox.enqueue("accounts/mail/second_factor_removed", {}, address=user.email, now=now)
     return had_any

@@ -11,39 +11,15 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Q, Value
 
 from accounts.models import Membership, Role, User, Venue
-from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Right
-from accounts.tenancy.staff_permissions import get_staff_permissions, has_staff_permission
+from accounts.tenancy.permissions import RIGHTS_BY_ROLE, TABLES, get_staff_permissions, has_staff_permission
 
-
-def _list_codenames(
-    app: str, *models: str, verbs: tuple[str, ...] = ("view", "add", "change", "delete")
-) -> frozenset[str]:
-    return frozenset(f"{app}.{verb}_{model}" for model in models for verb in verbs)
-
-
-VIEW = ("view",)
-FLOOR = ("area", "table", "combination", "serviceperiod", "closure")
-# The permissions in the back office that come with each right, besides viewing the venue.
-ADMIN_PERMISSIONS: Mapping[Right, frozenset[str]] = {
-    Right.ORDERS: _list_codenames("orders", "order", verbs=("view", "change"))
-    | _list_codenames("orders", "orderitem", "ordernumber", verbs=VIEW),
-    # Selling out is an action of the list. It does not include editing the menu.
-    Right.SOLD_OUT: _list_codenames("orders", "menu", "menucategory", "menuitem", verbs=VIEW)
-    | {"orders.sell_out_menuitem"},
-    Right.MENU: _list_codenames("orders", "menu", "menucategory", "menuitem"),
-    Right.RESERVATIONS: _list_codenames("reservations", "reservation", verbs=("view", "add", "change"))
-    | _list_codenames("reservations", *FLOOR, verbs=VIEW),
-    Right.VENUE: _list_codenames("accounts", "venue", verbs=("view", "change"))
-    | _list_codenames("reservations", *FLOOR),
-    Right.DEVELOPERS: _list_codenames("accounts", "apikey", verbs=("view", "add", "change"))
-    | _list_codenames("accounts", "webhookendpoint")
-    | _list_codenames("accounts", "webhookdelivery", verbs=("view", "change"))
-    | _list_codenames("accounts", "event", verbs=VIEW),
-    # These rights have pages on the dashboard only.
-    **dict.fromkeys((Right.GUESTS, Right.DATA, Right.TEAM, Right.ACCOUNT), frozenset[str]()),
-}
 ADMIN_PERMISSIONS_BY_ROLE: Mapping[Role, frozenset[str]] = {
-    role: frozenset({"accounts.view_venue"}).union(*(ADMIN_PERMISSIONS[right] for right in rights))
+    role: frozenset(
+        model.replace(".", f".{verb}_")
+        for right in rights
+        for model, verbs in ({"accounts.venue": ["view"]} | TABLES["back_office"].get(right, {})).items()
+        for verb in verbs
+    )
     for role, rights in RIGHTS_BY_ROLE.items()
 }
 

@@ -1,14 +1,24 @@
-"""Rights at a venue: members have those of their role, our own staff those of their back office permissions."""
+"""Rights at a venue (permissions.toml): of members by their role, of our own staff by back office permissions.
 
+Our own staff have the permissions of their groups. A migration creates the groups, and superusers assign users to
+them. What a group may do is in permissions.toml: a deployment changes it, and no rows have to be synchronised.
+"""
+
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from functools import cache
+from pathlib import Path
 from uuid import UUID
 
+from django.apps import apps
+from django.contrib.auth.backends import ModelBackend
 from django.db.models import Q
 
 from accounts.models import Account, Membership, Role, User, Venue
-from accounts.tenancy.staff_permissions import has_staff_permission
+
+TABLES = tomllib.loads(Path(__file__).with_name("permissions.toml").read_text())
 
 
 class Right(StrEnum):
@@ -27,26 +37,8 @@ class Right(StrEnum):
 
 
 RIGHTS_BY_ROLE: Mapping[Role, frozenset[Right]] = {
-    Role.OWNER: frozenset(Right),
-    Role.MANAGER: frozenset(Right) - {Right.ACCOUNT},
-    Role.HOST: frozenset({Right.ORDERS, Right.SOLD_OUT, Right.RESERVATIONS, Right.GUESTS}),
-    Role.KITCHEN: frozenset({Right.ORDERS, Right.SOLD_OUT}),
+    Role(role): frozenset(map(Right, rights)) for role, rights in TABLES["roles"].items()
 }
-# The back office permission that gives our own staff the same right.
-STAFF_PERMISSIONS: Mapping[Right, str] = {
-    Right.ORDERS: "orders.change_order",
-    Right.SOLD_OUT: "orders.change_menuitem",
-    Right.MENU: "orders.change_menu",
-    Right.RESERVATIONS: "reservations.change_reservation",
-    Right.GUESTS: "reservations.change_reservation",
-    Right.VENUE: "accounts.change_venue",
-    Right.DEVELOPERS: "accounts.change_apikey",
-    Right.DATA: "payments.view_payment",
-    Right.TEAM: "accounts.change_membership",
-    Right.ACCOUNT: "accounts.delete_account",
-}
-
-
 # Rights on the account as a whole, which a membership limited to some venues does not have.
 ACCOUNT_RIGHTS = frozenset({Right.DATA, Right.ACCOUNT})
 
@@ -93,6 +85,37 @@ def get_access(user: User, venue_id: UUID) -> Access | None:
     if not user.is_staff:
         return None
     rights = frozenset(
-        right for right, permission in STAFF_PERMISSIONS.items() if has_staff_permission(user, permission)
+        Right(right) for right, permission in TABLES["staff"].items() if has_staff_permission(user, permission)
     )
     return Access(user, venue, None, rights) if rights else None
+
+
+@cache
+def get_group_permissions(name: str) -> frozenset[str]:
+    """Return the permissions of a group; none for an unknown name."""
+    return frozenset(
+        f"{app}.{verb}_{model._meta.model_name}"
+        for app, verbs in TABLES["groups"].get(name, {}).items()
+        for model in apps.get_app_config(app).get_models()
+        for verb in verbs.get(model._meta.model_name, verbs.get("*", ()))
+    )
+
+
+def get_staff_permissions(user: User) -> frozenset[str]:
+    """Return the permissions of the user's groups, and those that a superuser assigned; none for non-staff.
+
+    At most three queries, cached on `user`.
+    """
+    if not (user.is_active and user.is_staff):
+        return frozenset()
+    permissions: frozenset[str] | None = user.__dict__.get("_staff_permissions")
+    if permissions is None:
+        groups = user.groups.values_list("name", flat=True)
+        of_groups = frozenset[str]().union(*map(get_group_permissions, groups))
+        permissions = user.__dict__["_staff_permissions"] = of_groups | ModelBackend().get_all_permissions(user)
+    return permissions
+
+
+def has_staff_permission(user: User, permission: str) -> bool:
+    """Whether the user has this permission at all venues, as a superuser or as our staff."""
+    return user.is_active and (user.is_superuser or permission in get_staff_permissions(user))

@@ -6,7 +6,7 @@ remove each other concurrently one succeeds.
 
 import hashlib
 import secrets
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -25,17 +25,6 @@ INVITATION_LIFETIME = timedelta(days=7)
 # Prevents a user from sending hundreds of mails to one address.
 MIN_RESEND_INTERVAL = timedelta(minutes=1)
 MAX_OPEN_INVITATIONS = 50
-TOKEN_BYTES = 32
-
-TEXT = """\
-Hello,
-
-{who} invites you to join the team of {account} on Tablewire as {role}:
-
-    {link}
-
-The link works once, for seven days. If you do not expect this invitation, you can ignore this email.
-"""
 
 
 class NotPermitted(InvalidRequest):
@@ -69,11 +58,10 @@ class TeamAuthority:
         """Return the roles that the user may assign."""
         return [role for role in Role if self.is_owner or role != Role.OWNER]
 
-    def covers(self, role: str, venues: Collection[UUID]) -> bool:
+    def covers(self, role: str, venues: Iterable[Venue]) -> bool:
         """Whether the user may assign or remove this role at these venues; no venues means all venues."""
-        if role not in self.roles():
-            return False
-        return self.venues is None or (bool(venues) and self.venues.issuperset(venues))
+        keys = {venue.pk for venue in venues}
+        return role in self.roles() and (self.venues is None or (bool(keys) and self.venues >= keys))
 
 
 def get_authority(access: Access) -> TeamAuthority:
@@ -102,19 +90,11 @@ def invite(access: Access, *, email: str, role: str, venues: Iterable[Venue], no
         if open_invitations.count() >= MAX_OPEN_INVITATIONS:
             message = f"There are {MAX_OPEN_INVITATIONS} open invitations. Cancel some first."
             raise InvitationConflict(message, param="email")
-        token = secrets.token_urlsafe(TOKEN_BYTES)
-        invitation = Invitation.objects.create(
-            account=account,
-            email=email,
-            role=role,
-            is_limited=bool(chosen),
-            invited_by=access.user,
-            digest=digest(token),
-            created_at=now,
-            expires_at=now + INVITATION_LIFETIME,
+        invitation = Invitation(
+            account=account, email=email, role=role, is_limited=bool(chosen), invited_by=access.user
         )
+        send_link(invitation, sender=access.user, now=now)
         invitation.venues.set(chosen)
-        enqueue_invitation_mail(invitation, token, invited_by=access.user, now=now)
         return invitation
 
 
@@ -124,11 +104,7 @@ def resend_invitation(access: Access, invitation_id: UUID, *, now: datetime) -> 
         invitation = lock_open_invitation(access, invitation_id)
         if invitation.created_at > now - MIN_RESEND_INTERVAL:
             raise InvitationConflict("The email was sent less than a minute ago. Wait a moment.")
-        token = secrets.token_urlsafe(TOKEN_BYTES)
-        invitation.digest = digest(token)
-        invitation.created_at, invitation.expires_at = now, now + INVITATION_LIFETIME
-        invitation.save(update_fields=["digest", "created_at", "expires_at"])
-        enqueue_invitation_mail(invitation, token, invited_by=access.user, now=now)
+        send_link(invitation, sender=access.user, now=now)
         return invitation
 
 
@@ -154,10 +130,8 @@ def lock_open_invitation(access: Access, invitation_id: UUID) -> Invitation:
 
 def find_invitation(token: str, *, now: datetime) -> Invitation:
     """Return the invitation of a valid link. Raises InvitationInvalid."""
-    valid = Invitation.objects.filter(
-        accepted_at=None, withdrawn_at=None, expires_at__gt=now, account__closed_at=None
-    ).select_related("account", "invited_by")
-    invitation = valid.filter(digest=digest(token)).first()
+    rows = Invitation.objects.filter(digest=digest(token), accepted_at=None, withdrawn_at=None, expires_at__gt=now)
+    invitation = rows.filter(account__closed_at=None).select_related("account", "invited_by").first()
     if invitation is None:
         raise InvitationInvalid("The invitation was used or cancelled, or it is older than a week.")
     return invitation
@@ -296,14 +270,14 @@ def check_authority(authority: TeamAuthority, account: Account, role: str, venue
         raise NotPermitted("This restaurant does not belong to the account.", param="venues")
     if role not in authority.roles():
         raise NotPermitted("Only owners can add, edit or remove owners.", param="role")
-    if not authority.covers(role, {venue.pk for venue in chosen}):
+    if not authority.covers(role, chosen):
         raise NotPermitted("Select only restaurants that you manage.", param="venues")
 
 
 def get_member(account: Account, membership_id: int) -> Membership:
     """Return a membership of the account. Raises NotPermitted if there is none."""
-    rows = Membership.objects.select_related("user", "account")
-    membership = rows.filter(account=account, pk=membership_id).first()
+    rows = Membership.objects.filter(account=account, pk=membership_id)
+    membership = rows.select_related("user", "account").first()
     if membership is None:
         raise NotPermitted("This person is no longer a member of the team.")
     return membership
@@ -314,17 +288,15 @@ def digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def enqueue_invitation_mail(invitation: Invitation, token: str, *, invited_by: User, now: datetime) -> None:
-    """Enqueue the mail with the link."""
-    account = " ".join(invitation.account.name.split())
-    mail_outbox.enqueue(
-        address=invitation.email,
-        subject=f"Join the team of {account}",
-        text=TEXT.format(
-            who=invited_by.email,
-            account=account,
-            role=Role(invitation.role).label.lower(),
-            link=public_url(f"/dashboard/invitation/{token}"),
-        ),
-        now=now,
-    )
+def send_link(invitation: Invitation, *, sender: User, now: datetime) -> None:
+    """Store the invitation with a new link, and enqueue the mail with it."""
+    token = secrets.token_urlsafe(32)
+    invitation.digest, invitation.created_at, invitation.expires_at = digest(token), now, now + INVITATION_LIFETIME
+    invitation.save()
+    context = {
+        "sender": sender.email,
+        "account": " ".join(invitation.account.name.split()),
+        "role": invitation.get_role_display().lower(),
+        "link": public_url(f"/dashboard/invitation/{token}"),
+    }
+    mail_outbox.enqueue("accounts/mail/invitation", context, address=invitation.email, now=now)

@@ -2,6 +2,6 @@
 
 `outbox` stores events with their deliveries, `endpoints` manages the URLs, `delivery_queue` leases and reschedules
 deliveries, `dispatcher` sends them concurrently, `http_client` renders and signs requests, `signing_secrets` encrypts
-the secrets, `ssrf_guard` restricts the addresses, `auto_disable` disables failing endpoints, `retention` deletes old
-events, `openapi` documents the webhooks.
+the secrets, `ssrf_guard` restricts the addresses, `auto_disable` disables failing endpoints, `openapi` documents the
+webhooks.
 """

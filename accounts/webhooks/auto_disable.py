@@ -9,38 +9,17 @@ from accounts import mail_outbox
 from accounts.models import Membership, User, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import delivery_queue
 from framework.api.urls import public_url
-from framework.db.locks import AdvisoryLock
-
-AUTO_DISABLE_LOCK = AdvisoryLock("webhook endpoint auto-disable")
 
 FAILURE_PERIOD = timedelta(days=5)
 # An endpoint without an attempt in this time is not failing: the longest retry delay is 24 hours and a tenth.
 RECENT_ATTEMPT = timedelta(hours=30)
 
-TEXT = """\
-Hello,
-
-we have disabled the webhook endpoint
-
-    {url}
-
-of {venue}, because all deliveries since {since:%d %B %Y, %H:%M} UTC have failed, for more than five days. Last error:
-{why}
-
-The events are stored for a while. When your server works again, enable the endpoint and resend the missed events:
-
-    {page}
-"""
-
 
 def disable_failing_endpoints(*, now: datetime) -> int:
     """Disable the endpoints without a success in FAILURE_PERIOD; return how many."""
-    with AUTO_DISABLE_LOCK.session() as is_mine:
-        if not is_mine:
-            return 0
-        failing = WebhookEndpoint.objects.filter(disabled_at__isnull=True, failing_since__lte=now - FAILURE_PERIOD)
-        keys = failing.order_by("failing_since").values_list("pk", flat=True)
-        return sum(disable_failing_endpoint(key, now=now) for key in keys)
+    failing = WebhookEndpoint.objects.filter(disabled_at__isnull=True, failing_since__lte=now - FAILURE_PERIOD)
+    keys = failing.order_by("failing_since").values_list("pk", flat=True)
+    return sum(disable_failing_endpoint(key, now=now) for key in keys)
 
 
 def disable_failing_endpoint(key: UUID, *, now: datetime) -> bool:
@@ -54,18 +33,17 @@ def disable_failing_endpoint(key: UUID, *, now: datetime) -> bool:
             return False
         if not delivery_queue.disable_endpoint(key, reason=WebhookEndpoint.DisabledReason.FAILING, now=now):
             return False
-        text = TEXT.format(
-            url=endpoint.url,
-            venue=endpoint.venue.name,
-            since=endpoint.failing_since,
-            why=last.last_error or (f"response status {last.last_status}" if last.last_status else "no response yet"),
-            page=public_url(f"/admin/accounts/webhookendpoint/{key}/change/"),
-        )
+        context = {
+            "endpoint": endpoint,
+            "reason": last.last_error
+            or (f"response status {last.last_status}" if last.last_status else "no response yet"),
+            "page": public_url(f"/admin/accounts/webhookendpoint/{key}/change/"),
+        }
         owners = User.objects.filter(
             is_active=True, memberships__account=endpoint.venue.account_id, memberships__role=Membership.Role.OWNER
         )
-        subject = f"A webhook endpoint of {endpoint.venue.name} was disabled"
         # One mail each, so that owners do not see each other's addresses.
         for address in owners.values_list("email", flat=True).distinct():
-            mail_outbox.enqueue(address=address, subject=subject, text=text, now=now, topic=endpoint.public_id)
+            template, topic = "accounts/mail/endpoint_disabled", endpoint.public_id
+            mail_outbox.enqueue(template, context, address=address, now=now, topic=topic)
     return True

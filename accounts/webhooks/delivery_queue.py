@@ -11,11 +11,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
 from accounts.webhooks.http_client import MAX_RETRY_AFTER, TIMEOUT_S, Outcome
+from framework.db.sql_files import read_sql
 
 State = WebhookDelivery.State
 Reason = WebhookEndpoint.DisabledReason
@@ -30,15 +32,8 @@ class Pace(enum.Enum):
 
 # The delay after each attempt until the next one; the first attempt is immediate.
 SCHEDULE = (
-    timedelta(seconds=5),
-    timedelta(minutes=5),
-    timedelta(minutes=30),
-    timedelta(hours=2),
-    timedelta(hours=5),
-    timedelta(hours=10),
-    timedelta(hours=14),
-    timedelta(hours=20),
-    timedelta(hours=24),
+    *(timedelta(seconds=5), timedelta(minutes=5), timedelta(minutes=30)),
+    *(timedelta(hours=hours) for hours in (2, 5, 10, 14, 20, 24)),
 )
 MAX_ATTEMPTS = len(SCHEDULE) + 1
 JITTER = 0.1
@@ -47,73 +42,14 @@ LEASE = timedelta(seconds=4 * TIMEOUT_S)
 # The receiver of an attempt that takes longer than this may hang: its next attempt uses the slots for slow endpoints.
 SLOW_AFTER = timedelta(seconds=0.5)
 # Concurrent attempts to one endpoint, in all workers together, so that a slow receiver holds no more.
-MAX_IN_FLIGHT = 4
-MAX_IN_FLIGHT_WHILE_FAILING = 1
+IN_FLIGHT_LIMITS = {"max_in_flight": 4, "max_in_flight_failing": 1}
 
 ENDPOINT_DISABLED = "the endpoint was disabled"
 # Rows of one statement: 100,000 would exceed the statement timeout.
 BATCH = 5_000
 
-# A leased delivery has its next attempt at the end of its lease, so the due ones are one range of an index, and the
-# leased ones are in another index. Clocks of workers may differ by the lease minus the timeout. One index step finds
-# each endpoint with pending deliveries. Endpoints that another worker has locked are skipped.
-SELECT_ENDPOINTS = """
-    WITH RECURSIVE waiting AS (
-        (SELECT endpoint_id FROM accounts_webhookdelivery WHERE state = 'pending' ORDER BY endpoint_id LIMIT 1)
-        UNION ALL
-        SELECT (
-            SELECT later.endpoint_id FROM accounts_webhookdelivery AS later
-            WHERE later.state = 'pending' AND later.endpoint_id > waiting.endpoint_id
-            ORDER BY later.endpoint_id LIMIT 1
-        )
-        FROM waiting WHERE waiting.endpoint_id IS NOT NULL
-    )
-    SELECT endpoint.id
-    FROM waiting
-    JOIN accounts_webhookendpoint AS endpoint ON endpoint.id = waiting.endpoint_id
-    CROSS JOIN LATERAL (
-        SELECT first.next_attempt_at FROM accounts_webhookdelivery AS first
-        WHERE first.endpoint_id = endpoint.id AND first.state = 'pending' AND first.next_attempt_at <= %(now)s
-        ORDER BY first.next_attempt_at LIMIT 1
-    ) AS due
-    WHERE endpoint.disabled_at IS NULL AND {room} AND {pace}
-    ORDER BY {order}
-    LIMIT %(limit)s
-    FOR NO KEY UPDATE OF endpoint SKIP LOCKED
-"""
-ROOM = """(
-        SELECT count(*) FROM accounts_webhookdelivery AS in_flight
-        WHERE in_flight.endpoint_id = endpoint.id AND in_flight.state = 'pending' AND in_flight.leased_until > %(now)s
-    ) < CASE WHEN endpoint.failing_since IS NULL THEN %(max_in_flight)s ELSE %(max_in_flight_failing)s END"""
-SLOW = """(
-        endpoint.is_slow OR EXISTS (
-            SELECT FROM accounts_webhookdelivery AS in_flight
-            WHERE in_flight.endpoint_id = endpoint.id AND in_flight.state = 'pending'
-            AND in_flight.leased_until > %(now)s AND in_flight.last_attempt_at < %(slow_since)s
-        )
-    )"""
-# Healthy endpoints before failing ones, then the longest due first. Slow endpoints are picked at random: by age, the
-# one with the longest backlog would always be first.
-FILTERS = {
-    None: {"pace": "TRUE", "order": "endpoint.failing_since IS NOT NULL, due.next_attempt_at"},
-    Pace.QUICK: {"pace": f"NOT {SLOW}", "order": "endpoint.failing_since IS NOT NULL, due.next_attempt_at"},
-    Pace.SLOW: {"pace": SLOW, "order": "random()"},
-}
-# The limit is checked again under the lock: another worker may have used it up.
-CLAIM = """
-    UPDATE accounts_webhookdelivery AS delivery
-    SET attempts = delivery.attempts + 1, leased_until = %(until)s, next_attempt_at = %(until)s,
-        last_attempt_at = %(now)s
-    FROM accounts_webhookendpoint AS endpoint
-    CROSS JOIN LATERAL (
-        SELECT first.id FROM accounts_webhookdelivery AS first
-        WHERE first.endpoint_id = endpoint.id AND first.state = 'pending' AND first.next_attempt_at <= %(now)s
-        ORDER BY first.next_attempt_at LIMIT 1
-        FOR UPDATE SKIP LOCKED
-    ) AS due
-    WHERE endpoint.id = ANY(%(endpoints)s) AND {room} AND delivery.id = due.id
-    RETURNING delivery.id
-"""
+LOCK_ENDPOINTS = read_sql("accounts", "lock_endpoints_with_due_deliveries")
+LEASE_DELIVERIES = read_sql("accounts", "lease_due_deliveries")
 
 
 def claim_due(*, limit: int, now: datetime, pace: Pace | None = None) -> list[WebhookDelivery]:
@@ -122,13 +58,12 @@ def claim_due(*, limit: int, now: datetime, pace: Pace | None = None) -> list[We
     The caller holds each until its `leased_until`. Three statements, and an index step for each endpoint with pending
     deliveries.
     """
-    values = _build_limits(limit=limit, now=now) | {"until": now + LEASE}
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(SELECT_ENDPOINTS.format(room=ROOM, **FILTERS[pace]), values)
-        endpoints = [row[0] for row in cursor.fetchall()]
+        endpoints = _lock_endpoints(cursor, limit=limit, now=now, is_slow=pace and pace is Pace.SLOW)
         if not endpoints:
             return []
-        cursor.execute(CLAIM.format(room=ROOM), {**values, "endpoints": endpoints})
+        values: dict[str, Any] = {"now": now, "until": now + LEASE, "endpoints": endpoints}
+        cursor.execute(LEASE_DELIVERIES, IN_FLIGHT_LIMITS | values)
         claimed = [row[0] for row in cursor.fetchall()]
         rows = WebhookDelivery.objects.filter(pk__in=claimed).select_related("event", "endpoint")
         return list(rows.order_by("created_at", "pk"))
@@ -137,18 +72,13 @@ def claim_due(*, limit: int, now: datetime, pace: Pace | None = None) -> list[We
 def has_due(*, now: datetime) -> bool:
     """Whether claim_due would return a delivery."""
     with connection.cursor() as cursor:
-        cursor.execute(SELECT_ENDPOINTS.format(room=ROOM, **FILTERS[None]), _build_limits(limit=1, now=now))
-        return cursor.fetchone() is not None
+        return bool(_lock_endpoints(cursor, limit=1, now=now))
 
 
-def _build_limits(*, limit: int, now: datetime) -> dict[str, Any]:
-    return {
-        "now": now,
-        "slow_since": now - SLOW_AFTER,
-        "limit": limit,
-        "max_in_flight": MAX_IN_FLIGHT,
-        "max_in_flight_failing": MAX_IN_FLIGHT_WHILE_FAILING,
-    }
+def _lock_endpoints(cursor: CursorWrapper, *, limit: int, now: datetime, is_slow: bool | None = None) -> list[UUID]:
+    values: dict[str, Any] = {"now": now, "slow_since": now - SLOW_AFTER, "limit": limit, "is_slow": is_slow}
+    cursor.execute(LOCK_ENDPOINTS, IN_FLIGHT_LIMITS | values)
+    return [row[0] for row in cursor.fetchall()]
 
 
 def record_outcome(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime) -> bool:

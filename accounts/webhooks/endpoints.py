@@ -8,8 +8,9 @@ from django.db import transaction
 
 from accounts import mail_outbox
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
-from accounts.tasks.webhooks import enqueue_webhook_delivery
+from accounts.tasks import enqueue_webhook_delivery
 from accounts.webhooks import delivery_queue, signing_secrets, ssrf_guard
+from framework.encryption import CannotDecrypt
 from framework.errors import InvalidRequest
 
 # How long deliveries are signed with the previous secret too.
@@ -60,12 +61,8 @@ def rotate_secret(endpoint: WebhookEndpoint, *, now: datetime) -> str:
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
         until = row.old_secret_until
-        if (
-            row.old_secret
-            and until
-            and now < until
-            and all(map(signing_secrets.is_readable, (row.secret, row.old_secret)))
-        ):
+        is_readable = row.old_secret and all(map(signing_secrets.is_readable, (row.secret, row.old_secret)))
+        if until and now < until and is_readable:
             raise SecretRotationInProgress(
                 f"The previous secret is still valid until {until:%Y-%m-%d %H:%M} UTC: rotate after that. If"
                 " the current one is compromised, create another endpoint and delete this one."
@@ -164,7 +161,7 @@ def reencrypt_secrets() -> int:
                 row.secret = signing_secrets.encrypt(signing_secrets.decrypt(row.secret))
                 if row.old_secret is not None:
                     row.old_secret = signing_secrets.encrypt(signing_secrets.decrypt(row.old_secret))
-            except signing_secrets.SecretUnreadable:
+            except CannotDecrypt:
                 unreadable += 1
             else:
                 row.save(update_fields=["secret", "old_secret"])

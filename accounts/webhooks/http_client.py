@@ -15,6 +15,7 @@ from standardwebhooks import Webhook
 
 from accounts.models import Event, WebhookEndpoint
 from accounts.webhooks import signing_secrets, ssrf_guard
+from framework.encryption import CannotDecrypt
 from framework.errors import InvalidRequest
 from framework.resilience.deadline import Deadline
 
@@ -58,25 +59,23 @@ def render_body(event: Event) -> bytes:
 
 
 def build_headers(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> dict[str, str]:
-    """Return the headers of an attempt at this time. Raises SecretUnreadable."""
+    """Return the headers of an attempt at this time. Raises CannotDecrypt.
+
+    The signatures are those of the secret and, after a rotation, of the previous one.
+    """
+    keys = [signing_secrets.decrypt(endpoint.secret)]
+    if endpoint.old_secret is not None and endpoint.old_secret_until is not None and now < endpoint.old_secret_until:
+        # The signature by the current secret is enough if the previous one cannot be decrypted.
+        with suppress(CannotDecrypt):
+            keys.append(signing_secrets.decrypt(endpoint.old_secret))
+    text = render_body(event).decode()
     return {
         "content-type": "application/json",
         "user-agent": USER_AGENT,
         "webhook-id": event.public_id,
         "webhook-timestamp": str(int(now.timestamp())),
-        "webhook-signature": sign(event, endpoint, now=now),
+        "webhook-signature": " ".join(Webhook(key).sign(event.public_id, now.astimezone(UTC), text) for key in keys),
     }
-
-
-def sign(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> str:
-    """Return the signatures by the secret and, after a rotation, by the previous one. Raises SecretUnreadable."""
-    keys = [signing_secrets.decrypt(endpoint.secret)]
-    if endpoint.old_secret is not None and endpoint.old_secret_until is not None and now < endpoint.old_secret_until:
-        # The signature by the current secret is enough if the previous one cannot be decrypted.
-        with suppress(signing_secrets.SecretUnreadable):
-            keys.append(signing_secrets.decrypt(endpoint.old_secret))
-    text = render_body(event).decode()
-    return " ".join(Webhook(key).sign(event.public_id, now.astimezone(UTC), text) for key in keys)
 
 
 def send(
@@ -118,7 +117,9 @@ def describe_error(error: Exception, *, timeout_s: float) -> str | None:
             return f"no answer within {timeout_s:g} s"
         case InvalidRequest():
             return error.message
-        case signing_secrets.SecretUnreadable() | ssrf_guard.AddressForbidden():
+        case CannotDecrypt():
+            return signing_secrets.UNREADABLE
+        case ssrf_guard.AddressForbidden():
             return str(error)
         case ssl.SSLError():
             return f"TLS: {error.reason or error}"
@@ -128,7 +129,7 @@ def describe_error(error: Exception, *, timeout_s: float) -> str | None:
 
 
 def post(
-    destination: ssrf_guard.Destination,
+    url: httpcore.URL,
     headers: Mapping[str, str],
     body: bytes,
     *,
@@ -139,23 +140,16 @@ def post(
 ) -> Outcome:
     """Send the request on a connection of its own. Raises AddressForbidden, OSError and httpcore's errors."""
     guard = ssrf_guard.GuardedBackend(deadline=Deadline.after(timeout_s), resolver=resolver)
-    url = httpcore.URL(
-        scheme=destination.scheme, host=destination.host, port=destination.port, target=destination.target
-    )
     with (
         httpcore.ConnectionPool(ssl_context=ssl_context, network_backend=guard) as connections,
         connections.stream("POST", url, headers=list(headers.items()), content=body) as response,
     ):
-        response_headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
-        }
-        is_retry_after_valid = response.status in (429, 503)
+        response_headers = {name.lower(): value.decode("latin-1") for name, value in response.headers}
+        retry_after = response_headers.get(b"retry-after") if response.status in (429, 503) else None
         return Outcome(
             status=response.status,
             answer=read_start(response),
-            retry_after=parse_retry_after(response_headers.get("retry-after"), now=now)
-            if is_retry_after_valid
-            else None,
+            retry_after=parse_retry_after(retry_after, now=now),
         )
 
 

@@ -1,6 +1,7 @@
 """The signing secrets of webhook endpoints, encrypted in the database."""
 
 import base64
+from contextlib import suppress
 from secrets import token_bytes
 
 from framework import encryption
@@ -8,10 +9,7 @@ from framework import encryption
 PURPOSE = "secrets of webhook endpoints"
 # Standard Webhooks requires 24 to 64 bytes.
 BYTES = 32
-
-
-class SecretUnreadable(Exception):
-    """The secret was encrypted with a SECRET_KEY that is no longer configured."""
+UNREADABLE = "the stored secret cannot be decrypted because SECRET_KEY was changed: rotate the secret"
 
 
 def generate() -> str:
@@ -25,19 +23,12 @@ def encrypt(secret: str) -> bytes:
 
 
 def decrypt(encrypted: bytes | memoryview) -> str:
-    """Decrypt a stored secret. Raises SecretUnreadable if no configured key decrypts it."""
-    try:
-        return encryption.decrypt(bytes(encrypted), purpose=PURPOSE)
-    except encryption.CannotDecrypt as error:
-        raise SecretUnreadable(
-            "the stored secret cannot be decrypted because SECRET_KEY was changed: rotate the secret"
-        ) from error
+    """Decrypt a stored secret. Raises CannotDecrypt if no configured SECRET_KEY decrypts it."""
+    return encryption.decrypt(bytes(encrypted), purpose=PURPOSE)
 
 
 def is_readable(encrypted: bytes | memoryview) -> bool:
     """Whether SECRET_KEY or a fallback decrypts it."""
-    try:
-        decrypt(encrypted)
-    except SecretUnreadable:
-        return False
-    return True
+    with suppress(encryption.CannotDecrypt):
+        return bool(decrypt(encrypted))
+    return False

@@ -8,14 +8,14 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from concurrent.futures import Future
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpcore
 from django.conf import settings
+from django.core.exceptions import ValidationError
 
 from framework.errors import InvalidRequest
 from framework.resilience.deadline import Deadline
@@ -54,17 +54,7 @@ class AddressForbidden(Exception):
     """A host resolves to a forbidden address. The message is for the customer and reveals nothing of our network."""
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """The parts of a validated URL. `host` is the value of the Host header."""
-
-    scheme: str
-    host: str
-    port: int
-    target: str
-
-
-def parse_url(url: str) -> Destination:
+def parse_url(url: str) -> httpcore.URL:
     """Parse and validate a URL, without the network. Raises InvalidWebhookUrl.
 
     The connection uses these parts: no second URL parser could read the URL differently.
@@ -93,7 +83,16 @@ def parse_url(url: str) -> Destination:
         raise InvalidWebhookUrl("The port must be 80, 443 or above 1023.", param="url")
     check_host(host, bracketed="[" in parts.netloc)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Destination(parts.scheme, f"[{host}]" if ":" in host else host, port, target)
+    host = f"[{host}]" if ":" in host else host
+    return httpcore.URL(scheme=parts.scheme, host=host, port=port, target=target)
+
+
+def validate_url(url: str) -> None:
+    """Raise ValidationError for a URL that `parse_url` rejects: the validator of form fields."""
+    try:
+        parse_url(url)
+    except InvalidWebhookUrl as error:
+        raise ValidationError(error.message) from error
 
 
 def check_host(host: str, *, bracketed: bool) -> None:
@@ -141,25 +140,20 @@ def resolve_allowed(host: str, port: int, *, resolver: Resolver, timeout_s: floa
 
     One forbidden address rejects the host: a public name has no reason to resolve to one.
     """
-    answers: SimpleQueue[list[str] | OSError] = SimpleQueue()
+    answer: Future[list[str]] = Future()
 
-    def put_answer() -> None:
+    def resolve_name() -> None:
         try:
-            answers.put(list(resolver(host, port)))
-        except OSError as error:
-            answers.put(error)
-        except UnicodeError:
-            answers.put(OSError("this is not a valid name"))
+            answer.set_result(list(resolver(host, port)))
+        except (OSError, UnicodeError) as error:
+            answer.set_exception(error)
 
     # The system's resolver has no timeout. The caller stops waiting, and the thread ends with the answer.
-    threading.Thread(target=put_answer, daemon=True).start()
+    threading.Thread(target=resolve_name, daemon=True).start()
     try:
-        answer = answers.get(timeout=max(0.0, timeout_s))
-    except Empty:
-        raise TimeoutError from None
-    if isinstance(answer, OSError):
-        raise answer
-    addresses = [ip_address(text) for text in answer]
+        addresses = [ip_address(text) for text in answer.result(timeout=max(0.0, timeout_s))]
+    except UnicodeError as error:
+        raise OSError("this is not a valid name") from error
     if not addresses:
         raise OSError("the name has no address")
     if not all(is_allowed(address) for address in addresses):

@@ -108,7 +108,7 @@ def book_once(
     stored = idempotency.run_once(
         call,
         lambda: StoredResponse(body=book_request(request, now=now, is_only=key is None).id.encode()),
-        is_valid=idempotency.is_always_valid if key is not None else is_active,
+        is_valid=None if key is not None else is_active,
     )
     found = load_booking(stored)
     if found is None:

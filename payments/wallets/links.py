@@ -9,7 +9,8 @@ from django.db.models import Q
 
 from accounts.api_keys.authentication import MissingCredentials
 from accounts.api_keys.permissions import InsufficientScope
-from accounts.models import Account, all_scopes
+from accounts.models import Account
+from accounts.models.api_keys import all_scopes
 from framework.errors import InvalidRequest, NotFound
 from payments.chain.rpc import RpcUnavailable
 from payments.identity.caller import Caller

@@ -12,7 +12,8 @@ from django.db import IntegrityError, connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts.models import BASE62, ApiKey, CannotRotate, User, Venue, checksum, digest, is_api_key
+from accounts.models import ApiKey, User, Venue
+from accounts.models.api_keys import BASE62, CannotRotate, checksum, digest, is_api_key
 from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -10,7 +10,8 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account, ApiKey, CreatedApiKey, EventType, User, Venue
+from accounts.models import Account, ApiKey, EventType, User, Venue
+from accounts.models.api_keys import CreatedApiKey
 from accounts.webhooks import outbox
 from orders import commands as orders_commands
 from orders.models import Menu, MenuItem, Order

@@ -5,21 +5,23 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Q, QuerySet
+from django.core.exceptions import ValidationError
+from django.db.models import Q
 from django.http import Http404, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts.api_keys import one_time_secrets
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.dashboard.webhooks.endpoints import build_since_form, get_delivery, get_endpoint
+from accounts.dashboard.webhooks.endpoints import SinceForm, get_endpoint
 from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints, http_client
-from framework.errors import ApiError
+from framework.forms.domain_errors import errors_as_messages
 
 PAGE_SIZE = 25
 # Filters search only so many of the newest deliveries: among millions, matches may be far apart.
@@ -35,23 +37,21 @@ class FilterForm(forms.Form):
         label="Event", choices=[("", "All"), *[(kind.value, kind.value) for kind in EventType]], required=False
     )
 
-    def get_filters(self) -> dict[str, str]:
-        """Return the filters by model column."""
-        self.is_valid()
-        columns = {"state": "state", "type": "event__type"}
-        return {column: self.cleaned_data[name] for name, column in columns.items() if self.cleaned_data.get(name)}
-
 
 def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
     """Return the context of a page, newest first, after the delivery `before`. One or two queries."""
     form = FilterForm(query)
-    conditions = form.get_filters()
+    form.is_valid()
+    columns = {"state": "state", "type": "event__type"}
+    conditions = {columns[name]: value for name, value in form.cleaned_data.items() if value}
     rows = WebhookDelivery.objects.filter(endpoint=endpoint).order_by("-created_at", "-pk")
     if before := query.get("before"):
-        last = get_last_row(rows, before)
-        # The index serves the first condition.
-        rows = rows.filter(created_at__lte=last.created_at)
-        rows = rows.filter(Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk))
+        try:
+            last = rows.get(pk=before)
+        except (ValidationError, WebhookDelivery.DoesNotExist) as error:
+            raise Http404 from error
+        # The index serves the condition on `created_at` alone.
+        rows = rows.filter(Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk), created_at__lte=last.created_at)
     if conditions:
         rows = rows.filter(pk__in=rows.values("pk")[:MAX_SEARCHED]).filter(**conditions)
     page_rows = list(rows.select_related("event")[: PAGE_SIZE + 1])
@@ -68,17 +68,6 @@ def build_page(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
         "poll_s": get_poll_interval_s(page_rows[:PAGE_SIZE], timezone.now()),
         "max_searched": MAX_SEARCHED,
     }
-
-
-def get_last_row(rows: QuerySet[WebhookDelivery], key: str) -> WebhookDelivery:
-    """Return the last delivery of the previous page."""
-    try:
-        row = rows.filter(pk=UUID(key)).first()
-    except ValueError as error:
-        raise Http404 from error
-    if row is None:
-        raise Http404
-    return row
 
 
 def get_poll_interval_s(rows: list[WebhookDelivery], now: datetime) -> int:
@@ -98,10 +87,19 @@ def show_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
     if request.headers.get("HX-Request") == "true":
         return render(request, "accounts/webhook_rows.html", context | {"is_partial": True})
     now = timezone.now()
-    secret = one_time_secrets.take(request, of=row.public_id, now=now)
-    is_rotating = bool(row.old_secret_until and row.old_secret_until > now)
-    context |= {"secret": secret, "resend_form": build_since_form(now, request), "is_rotating": is_rotating}
+    week_ago = (now - timedelta(days=7)).astimezone(ZoneInfo(request.access.venue.timezone))
+    context |= {
+        "secret": one_time_secrets.take(request, of=row.public_id, now=now),
+        "resend_form": SinceForm(initial={"since": week_ago.replace(tzinfo=None)}),
+        "is_rotating": bool(row.old_secret_until and row.old_secret_until > now),
+    }
     return render(request, "accounts/webhook.html", context)
+
+
+def get_delivery(request: PageRequest, endpoint: str, delivery: UUID) -> WebhookDelivery:
+    """Return the delivery of this endpoint and venue with its event. Raises Http404."""
+    rows = WebhookDelivery.objects.select_related("event", "endpoint")
+    return get_object_or_404(rows, endpoint=get_endpoint(request, endpoint), pk=delivery)
 
 
 @page(Right.DEVELOPERS, section="webhooks")
@@ -123,11 +121,9 @@ def show_delivery(request: PageRequest, *, endpoint: str, delivery: UUID) -> Htt
 def resend(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
     """Resend one delivery."""
     row = get_delivery(request, endpoint, delivery)
-    try:
+    with errors_as_messages(request):
         if endpoints.resend(row, now=timezone.now()):
             messages.success(request, f"{row.event.public_id} is being resent.")
         else:
             messages.error(request, f"{row.event.public_id} is being sent right now.")
-    except ApiError as refusal:
-        messages.error(request, refusal.message)
     return redirect("delivery", venue=request.access.venue.public_id, endpoint=endpoint, delivery=row.pk)

@@ -1,13 +1,7 @@
 """Webhook endpoint pages: create, edit, rotate, disable and delete."""
 
-from collections.abc import Callable
-from datetime import datetime, timedelta
-from uuid import UUID
-from zoneinfo import ZoneInfo
-
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,12 +13,11 @@ from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints, ssrf_guard
 from accounts.webhooks.openapi import DESCRIPTIONS
-from framework.errors import ApiError
+from framework.forms.domain_errors import errors_as_messages
 from framework.public_ids import decode
 
 # The page lists at most so many endpoints.
 MAX_SHOWN = 100
-TYPES = [kind for kind in EventType if kind != EventType.WEBHOOK_PING]
 
 
 class EndpointForm(forms.Form):
@@ -33,25 +26,20 @@ class EndpointForm(forms.Form):
     url = forms.CharField(
         label="URL",
         max_length=ssrf_guard.MAX_URL_LENGTH,
+        validators=[ssrf_guard.validate_url],
         help_text="Example: https://hooks.example.com/tablewire",
         widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
     )
     description = forms.CharField(max_length=200, required=False, help_text="For your reference: POS, kitchen printer")
     types = forms.MultipleChoiceField(
         label="Events",
-        choices=[(kind.value, f"{kind.value}: {DESCRIPTIONS[kind]}") for kind in TYPES],
+        choices=[
+            (kind.value, f"{kind.value}: {DESCRIPTIONS[kind]}") for kind in EventType if kind != EventType.WEBHOOK_PING
+        ],
         widget=forms.CheckboxSelectMultiple,
         required=False,
         help_text="If none is selected: all events, including types added later",
     )
-
-    def clean_url(self) -> str:
-        url: str = self.cleaned_data["url"]
-        try:
-            ssrf_guard.parse_url(url)
-        except ssrf_guard.InvalidWebhookUrl as refusal:
-            raise ValidationError(refusal.message) from refusal
-        return url
 
 
 class SinceForm(forms.Form):
@@ -89,14 +77,12 @@ def list_endpoints(request: PageRequest) -> HttpResponse:
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
 def create_endpoint(request: PageRequest) -> HttpResponse:
     """Create an endpoint; the next page shows its secret once."""
-    form = EndpointForm(request.POST if request.method == "POST" else None)
+    form = EndpointForm(request.POST or None)
     if form.is_valid():
         created, secret = endpoints.create(request.access.venue, **form.cleaned_data)
         one_time_secrets.store(request, secret, of=created.public_id, now=timezone.now())
         return redirect_to_endpoint(created, request)
-    return render(
-        request, "accounts/webhook_form.html", {"form": form}, status=400 if request.method == "POST" else 200
-    )
+    return render(request, "accounts/webhook_form.html", {"form": form}, status=400 if form.errors else 200)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
@@ -104,84 +90,67 @@ def edit_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Edit an endpoint."""
     row = get_endpoint(request, endpoint)
     initial = {"url": row.url, "description": row.description, "types": row.types}
-    form = EndpointForm(request.POST if request.method == "POST" else None, initial=initial)
+    form = EndpointForm(request.POST or None, initial=initial)
     if form.is_valid():
         endpoints.update(row, **form.cleaned_data)
         messages.success(request, "Saved.")
         return redirect_to_endpoint(row, request)
-    return render(
-        request,
-        "accounts/webhook_form.html",
-        {"form": form, "endpoint": row},
-        status=400 if request.method == "POST" else 200,
-    )
-
-
-def run_action(
-    request: PageRequest, endpoint: str, action: Callable[[WebhookEndpoint, datetime], str]
-) -> HttpResponse:
-    """Run the action, add its message or its error, and redirect to the endpoint's page."""
-    row = get_endpoint(request, endpoint)
-    try:
-        messages.success(request, action(row, timezone.now()))
-    except ApiError as refusal:
-        messages.error(request, refusal.message)
-    return redirect_to_endpoint(row, request)
+    context = {"form": form, "endpoint": row}
+    return render(request, "accounts/webhook_form.html", context, status=400 if form.errors else 200)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def rotate_secret(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Rotate the secret; the endpoint's page shows the new one once."""
-
-    def action(row: WebhookEndpoint, now: datetime) -> str:
+    row, now = get_endpoint(request, endpoint), timezone.now()
+    with errors_as_messages(request):
         one_time_secrets.store(request, endpoints.rotate_secret(row, now=now), of=row.public_id, now=now)
-        return (
-            "The secret was rotated. Deliveries are signed with both secrets for 24 hours: update your server by then."
+        messages.success(
+            request,
+            "The secret was rotated. Deliveries are signed with both secrets for 24 hours:"
+            " update your server by then.",
         )
-
-    return run_action(request, endpoint, action)
+    return redirect_to_endpoint(row, request)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def set_enabled(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Enable or disable the endpoint."""
-
-    def action(row: WebhookEndpoint, now: datetime) -> str:
-        if request.POST.get("to") == "on":
-            return "The endpoint is enabled." if endpoints.enable(row) else "The endpoint was already enabled."
-        if endpoints.disable(row, now=now):
-            return "The endpoint is disabled. Pending deliveries are marked as failed; you can resend them."
-        return "The endpoint was already disabled."
-
-    return run_action(request, endpoint, action)
+    row = get_endpoint(request, endpoint)
+    if request.POST.get("to") == "on":
+        message = "The endpoint is enabled." if endpoints.enable(row) else "The endpoint was already enabled."
+    elif endpoints.disable(row, now=timezone.now()):
+        message = "The endpoint is disabled. Pending deliveries are marked as failed; you can resend them."
+    else:
+        message = "The endpoint was already disabled."
+    messages.success(request, message)
+    return redirect_to_endpoint(row, request)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def send_test_event(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Send a test event."""
-
-    def action(row: WebhookEndpoint, now: datetime) -> str:
-        endpoints.send_test_event(row, actor=request.access.actor, now=now)
-        return "A test event is being sent."
-
-    return run_action(request, endpoint, action)
+    row = get_endpoint(request, endpoint)
+    with errors_as_messages(request):
+        endpoints.send_test_event(row, actor=request.access.actor, now=timezone.now())
+        messages.success(request, "A test event is being sent.")
+    return redirect_to_endpoint(row, request)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def resend_failed(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Resend the deliveries that failed since a time in the venue's time zone."""
-    with timezone.override(ZoneInfo(request.access.venue.timezone)):
+    row = get_endpoint(request, endpoint)
+    with timezone.override(request.access.venue.timezone):
         form = SinceForm(request.POST)
         is_valid = form.is_valid()
-
-    def action(row: WebhookEndpoint, now: datetime) -> str:
-        number = endpoints.resend_failed(row, since=form.cleaned_data["since"], now=now)
-        return f"{number} deliveries are being resent." if number != 1 else "1 delivery is being resent."
-
     if not is_valid:
         messages.error(request, "Enter a date and a time. Nothing was resent.")
-        return redirect_to_endpoint(get_endpoint(request, endpoint), request)
-    return run_action(request, endpoint, action)
+        return redirect_to_endpoint(row, request)
+    with errors_as_messages(request):
+        number = endpoints.resend_failed(row, since=form.cleaned_data["since"], now=timezone.now())
+        messages.success(request, f"{number} {'delivery is' if number == 1 else 'deliveries are'} being resent.")
+    return redirect_to_endpoint(row, request)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
@@ -193,15 +162,3 @@ def delete_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
         messages.success(request, f"Deleted: {row.url}")
         return redirect("webhooks", venue=request.access.venue.public_id)
     return render(request, "accounts/webhook_remove.html", {"endpoint": row})
-
-
-def build_since_form(now: datetime, request: PageRequest) -> SinceForm:
-    """Return the form with a week ago as the default."""
-    week_ago = (now - timedelta(days=7)).astimezone(ZoneInfo(request.access.venue.timezone))
-    return SinceForm(initial={"since": week_ago.replace(tzinfo=None)})
-
-
-def get_delivery(request: PageRequest, endpoint: str, delivery: UUID) -> WebhookDelivery:
-    """Return the delivery of this endpoint and venue with its event. Raises Http404."""
-    rows = WebhookDelivery.objects.select_related("event", "endpoint")
-    return get_object_or_404(rows, endpoint=get_endpoint(request, endpoint), pk=delivery)

@@ -2,23 +2,26 @@
 
 import json
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 
-from accounts.models import OVERLAPS, ApiKey, CreatedApiKey, Scope, Venue, all_scopes
+from accounts.models import ApiKey, Scope, Venue
+from accounts.models.api_keys import OVERLAPS, CreatedApiKey, all_scopes
 from framework.errors import ApiError
 
 SHOWN_ONCE = "Keep the key now: it is not shown again."
 DURATION = re.compile(r"([1-9][0-9]{0,4})([hd])")
 # The maximum of the 32-bit column.
 MAX_ALLOWANCE = 2**31 - 1
-OVERLAP_CHOICES = ("0", "1h", "24h", "7d")
+OVERLAP_CHOICES = dict(zip(("0", "1h", "24h", "7d"), OVERLAPS, strict=True))
+TIMES = ("created_at", "expires_at", "revoked_at", "last_used_at")
+COLUMNS = ("id", "key", "state", "venue", "name", "allowance", "scopes", "expires_at", "last_used_at")
 
 
 class Command(BaseCommand):
@@ -51,8 +54,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
+        run = {"create": self.create, "rotate": self.rotate, "revoke": self.revoke, "list": self.list}
         try:
-            run = {"create": self.create, "rotate": self.rotate, "revoke": self.revoke, "list": self.list}
             run[options["verb"]](options, now)
         except ApiError as refusal:
             raise CommandError(refusal.message) from refusal
@@ -71,21 +74,19 @@ class Command(BaseCommand):
             scopes=[scope for scope in all_scopes() if scope in requested],
             expires_at=None if options["expires"] is None else parse_expiry(options["expires"], now),
         )
-        self.show(created, options, [])
+        self.show(created, options)
 
     def rotate(self, options: dict[str, Any], now: datetime) -> None:
         """Issue the key that replaces another, and show its text."""
         old = find_key(options["key"])
-        overlap = OVERLAPS[OVERLAP_CHOICES.index(options["overlap"])]
-        created = old.rotate(overlap=overlap, now=now)
-        old.refresh_from_db()
-        self.show(created, options, [f"It replaces {old.masked}, which ends at {format_time(old.expires_at)}."])
+        created = old.rotate(overlap=OVERLAP_CHOICES[options["overlap"]], now=now)
+        old.refresh_from_db(fields=["expires_at"])
+        self.show(created, options, f"It replaces {old.masked}, which ends at {format_time(old.expires_at)}.")
 
     def revoke(self, options: dict[str, Any], now: datetime) -> None:
         """End a key, or its whole family."""
         key = find_key(options["key"])
-        family = ApiKey.objects.filter(family=key.family) if options["family"] else ApiKey.objects.filter(pk=key.pk)
-        revoked = family.revoke(now=now)
+        revoked = ApiKey.objects.filter(Q(family=key.family) if options["family"] else Q(pk=key.pk)).revoke(now=now)
         if options["json"]:
             self.stdout.write(json.dumps({"revoked": revoked}))
         elif options["family"]:
@@ -102,31 +103,24 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"data": records}, indent=2))
             return
-        columns = ("id", "key", "state", "venue", "name", "allowance", "scopes", "expires_at", "last_used_at")
-        rows = [columns, *(tuple(format_cell(its[column]) for column in columns) for its in records)]
-        widths = [max(len(row[place]) for row in rows) for place in range(len(columns))]
+        rows = [COLUMNS, *(tuple(format_cell(record[column]) for column in COLUMNS) for record in records)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
-            self.stdout.write("  ".join(f"{words:{width}}" for words, width in zip(row, widths, strict=True)).rstrip())
+            self.stdout.write("  ".join(f"{text:{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
 
-    def show(self, created: CreatedApiKey, options: dict[str, Any], more: Iterable[str]) -> None:
+    def show(self, created: CreatedApiKey, options: dict[str, Any], *more: str) -> None:
         """Print a new key, this once."""
-        if options["json"]:
-            its = serialize_key(created.row, timezone.now())
-            self.stdout.write(json.dumps({**its, "text": created.text}, indent=2))
-            self.stderr.write(SHOWN_ONCE, self.style.WARNING)
-            return
-        self.stdout.write(created.text)
         row = created.row
-        ends = f", until {format_time(row.expires_at)}" if row.expires_at else ""
-        lines = [
-            f"{row.public_id}, for {row.venue.name}: {row.allowance} requests an hour{ends}.",
-            f"It may {', '.join(row.scopes)}.",
-            *more,
-            SHOWN_ONCE,
-        ]
-        for line in lines:
-            # Nothing of this is an error, which is what a terminal shows in red.
-            self.stderr.write(line, self.style.WARNING if line == SHOWN_ONCE else str)
+        if options["json"]:
+            self.stdout.write(json.dumps({**serialize_key(row, timezone.now()), "text": created.text}, indent=2))
+        else:
+            self.stdout.write(created.text)
+            end = f", until {format_time(row.expires_at)}" if row.expires_at else ""
+            about = f"{row.public_id}, for {row.venue.name}: {row.allowance} requests an hour{end}."
+            for line in (about, f"It may {', '.join(row.scopes)}.", *more):
+                # Without a style: a terminal shows errors in red, and this is none.
+                self.stderr.write(line, str)
+        self.stderr.write(SHOWN_ONCE, self.style.WARNING)
 
 
 def find_venue(text: str) -> Venue:
@@ -154,10 +148,8 @@ def find_key(text: str) -> ApiKey:
 
 def parse_expiry(text: str, now: datetime) -> datetime:
     """Parse `90d`, `12h` or a date. Raises CommandError for another format and for the past."""
-    length = DURATION.fullmatch(text)
-    if length:
-        count = int(length[1])
-        return now + (timedelta(hours=count) if length[2] == "h" else timedelta(days=count))
+    if length := DURATION.fullmatch(text):
+        return now + int(length[1]) * timedelta(hours=1 if length[2] == "h" else 24)
     try:
         day = parse_date(text)
     except ValueError:
@@ -181,10 +173,7 @@ def serialize_key(key: ApiKey, now: datetime) -> dict[str, Any]:
         "name": key.name,
         "allowance": key.allowance,
         "scopes": key.scopes,
-        "created_at": format_time(key.created_at),
-        "expires_at": format_time(key.expires_at),
-        "revoked_at": format_time(key.revoked_at),
-        "last_used_at": format_time(key.last_used_at),
+        **{name: format_time(getattr(key, name)) for name in TIMES},
         "last_used_ip": key.last_used_ip,
         "family": str(key.family),
     }

@@ -13,10 +13,8 @@ class Command(BaseCommand):
     help = "Encrypt the secrets of webhook endpoints under SECRET_KEY as it is now (reseal)."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True)
-        verbs.add_parser(
-            "reseal", help="run it after SECRET_KEY changed, before its former value leaves the fallbacks"
-        )
+        text = "run it after SECRET_KEY changed, before its former value leaves the fallbacks"
+        parser.add_argument("verb", choices=["reseal"], help=text)
 
     def handle(self, *args: Any, **options: Any) -> None:
         unreadable = endpoints.reencrypt_secrets()

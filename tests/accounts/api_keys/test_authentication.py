@@ -8,7 +8,8 @@ import time_machine
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import ApiKey, Venue, checksum
+from accounts.models import ApiKey, Venue
+from accounts.models.api_keys import checksum
 from tests.support import builders
 
 ORDERS = "/api/v1/orders"

@@ -12,7 +12,8 @@ from django.test import Client, RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.api_keys.cache import ApiKeyCache, api_key_cache
-from accounts.models import ApiKey, ApiKeyChangeCounter, Venue
+from accounts.models import ApiKey, Venue
+from accounts.models.api_keys import ApiKeyChangeCounter
 from framework.api.rate_limits.client_ip import client_ip
 from tests.support import builders
 

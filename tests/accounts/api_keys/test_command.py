@@ -10,7 +10,8 @@ import pytest
 import time_machine
 from django.core.management import CommandError, call_command
 
-from accounts.models import ApiKey, Venue, all_scopes
+from accounts.models import ApiKey, Venue
+from accounts.models.api_keys import all_scopes
 from tests.support import builders
 
 ORDERS = "/api/v1/orders"

@@ -38,13 +38,13 @@ def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:
         counted = dict(zip(("calls", "client_errors", "server_errors"), amounts, strict=True))
         ApiCallCount.objects.create(venue=venue, hour=hour, **counted)
     day, month = chart_calls(venue, now=now)
-    assert [each.text for each in day.counts if each.calls] == [
+    assert [each.text for each in day["counts"] if each.calls] == [
         "2026-11-21 23:00: 5 calls, 1 refused (4xx), 0 failed (5xx)",
         "2026-11-22 00:00: 7 calls, 0 refused (4xx), 2 failed (5xx)",
     ]
-    assert (day.total, day.client_errors, day.server_errors, len(day.chart.bars)) == (12, 1, 2, 24)
+    assert (day["total"], day["client_errors"], day["server_errors"], len(day["chart"].bars)) == (12, 1, 2, 24)
     # Rome's 24 October begins at 22:00 UTC; what came before is of the day before.
-    assert [each.text for each in month.counts if each.calls] == [
+    assert [each.text for each in month["counts"] if each.calls] == [
         "2026-10-24: 3 calls",
         "2026-11-21: 5 calls, 1 refused (4xx), 0 failed (5xx)",
         "2026-11-22: 7 calls, 0 refused (4xx), 2 failed (5xx)",
@@ -53,12 +53,12 @@ def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:
 
 def test_refused_and_failed_calls_are_stacked_upon_the_answered_ones() -> None:
     found = build_chart("x", [CallCounts("a", "a", 100, 30, 20), CallCounts("b", "b")])
-    parts = found.chart.bars[0].parts
+    parts = found["chart"].bars[0].parts
     assert [part.style for part in parts] == ["a", "c", "b"]
     assert sum(part.height for part in parts) == 150
     assert parts[-1].y == 8
-    assert [line.label for line in found.chart.grid] == ["0", "50", "100"]
-    assert build_chart("nothing", []).total == 0
+    assert [line.label for line in found["chart"].grid] == ["0", "50", "100"]
+    assert build_chart("nothing", [])["total"] == 0
 
 
 def test_calls_of_this_hour_stand_beside_the_allowance_and_looking_counts_none(venue: Venue) -> None:

@@ -12,7 +12,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
-from accounts.webhooks import endpoints, outbox, retention
+from accounts.tasks import purge_events
+from accounts.webhooks import endpoints, outbox
+from framework.db.batched_delete import delete_in_batches
 from tests.support import builders
 
 URL = "https://hooks.example.com/"
@@ -117,7 +119,7 @@ def test_an_endpoint_cannot_go_between_an_event_and_its_commit(venue: Venue) -> 
 
 
 def test_events_are_deleted_after_their_days_with_their_deliveries_unless_they_are_on_their_way(
-    venue: Venue, settings: Settings
+    venue: Venue, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoint, _ = endpoints.create(venue, url=URL, types=["order.created"])
     old = happens(venue, days_ago=91)
@@ -125,14 +127,18 @@ def test_events_are_deleted_after_their_days_with_their_deliveries_unless_they_a
     on_its_way = happens(venue, days_ago=91)
     quiet = [happens(venue, EventType.ORDER_COMPLETED, days_ago=days) for days in (91, 92, 400)]
     young = happens(venue, days_ago=89)
-    assert retention.purge_events(now=timezone.now(), batch=2) == 4
+    monkeypatch.setattr(delete_in_batches, "__kwdefaults__", {"batch": 2})
+    purge_events()
     assert set(Event.objects.values_list("pk", flat=True)) == {on_its_way, young}
     assert set(WebhookDelivery.objects.values_list("event", flat=True)) == {on_its_way, young}
     assert old not in {on_its_way, young}
     assert len(quiet) == 3
     settings.EVENT_RETENTION_DAYS = 0
-    assert retention.purge_events(now=timezone.now() + timedelta(days=9999)) == 0
+    Event.objects.filter(pk=young).update(created_at=timezone.now() - timedelta(days=31))
+    purge_events()
+    assert Event.objects.count() == 2
     settings.EVENT_RETENTION_DAYS = 30
     WebhookDelivery.objects.filter(event=young).update(state="failed", next_attempt_at=None)
-    assert retention.purge_events(now=timezone.now()) == 1
+    purge_events()
+    assert Event.objects.get().pk == on_its_way
     assert endpoint.deliveries.count() == 1

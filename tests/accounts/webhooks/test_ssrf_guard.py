@@ -262,7 +262,7 @@ def test_a_resolver_that_does_not_answer_holds_a_worker_no_longer_than_the_timeo
 )
 def test_an_address_of_the_public_internet_is_taken(url: str, parts: tuple[str, str, int, str]) -> None:
     read = ssrf_guard.parse_url(url)
-    assert (read.scheme, read.host, read.port, read.target) == parts
+    assert (read.scheme.decode(), read.host.decode(), read.port, read.target.decode()) == parts
 
 
 def test_loopback_is_allowed_in_development_and_nothing_else_with_it(settings: Settings) -> None:

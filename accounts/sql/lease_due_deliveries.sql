@@ -1,0 +1,19 @@
+-- Leases the delivery that is due longest of each of these endpoints, which the transaction has locked
+-- (accounts.webhooks.delivery_queue). The limit is checked again under the lock: another worker may have used it up.
+UPDATE accounts_webhookdelivery AS delivery
+SET attempts = delivery.attempts + 1, leased_until = %(until)s, next_attempt_at = %(until)s,
+    last_attempt_at = %(now)s
+FROM accounts_webhookendpoint AS endpoint
+CROSS JOIN LATERAL (
+    SELECT first.id FROM accounts_webhookdelivery AS first
+    WHERE first.endpoint_id = endpoint.id AND first.state = 'pending' AND first.next_attempt_at <= %(now)s
+    ORDER BY first.next_attempt_at LIMIT 1
+    FOR UPDATE SKIP LOCKED
+) AS due
+WHERE endpoint.id = ANY(%(endpoints)s) AND delivery.id = due.id
+    AND (
+        SELECT count(*) FROM accounts_webhookdelivery AS in_flight
+        WHERE in_flight.endpoint_id = endpoint.id AND in_flight.state = 'pending'
+            AND in_flight.leased_until > %(now)s
+    ) < CASE WHEN endpoint.failing_since IS NULL THEN %(max_in_flight)s ELSE %(max_in_flight_failing)s END
+RETURNING delivery.id

@@ -1,0 +1,88 @@
+"""Celery tasks of accounts: mail, webhooks, and retention. config/celery.py says how often they run."""
+
+from datetime import timedelta
+from typing import Any
+
+from celery import shared_task
+from django.conf import settings
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from accounts import mail_outbox
+from accounts.lifecycle import closure
+from accounts.models import ApiCall, ApiCallCount, Event, IdempotentCall, WebhookDelivery
+from accounts.webhooks import auto_disable, delivery_queue, dispatcher
+from framework.db.batched_delete import delete_in_batches
+from framework.tasks.dispatch import enqueue
+
+# How often the tasks run that find what was not enqueued (config/celery.py).
+MAIL_SWEEP_S = 30
+WEBHOOK_SWEEP_S = 10
+# A queue of its own (config/celery.py), so that deliveries and other tasks do not delay each other.
+WEBHOOK_QUEUE = "webhooks"
+
+
+@shared_task(name="accounts.tasks.send_outgoing_mail")
+def send_outgoing_mail(**_: Any) -> None:
+    """Send the mail that is due: new mail and retries."""
+    mail_outbox.send_due()
+
+
+def enqueue_mail() -> None:
+    """Enqueue the task that sends the mail. Call it after the commit."""
+    enqueue(send_outgoing_mail, expires_s=MAIL_SWEEP_S)
+
+
+@shared_task(name="accounts.tasks.deliver_webhooks")
+def deliver_webhooks(**_: Any) -> None:
+    """Deliver what is due, and enqueue another task if deliveries remain."""
+    if dispatcher.run(clock=timezone.now):
+        enqueue_webhook_delivery()
+
+
+def enqueue_webhook_delivery() -> None:
+    """Enqueue the delivery task. Call it after the commit."""
+    enqueue(deliver_webhooks, queue=WEBHOOK_QUEUE, expires_s=WEBHOOK_SWEEP_S)
+
+
+@shared_task(name="accounts.tasks.sweep_webhooks")
+def sweep_webhooks(**_: Any) -> None:
+    """Fail abandoned deliveries, then deliver what is due: retries, and deliveries whose task was lost."""
+    delivery_queue.fail_abandoned(now=timezone.now())
+    deliver_webhooks()
+
+
+@shared_task(name="accounts.tasks.disable_failing_webhook_endpoints")
+def disable_failing_webhook_endpoints(**_: Any) -> None:
+    """Disable the endpoints that have failed for days."""
+    auto_disable.disable_failing_endpoints(now=timezone.now())
+
+
+@shared_task(name="accounts.tasks.delete_closed_accounts")
+def delete_closed_accounts(**_: Any) -> None:
+    """Delete the accounts that were closed 30 days ago; the next run continues an interrupted one."""
+    closure.delete_closed_accounts(now=timezone.now())
+
+
+@shared_task(name="accounts.tasks.purge_idempotent_calls")
+def purge_idempotent_calls(**_: Any) -> None:
+    """Delete the stored responses past their retention."""
+    expired = IdempotentCall.objects.filter(created_at__lte=timezone.now() - IdempotentCall.RETENTION)
+    delete_in_batches(expired.order_by("created_at"))
+
+
+@shared_task(name="accounts.tasks.purge_request_log")
+def purge_request_log(**_: Any) -> None:
+    """Delete calls of the request log, and hourly counts, past their retention."""
+    now = timezone.now()
+    delete_in_batches(ApiCall.objects.filter(created_at__lte=now - ApiCall.RETENTION).order_by("created_at"))
+    delete_in_batches(ApiCallCount.objects.filter(hour__lte=now - ApiCallCount.RETENTION).order_by("hour"))
+
+
+@shared_task(name="accounts.tasks.purge_events")
+def purge_events(**_: Any) -> None:
+    """Delete events and their deliveries after EVENT_RETENTION_DAYS (0: never), unless a delivery is pending."""
+    if settings.EVENT_RETENTION_DAYS:
+        expired = Event.objects.filter(created_at__lt=timezone.now() - timedelta(days=settings.EVENT_RETENTION_DAYS))
+        pending = WebhookDelivery.objects.filter(event=OuterRef("pk"), state=WebhookDelivery.State.PENDING)
+        delete_in_batches(expired.exclude(Exists(pending)).order_by("created_at"))
