@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Count, Q, Sum, prefetch_related_objects
 
 from accounts.models import Venue
+from framework.db.sql_files import read_sql
 from orders.models import Order, Orders, lines_in_order
 
 # More orders do not fit a kitchen screen, and each has a cost in the browser at every change.
@@ -26,20 +27,8 @@ STAMP = """
         SELECT id FROM accounts_event WHERE venue_id = %(venue)s ORDER BY created_at DESC, id DESC LIMIT %(limit)s
     ) AS last
 """
-# With the check of the membership, instead of the two queries of accounts.tenancy.permissions.get_access.
-MEMBER_STAMP = f"""
-    SELECT venue.timezone, ({STAMP})
-    FROM accounts_venue AS venue
-    JOIN accounts_account AS account ON account.id = venue.account_id AND account.closed_at IS NULL
-    JOIN accounts_membership AS membership ON membership.account_id = account.id
-    WHERE venue.id = %(venue)s AND membership.user_id = %(user)s AND membership.role = ANY(%(roles)s) AND (
-        NOT EXISTS (SELECT FROM accounts_membership_venues AS listed WHERE listed.membership_id = membership.id)
-        OR EXISTS (
-            SELECT FROM accounts_membership_venues AS listed
-            WHERE listed.membership_id = membership.id AND listed.venue_id = venue.id
-        )
-    )
-"""  # noqa: S608  # of constants
+# With the membership, instead of the two queries of accounts.tenancy.permissions.get_access.
+MEMBER_STAMP = read_sql("orders", "member_stamp").format(stamp=STAMP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,17 +7,18 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from uuid import UUID
 
+from celery import current_app
 from django.db import OperationalError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from psycopg.errors import DeadlockDetected
 
 from accounts.models import EventType, Venue
 from framework.errors import ApiError, ErrorCode
+from framework.tasks.dispatch import enqueue
 from reservations.booking import table_assignment
 from reservations.booking.availability import DaySlots
-from reservations.dispatch import enqueue_table_offers
 from reservations.models import GuestMail, InvalidTransition, Reservation
-from reservations.notifications import record_change
+from reservations.notifications import POLL_INTERVAL_S, record_change
 
 OFFER_DURATION = timedelta(minutes=30)
 # After so many expired offers the staff call the guest.
@@ -48,6 +49,11 @@ class NoTableFree(ApiError):
 def schedule_offers(venue: Venue) -> None:
     """Enqueue the venue's waiting list after the commit. Call it in a transaction that may free a table."""
     transaction.on_commit(partial(enqueue_table_offers, venue.pk))
+
+
+def enqueue_table_offers(venue: UUID) -> None:
+    """Enqueue the task that processes the venue's waiting list, by name: its module imports this one."""
+    enqueue(current_app.signature("reservations.tasks.offer_tables"), expires_s=POLL_INTERVAL_S, venue=str(venue))
 
 
 def venues_to_process(*, now: datetime) -> QuerySet[Reservation, UUID]:

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from django.db import connection
 
+from framework.db.sql_files import read_sql
 from reservations.booking import waitlist
 from reservations.booking.availability import Slot
 from reservations.booking.service_day import ServiceDay
@@ -44,18 +45,7 @@ MAX_SHOWN = 1000
 IDLE_HOURS = (time(12), time(22))
 
 # Changes with every row that the page shows.
-DIGEST = """
-    SELECT md5(concat(
-        (SELECT string_agg(item::text, '' ORDER BY id) FROM reservations_table AS item WHERE venue_id = %(venue)s),
-        (SELECT string_agg(item::text, '' ORDER BY id) FROM reservations_area AS item WHERE venue_id = %(venue)s),
-        (SELECT string_agg(item::text, '' ORDER BY id) FROM reservations_serviceperiod AS item
-         WHERE venue_id = %(venue)s),
-        (SELECT string_agg(item::text, '' ORDER BY id) FROM reservations_closure AS item
-         WHERE venue_id = %(venue)s AND last_date >= %(day)s::date - 2 AND first_date <= %(day)s::date + 2),
-        (SELECT concat(count(*), ' ', sum(version), ' ', max(updated_at)) FROM reservations_reservation
-         WHERE venue_id = %(venue)s AND starts_at >= %(since)s AND starts_at < %(until)s)
-    ))
-"""
+DIGEST = read_sql("reservations", "day_digest")
 
 
 @dataclass(frozen=True, slots=True)

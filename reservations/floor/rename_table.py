@@ -12,22 +12,10 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from accounts.models import EventType, Venue
+from framework.db.sql_files import read_sql
 from reservations.booking import table_assignment
 from reservations.models import Reservation, Table
 from reservations.notifications import record_change
-
-# Reservations that have not ended and name other tables than their seatings. Past ones keep the old names.
-OUTDATED_NAMES = """
-    SELECT reservation.id
-    FROM reservations_reservation AS reservation
-    JOIN reservations_seating AS seating ON seating.reservation_id = reservation.id
-    JOIN reservations_table AS named ON named.id = seating.table_id
-    WHERE seating.during && tstzrange(%(now)s, NULL) AND (%(venue)s::uuid IS NULL OR named.venue_id = %(venue)s)
-      AND reservation.ends_at > %(now)s
-    GROUP BY reservation.id
-    HAVING NOT reservation.tables::text[] @> array_agg(named.name::text)
-    ORDER BY reservation.id
-"""
 
 
 def rename(table: Table, *, now: datetime, actor: str) -> None:
@@ -47,7 +35,8 @@ def update_table_names(*, venue: Venue | None = None, now: datetime, actor: str)
     One query, and a transaction for each reservation. Call it outside of transactions.
     """
     with connection.cursor() as cursor:
-        cursor.execute(OUTDATED_NAMES, {"venue": venue.pk if venue else None, "now": now})
+        values = {"venue": venue.pk if venue else None, "now": now}
+        cursor.execute(read_sql("reservations", "outdated_table_names"), values)
         keys: list[tuple[UUID]] = cursor.fetchall()
     return sum(update_reservation(key, now=now, actor=actor) for (key,) in keys)
 

@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from accounts.models import Venue
+from framework.db.sql_files import read_sql
 from reservations.guests.erasure import erase_reservations
 from reservations.guests.profiles import GUESTS_LOCK, Guest, find_guest, normalize_contacts
 from reservations.models import Reservation
@@ -22,28 +23,7 @@ ACTOR = "system"
 BATCH_SIZE = 200
 # Well below the time limit of a task; the next run continues.
 MAX_RUN_S = 60.0
-# Reservations before the cutoff whose guest has no later one with the same email address or number.
-EXPIRED = """
-SELECT expired.ends_at, expired.id, retention.cutoff
-FROM accounts_venue AS venue
-CROSS JOIN LATERAL (
-    SELECT %(now)s - make_interval(days => least(venue.forgets_guests_after_days, nullif(%(max_days)s, 0))) AS cutoff
-) AS retention
-JOIN reservations_reservation AS expired ON expired.venue_id = venue.id AND expired.starts_at < retention.cutoff
-WHERE expired.erased_at IS NULL AND expired.ends_at < retention.cutoff AND expired.created_at < retention.cutoff
-    AND (expired.ends_at, expired.id) > (%(ends_at)s, %(id)s)
-    AND NOT EXISTS (
-        SELECT FROM reservations_reservation AS later
-        WHERE later.venue_id = expired.venue_id
-            AND (later.ends_at >= retention.cutoff OR later.created_at >= retention.cutoff)
-            AND (
-                lower(later.customer_email) = lower(expired.customer_email)
-                OR later.customer_phone = expired.customer_phone
-            )
-    )
-ORDER BY expired.ends_at, expired.id
-LIMIT %(batch)s
-"""
+EXPIRED = read_sql("reservations", "expired_guests")
 
 
 def retention_days(venue: Venue) -> int | None:

@@ -10,7 +10,6 @@ from django.db import connection
 from framework.db.sql_files import ROOT
 
 pytestmark = pytest.mark.django_db
-FILES = {file: file.read_text() for file in sorted(ROOT.glob("*/sql/*.sql"))}
 
 # Without what belongs to an extension, and what pghistory and pgtrigger make of the models.
 DEFINITIONS = """
@@ -35,6 +34,8 @@ DEFINED = re.compile(
     r"^\s*(?:CREATE OR REPLACE (FUNCTION|TRIGGER|VIEW)|CREATE (SEQUENCE) IF NOT EXISTS|ADD (CONSTRAINT)) (\w+)",
     re.MULTILINE,
 )
+# Other files are queries.
+FILES = {file: text for file in sorted(ROOT.glob("*/sql/*.sql")) if DEFINED.search(text := file.read_text())}
 
 
 def definitions() -> list[tuple[str, str, str]]:
