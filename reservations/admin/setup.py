@@ -1,4 +1,4 @@
-"""Tables, areas and combinations in the back office."""
+"""Tables, areas, combinations and service hours in the back office."""
 
 from typing import Any, ClassVar
 
@@ -9,8 +9,8 @@ from django.utils import timezone
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from reservations.floor import rename_table
-from reservations.forms.setup import CombinationForm, TableForm
-from reservations.models import Area, Combination, Table
+from reservations.forms.setup import CombinationForm, ServicePeriodForm, TableForm, format_weekdays
+from reservations.models import Area, Closure, Combination, ServicePeriod, Table
 
 
 class VenueRowAdmin(VenueScopedAdmin, admin.ModelAdmin[Any]):
@@ -72,3 +72,34 @@ class CombinationAdmin(VenueRowAdmin):
     list_per_page = 50
     autocomplete_fields = ["venue", "tables"]
     fields = ["venue", "name", "tables", ("seats_min", "seats_max"), "priority", "is_active"]
+
+
+@admin.register(ServicePeriod)
+class ServicePeriodAdmin(VenueRowAdmin):
+    """Service periods, such as lunch and dinner."""
+
+    form = ServicePeriodForm
+    list_display = ["name", "venue", "days", "first_seating", "last_seating", "slot_min", "pacing_covers"]
+    ordering = ["venue_id", "first_seating", "id"]
+    fields = [
+        "venue",
+        "name",
+        "weekdays",
+        ("first_seating", "last_seating", "slot_min"),
+        "pacing_covers",
+        ("turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min"),
+    ]
+
+    @admin.display(description="weekdays")
+    def days(self, period: ServicePeriod) -> str:
+        return format_weekdays(period)
+
+
+@admin.register(Closure)
+class ClosureAdmin(VenueRowAdmin):
+    """Closed days, such as holidays."""
+
+    list_display = ["venue", "first_date", "last_date", "reason"]
+    search_fields = ["reason", "venue__name"]
+    ordering = ["-first_date", "-id"]
+    fields = ["venue", ("first_date", "last_date"), "reason"]
