@@ -44,32 +44,38 @@ LINE = f"""concat(
     ',"unit_price":', coalesce(to_json({_amount_sql("unit_price")})::text, 'null'),
     ',"line_total":', coalesce(to_json({_amount_sql("line_total")})::text, 'null'), '}}'
 )"""
-# The SQL expressions of the fields, in their order.
-SOURCES = {
-    "id": "id",
+FIELDS = [
+    "id",
+    "object",
+    "number",
+    "business_date",
+    "status",
+    "customer_id",
+    "items",
+    "delivery_address",
+    "payment_method",
+    "currency",
+    "subtotal",
+    "tax",
+    "total",
+    "metadata",
+    "version",
+    "created_at",
+    "updated_at",
+    "completed_at",
+    "cancelled_at",
+]
+# The SQL expressions of the fields that are not a column.
+EXPRESSIONS = {
     "object": "'order'",
-    "number": "number",
-    "business_date": "business_date",
-    "status": "status",
-    "customer_id": "customer_id",
     "items": f"""(
         SELECT concat('[', string_agg({LINE}, ',' ORDER BY position), ']')
         FROM orders_orderitem WHERE order_id = placed.id
     )""",  # noqa: S608  # of constants
-    "delivery_address": "delivery_address",
-    "payment_method": "payment_method",
-    "currency": "currency",
-    "subtotal": _amount_sql("subtotal"),
-    "tax": _amount_sql("tax"),
-    "total": _amount_sql("total"),
+    **{column: _amount_sql(column) for column in ("subtotal", "tax", "total")},
     "metadata": "metadata::text",
-    "version": "version",
-    "created_at": "created_at",
-    "updated_at": "updated_at",
-    "completed_at": "completed_at",
-    "cancelled_at": "cancelled_at",
 }
-COLUMNS = ", ".join(SOURCES.values())
+COLUMNS = ", ".join(EXPRESSIONS.get(field, field) for field in FIELDS)
 TIMESTAMPS = ("created_at", "updated_at", "completed_at", "cancelled_at")
 ROWS = f"SELECT {COLUMNS} FROM orders_order AS placed"  # noqa: S608  # of constants
 BY_ID = f"{ROWS} WHERE id = %(id)s AND venue_id = %(venue)s"
@@ -161,7 +167,7 @@ def read_page(venue: Venue, page: Page, *, status: str | None = None) -> tuple[i
 
 def _serialize_row(row: prepared_statements.Row) -> dict[str, Any]:
     """Return the record of a row. The renderer formats dates and times, which is faster."""
-    record = dict(zip(SOURCES, row, strict=False))
+    record = dict(zip(FIELDS, row, strict=False))
     for name in TIMESTAMPS:
         record[name] = record[name] and record[name].replace(microsecond=0)
     record["id"] = encode(PREFIX, record["id"])

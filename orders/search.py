@@ -1,12 +1,11 @@
 """Order search for the dashboard: filters, keyset pages and CSV rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import Venue
@@ -16,7 +15,8 @@ from orders.models import Order, OrderItem, Orders
 PAGE = 50
 # Text search and totals, which no index supports, cover at most so many days.
 MAX_DAYS = 92
-HEADINGS = (
+DAY = forms.DateInput({"type": "date"})
+HEADINGS = [
     "order",
     "number",
     "business_date",
@@ -33,13 +33,7 @@ HEADINGS = (
     "subtotal",
     "tax",
     "total",
-)
-
-
-class DayInput(forms.DateInput):
-    """A date input of the browser."""
-
-    input_type = "date"
+]
 
 
 class FilterForm(forms.Form):
@@ -49,8 +43,8 @@ class FilterForm(forms.Form):
         choices=[("", "Any status"), ("pending", "To do"), ("completed", "Completed"), ("cancelled", "Cancelled")],
         required=False,
     )
-    first = forms.DateField(required=False, label="From", widget=DayInput, help_text="In the restaurant's time zone")
-    last = forms.DateField(required=False, label="To", widget=DayInput)
+    first = forms.DateField(required=False, label="From", widget=DAY, help_text="In the restaurant's time zone")
+    last = forms.DateField(required=False, label="To", widget=DAY)
     number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
     customer = forms.CharField(required=False, max_length=64, label="Customer id")
     text = forms.CharField(required=False, max_length=100, help_text="In dishes, notes, addresses")
@@ -61,9 +55,7 @@ class FilterForm(forms.Form):
         if first and last and last < first:
             self.add_error("last", "The end date is before the start date.")
         elif values.get("text") and not self.has_few_days:
-            self.add_error(
-                "text", ValidationError(f"A text search needs a start and an end date, at most {MAX_DAYS} days apart.")
-            )
+            self.add_error("text", f"A text search needs a start and an end date, at most {MAX_DAYS} days apart.")
         return values
 
     @property
@@ -130,7 +122,7 @@ def read_page(venue: Venue, orders: Orders, *, before: str = "", after: str = ""
     )
 
 
-def list_csv_rows(orders: Orders) -> Iterator[tuple[object, ...]]:
+def list_csv_rows(orders: Orders) -> Iterator[Sequence[object]]:
     """Yield HEADINGS and the rows of the orders, newest first; a thousand are held at a time."""
     yield HEADINGS
     for order in orders.with_items().newest_first().iterator(chunk_size=1000):
@@ -144,16 +136,13 @@ def list_csv_rows(orders: Orders) -> Iterator[tuple[object, ...]]:
             order.customer_id,
             order.payment_method,
             order.delivery_address,
-            "; ".join(describe_line(line) for line in order.items.all()),
+            "; ".join(
+                f"{line.quantity} x {line.name or line.menu_item_id}{f' ({line.notes})' if line.notes else ''}"
+                for line in order.items.all()
+            ),
             order.currency,
             *(
                 None if amount is None else pricing.format_amount(amount, order.currency)
                 for amount in (order.subtotal, order.tax, order.total)
             ),
         )
-
-
-def describe_line(line: OrderItem) -> str:
-    """Describe a line: `2 x Pizza Margherita (no basil)`."""
-    notes = f" ({line.notes})" if line.notes else ""
-    return f"{line.quantity} x {line.name or line.menu_item_id}{notes}"

@@ -18,6 +18,7 @@ from framework.api.fields import (
 )
 from orders import pricing
 from orders.models import Order, OrderItem
+from orders.order_json import FIELDS
 
 AMOUNT = r"^\d+(\.\d+)?$"
 
@@ -112,25 +113,5 @@ class OrderRecord(serializers.ModelSerializer[Order]):
 
     class Meta:
         model = Order
-        fields = [
-            "id",
-            "object",
-            "number",
-            "business_date",
-            "status",
-            "customer_id",
-            "items",
-            "delivery_address",
-            "payment_method",
-            "currency",
-            "subtotal",
-            "tax",
-            "total",
-            "metadata",
-            "version",
-            "created_at",
-            "updated_at",
-            "completed_at",
-            "cancelled_at",
-        ]
+        fields = FIELDS
         read_only_fields = fields

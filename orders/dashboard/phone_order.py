@@ -157,11 +157,11 @@ def render_form(
     venue = request.access.venue
     now = timezone.now().astimezone(ZoneInfo(venue.timezone))
     menu = Menu.objects.published_by(venue).first()
-    dishes, total = phone_orders.search_dishes(menu, query=draft.search.strip(), at=now) if menu else ([], 0)
+    dishes, total = phone_orders.search_dishes(menu, query=draft.search.strip()) if menu else ([], 0)
     context = {
         "draft": draft,
         "menu": menu,
-        "dishes": [(dish, format_money(dish.item.price, venue.currency)) for dish in dishes],
+        "dishes": [(dish, format_money(dish.price, venue.currency), dish.find_obstacle(now)) for dish in dishes],
         "more_dishes": total - len(dishes),
         "labels": venue.payment_methods or phone_orders.DEFAULT_PAYMENT_LABELS,
         "earlier": earlier,
