@@ -44,27 +44,11 @@ LINE = f"""concat(
     ',"unit_price":', coalesce(to_json({_amount_sql("unit_price")})::text, 'null'),
     ',"line_total":', coalesce(to_json({_amount_sql("line_total")})::text, 'null'), '}}'
 )"""
-FIELDS = [
-    "id",
-    "object",
-    "number",
-    "business_date",
-    "status",
-    "customer_id",
-    "items",
-    "delivery_address",
-    "payment_method",
-    "currency",
-    "subtotal",
-    "tax",
-    "total",
-    "metadata",
-    "version",
-    "created_at",
-    "updated_at",
-    "completed_at",
-    "cancelled_at",
-]
+FIELDS = (
+    *("id", "object", "number", "business_date", "status", "customer_id", "items", "delivery_address"),
+    *("payment_method", "currency", "subtotal", "tax", "total", "metadata", "version"),
+    *("created_at", "updated_at", "completed_at", "cancelled_at"),
+)
 # The SQL expressions of the fields that are not a column.
 EXPRESSIONS = {
     "object": "'order'",

@@ -5,13 +5,14 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.tenancy.permissions import Right
+from accounts.onboarding import Step, build_venue_url
+from accounts.tenancy.permissions import Access, Right
 from framework.errors import ApiError
 from orders import pricing
 from orders.menu import editing
@@ -58,7 +59,6 @@ def format_item(item: MenuItem, currency: str, today: Any) -> dict[str, Any]:
 
 @page(Right.MENU, Right.SOLD_OUT, section="menu")
 def show_menu(request: PageRequest) -> HttpResponse:
-    """Render the menu."""
     return render(request, "orders/menu.html", build_context(request))
 
 
@@ -84,9 +84,11 @@ def set_published(request: PageRequest) -> HttpResponse:
     return redirect("menu", venue=venue.public_id)
 
 
-def get_item(request: PageRequest, key: UUID) -> MenuItem:
-    """Return the venue's dish. Raises Http404, also for a dish of another venue."""
-    return get_object_or_404(MenuItem.objects.select_related("menu"), menu__venue=request.access.venue, pk=key)
+def get_row(request: PageRequest, kind: str, key: UUID) -> MenuItem | MenuCategory:
+    """Return the venue's "item" or "category". Raises Http404, also for one of another venue."""
+    rows: QuerySet[Any] = (MenuItem if kind == "item" else MenuCategory).objects.select_related("menu")
+    row: MenuItem | MenuCategory = get_object_or_404(rows, menu__venue=request.access.venue, pk=key)
+    return row
 
 
 def respond_updated(request: PageRequest, message: str) -> HttpResponse:
@@ -100,7 +102,7 @@ def respond_updated(request: PageRequest, message: str) -> HttpResponse:
 @page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
 def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
     """Mark a dish as sold out for the venue's day, or as available again. A hidden dish stays hidden."""
-    item = get_item(request, key)
+    item = get_row(request, "item", key)
     row = MenuItem.objects.filter(pk=item.pk)
     if request.POST.get("to") == "back":
         row.update(sold_out_on=None)
@@ -112,7 +114,7 @@ def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
 @page(Right.MENU, section="menu", methods=("POST",))
 def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
     """Show or hide a dish."""
-    item = get_item(request, key)
+    item = get_row(request, "item", key)
     is_on = request.POST.get("to") == "on"
     MenuItem.objects.filter(pk=item.pk).update(is_available=is_on)
     return respond_updated(request, f"{item.name} is now {'available' if is_on else 'hidden'}.")
@@ -121,13 +123,18 @@ def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
 @page(Right.MENU, section="menu", methods=("POST",))
 def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
     """Move a dish or a category one position up or down."""
-    row = get_item(request, key) if kind == "item" else get_category(request, key)
+    row = get_row(request, kind, key)
     up = request.POST.get("to") == "up"
     if editing.move(row, up=up):
         return respond_updated(request, f"{row.name} was moved {'up' if up else 'down'}.")
     return respond_updated(request, f"{row.name} is already {'first' if up else 'last'}.")
 
 
-def get_category(request: PageRequest, key: UUID) -> MenuCategory:
-    """Return the venue's category. Raises Http404, also for a category of another venue."""
-    return get_object_or_404(MenuCategory, menu__venue=request.access.venue, pk=key)
+def find_menu_step(access: Access) -> Step | None:
+    """Return the set-up step to publish the menu, until it is published; a sandbox needs none. One query."""
+    if access.venue.is_sandbox or not access.may(Right.MENU):
+        return None
+    if Menu.objects.published_by(access.venue).exists():
+        return None
+    why = "Orders are then limited to its dishes and use its prices."
+    return Step("Publish your menu", why, build_venue_url("menu", access))

@@ -27,40 +27,24 @@ class UploadForm(forms.Form):
         widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
     )
 
-    name = "menu.csv"
-
-    def clean_file(self) -> bytes:
-        file = self.cleaned_data["file"]
-        self.name = file.name
-        if file.size > csv_format.MAX_BYTES:
-            raise forms.ValidationError("This file is larger than 1 MB.")
-        content: bytes = file.read()
-        return content
-
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def upload(request: PageRequest) -> HttpResponse:
     """Store an uploaded file, and redirect to its preview."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
+        file = form.cleaned_data["file"]
         try:
+            content = file.read(csv_format.MAX_BYTES + 1)
             upload_row = import_file.store_upload(
-                request.access.venue,
-                content=form.cleaned_data["file"],
-                file_name=form.name,
-                now=timezone.now(),
+                request.access.venue, content=content, file_name=file.name, now=timezone.now()
             )
         except ApiError as refusal:
             form.add_error("file", refusal.message)
         else:
             return redirect("menu-upload-preview", venue=request.access.venue.public_id, key=upload_row.pk)
-    status = 400 if request.method == "POST" else 200
-    return render(
-        request,
-        "orders/menu_upload.html",
-        {"form": form, "columns": csv_format.COLUMNS, "required": csv_format.REQUIRED},
-        status=status,
-    )
+    context = {"form": form, "columns": csv_format.COLUMNS, "required": csv_format.REQUIRED}
+    return render(request, "orders/menu_upload.html", context, status=400 if form.is_bound else 200)
 
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))

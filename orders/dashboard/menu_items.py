@@ -11,41 +11,34 @@ from django.shortcuts import redirect, render
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
-from orders.dashboard.menu import get_category, get_item
+from orders.dashboard.menu import get_row
 from orders.menu import editing
 from orders.menu.forms import CategoryForm, ItemForm, get_next_position
-from orders.models import Menu, MenuCategory, MenuItem
+from orders.models import Menu, MenuCategory
+
+FORMS = {"item": ItemForm, "category": CategoryForm}
 
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
-def edit_item(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
-    """Add or edit a dish."""
+def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpResponse:
+    """Add or edit a dish or a category."""
     venue = request.access.venue
-    row = get_item(request, key) if key else None
+    row: Any = get_row(request, kind, key) if key else None
     menu = get_menu(request)
-    if row is None and not MenuCategory.objects.filter(menu=menu).exists():
+    categories = MenuCategory.objects.filter(menu=menu)
+    if kind == "item" and row is None and not categories.exists():
         messages.info(request, "Dishes belong to categories. Add a category first.")
         return redirect("menu-category-new", venue=venue.public_id)
-    form = ItemForm(request.POST if request.method == "POST" else None, instance=row, menu=menu)
+    form: Any = FORMS[kind](request.POST if request.method == "POST" else None, instance=row, menu=menu)
     if "category" in request.GET and not form.is_bound:
         form.initial["category"] = request.GET["category"]
-    if form.is_valid() and try_save(form, MenuItem.objects.filter(category=form.cleaned_data["category"])):
-        messages.success(request, f"Saved: {form.instance.name}.")
-        return redirect("menu", venue=venue.public_id)
-    return render_form(request, form, row, "item")
-
-
-@page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
-def edit_category(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
-    """Add or edit a category."""
-    venue = request.access.venue
-    row = get_category(request, key) if key else None
-    menu = get_menu(request)
-    form = CategoryForm(request.POST if request.method == "POST" else None, instance=row, menu=menu)
-    if form.is_valid() and try_save(form, MenuCategory.objects.filter(menu=menu)):
-        messages.success(request, f"Saved: {form.instance.name}.")
-        return redirect("menu", venue=venue.public_id)
-    return render_form(request, form, row, "category")
+    if form.is_valid():
+        siblings = form.cleaned_data["category"].items if kind == "item" else categories
+        if try_save(form, siblings):
+            messages.success(request, f"Saved: {form.instance.name}.")
+            return redirect("menu", venue=venue.public_id)
+    context = {"form": form, "row": row, "kind": kind, "saved_name": form.initial.get("name", "")}
+    return render(request, "orders/menu_form.html", context, status=400 if form.is_bound else 200)
 
 
 def get_menu(request: PageRequest) -> Menu:
@@ -71,31 +64,14 @@ def try_save(form: Any, siblings: Any) -> bool:
     return True
 
 
-def render_form(request: PageRequest, form: Any, row: Any, kind: str) -> HttpResponse:
-    """Render the form."""
-    context = {"form": form, "row": row, "kind": kind, "saved_name": form.initial.get("name", "")}
-    return render(request, "orders/menu_form.html", context, status=400 if request.method == "POST" else 200)
-
-
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
-def delete_item(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """Ask for confirmation, then delete a dish."""
-    row = get_item(request, key)
+def delete(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
+    """Ask for confirmation, then delete a dish or an empty category."""
+    row = get_row(request, kind, key)
     if request.method != "POST":
-        return render(request, "orders/menu_remove.html", {"row": row, "kind": "item"})
-    MenuItem.objects.filter(pk=row.pk).delete()
-    messages.success(request, f"Deleted: {row.name}.")
-    return redirect("menu", venue=request.access.venue.public_id)
-
-
-@page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
-def delete_category(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """Ask for confirmation, then delete an empty category."""
-    row = get_category(request, key)
-    if request.method != "POST":
-        return render(request, "orders/menu_remove.html", {"row": row, "kind": "category"})
+        return render(request, "orders/menu_remove.html", {"row": row, "kind": kind})
     try:
-        editing.delete_category(row)
+        editing.delete(row)
     except ApiError as refusal:
         messages.error(request, refusal.message)
     else:

@@ -1,21 +1,19 @@
 """The order list, and the page of one order."""
 
-from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event, EventType
 from accounts.tenancy.permissions import Right
-from framework.csv_export import csv_lines
+from framework.csv_export import csv_response
 from orders import board, commands, search
-from orders.dashboard.board import apply_action, format_money
-from orders.dashboard.cancellation_form import CancellationForm
+from orders.dashboard.board import CancellationForm, apply_action, format_money, get_order
 from orders.models import Order
 from orders.search import FilterForm
 
@@ -65,7 +63,7 @@ def list_orders(request: PageRequest) -> HttpResponse:
             (order, format_money(order.total, order.currency), BADGES[order.status]) for order in page_of_orders.orders
         ],
         "sums": sums,
-        "revenue": format_money(sums.revenue, venue.currency) if sums else None,
+        "revenue": format_money(sums["revenue"], venue.currency) if sums else None,
         "max_days": search.MAX_DAYS,
         "today": board.get_midnight(venue.timezone, now=timezone.now()).date(),
         "query": query.urlencode(),
@@ -81,19 +79,7 @@ def download(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return list_orders(request, venue=request.access.venue.public_id)
     orders = form.apply(Order.objects.of(request.access.venue))
-    lines: Iterator[str] = csv_lines(search.list_csv_rows(orders))
-    answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="orders.csv"'
-    return cast("HttpResponse", answer)
-
-
-def get_order(request: PageRequest, public_id: str) -> Order:
-    """Return the venue's order with this id. Raises Http404, also for an order of another venue."""
-    order = Order.objects.of(request.access.venue).with_public_id(public_id).with_items().first()
-    if order is None:
-        raise Http404
-    order.venue = request.access.venue
-    return order
+    return csv_response(search.list_csv_rows(orders), "orders.csv")
 
 
 def format_history_line(event: Event) -> dict[str, Any]:
@@ -189,3 +175,12 @@ def change_address(request: PageRequest, *, order: str) -> HttpResponse:
 def add_message(request: PageRequest, is_done: bool, message: str) -> None:
     """Add a message for the next page."""
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
+
+
+@page(Right.ORDERS)
+def show_tiles(request: PageRequest) -> HttpResponse:
+    """Render tiles of the overview with today's orders by status and their total."""
+    venue = request.access.venue
+    sums = board.sum_today(venue, now=timezone.now())
+    context = {"sums": sums, "revenue": format_money(sums["revenue"], venue.currency)}
+    return render(request, "orders/overview_tile.html", context)

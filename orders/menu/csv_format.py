@@ -6,7 +6,7 @@ Uses the csv module of Python, which tablib wraps, because only it knows the lin
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from io import StringIO
 from typing import Any
@@ -64,9 +64,6 @@ class Sheet:
     delimiter: str
     rows: tuple[Row, ...]
     errors: tuple[RowError, ...] = field(default=())
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Sheet":

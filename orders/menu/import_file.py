@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import sha256
@@ -77,7 +77,7 @@ def store_upload(venue: Venue, *, content: bytes, file_name: str, now: datetime)
         newest = uploads.order_by("-created_at", "-pk").values("pk")[: MAX_UPLOADS - 1]
         uploads.exclude(pk__in=list(newest.values_list("pk", flat=True))).delete()
         return MenuUpload.objects.create(
-            venue=venue, file_name=CONTROL.sub("", file_name)[-200:], content=sheet.to_json(), created_at=now
+            venue=venue, file_name=CONTROL.sub("", file_name)[-200:], content=asdict(sheet), created_at=now
         )
 
 

@@ -292,7 +292,7 @@ def test_yen_have_no_decimals(venue: Venue) -> None:
         (b"id,name,category,prize\n", "There is no column “prize”. Did you mean “price”?"),
         (b"id,name,category,price,price\n", "The column “price” is duplicated."),
         (b"id,name\n", "Columns missing in the first line: category, price."),
-        (b'id,name,category,price\na,"open,B,1\n', "Line 2 cannot be read: a quotation mark in it has no other"),
+        (b'id,name,category,price\na,"open,B,1\n', "Line 2 cannot be read: a quotation mark is not closed"),
         (b"id,name,category,price\na," + b"x" * 200_000 + b",B,1\n", "Line 2 cannot be read"),
         (
             b"id,name,category,price\n" + b"a,A,B,1\n" * 2_001,
