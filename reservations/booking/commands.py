@@ -16,6 +16,7 @@ from reservations.booking.availability import (
     list_places,
     outside_hours_error,
     slot_unavailable_error,
+    stay_duration,
 )
 from reservations.booking.venue_time import default_turn_time, local_today, to_utc
 from reservations.models import GuestMail, InvalidTransition, Reservation, generate_code
@@ -315,12 +316,6 @@ def reassign_tables(reservation: Reservation, names: Sequence[str], *, now: date
             return
     if table_assignment.assign_best(reservation) is None:
         raise slot_unavailable_error(reservation, now=now)
-
-
-def stay_duration(reservation: Reservation, *, has_tables: bool) -> timedelta:
-    """Return how long the party stays: the turn time of its service period, or the default."""
-    slot = DaySlots.load(reservation.venue, reservation.date).find(reservation.time) if has_tables else None
-    return slot.period.turn_time(reservation.party_size) if slot else default_turn_time(reservation.party_size)
 
 
 def insert(reservation: Reservation, *, mail: GuestMail.Kind | None, actor: str, now: datetime) -> None:

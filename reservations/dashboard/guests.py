@@ -6,7 +6,6 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
@@ -104,7 +103,7 @@ def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
             form.add_error("note", refusal.message)
         else:
             messages.success(request, "Note saved.")
-            return redirect(guest_url(request, booking))
+            return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
     rows = list(found.reservations.order_by("-starts_at", "-id")[: MAX_VISITS + 1])
     context = {
         "reservation": booking,
@@ -124,14 +123,6 @@ def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
     return render(request, "reservations/guest_profile.html", context, status=400 if form.errors else 200)
 
 
-def guest_url(request: PageRequest, reservation: Reservation) -> str:
-    """Return the URL of the reservation's guest."""
-    return reverse(
-        "guest-of-venue",
-        kwargs={"venue": request.access.venue.public_id, "reservation": reservation.public_id},
-    )
-
-
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
 def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Search the other guest and compare both (GET), then merge them (POST)."""
@@ -144,7 +135,7 @@ def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
         other, second = get_guest(request, other_id)
         if request.method == "POST":
             run_with_message(request, lambda: profiles.merge(found, second, now=now), "The guests were merged.")
-            return redirect(guest_url(request, booking))
+            return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
         context |= {
             "other": other,
             "statistics": found.statistics(now=now),
@@ -167,7 +158,7 @@ def split(request: PageRequest, *, reservation: str) -> HttpResponse:
         raise Http404("There is no such guest.")
     away.venue = booking.venue
     run_with_message(request, lambda: profiles.split(away, now=timezone.now()), "The guests were separated.")
-    return redirect(guest_url(request, booking))
+    return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
 
 
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))

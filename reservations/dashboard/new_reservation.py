@@ -11,10 +11,10 @@ from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
 from reservations.booking import commands
 from reservations.booking.service_day import ServiceDay, service_date_of
-from reservations.dashboard.url_params import day_url, parse_day, reservation_url
+from reservations.dashboard.url_params import list_table_names, parse_day, redirect_to_day
 from reservations.forms.reservation import NewStaffReservationForm
 from reservations.mail.templates import format_moment
-from reservations.models import Reservation, Table
+from reservations.models import Reservation
 from reservations.service import walk_ins
 
 Status = Reservation.Status
@@ -24,7 +24,7 @@ Status = Reservation.Status
 def new(request: PageRequest) -> HttpResponse:
     """Create a reservation: at any time, at the selected tables or the best free one."""
     venue, now = request.access.venue, timezone.now()
-    names = list(Table.objects.filter(venue=venue, is_active=True).order_by("name").values_list("name", flat=True))
+    names = list_table_names(venue)
     day = parse_day(request.GET.get("day")) or service_date_of(venue, at=now)
     reservation = Reservation(venue=venue)
     form = NewStaffReservationForm(
@@ -38,24 +38,21 @@ def new(request: PageRequest) -> HttpResponse:
             form.add_domain_error(refusal)
         else:
             add_created_message(request, reservation, has_tables=bool(names))
-            return redirect(reservation_url(request, reservation))
+            return redirect("reservation", venue=venue.public_id, reservation=reservation.public_id)
     context = {"form": form, "day": day, "slots": ServiceDay.load(venue, day).slots}
     return render(request, "reservations/reservation_new.html", context, status=400 if form.errors else 200)
 
 
 def add_created_message(request: PageRequest, reservation: Reservation, *, has_tables: bool) -> None:
     """Add a message about the new reservation."""
+    what = f"The reservation of {reservation.customer_name} was"
     if reservation.status == Status.PENDING:
-        messages.success(
-            request, f"The reservation of {reservation.customer_name} was created and awaits your approval."
-        )
+        messages.success(request, f"{what} created and awaits your approval.")
     elif reservation.tables or not has_tables:
         where = f" at {', '.join(reservation.tables)}" if reservation.tables else ""
-        messages.success(request, f"The reservation of {reservation.customer_name} was confirmed{where}.")
+        messages.success(request, f"{what} confirmed{where}.")
     else:
-        messages.warning(
-            request, f"The reservation of {reservation.customer_name} was confirmed, but no table is free: choose one."
-        )
+        messages.warning(request, f"{what} confirmed, but no table is free: choose one.")
 
 
 class WalkInForm(forms.Form):
@@ -81,4 +78,4 @@ def walk_in(request: PageRequest) -> HttpResponse:
             where = f" at {', '.join(reservation.tables)}" if reservation.tables else ""
             until = format_moment(reservation.ends_at, venue.timezone)
             messages.success(request, f"A party of {reservation.party_size} is seated{where}, until {until}.")
-    return redirect(day_url(request, service_date_of(venue, at=now)))
+    return redirect_to_day(request, now)

@@ -8,16 +8,16 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
 from reservations.booking import commands, table_assignment
-from reservations.booking.free_tables import FreePlace, list_free_places
-from reservations.booking.service_day import ServiceDay, service_date_of
-from reservations.dashboard.url_params import FIRST_YEAR, LAST_YEAR, day_url, get_reservation
+from reservations.booking.availability import Place, list_free_places
+from reservations.booking.service_day import ServiceDay
+from reservations.dashboard.url_params import FIRST_YEAR, LAST_YEAR, get_reservation, redirect_to_day
 from reservations.models import Reservation
 
 # Unix time of the end of the last year that the pages support.
@@ -108,7 +108,7 @@ def render_form(
 ) -> HttpResponse:
     """Render the form with the free tables at the chosen time."""
     ends_at: datetime | None = None
-    places: list[FreePlace] = []
+    places: list[Place] = []
     day, at = booking.date, booking.time
     if when is None:
         when = DateTimeForm(initial={"day": day, "time": at})
@@ -121,13 +121,15 @@ def render_form(
             ends_at, places = list_free_places(booking, day=day, at=at)
         except ApiError as refusal:
             status, error = 400, refusal.message
-    choices = [{"table": place, "value": json.dumps(place.names)} for place in places]
+    choices = [
+        {"table": place, "value": json.dumps(place.names), "fits": place.fits(booking.party_size)} for place in places
+    ]
     context = {
         "reservation": booking,
         "when": when,
         "ends_at": ends_at,
-        "places": [choice for choice, place in zip(choices, places, strict=True) if place.fits],
-        "others": [choice for choice, place in zip(choices, places, strict=True) if not place.fits],
+        "places": [choice for choice in choices if choice["fits"]],
+        "others": [choice for choice in choices if not choice["fits"]],
         "day": day,
         "at": at,
         "slots": ServiceDay.load(booking.venue, day).slots,
@@ -172,7 +174,7 @@ def reschedule(request: PageRequest, booking: Reservation) -> HttpResponse:
         request.session[MOVED] = undo | {"message": message}
     else:
         messages.success(request, message)
-    return redirect(day_url(request, service_date_of(booking.venue, at=booking.starts_at)))
+    return redirect_to_day(request, booking.starts_at)
 
 
 def show_error(request: PageRequest, booking: Reservation, error: str) -> HttpResponse:
@@ -185,7 +187,7 @@ def show_error(request: PageRequest, booking: Reservation, error: str) -> HttpRe
     booking.venue = request.access.venue
     if "undo" in request.POST:
         messages.error(request, error)
-        return redirect(day_url(request, service_date_of(booking.venue, at=booking.starts_at)))
+        return redirect_to_day(request, booking.starts_at)
     return render_form(request, booking, when=DateTimeForm(request.POST), error=error, status=400)
 
 
@@ -200,5 +202,4 @@ def message_of(booking: Reservation, *, is_undone: bool, is_same: bool) -> str:
 
 def pop_undo(request: PageRequest) -> dict[str, Any] | None:
     """Return the last move once, for the Undo button."""
-    undo: dict[str, Any] | None = request.session.pop(MOVED, None) if MOVED in request.session else None
-    return undo
+    return request.session.pop(MOVED) if MOVED in request.session else None

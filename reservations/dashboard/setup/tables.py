@@ -8,7 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.tenancy.permissions import Right
+from accounts.onboarding import Step, build_venue_url
+from accounts.tenancy.permissions import Access, Right
 from framework.errors import ApiError
 from reservations.floor import tables as floor_tables
 from reservations.forms.setup import TableRangeForm
@@ -48,3 +49,12 @@ def tables(request: PageRequest) -> HttpResponse:
         "max_shown": MAX_SHOWN,
     }
     return render(request, "reservations/setup_tables.html", context, status=400 if form.errors else 200)
+
+
+def find_tables_step(access: Access) -> Step | None:
+    """Return the set-up step to add a table, until there is one; a sandbox needs none. One query."""
+    venue = access.venue
+    if venue.is_sandbox or not access.may(Right.VENUE) or Table.objects.filter(venue=venue).exists():
+        return None
+    why = "Reservations are then confirmed automatically if a table is free."
+    return Step("Add your tables", why, build_venue_url("setup-tables", access))
