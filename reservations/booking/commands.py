@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from typing import TypedDict
 
 from django.db import IntegrityError, transaction
 
@@ -41,15 +40,6 @@ UPDATED_FIELDS = [
     *("date", "time", "starts_at", "ends_at", "party_size", "tables"),
     *("status", "pending_reason", "offered_until", "confirm_by"),
 ]
-
-
-class Guest(TypedDict, total=False):
-    """The fields of the guest that change."""
-
-    customer_name: str
-    customer_email: str | None
-    customer_phone: str | None
-    special_requests: str
 
 
 class ReservationInPast(InvalidRequest):
@@ -218,12 +208,12 @@ def update(
     at: time | None = None,
     party_size: int | None = None,
     tables: Sequence[str] | None = None,
-    guest: Guest | None = None,
+    guest: Mapping[str, str | None] | None = None,
     version: int | None = None,
     now: datetime,
     actor: str,
 ) -> None:
-    """Change what staff have changed; None, or a field that `guest` leaves out, stays as it is.
+    """Change what staff have changed; None stays as it is. `guest` are the changed fields of the guest.
 
     Service hours and pacing do not apply. `tables` are the new tables; an empty list removes them. Without it, the
     reservation keeps its tables; if they are taken at the new time, or the party size changed, it gets the best free

@@ -25,7 +25,8 @@ from psycopg.errors import DeadlockDetected
 
 from framework.db.locks import AdvisoryLock
 from framework.db.sql_files import read_sql
-from framework.errors import ApiError, ErrorCode, InvalidRequest
+from framework.errors import InvalidRequest
+from reservations.booking.availability import SlotUnavailable
 from reservations.models import Reservation, Seating, Table
 from reservations.models.reservations import IS_EXPECTED
 
@@ -51,10 +52,8 @@ class UnknownTable(InvalidRequest):
     """The venue has no table of this name."""
 
 
-class TableTaken(ApiError):
+class TableTaken(SlotUnavailable):
     """The table is assigned to another reservation at that time."""
-
-    code = ErrorCode.SLOT_UNAVAILABLE
 
 
 class ConcurrentAssignment(Exception):

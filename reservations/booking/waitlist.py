@@ -13,10 +13,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from psycopg.errors import DeadlockDetected
 
 from accounts.models import EventType, Venue
-from framework.errors import ApiError, ErrorCode
 from framework.tasks.dispatch import enqueue
 from reservations.booking import table_assignment
-from reservations.booking.availability import DaySlots
+from reservations.booking.availability import DaySlots, SlotUnavailable
 from reservations.models import GuestMail, InvalidTransition, Reservation
 from reservations.notifications import POLL_INTERVAL_S, record_change
 
@@ -28,22 +27,16 @@ MAX_MAIL_DELAY = timedelta(minutes=5)
 IS_WAITLISTED = Q(status=Reservation.Status.PENDING, pending_reason=Reservation.PendingReason.WAITLIST)
 
 
-class OfferExpired(ApiError):
+class OfferExpired(InvalidTransition):
     """The table is not held for this party any more."""
 
-    code = ErrorCode.INVALID_TRANSITION
 
-
-class NotOnWaitlist(ApiError):
+class NotOnWaitlist(InvalidTransition):
     """The reservation is not on the waiting list, or already has an offer."""
 
-    code = ErrorCode.INVALID_TRANSITION
 
-
-class NoTableFree(ApiError):
+class NoTableFree(SlotUnavailable):
     """No table is free for this party."""
-
-    code = ErrorCode.SLOT_UNAVAILABLE
 
 
 def schedule_offers(venue: Venue) -> None:

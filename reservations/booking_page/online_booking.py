@@ -1,7 +1,7 @@
 """Online booking: the choices of the booking page, the form token, the limits, and the booking itself."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
@@ -191,14 +191,8 @@ def book(venue: Venue, request: BookingRequest, *, form: str, address: str, now:
             venue,
             now=now,
             actor="guest",
-            customer_name=request.customer_name,
-            day=request.day,
-            at=request.at,
-            party_size=request.party_size,
-            customer_email=request.customer_email,
-            customer_phone=request.customer_phone,
-            special_requests=request.special_requests,
             confirm_by=now + email_confirmation.CONFIRMATION_PERIOD if venue.proves_guests else None,
+            **asdict(request),
         )
         OnlineBooking.objects.create(
             form_key=form_key,

@@ -67,7 +67,7 @@ class Guest:
 
     @property
     def reservations(self) -> QuerySet[Reservation]:
-        return Reservation.objects.of(self.venue).filter(filter_contacts(self.contacts))
+        return Reservation.objects.filter(filter_contacts(self.contacts), venue=self.venue)
 
     def statistics(self, *, now: datetime) -> dict[str, Any]:
         """Count visits (confirmed, started and not a no-show), their covers, no-shows and cancellations. One query."""
@@ -110,7 +110,7 @@ def find_guest(venue: Venue, contacts: Iterable[str]) -> Guest:
         before = len(known)
         profiles = list_profiles(venue, known)
         known |= set(GuestContact.objects.filter(profile__in=profiles).values_list("address", flat=True))
-        rows = Reservation.objects.of(venue).filter(filter_contacts(known)).order_by()
+        rows = Reservation.objects.filter(filter_contacts(known), venue=venue).order_by()
         pairs = rows.values_list(Lower("customer_email"), "customer_phone").distinct()[: 2 * MAX_CONTACTS]
         for email, phone in pairs:
             known |= normalize_contacts(email, phone)

@@ -75,11 +75,11 @@ def search(venue: Venue, text: str, *, now: datetime) -> list[GuestHit]:
 
 
 def list_recent(venue: Venue, *, now: datetime) -> list[GuestHit]:
-    """Return the guests of recent and upcoming reservations. Two queries."""
-    rows = Reservation.objects.of(venue).filter(erased_at=None).values_list(*COLUMNS)
+    """Return the guests of recent and upcoming reservations. One query."""
+    rows = Reservation.objects.filter(venue=venue, erased_at=None).values_list(*COLUMNS)
     upcoming = rows.filter(starts_at__gt=now).order_by("starts_at")[:UPCOMING]
     recent = rows.filter(starts_at__lte=now).order_by("-starts_at")[:RECENT]
-    return group_by_guest([*reversed(list(upcoming)), *recent], now=now)
+    return group_by_guest(recent.union(upcoming, all=True).order_by("-starts_at"), now=now)
 
 
 def like_pattern(text: str) -> str:

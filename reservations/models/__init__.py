@@ -4,7 +4,6 @@ from reservations.models.guests import GuestContact, GuestMail, GuestProfile, On
 from reservations.models.reservations import (
     InvalidTransition,
     Reservation,
-    ReservationQuerySet,
     generate_code,
 )
 from reservations.models.service_hours import Closure, ServicePeriod
@@ -20,7 +19,6 @@ __all__ = [
     "InvalidTransition",
     "OnlineBooking",
     "Reservation",
-    "ReservationQuerySet",
     "Seating",
     "ServicePeriod",
     "Table",

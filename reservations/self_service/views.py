@@ -87,45 +87,11 @@ def render_csrf_failed(request: HttpRequest, token: str, *, status: int) -> Http
     return render(request, "reservations/self_service/csrf_failed.html", {"token": token}, status=status)
 
 
-@guest_page("GET", "HEAD")
-def reservation(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Show the reservation, its status and the possible actions."""
-    return show(request, reservation)
-
-
-@guest_page("GET", "HEAD", "POST")
-def cancel(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Ask for confirmation (GET), then cancel (POST)."""
-    if request.method == "POST":
-        return run_command(request, reservation, permissions.cancel)
-    return show(request, reservation, template="cancel")
-
-
-@guest_page("POST")
-def confirm(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Confirm the booking and the email address."""
-    return run_command(request, reservation, email_confirmation.confirm_email)
-
-
-@guest_page("POST")
-def accept(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Accept the offered table."""
-    return run_command(request, reservation, waitlist.accept_offer, actor="guest")
-
-
-@guest_page("POST")
-def decline(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Decline the offered table."""
-    return run_command(request, reservation, waitlist.decline_offer, actor="guest")
-
-
-def run_command(
-    request: HttpRequest, reservation: Reservation, command: Callable[..., Any], **options: Any
-) -> HttpResponse:
+def run_command(request: HttpRequest, reservation: Reservation, command: Callable[..., Any]) -> HttpResponse:
     """Run the command and redirect to the page, or show the page with its error."""
     token = links.token_of(reservation)
     try:
-        command(reservation, now=timezone.now(), **options)
+        command(reservation, now=timezone.now())
     except ApiError as refusal:
         return show(request, links.find(token), refusal=refusal)
     return redirect("guest", token=token)
@@ -154,3 +120,17 @@ def show(
         template = "reservation"
     status = 409 if refusal else 410 if is_past else 200
     return render(request, f"reservations/self_service/{template}.html", context, status=status)
+
+
+@guest_page("GET", "HEAD", "POST")
+def cancel(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Ask for confirmation (GET), then cancel (POST)."""
+    if request.method == "POST":
+        return run_command(request, reservation, permissions.cancel)
+    return show(request, reservation, template="cancel")
+
+
+reservation = guest_page("GET", "HEAD")(show)
+confirm = guest_page("POST")(partial(run_command, command=email_confirmation.confirm_email))
+accept = guest_page("POST")(partial(run_command, command=partial(waitlist.accept_offer, actor="guest")))
+decline = guest_page("POST")(partial(run_command, command=partial(waitlist.decline_offer, actor="guest")))

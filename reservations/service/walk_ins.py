@@ -6,28 +6,23 @@ from zoneinfo import ZoneInfo
 from django.db import transaction
 
 from accounts.models import Venue
-from framework.errors import InvalidRequest
 from reservations.booking import commands, table_assignment
 from reservations.booking.waitlist import NoTableFree
 from reservations.models import Reservation
 from reservations.service import check_in
 
-DEFAULT_NAME = "Walk-in"
 MAX_PARTY_SIZE = 500
 
 
-def seat_walk_in(venue: Venue, *, party_size: int, name: str = "", now: datetime, actor: str) -> Reservation:
+def seat_walk_in(venue: Venue, *, party_size: int, now: datetime, actor: str) -> Reservation:
     """Create a confirmed and seated reservation from this minute on, without contact data.
 
-    A venue without tables gets the reservation without a table. Raises InvalidRequest, NoTableFree; then nothing is
-    stored.
+    A venue without tables gets the reservation without a table. Raises NoTableFree; then nothing is stored.
     """
-    if not 1 <= party_size <= MAX_PARTY_SIZE:
-        raise InvalidRequest(f"A party has 1 to {MAX_PARTY_SIZE} guests.", param="party_size")
     local = now.astimezone(ZoneInfo(venue.timezone))
     reservation = Reservation(
         venue=venue,
-        customer_name=name or DEFAULT_NAME,
+        customer_name="Walk-in",
         is_walk_in=True,
         date=local.date(),
         time=local.time().replace(second=0, microsecond=0),

@@ -1,6 +1,5 @@
 """Settings forms for tables, areas, combinations, service periods and closed days."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -16,44 +15,39 @@ from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
 from reservations.floor import rename_table, tables
 from reservations.forms import setup
-from reservations.models import Area, Closure, Combination, Reservation, ServicePeriod, Table
+from reservations.models import Closure, Reservation, Table
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of row: its model, its form, and the page that lists it."""
+    """A kind of row: its form, and the page that lists it."""
 
     name: str
     label: str
-    model: Any
     form: Any
-    list_url: str
     tab: str
     about: str = ""
 
+    @property
+    def model(self) -> Any:
+        return self.form.Meta.model
 
-KINDS: Mapping[str, Kind] = {
-    "table": Kind("table", "table", Table, setup.VenueTableForm, "setup-tables", "tables"),
-    "area": Kind("area", "area", Area, setup.VenueAreaForm, "setup-tables", "tables"),
-    "combination": Kind(
-        "combination",
-        "combination",
-        Combination,
-        setup.VenueCombinationForm,
-        "setup-tables",
-        "tables",
-        "Assigned to a party when no single table is large enough and free.",
-    ),
-    "period": Kind(
-        "period",
-        "service period",
-        ServicePeriod,
-        setup.VenuePeriodForm,
-        "setup-hours",
-        "hours",
-        "From the first to the last seating. If the last seating is earlier than the first, it is on the next day.",
-    ),
-    "closure": Kind("closure", "closed days", Closure, setup.VenueClosureForm, "setup-hours", "hours"),
+    @property
+    def list_url(self) -> str:
+        return f"setup-{self.tab}"
+
+
+COMBINED = "Assigned to a party when no single table is large enough and free."
+SEATED = "From the first to the last seating. If the last seating is earlier than the first, it is on the next day."
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("table", "table", setup.VenueTableForm, "tables"),
+        Kind("area", "area", setup.VenueAreaForm, "tables"),
+        Kind("combination", "combination", setup.VenueCombinationForm, "tables", COMBINED),
+        Kind("period", "service period", setup.VenuePeriodForm, "hours", SEATED),
+        Kind("closure", "closed days", setup.VenueClosureForm, "hours"),
+    )
 }
 
 
@@ -66,15 +60,10 @@ def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpRes
     if form.is_valid() and stored(form, request):
         messages.success(request, " ".join([f"Saved: {form.instance}.", *closure_notes(form.instance)]))
         return redirect(row_kind.list_url, venue=venue.public_id)
-    status = 400 if request.method == "POST" else 200
     # The stored name: the form has changed its own instance. The venue was checked above.
     saved_name = str(row_kind.model.objects.get(pk=key)) if row else ""  # nosemgrep: rows-are-found-by-their-owner
-    return render(
-        request,
-        "reservations/setup_form.html",
-        {"form": form, "kind": row_kind, "row": row, "saved_name": saved_name},
-        status=status,
-    )
+    context = {"form": form, "kind": row_kind, "row": row, "saved_name": saved_name}
+    return render(request, "reservations/setup_form.html", context, status=400 if form.is_bound else 200)
 
 
 def stored(form: Any, request: PageRequest) -> bool:
