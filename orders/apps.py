@@ -4,8 +4,6 @@ from django.apps import AppConfig
 
 
 class OrdersConfig(AppConfig):
-    """Orders and menus."""
-
     name = "orders"
 
     def ready(self) -> None:

@@ -46,7 +46,6 @@ class Column:
 
     @property
     def more(self) -> int:
-        """The number of orders that are not shown."""
         return self.total - len(self.orders)
 
 
@@ -62,7 +61,6 @@ class Board:
 
 
 def get_midnight(timezone: str, *, now: datetime) -> datetime:
-    """Return the start of the current day in this time zone."""
     zone = ZoneInfo(timezone)
     return datetime.combine(now.astimezone(zone).date(), time(), zone)
 
@@ -116,5 +114,4 @@ def sum_orders(orders: Orders) -> dict[str, Any]:
 
 
 def sum_today(venue: Venue, *, now: datetime) -> dict[str, Any]:
-    """Return the totals of the orders placed on the current day at the venue."""
     return sum_orders(Order.objects.of(venue).filter(business_date=get_midnight(venue.timezone, now=now).date()))

@@ -47,8 +47,6 @@ SELECT_IDS = f"SELECT id FROM reservations_reservation {{where}} {ORDER} LIMIT %
 
 
 class NewReservation(StrictSerializer):
-    """What is needed to reserve a table."""
-
     customer_name = TextField(min_length=1, max_length=200, help_text="Who is coming.")
     customer_email = EmailField(required=False, allow_null=True, help_text="This or the phone number is needed.")
     customer_phone = PhoneField(required=False, allow_null=True, help_text="International format with leading plus.")
@@ -81,7 +79,6 @@ class ReservationRecord(serializers.ModelSerializer[Reservation]):
 
 
 def to_json(reservation: Reservation) -> dict[str, Any]:
-    """Return the record of a reservation."""
     return _serialize([getattr(reservation, column) for column in COLUMNS])
 
 

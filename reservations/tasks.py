@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Venue
 from reservations.booking import email_confirmation, waitlist
-from reservations.floor import rename_table
+from reservations.floor import tables as floor
 from reservations.guests import retention
 from reservations.mail import queue
 from reservations.notifications import enqueue_guest_mail
@@ -22,25 +22,21 @@ def send_guest_mail(**_: Any) -> None:
 
 @shared_task(name="reservations.tasks.queue_reminders")
 def queue_reminders(**_: Any) -> None:
-    """Queue the reminders that are due."""
     queue.queue_reminders(now=timezone.now())
 
 
 @shared_task(name="reservations.tasks.offer_tables")
 def offer_tables(*, venue: str, **_: Any) -> None:
-    """Process the waiting list of one venue."""
     waitlist.process_waitlist(Venue.objects.get(pk=venue), now=timezone.now())
 
 
 @shared_task(name="reservations.tasks.cancel_unconfirmed_bookings")
 def cancel_unconfirmed_bookings(**_: Any) -> None:
-    """Cancel online bookings that were not confirmed in time."""
     email_confirmation.cancel_unconfirmed(now=timezone.now())
 
 
 @shared_task(name="reservations.tasks.erase_expired_guests")
 def erase_expired_guests(**_: Any) -> None:
-    """Erase guests whose retention period is over."""
     retention.erase_expired_guests(now=timezone.now())
 
 
@@ -50,4 +46,4 @@ def process_waiting_lists(**_: Any) -> None:
     now = timezone.now()
     for venue in waitlist.venues_to_process(now=now):
         waitlist.enqueue_table_offers(venue)
-    rename_table.update_table_names(now=now, actor="system")
+    floor.update_table_names(now=now, actor="system")

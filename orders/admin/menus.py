@@ -201,7 +201,6 @@ def get_menu_id(request: HttpRequest) -> UUID:
 
 
 def build_add_url(menu: UUID) -> str:
-    """Return the URL that adds a dish to this menu."""
     return f"{reverse('admin:orders_menuitem_add')}?menu={menu}"
 
 

@@ -38,8 +38,6 @@ class Lines(CharField):
 
 
 class OrderForm(ChangedFieldsForm):
-    """The delivery address as a text area."""
-
     class Meta:
         model = Order
         fields = ["delivery_address"]
@@ -48,16 +46,12 @@ class OrderForm(ChangedFieldsForm):
 
 
 class CancelForm(forms.Form):
-    """The reason of a cancellation."""
-
     reason = forms.CharField(
         label="Reason", max_length=300, help_text="Visible to the venue's team only; the API does not return it"
     )
 
 
 class OrderItemInline(admin.TabularInline[OrderItem, Order]):
-    """The lines of the order."""
-
     model = OrderItem
     extra = 0
     ordering = ["position"]
@@ -223,7 +217,6 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
 
 
 def filter_pending(orders: Orders) -> Orders:
-    """The pending orders, with their venues."""
     return orders.filter(status=Order.Status.PENDING).select_related("venue")
 
 

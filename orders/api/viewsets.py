@@ -90,7 +90,6 @@ class OrderViewSet(StrictViewSet[Order]):
         return idempotency.respond_once(request, scope=get_key_family(request), effect=partial(self.place, request))
 
     def place(self, request: Request) -> HttpResponse:
-        """Place the order of the body."""
         body = serializers.NewOrder.read(json_body(request))
         record = commands.place_order(
             get_request_venue(request), now=timezone.now(), actor=get_key_actor(request), **body
@@ -143,5 +142,4 @@ class OrderViewSet(StrictViewSet[Order]):
         return self.respond(order_json.serialize_order(order))
 
     def respond(self, record: Mapping[str, Any], code: int = status.HTTP_200_OK) -> HttpResponse:
-        """Return the record with its version as ETag."""
         return json_response(record, code, headers={"ETag": conditional_requests.etag(record["version"])})

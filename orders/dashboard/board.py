@@ -60,8 +60,6 @@ class CancellationForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """An order on the board."""
-
     order: Order
     now: datetime
 
@@ -77,7 +75,6 @@ class Card:
 
     @property
     def minutes(self) -> int:
-        """Waiting time in whole minutes."""
         return max(0, (self.now - self.order.created_at) // timedelta(minutes=1))
 
     @property
@@ -106,7 +103,6 @@ def get_order(request: PageRequest, public_id: str) -> Order:
 
 
 def build_context(request: PageRequest) -> dict[str, Any]:
-    """Return the context of the three columns."""
     now = timezone.now()
     venue = request.access.venue
     day = board.read_board(venue, now=now)

@@ -48,7 +48,6 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
 
 
 def format_item(item: MenuItem, currency: str, today: Any) -> dict[str, Any]:
-    """A dish with its formatted price."""
     return {
         "item": item,
         "price": pricing.format_amount(item.price, currency),
@@ -70,7 +69,6 @@ def preview_menu(request: PageRequest) -> HttpResponse:
 
 @page(Right.MENU, section="menu", methods=("POST",))
 def set_published(request: PageRequest) -> HttpResponse:
-    """Publish or unpublish the menu."""
     venue = request.access.venue
     is_published = request.POST.get("to") == "published"
     try:
@@ -113,7 +111,6 @@ def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
 
 @page(Right.MENU, section="menu", methods=("POST",))
 def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """Show or hide a dish."""
     item = get_row(request, "item", key)
     is_on = request.POST.get("to") == "on"
     MenuItem.objects.filter(pk=item.pk).update(is_available=is_on)

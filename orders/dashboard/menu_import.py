@@ -19,8 +19,6 @@ MAX_LISTED = 500
 
 
 class UploadForm(forms.Form):
-    """A file of dishes."""
-
     file = forms.FileField(
         label="File",
         help_text="CSV in UTF-8, at most 2,000 lines and 1 MB",
@@ -73,7 +71,6 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
 
 
 def render_preview(request: PageRequest, row: MenuUpload, status: int = 200) -> HttpResponse:
-    """Render the preview against the current menu."""
     plan = import_file.plan_import(request.access.venue, csv_format.Sheet.from_json(row.content))
     context = {
         "upload": row,
@@ -97,7 +94,6 @@ def download(request: PageRequest) -> HttpResponse:
 
 @page(Right.MENU, section="menu")
 def template(request: PageRequest) -> HttpResponse:
-    """Download an example file."""
     return csv_file(csv_format.write([csv_format.EXAMPLE]), "menu-template.csv")
 
 

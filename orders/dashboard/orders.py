@@ -28,8 +28,6 @@ BADGES = {"pending": "info", "completed": "good", "cancelled": "bad"}
 
 
 class AddressForm(forms.Form):
-    """The delivery address of an order."""
-
     delivery_address = forms.CharField(
         max_length=500,
         required=False,
@@ -83,7 +81,6 @@ def download(request: PageRequest) -> HttpResponse:
 
 
 def format_history_line(event: Event) -> dict[str, Any]:
-    """Return a line of the order history."""
     kind, _, name = event.actor.partition(":")
     actor = {"staff": name, "key": f"API key {name}", "guest": "the guest"}.get(kind, "Tablewire")
     label = EVENT_LABELS.get(EventType(event.type), event.type)
@@ -93,7 +90,6 @@ def format_history_line(event: Event) -> dict[str, Any]:
 def render_order(
     request: PageRequest, order: Order, *, address: AddressForm | None = None, status: int = 200
 ) -> HttpResponse:
-    """Render the page of one order."""
     events = Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("created_at", "id")
     if address is None:
         address = AddressForm(initial={"delivery_address": order.delivery_address})
@@ -109,7 +105,6 @@ def render_order(
 
 
 def format_amounts(order: Order) -> dict[str, Any]:
-    """Return the formatted amounts of an order."""
     return {
         "subtotal": format_money(order.subtotal, order.currency),
         "tax": format_money(order.tax, order.currency),
@@ -123,7 +118,6 @@ def format_amounts(order: Order) -> dict[str, Any]:
 
 @page(Right.ORDERS, section="orders")
 def show_order(request: PageRequest, *, order: str) -> HttpResponse:
-    """Show one order."""
     return render_order(request, get_order(request, order))
 
 
@@ -136,7 +130,6 @@ def show_ticket(request: PageRequest, *, order: str) -> HttpResponse:
 
 @page(Right.ORDERS, section="orders", methods=("POST",))
 def change_status(request: PageRequest, *, order: str) -> HttpResponse:
-    """Complete or reopen an order."""
     found = get_order(request, order)
     verb = request.POST.get("to", "")
     if verb not in ("complete", "reopen"):
@@ -159,7 +152,6 @@ def cancel_order(request: PageRequest, *, order: str) -> HttpResponse:
 
 @page(Right.ORDERS, section="orders", methods=("POST",))
 def change_address(request: PageRequest, *, order: str) -> HttpResponse:
-    """Change the delivery address."""
     found = get_order(request, order)
     form = AddressForm(request.POST)
     if not form.is_valid():
@@ -173,7 +165,6 @@ def change_address(request: PageRequest, *, order: str) -> HttpResponse:
 
 
 def add_message(request: PageRequest, is_done: bool, message: str) -> None:
-    """Add a message for the next page."""
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
 
 

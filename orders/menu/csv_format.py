@@ -33,8 +33,6 @@ EXAMPLE = {
 
 
 class UnreadableFile(InvalidRequest):
-    """The file cannot be read as a menu."""
-
     def __init__(self, message: str) -> None:
         super().__init__(message, param="file")
 
@@ -158,7 +156,6 @@ def escape_formula(text: str) -> str:
 
 
 def write(rows: Iterable[Mapping[str, str]]) -> str:
-    """Return a file with these rows."""
     out = StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(COLUMNS)

@@ -19,7 +19,6 @@ class CategoryNotEmpty(InvalidRequest):
 
 
 def get_or_create_menu(venue: Venue) -> Menu:
-    """Return the venue's menu, created if there is none."""
     return Menu.objects.get_or_create(venue=venue)[0]
 
 

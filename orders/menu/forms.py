@@ -16,8 +16,6 @@ CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 
 
 class MenuRowForm(ValidatesUniqueness, ConflictCheckForm):
-    """Base form for rows of one menu."""
-
     # Ids and names are unique on a menu.
     unique_with = frozenset({"menu"})
 
@@ -28,8 +26,6 @@ class MenuRowForm(ValidatesUniqueness, ConflictCheckForm):
 
 
 class CategoryForm(MenuRowForm):
-    """A part of the menu."""
-
     class Meta:
         model = MenuCategory
         error_messages = {NON_FIELD_ERRORS: {"unique_together": "A category with this name already exists."}}
@@ -43,8 +39,6 @@ class CategoryForm(MenuRowForm):
 
 
 class ItemForm(MenuRowForm):
-    """A dish or a drink."""
-
     class Meta:
         model = MenuItem
         error_messages = {NON_FIELD_ERRORS: {"unique_together": "A dish with this id already exists."}}

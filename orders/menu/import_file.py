@@ -82,13 +82,11 @@ def store_upload(venue: Venue, *, content: bytes, file_name: str, now: datetime)
 
 
 def list_items(menu: Menu | None) -> list[MenuItem]:
-    """Return the dishes in the order of the menu. One query."""
     items = MenuItem.objects.filter(menu=menu).select_related("category")
     return list(items.order_by("category__position", "category__name", "position", "name", "id")) if menu else []
 
 
 def format_item(item: MenuItem, currency: str) -> dict[str, str]:
-    """Return the cells of a dish."""
     return {
         "id": item.ref,
         "name": item.name,
@@ -194,28 +192,21 @@ def find_errors(venue: Venue, line: int, values: Mapping[str, str]) -> Iterator[
     if len(values["category"]) > 100:
         yield RowError(line, "category", "A name can have at most 100 characters.")
     try:
-        item = build_item(Menu(venue=venue), values)
+        item = set_cells(MenuItem(menu=Menu(venue=venue), ref=values["id"]), values)
         item.clean_fields(exclude=["menu", "category"])
         item.clean()
     except ValidationError as error:
-        columns = {"ref": "id"}
         for name, messages in error.message_dict.items():
-            yield RowError(line, columns.get(name, name), " ".join(messages))
+            yield RowError(line, "id" if name == "ref" else name, " ".join(messages))
 
 
-def build_item(menu: Menu, values: Mapping[str, str]) -> MenuItem:
-    """Return an unsaved dish with these cells, without a category."""
-    item = MenuItem(menu=menu, ref=values["id"])
-    set_cells(item, values)
-    return item
-
-
-def set_cells(item: MenuItem, values: Mapping[str, str]) -> None:
-    """Set the attributes of the dish, except its category."""
+def set_cells(item: MenuItem, values: Mapping[str, str]) -> MenuItem:
+    """Set the attributes of the dish, except its category, and return it."""
     item.name, item.price = values["name"], Decimal(values["price"])
     item.tax_percent = Decimal(values.get("tax_percent", "0"))
     item.description = values.get("description", "")
     item.is_available = values.get("available", "yes").lower() in YES
+    return item
 
 
 def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, now: datetime) -> Plan | None:
@@ -263,7 +254,7 @@ def write_plan(menu: Menu, plan: Plan, current: Mapping[str, MenuItem], *, remov
 
     new_items = []
     for row in plan.added:
-        item = build_item(menu, row.values)
+        item = set_cells(MenuItem(menu=menu, ref=row.values["id"]), row.values)
         append(item, row.values["category"])
         new_items.append(item)
     MenuItem.objects.bulk_create(new_items, batch_size=500)

@@ -16,8 +16,6 @@ from orders.pricing import get_decimals, round_amount
 
 
 class Menus(models.QuerySet["Menu"]):
-    """Queries for menus."""
-
     def published_by(self, venue: Venue) -> Self:
         """Filter to the venue's menu if it is published."""
         return self.filter(venue=venue, is_published=True)
@@ -82,8 +80,6 @@ class MenuCategory(models.Model):
 
 
 class MenuItems(models.QuerySet["MenuItem"]):
-    """Bulk changes of menu items."""
-
     def sell_out(self, *, now: datetime) -> int:
         """Mark the items as sold out on the current day of their venue; return how many. A statement per time zone."""
         zones = list(self.order_by().values_list("menu__venue__timezone", flat=True).distinct())

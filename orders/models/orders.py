@@ -32,8 +32,6 @@ def lines_in_order() -> models.Prefetch[Any]:
 
 
 class Orders(models.QuerySet["Order"]):
-    """Queries for orders."""
-
     def of(self, venue: Venue) -> Self:
         return self.filter(venue=venue)
 
@@ -46,7 +44,6 @@ class Orders(models.QuerySet["Order"]):
         return self.order_by("-created_at", "-id")
 
     def pending(self) -> Self:
-        """Filter to the pending orders, oldest first."""
         return self.filter(status=Order.Status.PENDING).order_by("created_at", "id")
 
     def completed_since(self, moment: datetime) -> Self:
@@ -187,8 +184,6 @@ class Order(models.Model):
 
 
 class OrderItem(models.Model):
-    """A line of an order."""
-
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="items", db_index=False)
     position = models.PositiveSmallIntegerField()
     menu_item_id = models.CharField(max_length=64)

@@ -245,7 +245,6 @@ class DayAvailability:
 
 
 def minute_of_day(at: time) -> int:
-    """Return the minutes since midnight on the clock."""
     return at.hour * 60 + at.minute
 
 

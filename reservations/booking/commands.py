@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
 
@@ -20,7 +21,7 @@ from reservations.booking.availability import (
 from reservations.booking.venue_time import default_turn_time, local_today, to_utc
 from reservations.models import GuestMail, InvalidTransition, Reservation, generate_code
 from reservations.notifications import record_change
-from reservations.service.check_in import DEPARTED
+from reservations.service.check_in import DEPARTED, record_arrival
 
 # A code is one of 887 million, so a venue rarely repeats one, and hardly ever five in a row.
 MAX_CODE_ATTEMPTS = 5
@@ -199,6 +200,28 @@ def create_by_staff(
         elif has_tables and status == CONFIRMED:
             table_assignment.assign_best(reservation)
         insert(reservation, mail=GuestMail.Kind.CONFIRMED if status == CONFIRMED else None, actor=actor, now=now)
+
+
+def seat_walk_in(venue: Venue, *, party_size: int, now: datetime, actor: str) -> Reservation:
+    """Create a confirmed and seated reservation of a party without one, from this minute on, without contact data.
+
+    A venue without tables gets the reservation without a table. Raises NoTableFree; then nothing is stored.
+    """
+    local = now.astimezone(ZoneInfo(venue.timezone))
+    reservation = Reservation(
+        venue=venue,
+        customer_name="Walk-in",
+        is_walk_in=True,
+        date=local.date(),
+        time=local.time().replace(second=0, microsecond=0),
+        party_size=party_size,
+    )
+    with transaction.atomic():
+        create_by_staff(reservation, status=CONFIRMED, now=now, actor=actor)
+        if not reservation.tables and table_assignment.has_tables(venue.pk):
+            raise waitlist.NoTableFree(f"No table for {party_size} is free now.", param="party_size")
+        record_arrival(reservation, Reservation.Arrival.SEATED, actor=actor, now=now)
+    return reservation
 
 
 def update(

@@ -49,7 +49,6 @@ def live(request: PageRequest) -> HttpResponse:
 
 
 def context_of(request: PageRequest, work: ServiceDay, *, now: datetime) -> dict[str, Any]:
-    """Return the context of the day's templates."""
     view = request.GET.get("view", "")
     # Computed before the rows are read: an older digest only causes one more refresh.
     digest = day_digest(work, now=now)

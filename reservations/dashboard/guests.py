@@ -54,8 +54,6 @@ def get_guest(request: PageRequest, public_id: str) -> tuple[Reservation, Guest]
 
 
 class NoteForm(forms.Form):
-    """Staff notes and tags of a guest."""
-
     note = forms.CharField(
         required=False,
         max_length=2000,
@@ -150,7 +148,6 @@ def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
 
 @page(Right.GUESTS, section="guests", methods=("POST",))
 def split(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Separate a merged guest."""
     booking, found = get_guest(request, reservation)
     key = decode("gst", request.POST.get("profile", ""))
     away = next((profile for profile in found.profiles[1:] if profile.pk == key), None)

@@ -15,9 +15,9 @@ from reservations.dashboard.url_params import list_table_names, parse_day, redir
 from reservations.forms.reservation import NewStaffReservationForm
 from reservations.mail.templates import format_moment
 from reservations.models import Reservation
-from reservations.service import walk_ins
 
 Status = Reservation.Status
+MAX_PARTY_SIZE = 500
 
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
@@ -44,7 +44,6 @@ def new(request: PageRequest) -> HttpResponse:
 
 
 def add_created_message(request: PageRequest, reservation: Reservation, *, has_tables: bool) -> None:
-    """Add a message about the new reservation."""
     what = f"The reservation of {reservation.customer_name} was"
     if reservation.status == Status.PENDING:
         messages.success(request, f"{what} created and awaits your approval.")
@@ -56,9 +55,7 @@ def add_created_message(request: PageRequest, reservation: Reservation, *, has_t
 
 
 class WalkInForm(forms.Form):
-    """The number of walk-in guests."""
-
-    party_size = forms.IntegerField(label="Guests", min_value=1, max_value=walk_ins.MAX_PARTY_SIZE)
+    party_size = forms.IntegerField(label="Guests", min_value=1, max_value=MAX_PARTY_SIZE)
 
 
 @page(Right.RESERVATIONS, section="day", methods=("POST",))
@@ -67,11 +64,11 @@ def walk_in(request: PageRequest) -> HttpResponse:
     venue, now = request.access.venue, timezone.now()
     form = WalkInForm(request.POST)
     if not form.is_valid():
-        messages.error(request, f"Enter the number of guests, 1 to {walk_ins.MAX_PARTY_SIZE}.")
+        messages.error(request, f"Enter the number of guests, 1 to {MAX_PARTY_SIZE}.")
     else:
         try:
             party_size = form.cleaned_data["party_size"]
-            reservation = walk_ins.seat_walk_in(venue, party_size=party_size, now=now, actor=request.access.actor)
+            reservation = commands.seat_walk_in(venue, party_size=party_size, now=now, actor=request.access.actor)
         except ApiError as refusal:
             messages.error(request, refusal.message)
         else:

@@ -178,7 +178,6 @@ def reschedule(request: PageRequest, booking: Reservation) -> HttpResponse:
 
 
 def show_error(request: PageRequest, booking: Reservation, error: str) -> HttpResponse:
-    """Show why the reservation was not moved."""
     if request.htmx:  # type: ignore[attr-defined]
         response = render(request, "reservations/day_flash.html", {"error": error}, status=400)
         response["HX-Trigger"] = "sheet-changed"
@@ -192,7 +191,6 @@ def show_error(request: PageRequest, booking: Reservation, error: str) -> HttpRe
 
 
 def message_of(booking: Reservation, *, is_undone: bool, is_same: bool) -> str:
-    """Return the message about the move."""
     tables = f" at {', '.join(booking.tables)}" if booking.tables else ", without a table"
     where = f"{booking.time:%H:%M} on {booking.date:%A %d %B}{tables}"
     if is_same:

@@ -103,7 +103,6 @@ def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Edit guest, time, party size and tables."""
     booking = get_reservation(request, reservation)
     names = list_table_names(booking.venue)
     form = StaffReservationForm(request.POST or None, instance=booking, tables=names)

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from reservations.dashboard import day, guests, new_reservation, reschedule, reservation
-from reservations.dashboard.setup import hours, tables, views
+from reservations.dashboard.setup import hours, views
 
 urlpatterns = [
     path("<slug:venue>/reservations", day.day, name="reservation-day"),
@@ -22,17 +22,13 @@ urlpatterns = [
     path("<slug:venue>/guests/<slug:reservation>/split", guests.split, name="guest-split"),
     path("<slug:venue>/guests/<slug:reservation>/erase", guests.erase, name="guest-erase"),
     path("<slug:venue>/guests/<slug:reservation>/download", guests.download, name="guest-download"),
-    path("<slug:venue>/settings/tables", tables.tables, name="setup-tables"),
+    path("<slug:venue>/settings/tables", views.tables, name="setup-tables"),
     path("<slug:venue>/settings/hours", hours.hours, name="setup-hours"),
 ]
 for kind in views.KINDS:
+    folder = f"<slug:venue>/settings/{kind}"
     urlpatterns += [
-        path(f"<slug:venue>/settings/{kind}/new", views.edit, {"kind": kind}, name=f"setup-new-{kind}"),
-        path(f"<slug:venue>/settings/{kind}/<uuid:key>", views.edit, {"kind": kind}, name=f"setup-edit-{kind}"),
-        path(
-            f"<slug:venue>/settings/{kind}/<uuid:key>/remove",
-            views.remove,
-            {"kind": kind},
-            name=f"setup-remove-{kind}",
-        ),
+        path(f"{folder}/new", views.edit, {"kind": kind}, name=f"setup-new-{kind}"),
+        path(f"{folder}/<uuid:key>", views.edit, {"kind": kind}, name=f"setup-edit-{kind}"),
+        path(f"{folder}/<uuid:key>/remove", views.remove, {"kind": kind}, name=f"setup-remove-{kind}"),
     ]

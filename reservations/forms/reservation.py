@@ -77,8 +77,6 @@ class ReservationForm(GuestFieldsMixin, DomainErrorForm, ChangedFieldsForm):
 
 
 class NewReservationForm(ReservationForm):
-    """A new reservation entered in the back office."""
-
     is_confirmed = forms.BooleanField(
         required=False,
         label="Confirmed",
@@ -129,8 +127,6 @@ class StaffReservationForm(ReservationForm):
 
 
 class NewStaffReservationForm(StaffReservationForm):
-    """A new reservation entered on the dashboard."""
-
     tables_help = "If none is selected, the best free table is assigned."
     is_confirmed = forms.BooleanField(
         required=False,

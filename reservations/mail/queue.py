@@ -129,7 +129,6 @@ def is_permanent(error: OSError) -> bool:
 
 
 def describe_error(error: Exception) -> str:
-    """Return the error in one line of at most 300 characters."""
     text = str(error)
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         text = " ".join(f"{code} {reply!r}" for code, reply in error.recipients.values())

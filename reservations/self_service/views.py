@@ -83,7 +83,6 @@ def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def render_csrf_failed(request: HttpRequest, token: str, *, status: int) -> HttpResponse:
-    """Render a page with a link to the reservation."""
     return render(request, "reservations/self_service/csrf_failed.html", {"token": token}, status=status)
 
 

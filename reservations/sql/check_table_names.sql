@@ -1,4 +1,4 @@
--- Past reservations keep the names that their tables had. A rename is applied within a minute (floor.rename_table).
+-- Past reservations keep the names that their tables had. A rename is applied within a minute (floor.tables).
 SELECT reservation.id,
     concat('it names ', array_to_string(reservation.tables, ', '), ' and holds ', held.names)
 FROM reservations_reservation AS reservation

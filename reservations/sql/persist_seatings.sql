@@ -1,5 +1,5 @@
 -- Two expressions of assign_best and assign_named.
--- FOR KEY SHARE: the tables keep their names until the end of the transaction (reservations.floor.rename_table).
+-- FOR KEY SHARE: the tables keep their names until the end of the transaction (reservations.floor.tables).
 chosen AS (
     SELECT id, name FROM reservations_table WHERE {condition} ORDER BY id FOR KEY SHARE
 ), assigned AS (
