@@ -92,9 +92,9 @@ def read_board(venue: Venue, *, now: datetime) -> Board:
     stamp, since = read_stamp(venue, now=now), get_midnight(venue.timezone, now=now)
     orders = Order.objects.of(venue)
     columns = (
-        Column.read(orders.pending(), limit=MAX_PENDING),
-        Column.read(orders.completed_since(since), limit=MAX_FINISHED),
-        Column.read(orders.cancelled_since(since), limit=MAX_FINISHED),
+        Column.read(orders.filter(status=Order.Status.PENDING).order_by("created_at", "id"), limit=MAX_PENDING),
+        Column.read(orders.filter(completed_at__gte=since).order_by("-completed_at", "-id"), limit=MAX_FINISHED),
+        Column.read(orders.filter(cancelled_at__gte=since).order_by("-cancelled_at", "-id"), limit=MAX_FINISHED),
     )
     prefetch_related_objects([order for column in columns for order in column.orders], lines_in_order())
     return Board(stamp, *columns, newest=orders.newest_first().first())

@@ -4,7 +4,6 @@ orders.serializers.OrderRecord documents the record in OpenAPI; a test holds the
 the serializer took two thirds of the time, and after that the lines, which PostgreSQL now renders, a sixth.
 """
 
-from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -17,18 +16,7 @@ from framework.db import prepared_statements
 from framework.public_ids import decode, encode
 from orders.models import Order
 from orders.models.orders import PREFIX
-from orders.pricing import DECIMALS, DEFAULT_DECIMALS, format_amount
-
-
-def _build_decimals_sql() -> str:
-    """Return the SQL expression of the number of decimals in the order's currency."""
-    by_decimals: dict[int, list[str]] = {}
-    for currency, decimals in DECIMALS.items():
-        by_decimals.setdefault(decimals, []).append(f"'{currency}'")
-    cases = " ".join(
-        f"WHEN placed.currency IN ({', '.join(names)}) THEN {n}" for n, names in sorted(by_decimals.items())
-    )
-    return f"CASE {cases} ELSE {DEFAULT_DECIMALS} END"
+from orders.pricing import DECIMALS, DEFAULT_DECIMALS, format_if_priced
 
 
 def _amount_sql(column: str) -> str:
@@ -36,7 +24,12 @@ def _amount_sql(column: str) -> str:
     return f"round({column}, {DECIMALS_SQL})::text"
 
 
-DECIMALS_SQL = _build_decimals_sql()
+# The number of decimals in the order's currency.
+CASES = [
+    f"WHEN placed.currency IN {tuple(code for code in DECIMALS if DECIMALS[code] == decimals)} THEN {decimals}"
+    for decimals in sorted(set(DECIMALS.values()))
+]
+DECIMALS_SQL = f"CASE {' '.join(CASES)} ELSE {DEFAULT_DECIMALS} END"
 # PostgreSQL renders the lines as JSON.
 LINE = f"""concat(
     '{{"menu_item_id":', to_json(menu_item_id), ',"name":', coalesce(to_json(name)::text, 'null'),
@@ -100,17 +93,17 @@ def serialize_order(order: Order) -> dict[str, Any]:
                 "name": line.name,
                 "quantity": line.quantity,
                 "notes": line.notes,
-                "unit_price": _format_amount(line.unit_price, currency),
-                "line_total": _format_amount(line.line_total, currency),
+                "unit_price": format_if_priced(line.unit_price, currency),
+                "line_total": format_if_priced(line.line_total, currency),
             }
             for line in order.items.all()
         ],
         "delivery_address": order.delivery_address,
         "payment_method": order.payment_method,
         "currency": currency,
-        "subtotal": _format_amount(order.subtotal, currency),
-        "tax": _format_amount(order.tax, currency),
-        "total": _format_amount(order.total, currency),
+        "subtotal": format_if_priced(order.subtotal, currency),
+        "tax": format_if_priced(order.tax, currency),
+        "total": format_if_priced(order.total, currency),
         "metadata": order.metadata,
         "version": order.version,
         "created_at": format_datetime(order.created_at),
@@ -158,7 +151,3 @@ def _serialize_row(row: prepared_statements.Row) -> dict[str, Any]:
     record["items"] = orjson.Fragment(record["items"])
     record["metadata"] = orjson.loads(record["metadata"])
     return record
-
-
-def _format_amount(amount: Decimal | None, currency: str) -> str | None:
-    return None if amount is None else format_amount(amount, currency)

@@ -1,7 +1,6 @@
 """Order search for the dashboard: filters, keyset pages and CSV rows."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -73,19 +72,11 @@ class FilterForm(forms.Form):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """Orders, newest first. `older` and `newer` are the ids from which the adjacent pages continue."""
-
-    orders: list[Order]
-    older: str | None
-    newer: str | None
-
-
-def read_page(venue: Venue, orders: Orders, *, before: str = "", after: str = "") -> Page:
+def read_page(venue: Venue, orders: Orders, *, before: str, after: str) -> dict[str, Any]:
     """Return the page older than the order `before`, or newer than the order `after`; the first for an unknown id.
 
-    Three queries at any depth: the page, its lines, and the order that it continues from.
+    `orders` are newest first; `older` and `newer` are the ids from which the adjacent pages continue, or None. Three
+    queries at any depth: the page, its lines, and the order that it continues from.
     """
     cursor = before or after
     edge = Order.objects.of(venue).with_public_id(cursor).values_list("created_at", "pk").first() if cursor else None
@@ -102,11 +93,11 @@ def read_page(venue: Venue, orders: Orders, *, before: str = "", after: str = ""
         rows = list(found.newest_first()[: PAGE + 1])
         has_older, rows = len(rows) > PAGE, rows[:PAGE]
         has_newer = edge is not None
-    return Page(
-        orders=rows,
-        older=rows[-1].public_id if rows and has_older else None,
-        newer=rows[0].public_id if rows and has_newer else None,
-    )
+    return {
+        "orders": rows,
+        "older": rows[-1].public_id if rows and has_older else None,
+        "newer": rows[0].public_id if rows and has_newer else None,
+    }
 
 
 def list_csv_rows(orders: Orders) -> Iterator[Sequence[object]]:
@@ -128,8 +119,5 @@ def list_csv_rows(orders: Orders) -> Iterator[Sequence[object]]:
                 for line in order.items.all()
             ),
             order.currency,
-            *(
-                None if amount is None else pricing.format_amount(amount, order.currency)
-                for amount in (order.subtotal, order.tax, order.total)
-            ),
+            *(pricing.format_if_priced(amount, order.currency) for amount in (order.subtotal, order.tax, order.total)),
         )

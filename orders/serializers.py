@@ -79,8 +79,7 @@ class Money(serializers.Field[Any, Any, str, Any]):
         super().__init__(read_only=True, allow_null=True)
 
     def get_attribute(self, instance: Any) -> str | None:
-        amount = super().get_attribute(instance)
-        return None if amount is None else pricing.format_amount(amount, instance.currency)
+        return pricing.format_if_priced(super().get_attribute(instance), instance.currency)
 
     def to_representation(self, value: str) -> str:
         return value

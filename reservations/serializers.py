@@ -47,6 +47,8 @@ SELECT_IDS = f"SELECT id FROM reservations_reservation {{where}} {ORDER} LIMIT %
 
 
 class NewReservation(StrictSerializer):
+    """What is needed to reserve a table."""
+
     customer_name = TextField(min_length=1, max_length=200, help_text="Who is coming.")
     customer_email = EmailField(required=False, allow_null=True, help_text="This or the phone number is needed.")
     customer_phone = PhoneField(required=False, allow_null=True, help_text="International format with leading plus.")

@@ -210,7 +210,6 @@ def redirect_to_next(request: HttpRequest, item: MenuItem) -> HttpResponse | Non
 
 
 def parse_uuid(text: str) -> UUID:
-    """Parse a UUID; return NO_MENU for invalid text."""
     try:
         return UUID(text)
     except ValueError:

@@ -1,6 +1,7 @@
 """Orders in the back office."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -24,10 +25,13 @@ from orders import commands, pricing
 from orders.models import Order, OrderItem, OrderNumber, Orders
 
 
-def format_amount(row: Order | OrderItem, name: str) -> str | None:
-    """Return a formatted amount of the row; None for an order without prices."""
-    value = getattr(row, name)
-    return None if value is None else pricing.format_amount(value, row.currency)
+def amount_column(name: str, description: str, ordering: str | None = None) -> Callable[..., str | None]:
+    """Return a column with this formatted amount of the row."""
+
+    def show(_: Any, row: Order | OrderItem) -> str | None:
+        return pricing.format_if_priced(getattr(row, name), row.currency)
+
+    return admin.display(show, description=description, ordering=ordering)
 
 
 class Lines(CharField):
@@ -56,23 +60,18 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
     extra = 0
     ordering = ["position"]
     can_delete = False
-    readonly_fields = [
+    fields: ClassVar[Any] = [
         *("position", "menu_item_id", "name", "quantity", "notes"),
         *("unit_price_shown", "tax", "line_total_shown"),
     ]
-    fields = readonly_fields
+    readonly_fields = fields
 
-    @admin.display(description="Unit price")
-    def unit_price_shown(self, line: OrderItem) -> str | None:
-        return format_amount(line, "unit_price")
+    unit_price_shown = amount_column("unit_price", "Unit price")
+    line_total_shown = amount_column("line_total", "Line total")
 
     @admin.display(description="Tax")
     def tax(self, line: OrderItem) -> str | None:
         return None if line.tax_percent is None else f"{line.tax_percent.normalize():f} %"
-
-    @admin.display(description="Line total")
-    def line_total_shown(self, line: OrderItem) -> str | None:
-        return format_amount(line, "line_total")
 
     def has_add_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False
@@ -118,17 +117,9 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
                 obj, obj.delivery_address, now=timezone.now(), actor=get_staff_actor(request)
             )
 
-    @admin.display(description="Subtotal")
-    def before_tax(self, order: Order) -> str | None:
-        return format_amount(order, "subtotal")
-
-    @admin.display(description="Tax")
-    def of_tax(self, order: Order) -> str | None:
-        return format_amount(order, "tax")
-
-    @admin.display(description="Total", ordering="total")
-    def in_total(self, order: Order) -> str | None:
-        return format_amount(order, "total")
+    before_tax = amount_column("subtotal", "Subtotal")
+    of_tax = amount_column("tax", "Tax")
+    in_total = amount_column("total", "Total", ordering="total")
 
     @admin.display(description="History")
     def events(self, order: Order) -> SafeString:

@@ -28,7 +28,6 @@ class UploadForm(forms.Form):
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def upload(request: PageRequest) -> HttpResponse:
-    """Store an uploaded file, and redirect to its preview."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
         file = form.cleaned_data["file"]
@@ -99,6 +98,6 @@ def template(request: PageRequest) -> HttpResponse:
 
 def csv_file(text: str, name: str) -> HttpResponse:
     """Return a CSV download; the byte order mark tells spreadsheets that it is UTF-8."""
-    answer = HttpResponse(f"\N{BYTE ORDER MARK}{text}".encode(), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+    content = f"\N{BYTE ORDER MARK}{text}".encode()
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type="text/csv; charset=utf-8", headers=headers)

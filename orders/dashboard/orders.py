@@ -47,18 +47,17 @@ def list_orders(request: PageRequest) -> HttpResponse:
     is_valid = form.is_valid()
     venue_orders = Order.objects.of(venue)
     orders = form.apply(venue_orders) if is_valid else venue_orders.none()
-    page_of_orders = search.read_page(
-        venue, orders, before=request.GET.get("before", ""), after=request.GET.get("after", "")
-    )
+    before, after = request.GET.get("before", ""), request.GET.get("after", "")
+    found = search.read_page(venue, orders, before=before, after=after)
     sums = board.sum_orders(orders) if is_valid and form.has_few_days else None
     query = request.GET.copy()
     for name in ("before", "after"):
         query.pop(name, None)
     context = {
         "form": form,
-        "page": page_of_orders,
+        "page": found,
         "rows": [
-            (order, format_money(order.total, order.currency), BADGES[order.status]) for order in page_of_orders.orders
+            (order, format_money(order.total, order.currency), BADGES[order.status]) for order in found["orders"]
         ],
         "sums": sums,
         "revenue": format_money(sums["revenue"], venue.currency) if sums else None,
@@ -134,8 +133,7 @@ def change_status(request: PageRequest, *, order: str) -> HttpResponse:
     verb = request.POST.get("to", "")
     if verb not in ("complete", "reopen"):
         raise Http404
-    add_message(request, *apply_action(found, verb, actor=request.access.actor))
-    return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
+    return redirect_to_order(request, found, *apply_action(found, verb, actor=request.access.actor))
 
 
 @page(Right.ORDERS, section="orders", methods=("GET", "HEAD", "POST"))
@@ -146,8 +144,8 @@ def cancel_order(request: PageRequest, *, order: str) -> HttpResponse:
     if not form.is_valid():
         context = {"order": found, "id": found.public_id, "form": form, **format_amounts(found)}
         return render(request, "orders/order_cancel.html", context, status=400 if form.is_bound else 200)
-    add_message(request, *apply_action(found, "cancel", actor=request.access.actor, because=form.because))
-    return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
+    result = apply_action(found, "cancel", actor=request.access.actor, because=form.because)
+    return redirect_to_order(request, found, *result)
 
 
 @page(Right.ORDERS, section="orders", methods=("POST",))
@@ -159,13 +157,13 @@ def change_address(request: PageRequest, *, order: str) -> HttpResponse:
     address = form.cleaned_data["delivery_address"]
     if address != found.delivery_address:
         commands.change_delivery_address(found, address, now=timezone.now(), actor=request.access.actor)
-    pick_up = f"Order {found.number} is now for pick-up."
-    add_message(request, True, "Delivery address saved." if found.delivery_address else pick_up)
-    return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
+    message = "Delivery address saved." if found.delivery_address else f"Order {found.number} is now for pick-up."
+    return redirect_to_order(request, found, True, message)
 
 
-def add_message(request: PageRequest, is_done: bool, message: str) -> None:
+def redirect_to_order(request: PageRequest, order: Order, is_done: bool, message: str) -> HttpResponse:
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
+    return redirect("order", venue=request.access.venue.public_id, order=order.public_id)
 
 
 @page(Right.ORDERS)

@@ -155,7 +155,7 @@ def render_form(
     """Render the form with its content and errors, or only the part that htmx requested."""
     venue = request.access.venue
     now = timezone.now().astimezone(ZoneInfo(venue.timezone))
-    menu = Menu.objects.published_by(venue).first()
+    menu = Menu.objects.filter(venue=venue, is_published=True).first()
     dishes, total = phone_orders.search_dishes(menu, query=draft.search.strip()) if menu else ([], 0)
     context = {
         "draft": draft,

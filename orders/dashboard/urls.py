@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from orders.dashboard import board, menu, menu_import, menu_items, orders, phone_order
+from orders.dashboard import board, menu, menu_import, orders, phone_order
 
 urlpatterns = [
     path("<slug:venue>/board", board.show_board, name="order-board"),
@@ -30,8 +30,8 @@ urlpatterns = [
 for kind, folder in (("item", "items"), ("category", "categories")):
     rows, row = f"<slug:venue>/menu/{folder}", f"<slug:venue>/menu/{folder}/<uuid:key>"
     urlpatterns += [
-        path(f"{rows}/new", menu_items.edit, {"kind": kind}, name=f"menu-{kind}-new"),
-        path(row, menu_items.edit, {"kind": kind}, name=f"menu-{kind}"),
-        path(f"{row}/remove", menu_items.delete, {"kind": kind}, name=f"menu-{kind}-remove"),
+        path(f"{rows}/new", menu.edit, {"kind": kind}, name=f"menu-{kind}-new"),
+        path(row, menu.edit, {"kind": kind}, name=f"menu-{kind}"),
+        path(f"{row}/remove", menu.delete, {"kind": kind}, name=f"menu-{kind}-remove"),
         path(f"{row}/move", menu.move_row, {"kind": kind}, name=f"menu-{kind}-move"),
     ]

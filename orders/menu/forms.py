@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.db.models import Max
 
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ConflictCheckForm
@@ -66,9 +65,3 @@ class ItemForm(MenuRowForm):
             self.initial["tax_percent"] = Decimal(f"{self.instance.tax_percent.normalize():f}")
         elif not self.is_bound:
             self.initial["tax_percent"] = "0"
-
-
-def get_next_position(rows: Any) -> int:
-    """Return the position after these rows."""
-    last = rows.aggregate(last=Max("position"))["last"]
-    return 0 if last is None else min(last + 1, 32_767)

@@ -99,7 +99,6 @@ def format_item(item: MenuItem, currency: str) -> dict[str, str]:
 
 
 def format_percent(number: Decimal) -> str:
-    """Format without trailing zeros: 10 for 10.000."""
     return f"{number.normalize():f}"
 
 

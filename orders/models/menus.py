@@ -2,7 +2,6 @@
 
 from datetime import datetime, time
 from decimal import Decimal
-from typing import Self
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
@@ -13,12 +12,6 @@ from accounts.models import Venue
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
 from orders.pricing import get_decimals, round_amount
-
-
-class Menus(models.QuerySet["Menu"]):
-    def published_by(self, venue: Venue) -> Self:
-        """Filter to the venue's menu if it is published."""
-        return self.filter(venue=venue, is_published=True)
 
 
 @track_history()
@@ -34,16 +27,12 @@ class Menu(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = Menus.as_manager()
-
     def __str__(self) -> str:
         return f"Menu of {self.venue}"
 
 
 @track_history()
 class MenuCategory(models.Model):
-    """A part of the menu, such as the lunch dishes."""
-
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="categories", db_index=False)
     name = models.CharField(max_length=100)

@@ -43,17 +43,6 @@ class Orders(models.QuerySet["Order"]):
         """Order by the time of creation, then by the UUIDv7 id."""
         return self.order_by("-created_at", "-id")
 
-    def pending(self) -> Self:
-        return self.filter(status=Order.Status.PENDING).order_by("created_at", "id")
-
-    def completed_since(self, moment: datetime) -> Self:
-        """Filter to the orders completed since this time, newest first."""
-        return self.filter(completed_at__gte=moment).order_by("-completed_at", "-id")
-
-    def cancelled_since(self, moment: datetime) -> Self:
-        """Filter to the orders cancelled since this time, newest first."""
-        return self.filter(cancelled_at__gte=moment).order_by("-cancelled_at", "-id")
-
     def with_public_id(self, public_id: str) -> Self:
         """Filter to the order with this public id; none if it is malformed."""
         key = decode(PREFIX, public_id)

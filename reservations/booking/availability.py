@@ -91,7 +91,6 @@ def load_hours(venue: Venue, first: date, last: date) -> tuple[list[ServicePerio
 
 
 def find_closure(day: date, closures: Iterable[Closure]) -> Closure | None:
-    """Return the first of the closures that includes the day."""
     return next((closure for closure in closures if closure.first_date <= day <= closure.last_date), None)
 
 

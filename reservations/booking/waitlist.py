@@ -212,7 +212,6 @@ def decline_offer(reservation: Reservation, *, actor: str, now: datetime) -> Non
 
 
 def is_waitlisted(reservation: Reservation) -> bool:
-    """Return whether it is on the waiting list."""
     return reservation.pending_reason == Reservation.PendingReason.WAITLIST
 
 

@@ -23,7 +23,7 @@ from reservations.booking.availability import (
     load_hours,
 )
 from reservations.booking.venue_time import local_today
-from reservations.guests.contact_hash import MAX_UPCOMING, hash_contact
+from reservations.guests.profiles import MAX_UPCOMING, hash_contact
 from reservations.models import GuestMail, OnlineBooking, Reservation
 from reservations.self_service import links
 

@@ -19,13 +19,12 @@ from django.views.decorators.csrf import csrf_exempt
 
 from accounts.models import Venue
 from accounts.models.venues import PREFIX
-from framework.api.fields import TextField
 from framework.api.rate_limits.client_ip import client_network
 from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.venue_time import local_today
 from reservations.booking_page import online_booking
-from reservations.forms.reservation import GuestFieldsMixin, validate_with
+from reservations.forms.reservation import GuestFieldsMixin
 from reservations.mail import templates
 from reservations.self_service import links, permissions
 from reservations.self_service.views import respond
@@ -89,10 +88,6 @@ class BookingForm(GuestFieldsMixin, forms.Form):
         max_length=200,
         widget=forms.TextInput({"autocomplete": "off", "tabindex": "-1"}),
     )
-
-    def clean_special_requests(self) -> str:
-        text = self.cleaned_data["special_requests"].replace("\r\n", "\n")
-        return validate_with(TextField(max_length=2000, allow_blank=True, lines=True), text)
 
     def clean_website(self) -> str:
         if self.cleaned_data["website"]:

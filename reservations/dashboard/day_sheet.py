@@ -54,8 +54,6 @@ class Visit:
     seatings: list[Seating]
     is_unreached: bool
     is_carried_over: bool
-    # Computed once: the templates use it many times.
-    public_id: str
 
     @property
     def at(self) -> str:
@@ -176,7 +174,6 @@ class DaySheet:
                     seatings=seatings.get(row.pk, []),
                     is_unreached=row.is_unreached,
                     is_carried_over=is_carried_over,
-                    public_id=row.public_id,
                 )
             )
         return cls(work, visits[:MAX_SHOWN], sorted(tables, key=table_sort_key), now=now)
@@ -189,7 +186,6 @@ class DaySheet:
         return min(max((moment - self.first) // COLUMN, 0), self.columns - 1)
 
     def columns_of(self, starts_at: datetime, ends_at: datetime) -> tuple[int, int]:
-        """Return the first column and the number of columns."""
         column = self.column_of(starts_at)
         return column, max(self.column_of(ends_at - COLUMN) + 1 - column, 1)
 
@@ -316,7 +312,7 @@ def table_sort_key(table: Table) -> tuple[Any, ...]:
 def day_digest(work: ServiceDay, *, now: datetime) -> str:
     """Return a digest of the page, which changes with its content and every five minutes (late guests). One query."""
     since = work.starts_at - MAX_STAY
-    values = {"venue": work.venue.pk, "day": work.day, "since": since, "until": work.ends_at}
+    values: dict[str, Any] = {"venue": work.venue.pk, "day": work.day, "since": since, "until": work.ends_at}
     with connection.cursor() as cursor:
         cursor.execute(read_sql("reservations", "day_digest"), values)
         (digest,) = cursor.fetchone()

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -61,7 +60,9 @@ class NoteForm(forms.Form):
         help_text="Visible to staff only. Guests have the right to request a copy.",
     )
     tags = forms.CharField(required=False, max_length=300, help_text="Separated by commas: regular, nut allergy")
-    seen = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
+    seen = forms.DateTimeField(
+        required=False, widget=forms.HiddenInput, error_messages={"invalid": "Reload the page and try again."}
+    )
 
     def clean_note(self) -> str:
         return str(self.cleaned_data["note"]).replace("\r\n", "\n")
@@ -73,12 +74,6 @@ class NoteForm(forms.Form):
         if len(tags) > profiles.MAX_TAGS:
             raise forms.ValidationError(f"A guest can have at most {profiles.MAX_TAGS} tags.")
         return tags
-
-    def clean_seen(self) -> Any:
-        try:
-            return parse_datetime(self.cleaned_data["seen"]) if self.cleaned_data["seen"] else None
-        except ValueError as error:
-            raise forms.ValidationError("Reload the page and try again.") from error
 
 
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
@@ -186,7 +181,6 @@ def erase(request: PageRequest, *, reservation: str) -> HttpResponse:
 
 @page(Right.GUESTS, section="guests")
 def download(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Download all data of a guest as JSON."""
     booking, found = get_guest(request, reservation)
     answer = JsonResponse(erasure.export_guest(found, now=timezone.now()), json_dumps_params={"indent": 2})
     answer["Content-Disposition"] = f'attachment; filename="guest-{booking.code}.json"'

@@ -1,12 +1,13 @@
 """Move a reservation to another time or table, by a form or by drag and drop."""
 
 import json
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -17,11 +18,12 @@ from framework.errors import ApiError
 from reservations.booking import commands, table_assignment
 from reservations.booking.availability import Place, list_free_places
 from reservations.booking.service_day import ServiceDay
-from reservations.dashboard.url_params import FIRST_YEAR, LAST_YEAR, get_reservation, redirect_to_day
+from reservations.dashboard.url_params import FIRST_DAY, LAST_DAY, get_reservation, redirect_to_day
 from reservations.models import Reservation
 
 # Unix time of the end of the last year that the pages support.
-LAST_MOMENT = int(datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
+LAST_MOMENT = int(datetime(LAST_DAY.year + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
+OUT_OF_RANGE = f"Enter a date from {FIRST_DAY.year} to {LAST_DAY.year}."
 MAX_TABLES = 50
 MOVED = "reservation_moved"
 # In the forms, `time` is a field.
@@ -31,22 +33,20 @@ Clock = time
 class DateTimeForm(forms.Form):
     """A date and a time in the venue's time zone."""
 
-    day = forms.DateField(input_formats=["%Y-%m-%d"], widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
+    day = forms.DateField(
+        input_formats=["%Y-%m-%d"],
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        validators=[MinValueValidator(FIRST_DAY, OUT_OF_RANGE), MaxValueValidator(LAST_DAY, OUT_OF_RANGE)],
+    )
     time = forms.TimeField(
         input_formats=["%H:%M", "%H:%M:%S"],
         widget=forms.TimeInput({"type": "time", "list": "slots"}, format="%H:%M"),
         help_text="In the restaurant's time zone",
     )
 
-    def clean_day(self) -> date:
-        day: date = self.cleaned_data["day"]
-        if not FIRST_YEAR <= day.year <= LAST_YEAR:
-            raise forms.ValidationError(f"Enter a date from {FIRST_YEAR} to {LAST_YEAR}.")
-        return day
-
-    def clean_time(self) -> Clock:
-        at: Clock = self.cleaned_data["time"]
-        return at.replace(second=0, microsecond=0)
+    def clean_time(self) -> Clock | None:
+        at: Clock | None = self.cleaned_data["time"]
+        return at and at.replace(second=0, microsecond=0)
 
 
 class MoveForm(DateTimeForm):
@@ -61,15 +61,6 @@ class MoveForm(DateTimeForm):
         self.zone = ZoneInfo(zone)
         if self.data.get("moment"):
             self.fields["day"].required = self.fields["time"].required = False
-
-    def clean_day(self) -> date:
-        """Check the day; not needed if `moment` is given."""
-        day: date | None = self.cleaned_data["day"]
-        return super().clean_day() if day else date.min
-
-    def clean_time(self) -> Clock:
-        """Drop the seconds; midnight if `moment` is given."""
-        return super().clean_time() if self.cleaned_data["time"] else time()
 
     def clean_tables(self) -> list[str] | None:
         """Parse the JSON array of table names; None keeps the current tables or assigns the best free one."""
@@ -106,7 +97,6 @@ def move(request: PageRequest, *, reservation: str) -> HttpResponse:
 def render_form(
     request: PageRequest, booking: Reservation, *, when: forms.Form | None, error: str = "", status: int = 200
 ) -> HttpResponse:
-    """Render the form with the free tables at the chosen time."""
     ends_at: datetime | None = None
     places: list[Place] = []
     day, at = booking.date, booking.time
@@ -199,5 +189,4 @@ def message_of(booking: Reservation, *, is_undone: bool, is_same: bool) -> str:
 
 
 def pop_undo(request: PageRequest) -> dict[str, Any] | None:
-    """Return the last move once, for the Undo button."""
     return request.session.pop(MOVED) if MOVED in request.session else None

@@ -18,7 +18,7 @@ from reservations.models import Reservation, Table
 from reservations.models.reservations import PREFIX
 
 # The pages show no days outside this range: the first and the last day of the calendar have no adjacent day.
-FIRST_YEAR, LAST_YEAR = 1970, 2200
+FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2200, 12, 31)
 
 
 def parse_day(text: str | None) -> date | None:
@@ -29,7 +29,7 @@ def parse_day(text: str | None) -> date | None:
         day = date.fromisoformat(text) if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) else None
     except ValueError:
         day = None
-    if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
+    if day is None or not FIRST_DAY <= day <= LAST_DAY:
         raise Http404("There is no such day.")
     return day
 
@@ -50,7 +50,6 @@ def list_table_names(venue: Venue) -> list[str]:
 
 
 def redirect_to_day(request: PageRequest, at: datetime) -> HttpResponse:
-    """Redirect to the page of the service day that includes this moment."""
     venue = request.access.venue
     day = service_date_of(venue, at=at)
     return redirect(f"{reverse('reservation-day', kwargs={'venue': venue.public_id})}?day={day}")

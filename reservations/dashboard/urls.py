@@ -2,15 +2,15 @@
 
 from django.urls import path
 
-from reservations.dashboard import day, guests, new_reservation, reschedule, reservation
+from reservations.dashboard import day, guests, reschedule, reservation
 from reservations.dashboard.setup import hours, views
 
 urlpatterns = [
     path("<slug:venue>/reservations", day.day, name="reservation-day"),
     path("<slug:venue>/reservations/live", day.live, name="reservation-live"),
     path("<slug:venue>/reservations/today", day.show_tile, name="covers-today"),
-    path("<slug:venue>/reservations/new", new_reservation.new, name="reservation-new"),
-    path("<slug:venue>/reservations/walk-in", new_reservation.walk_in, name="walk-in"),
+    path("<slug:venue>/reservations/new", reservation.new, name="reservation-new"),
+    path("<slug:venue>/reservations/walk-in", reservation.walk_in, name="walk-in"),
     path("<slug:venue>/reservations/waiting", day.waitlist, name="waitlist"),
     path("<slug:venue>/reservations/<slug:reservation>", reservation.reservation, name="reservation"),
     path("<slug:venue>/reservations/<slug:reservation>/edit", reservation.edit, name="reservation-edit"),

@@ -69,7 +69,7 @@ class GuestHit:
 def search(venue: Venue, text: str, *, now: datetime) -> list[GuestHit]:
     """Return guests whose name, email address or number contains the text, latest reservation first. One query."""
     with connection.cursor() as cursor:
-        values = {"venue": venue.pk, "pattern": like_pattern(text), "limit": MAX_HITS}
+        values: dict[str, Any] = {"venue": venue.pk, "pattern": like_pattern(text), "limit": MAX_HITS}
         cursor.execute(read_sql("reservations", "search_guests"), values)
         return group_by_guest(cursor.fetchall(), now=now)
 

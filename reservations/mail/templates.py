@@ -55,7 +55,6 @@ def build_mail(mail: GuestMail) -> EmailMultiAlternatives:
 
 
 def select_text(mail: GuestMail) -> dict[str, str]:
-    """Return the texts that match the current state of the reservation."""
     reservation = mail.reservation
     if mail.kind != Kind.CHANGED or reservation.status != Reservation.Status.PENDING:
         return MAIL_TEXTS[mail.kind]
@@ -63,7 +62,6 @@ def select_text(mail: GuestMail) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """Replace line breaks and other control characters with spaces."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 

@@ -25,8 +25,6 @@ LEFT, TOP, ROW, HOUR = 44, 22, 34, 36
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A service period on one day, as a bar of the chart."""
-
     x: int
     y: int
     width: int

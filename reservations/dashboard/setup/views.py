@@ -57,7 +57,6 @@ KINDS = {
 
 @page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpResponse:
-    """Add or edit one row."""
     row_kind, venue = KINDS[kind], request.access.venue
     row = get_object_or_404(row_kind.model, venue=venue, pk=key) if key else None
     form = row_kind.form(request.POST if request.method == "POST" else None, instance=row, venue=venue)
