@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.forms import CharField, Textarea
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -72,6 +72,10 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
     @admin.display(description="Tax")
     def tax(self, line: OrderItem) -> str | None:
         return None if line.tax_percent is None else f"{line.tax_percent.normalize():f} %"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[OrderItem]:
+        # The amounts need the currency of the order.
+        return super().get_queryset(request).select_related("order")
 
     def has_add_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False

@@ -202,5 +202,7 @@ def price_lines(
         "tax": format_money(quote.tax, quote.currency),
         "total": format_money(quote.total, quote.currency) if countable else None,
         "problems": messages_at,
+        # `problems.items` would be the method of the mapping.
+        "cart_problems": messages_at.get("items", []),
         "has_problems": bool(problems),
     }

@@ -32,8 +32,6 @@ class UnreadableFile(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the file: the values by column."""
-
     line: int
     values: Mapping[str, str]
 
