@@ -4,17 +4,15 @@ from django.apps import AppConfig
 
 
 class OrdersConfig(AppConfig):
-    """Orders and menus."""
-
     name = "orders"
 
     def ready(self) -> None:
         from accounts import data_export, onboarding
         from framework import consistency
         from orders import consistency_checks
-        from orders.dashboard import onboarding_step
+        from orders.dashboard.menu import find_menu_step
         from orders.data_export import list_menus, list_orders
 
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(orders=list_orders, menus=list_menus)
-        onboarding.STEPS.append(onboarding_step.find_menu_step)
+        onboarding.STEPS.append(find_menu_step)

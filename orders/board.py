@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from decimal import Decimal
+from typing import Any, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Count, Q, Sum, prefetch_related_objects
 
 from accounts.models import Venue
+from framework.db.sql_files import read_sql
 from orders.models import Order, Orders, lines_in_order
 
 # More orders do not fit a kitchen screen, and each has a cost in the browser at every change.
@@ -26,36 +27,29 @@ STAMP = """
         SELECT id FROM accounts_event WHERE venue_id = %(venue)s ORDER BY created_at DESC, id DESC LIMIT %(limit)s
     ) AS last
 """
-# With the check of the membership, instead of the two queries of accounts.tenancy.permissions.get_access.
-MEMBER_STAMP = f"""
-    SELECT venue.timezone, ({STAMP})
-    FROM accounts_venue AS venue
-    JOIN accounts_account AS account ON account.id = venue.account_id AND account.closed_at IS NULL
-    JOIN accounts_membership AS membership ON membership.account_id = account.id
-    WHERE venue.id = %(venue)s AND membership.user_id = %(user)s AND membership.role = ANY(%(roles)s) AND (
-        NOT EXISTS (SELECT FROM accounts_membership_venues AS listed WHERE listed.membership_id = membership.id)
-        OR EXISTS (
-            SELECT FROM accounts_membership_venues AS listed
-            WHERE listed.membership_id = membership.id AND listed.venue_id = venue.id
-        )
-    )
-"""  # noqa: S608  # of constants
+# With the membership, instead of the two queries of accounts.tenancy.permissions.get_access.
+MEMBER_STAMP = read_sql("orders", "member_stamp").format(stamp=STAMP)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the board: its first orders, and their total number."""
+    """A column of the board: its first orders, and how many there are."""
 
     orders: list[Order]
     total: int
 
+    @classmethod
+    def read(cls, orders: Orders, *, limit: int) -> Self:
+        """One query, and one to count if there are `limit` orders."""
+        first = list(orders[:limit])
+        return cls(first, len(first) if len(first) < limit else orders.count())
+
     @property
     def more(self) -> int:
-        """The number of orders that are not shown."""
-        return max(0, self.total - len(self.orders))
+        return self.total - len(self.orders)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Board:
     """The three columns. `stamp` changes with each change of an order."""
 
@@ -66,22 +60,7 @@ class Board:
     newest: Order | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderTotals:
-    """The number of orders by status, and the revenue of those not cancelled; None if no order has a price."""
-
-    pending: int
-    completed: int
-    cancelled: int
-    revenue: Decimal | None
-
-    @property
-    def total(self) -> int:
-        return self.pending + self.completed + self.cancelled
-
-
 def get_midnight(timezone: str, *, now: datetime) -> datetime:
-    """Return the start of the current day in this time zone."""
     zone = ZoneInfo(timezone)
     return datetime.combine(now.astimezone(zone).date(), time(), zone)
 
@@ -106,44 +85,33 @@ def _build_stamp(timezone: str, digest: str, *, now: datetime) -> str:
 
 
 def read_board(venue: Venue, *, now: datetime) -> Board:
-    """Return the board. Six queries, and one for the lines if there are orders.
+    """Return the board. Five queries, one for the lines if there are orders, and one for each full column.
 
     The stamp is read first: a change between the queries then leads to another read.
     """
-    stamp = read_stamp(venue, now=now)
-    since = get_midnight(venue.timezone, now=now)
+    stamp, since = read_stamp(venue, now=now), get_midnight(venue.timezone, now=now)
     orders = Order.objects.of(venue)
-    pending, completed, cancelled = orders.pending(), orders.completed_since(since), orders.cancelled_since(since)
-    shown = [list(pending[:MAX_PENDING]), list(completed[:MAX_FINISHED]), list(cancelled[:MAX_FINISHED])]
-    newest = orders.newest_first().first()
-    totals = count_each(pending, completed, cancelled)
-    prefetch_related_objects([order for column in shown for order in column], lines_in_order())
-    columns = [Column(orders=column, total=total) for column, total in zip(shown, totals, strict=True)]
-    return Board(stamp=stamp, pending=columns[0], completed=columns[1], cancelled=columns[2], newest=newest)
+    columns = (
+        Column.read(orders.filter(status=Order.Status.PENDING).order_by("created_at", "id"), limit=MAX_PENDING),
+        Column.read(orders.filter(completed_at__gte=since).order_by("-completed_at", "-id"), limit=MAX_FINISHED),
+        Column.read(orders.filter(cancelled_at__gte=since).order_by("-cancelled_at", "-id"), limit=MAX_FINISHED),
+    )
+    prefetch_related_objects([order for column in columns for order in column.orders], lines_in_order())
+    return Board(stamp, *columns, newest=orders.newest_first().first())
 
 
-def count_each(*querysets: Orders) -> list[int]:
-    """Return the number of rows of each queryset, in one query in which each uses its own index."""
-    counts = [rows.order_by().values("venue").annotate(number=Count("pk")).values_list("number") for rows in querysets]
-    compiled = [count.query.sql_with_params() for count in counts]
-    with connection.cursor() as cursor:
-        selects = ", ".join(f"({sql})" for sql, _ in compiled)
-        cursor.execute(f"SELECT {selects}", [param for _, params in compiled for param in params])
-        return [number or 0 for number in cursor.fetchone()]
+def sum_orders(orders: Orders) -> dict[str, Any]:
+    """Count these `orders`, also by status, and sum up the `revenue` of those not cancelled. One query.
 
-
-def sum_orders(orders: Orders) -> OrderTotals:
-    """Return the totals of these orders. One query."""
+    The revenue is None if no order has a price.
+    """
     status = Order.Status
-    totals = orders.order_by().aggregate(
-        pending=Count("pk", filter=Q(status=status.PENDING)),
-        completed=Count("pk", filter=Q(status=status.COMPLETED)),
-        cancelled=Count("pk", filter=Q(status=status.CANCELLED)),
+    return orders.order_by().aggregate(
+        **{state: Count("pk", filter=Q(status=state)) for state in status.values},
+        orders=Count("pk"),
         revenue=Sum("total", filter=~Q(status=status.CANCELLED)),
     )
-    return OrderTotals(**totals)
 
 
-def sum_today(venue: Venue, *, now: datetime) -> OrderTotals:
-    """Return the totals of the orders placed on the current day at the venue."""
+def sum_today(venue: Venue, *, now: datetime) -> dict[str, Any]:
     return sum_orders(Order.objects.of(venue).filter(business_date=get_midnight(venue.timezone, now=now).date()))

@@ -4,7 +4,6 @@ orders.serializers.OrderRecord documents the record in OpenAPI; a test holds the
 the serializer took two thirds of the time, and after that the lines, which PostgreSQL now renders, a sixth.
 """
 
-from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -17,18 +16,7 @@ from framework.db import prepared_statements
 from framework.public_ids import decode, encode
 from orders.models import Order
 from orders.models.orders import PREFIX
-from orders.pricing import DECIMALS, DEFAULT_DECIMALS, format_amount
-
-
-def _build_decimals_sql() -> str:
-    """Return the SQL expression of the number of decimals in the order's currency."""
-    by_decimals: dict[int, list[str]] = {}
-    for currency, decimals in DECIMALS.items():
-        by_decimals.setdefault(decimals, []).append(f"'{currency}'")
-    cases = " ".join(
-        f"WHEN placed.currency IN ({', '.join(names)}) THEN {n}" for n, names in sorted(by_decimals.items())
-    )
-    return f"CASE {cases} ELSE {DEFAULT_DECIMALS} END"
+from orders.pricing import DECIMALS, DEFAULT_DECIMALS, format_if_priced
 
 
 def _amount_sql(column: str) -> str:
@@ -36,7 +24,12 @@ def _amount_sql(column: str) -> str:
     return f"round({column}, {DECIMALS_SQL})::text"
 
 
-DECIMALS_SQL = _build_decimals_sql()
+# The number of decimals in the order's currency.
+CASES = [
+    f"WHEN placed.currency IN {tuple(code for code in DECIMALS if DECIMALS[code] == decimals)} THEN {decimals}"
+    for decimals in sorted(set(DECIMALS.values()))
+]
+DECIMALS_SQL = f"CASE {' '.join(CASES)} ELSE {DEFAULT_DECIMALS} END"
 # PostgreSQL renders the lines as JSON.
 LINE = f"""concat(
     '{{"menu_item_id":', to_json(menu_item_id), ',"name":', coalesce(to_json(name)::text, 'null'),
@@ -44,32 +37,22 @@ LINE = f"""concat(
     ',"unit_price":', coalesce(to_json({_amount_sql("unit_price")})::text, 'null'),
     ',"line_total":', coalesce(to_json({_amount_sql("line_total")})::text, 'null'), '}}'
 )"""
-# The SQL expressions of the fields, in their order.
-SOURCES = {
-    "id": "id",
+FIELDS = (
+    *("id", "object", "number", "business_date", "status", "customer_id", "items", "delivery_address"),
+    *("payment_method", "currency", "subtotal", "tax", "total", "metadata", "version"),
+    *("created_at", "updated_at", "completed_at", "cancelled_at"),
+)
+# The SQL expressions of the fields that are not a column.
+EXPRESSIONS = {
     "object": "'order'",
-    "number": "number",
-    "business_date": "business_date",
-    "status": "status",
-    "customer_id": "customer_id",
     "items": f"""(
         SELECT concat('[', string_agg({LINE}, ',' ORDER BY position), ']')
         FROM orders_orderitem WHERE order_id = placed.id
     )""",  # noqa: S608  # of constants
-    "delivery_address": "delivery_address",
-    "payment_method": "payment_method",
-    "currency": "currency",
-    "subtotal": _amount_sql("subtotal"),
-    "tax": _amount_sql("tax"),
-    "total": _amount_sql("total"),
+    **{column: _amount_sql(column) for column in ("subtotal", "tax", "total")},
     "metadata": "metadata::text",
-    "version": "version",
-    "created_at": "created_at",
-    "updated_at": "updated_at",
-    "completed_at": "completed_at",
-    "cancelled_at": "cancelled_at",
 }
-COLUMNS = ", ".join(SOURCES.values())
+COLUMNS = ", ".join(EXPRESSIONS.get(field, field) for field in FIELDS)
 TIMESTAMPS = ("created_at", "updated_at", "completed_at", "cancelled_at")
 ROWS = f"SELECT {COLUMNS} FROM orders_order AS placed"  # noqa: S608  # of constants
 BY_ID = f"{ROWS} WHERE id = %(id)s AND venue_id = %(venue)s"
@@ -110,17 +93,17 @@ def serialize_order(order: Order) -> dict[str, Any]:
                 "name": line.name,
                 "quantity": line.quantity,
                 "notes": line.notes,
-                "unit_price": _format_amount(line.unit_price, currency),
-                "line_total": _format_amount(line.line_total, currency),
+                "unit_price": format_if_priced(line.unit_price, currency),
+                "line_total": format_if_priced(line.line_total, currency),
             }
             for line in order.items.all()
         ],
         "delivery_address": order.delivery_address,
         "payment_method": order.payment_method,
         "currency": currency,
-        "subtotal": _format_amount(order.subtotal, currency),
-        "tax": _format_amount(order.tax, currency),
-        "total": _format_amount(order.total, currency),
+        "subtotal": format_if_priced(order.subtotal, currency),
+        "tax": format_if_priced(order.tax, currency),
+        "total": format_if_priced(order.total, currency),
         "metadata": order.metadata,
         "version": order.version,
         "created_at": format_datetime(order.created_at),
@@ -161,14 +144,10 @@ def read_page(venue: Venue, page: Page, *, status: str | None = None) -> tuple[i
 
 def _serialize_row(row: prepared_statements.Row) -> dict[str, Any]:
     """Return the record of a row. The renderer formats dates and times, which is faster."""
-    record = dict(zip(SOURCES, row, strict=False))
+    record = dict(zip(FIELDS, row, strict=False))
     for name in TIMESTAMPS:
         record[name] = record[name] and record[name].replace(microsecond=0)
     record["id"] = encode(PREFIX, record["id"])
     record["items"] = orjson.Fragment(record["items"])
     record["metadata"] = orjson.loads(record["metadata"])
     return record
-
-
-def _format_amount(amount: Decimal | None, currency: str) -> str | None:
-    return None if amount is None else format_amount(amount, currency)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +15,6 @@ from orders import commands
 from orders.models import Menu, MenuItem, Order
 from orders.serializers import NewOrder
 
-OPERATION = "phone order"
 MAX_DISHES = 40
 # The labels of seed 000, for venues without a restriction.
 DEFAULT_PAYMENT_LABELS = (
@@ -24,35 +22,13 @@ DEFAULT_PAYMENT_LABELS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dish:
-    """A dish on the menu. `unavailable_because` is None if it can be ordered now."""
-
-    item: MenuItem
-    unavailable_because: str | None
-
-
-def search_dishes(menu: Menu, *, query: str, at: datetime) -> tuple[list[Dish], int]:
-    """Return the first dishes of the menu that match, and the number of matches. Two queries.
-
-    `at` is the current time at the venue.
-    """
+def search_dishes(menu: Menu, *, query: str) -> tuple[list[MenuItem], int]:
+    """Return the first dishes of the menu that match, and the number of matches. Two queries."""
     found = menu.items.select_related("category")
     if query:
         found = found.filter(Q(name__icontains=query) | Q(ref__icontains=query) | Q(category__name__icontains=query))
-    rows = found.order_by("category__position", "category__name", "position", "name", "pk")[:MAX_DISHES]
-    return [Dish(item=item, unavailable_because=describe_unavailability(item, at)) for item in rows], found.count()
-
-
-def describe_unavailability(item: MenuItem, at: datetime) -> str | None:
-    """Return why a dish cannot be ordered now, as a short label, or None."""
-    if item.get_unavailable_message(at) is None:
-        return None
-    if not item.is_available:
-        return "Not available"
-    if item.sold_out_on == at.date():
-        return "Sold out today"
-    return f"Served from {item.category.served_from:%H:%M} to {item.category.served_until:%H:%M}"
+    rows = found.order_by("category__position", "category__name", "position", "name", "pk")
+    return list(rows[:MAX_DISHES]), found.count()
 
 
 def quote(venue: Venue, menu: Menu | None, *, items: Sequence[Mapping[str, Any]]) -> Order:
@@ -79,7 +55,7 @@ def place_order(venue: Venue, *, now: datetime, actor: str, token: str, body: Ma
     call = idempotency.IdempotentRequest(
         scope=f"phone-{venue.pk.hex}",
         key=token,
-        operation=OPERATION,
+        operation="phone order",
         body_sha256=hashlib.sha256(json.dumps(body, sort_keys=True).encode()).digest(),
         key_name="form",
     )

@@ -60,6 +60,11 @@ def format_amount(amount: Decimal, currency: str) -> str:
     return f"{round_amount(amount, currency):f}"
 
 
+def format_if_priced(amount: Decimal | None, currency: str) -> str | None:
+    """Format an amount; None for an order without prices."""
+    return None if amount is None else format_amount(amount, currency)
+
+
 def price_line(line: Line, *, currency: str, includes_tax: bool) -> PricedLine:
     """Price a line. The unit price is rounded before the multiplication, so that a printed bill adds up."""
     unit_price = round_amount(line.unit_price, currency)

@@ -1,12 +1,10 @@
 """Order search for the dashboard: filters, keyset pages and CSV rows."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import Venue
@@ -16,30 +14,12 @@ from orders.models import Order, OrderItem, Orders
 PAGE = 50
 # Text search and totals, which no index supports, cover at most so many days.
 MAX_DAYS = 92
+DAY = forms.DateInput({"type": "date"})
 HEADINGS = (
-    "order",
-    "number",
-    "business_date",
-    "status",
-    "created_at",
-    "completed_at",
-    "cancelled_at",
-    "cancelled_because",
-    "customer_id",
-    "payment_method",
-    "delivery_address",
-    "items",
-    "currency",
-    "subtotal",
-    "tax",
-    "total",
+    *("order", "number", "business_date", "status", "created_at", "completed_at", "cancelled_at"),
+    *("cancelled_because", "customer_id", "payment_method", "delivery_address", "items"),
+    *("currency", "subtotal", "tax", "total"),
 )
-
-
-class DayInput(forms.DateInput):
-    """A date input of the browser."""
-
-    input_type = "date"
 
 
 class FilterForm(forms.Form):
@@ -49,8 +29,8 @@ class FilterForm(forms.Form):
         choices=[("", "Any status"), ("pending", "To do"), ("completed", "Completed"), ("cancelled", "Cancelled")],
         required=False,
     )
-    first = forms.DateField(required=False, label="From", widget=DayInput, help_text="In the restaurant's time zone")
-    last = forms.DateField(required=False, label="To", widget=DayInput)
+    first = forms.DateField(required=False, label="From", widget=DAY, help_text="In the restaurant's time zone")
+    last = forms.DateField(required=False, label="To", widget=DAY)
     number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
     customer = forms.CharField(required=False, max_length=64, label="Customer id")
     text = forms.CharField(required=False, max_length=100, help_text="In dishes, notes, addresses")
@@ -61,9 +41,7 @@ class FilterForm(forms.Form):
         if first and last and last < first:
             self.add_error("last", "The end date is before the start date.")
         elif values.get("text") and not self.has_few_days:
-            self.add_error(
-                "text", ValidationError(f"A text search needs a start and an end date, at most {MAX_DAYS} days apart.")
-            )
+            self.add_error("text", f"A text search needs a start and an end date, at most {MAX_DAYS} days apart.")
         return values
 
     @property
@@ -94,19 +72,11 @@ class FilterForm(forms.Form):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """Orders, newest first. `older` and `newer` are the ids from which the adjacent pages continue."""
-
-    orders: list[Order]
-    older: str | None
-    newer: str | None
-
-
-def read_page(venue: Venue, orders: Orders, *, before: str = "", after: str = "") -> Page:
+def read_page(venue: Venue, orders: Orders, *, before: str, after: str) -> dict[str, Any]:
     """Return the page older than the order `before`, or newer than the order `after`; the first for an unknown id.
 
-    Three queries at any depth: the page, its lines, and the order that it continues from.
+    `orders` are newest first; `older` and `newer` are the ids from which the adjacent pages continue, or None. Three
+    queries at any depth: the page, its lines, and the order that it continues from.
     """
     cursor = before or after
     edge = Order.objects.of(venue).with_public_id(cursor).values_list("created_at", "pk").first() if cursor else None
@@ -123,14 +93,14 @@ def read_page(venue: Venue, orders: Orders, *, before: str = "", after: str = ""
         rows = list(found.newest_first()[: PAGE + 1])
         has_older, rows = len(rows) > PAGE, rows[:PAGE]
         has_newer = edge is not None
-    return Page(
-        orders=rows,
-        older=rows[-1].public_id if rows and has_older else None,
-        newer=rows[0].public_id if rows and has_newer else None,
-    )
+    return {
+        "orders": rows,
+        "older": rows[-1].public_id if rows and has_older else None,
+        "newer": rows[0].public_id if rows and has_newer else None,
+    }
 
 
-def list_csv_rows(orders: Orders) -> Iterator[tuple[object, ...]]:
+def list_csv_rows(orders: Orders) -> Iterator[Sequence[object]]:
     """Yield HEADINGS and the rows of the orders, newest first; a thousand are held at a time."""
     yield HEADINGS
     for order in orders.with_items().newest_first().iterator(chunk_size=1000):
@@ -144,16 +114,10 @@ def list_csv_rows(orders: Orders) -> Iterator[tuple[object, ...]]:
             order.customer_id,
             order.payment_method,
             order.delivery_address,
-            "; ".join(describe_line(line) for line in order.items.all()),
-            order.currency,
-            *(
-                None if amount is None else pricing.format_amount(amount, order.currency)
-                for amount in (order.subtotal, order.tax, order.total)
+            "; ".join(
+                f"{line.quantity} x {line.name or line.menu_item_id}{f' ({line.notes})' if line.notes else ''}"
+                for line in order.items.all()
             ),
+            order.currency,
+            *(pricing.format_if_priced(amount, order.currency) for amount in (order.subtotal, order.tax, order.total)),
         )
-
-
-def describe_line(line: OrderItem) -> str:
-    """Describe a line: `2 x Pizza Margherita (no basil)`."""
-    notes = f" ({line.notes})" if line.notes else ""
-    return f"{line.quantity} x {line.name or line.menu_item_id}{notes}"

@@ -18,6 +18,7 @@ from framework.api.fields import (
 )
 from orders import pricing
 from orders.models import Order, OrderItem
+from orders.order_json import FIELDS
 
 AMOUNT = r"^\d+(\.\d+)?$"
 
@@ -78,8 +79,7 @@ class Money(serializers.Field[Any, Any, str, Any]):
         super().__init__(read_only=True, allow_null=True)
 
     def get_attribute(self, instance: Any) -> str | None:
-        amount = super().get_attribute(instance)
-        return None if amount is None else pricing.format_amount(amount, instance.currency)
+        return pricing.format_if_priced(super().get_attribute(instance), instance.currency)
 
     def to_representation(self, value: str) -> str:
         return value
@@ -112,25 +112,5 @@ class OrderRecord(serializers.ModelSerializer[Order]):
 
     class Meta:
         model = Order
-        fields = [
-            "id",
-            "object",
-            "number",
-            "business_date",
-            "status",
-            "customer_id",
-            "items",
-            "delivery_address",
-            "payment_method",
-            "currency",
-            "subtotal",
-            "tax",
-            "total",
-            "metadata",
-            "version",
-            "created_at",
-            "updated_at",
-            "completed_at",
-            "cancelled_at",
-        ]
+        fields = FIELDS
         read_only_fields = fields

@@ -4,17 +4,15 @@ from django.apps import AppConfig
 
 
 class ReservationsConfig(AppConfig):
-    """Reservations, tables and guests."""
-
     name = "reservations"
 
     def ready(self) -> None:
         from accounts import data_export, onboarding
         from framework import consistency
         from reservations import consistency_checks
-        from reservations.dashboard import onboarding_step
+        from reservations.dashboard.setup.views import find_tables_step
         from reservations.data_export import reservations_of
 
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(reservations=reservations_of)
-        onboarding.STEPS.append(onboarding_step.tables)
+        onboarding.STEPS.append(find_tables_step)

@@ -2,13 +2,17 @@
 
 from datetime import datetime
 
+from celery import current_app
 from django.db import transaction
 
 from accounts.models import EventType
 from accounts.webhooks import outbox
-from reservations.dispatch import enqueue_guest_mail
+from framework.tasks.dispatch import enqueue
 from reservations.models import GuestMail, Reservation
 from reservations.serializers import to_json
+
+# Interval of the periodic tasks that find waiting work (config/celery.py).
+POLL_INTERVAL_S = 60
 
 
 def record_change(
@@ -33,3 +37,8 @@ def can_email(reservation: Reservation, kind: str, *, now: datetime) -> bool:
     """
     is_enabled = reservation.venue.mails_guests or kind == GuestMail.Kind.EMAIL_CONFIRMATION
     return bool(is_enabled and reservation.customer_email and reservation.starts_at > now)
+
+
+def enqueue_guest_mail() -> None:
+    """Enqueue the task that sends due mail, by name: its module imports this one. Call it after the commit."""
+    enqueue(current_app.signature("reservations.tasks.send_guest_mail"), expires_s=POLL_INTERVAL_S)

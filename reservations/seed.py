@@ -9,15 +9,7 @@ from reservations.models import Area, Combination, ServicePeriod, Table
 
 # Name, the smallest and the largest party.
 TABLES: dict[str, list[tuple[str, int, int]]] = {
-    "Sala": [
-        ("T1", 1, 2),
-        ("T2", 1, 2),
-        ("T3", 2, 4),
-        ("T4", 2, 4),
-        ("T5", 2, 4),
-        ("T6", 4, 6),
-        ("T7", 5, 8),
-    ],
+    "Sala": [("T1", 1, 2), ("T2", 1, 2), ("T3", 2, 4), ("T4", 2, 4), ("T5", 2, 4), ("T6", 4, 6), ("T7", 5, 8)],
     "Terrazza": [("E1", 1, 2), ("E2", 2, 4), ("E3", 2, 4)],
 }
 # Name, its tables, the smallest and the largest party.

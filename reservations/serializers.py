@@ -81,7 +81,6 @@ class ReservationRecord(serializers.ModelSerializer[Reservation]):
 
 
 def to_json(reservation: Reservation) -> dict[str, Any]:
-    """Return the record of a reservation."""
     return _serialize([getattr(reservation, column) for column in COLUMNS])
 
 

@@ -18,7 +18,7 @@ from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.public_ids import decode, encode
 from reservations.booking import commands
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
-from reservations.guests.contact_hash import MAX_UPCOMING, hash_contact
+from reservations.guests.profiles import MAX_UPCOMING, hash_contact
 from reservations.models import Reservation
 from reservations.self_service import links, permissions
 

@@ -19,7 +19,7 @@ from catalogue.models import FlowBooking
 from catalogue.offers import best_offer, booking
 from catalogue.offers.booking import BookingDetails, NoSuchBooking
 from framework.public_ids import decode
-from reservations.guests import contact_hash
+from reservations.guests.profiles import hash_contact
 from reservations.models import Reservation
 
 
@@ -48,7 +48,7 @@ class BookingRequest:
     @property
     def scope(self) -> str:
         """The scope of an idempotency key in REST: requests of different contacts with the same key do not collide."""
-        contact = contact_hash.hash_contact(
+        contact = hash_contact(
             customer_email=self.guest.get("customer_email"), customer_phone=self.guest.get("customer_phone")
         )
         return hashlib.sha256(f"{self.at} {contact}".encode()).hexdigest()

@@ -1,13 +1,19 @@
-"""Confirmation pages for actions of the back office."""
+"""Actions of the back office: their confirmation pages, and one message for each row."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from django.contrib import messages
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.forms import Form
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
+
+from framework.errors import ApiError
+
+Row = TypeVar("Row", bound=Model)
 
 # The confirmation page lists at most so many rows.
 MAX_EXAMPLES = 20
@@ -61,3 +67,15 @@ def render_confirmation(
         **more,
     }
     return TemplateResponse(request, template, context)
+
+
+def run_on_each(
+    admin: ModelAdmin[Any], request: HttpRequest, rows: QuerySet[Row], command: Callable[[Row], str]
+) -> None:
+    """Run the command on each row, and show its message or its error."""
+    for row in rows:
+        try:
+            message, level = command(row), messages.SUCCESS
+        except ApiError as error:
+            message, level = f"{row}: {error.message}", messages.ERROR
+        admin.message_user(request, message, level)

@@ -76,12 +76,10 @@ class MenuAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
 
     @admin.action(description="Publish: limit orders to the menu and use its prices", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
-        """Publish the selected menus."""
         self.message_user(request, f"{queryset.update(is_published=True)} published.", messages.SUCCESS)
 
     @admin.action(description="Unpublish: accept any item id, without prices", permissions=["change"])
     def unpublish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
-        """Unpublish the selected menus; their dishes do not change."""
         self.message_user(request, f"{queryset.update(is_published=False)} unpublished.", messages.SUCCESS)
 
 
@@ -120,13 +118,8 @@ class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     list_per_page = 50
     actions = ["sell_out", "make_available"]
     fields = [
-        "menu",
-        "category",
-        ("ref", "name"),
-        "description",
-        ("price", "tax_percent"),
-        ("is_available", "sold_out_on"),
-        "position",
+        *("menu", "category", ("ref", "name"), "description", ("price", "tax_percent")),
+        *(("is_available", "sold_out_on"), "position"),
     ]
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
@@ -190,12 +183,10 @@ class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
 
     @admin.action(description="Sold out today", permissions=["sell_out"])
     def sell_out(self, request: HttpRequest, queryset: MenuItems) -> None:
-        """Mark dishes as sold out for the day."""
         self.message_user(request, f"{queryset.sell_out(now=timezone.now())} sold out today.", messages.SUCCESS)
 
     @admin.action(description="Available again", permissions=["sell_out"])
     def make_available(self, request: HttpRequest, queryset: MenuItems) -> None:
-        """Make sold-out dishes available again."""
         self.message_user(request, f"{queryset.make_available()} available again.", messages.SUCCESS)
 
 
@@ -210,7 +201,6 @@ def get_menu_id(request: HttpRequest) -> UUID:
 
 
 def build_add_url(menu: UUID) -> str:
-    """Return the URL that adds a dish to this menu."""
     return f"{reverse('admin:orders_menuitem_add')}?menu={menu}"
 
 
@@ -220,7 +210,6 @@ def redirect_to_next(request: HttpRequest, item: MenuItem) -> HttpResponse | Non
 
 
 def parse_uuid(text: str) -> UUID:
-    """Parse a UUID; return NO_MENU for invalid text."""
     try:
         return UUID(text)
     except ValueError:

@@ -1,10 +1,11 @@
 """Orders in the back office."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin, messages
-from django.db.models import Sum
+from django.contrib import admin
+from django.db.models import QuerySet, Sum
 from django.forms import CharField, Textarea
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -15,18 +16,22 @@ from django.utils.safestring import SafeString
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, RecordCount
-from framework.admin.action_confirmation import render_rows_confirmation
+from framework.admin.action_confirmation import render_rows_confirmation, run_on_each
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount
+from framework.admin.read_only import ReadOnlyAdmin
 from framework.forms.optimistic_concurrency import ChangedFieldsForm
 from orders import commands, pricing
-from orders.models import InvalidTransition, Order, OrderItem, OrderNumber, Orders
+from orders.models import Order, OrderItem, OrderNumber, Orders
 
 
-def format_amount(row: Order | OrderItem, name: str) -> str | None:
-    """Return a formatted amount of the row; None for an order without prices."""
-    value = getattr(row, name)
-    return None if value is None else pricing.format_amount(value, row.currency)
+def amount_column(name: str, description: str, ordering: str | None = None) -> Callable[..., str | None]:
+    """Return a column with this formatted amount of the row."""
+
+    def show(_: Any, row: Order | OrderItem) -> str | None:
+        return pricing.format_if_priced(getattr(row, name), row.currency)
+
+    return admin.display(show, description=description, ordering=ordering)
 
 
 class Lines(CharField):
@@ -37,8 +42,6 @@ class Lines(CharField):
 
 
 class OrderForm(ChangedFieldsForm):
-    """The delivery address as a text area."""
-
     class Meta:
         model = Order
         fields = ["delivery_address"]
@@ -47,43 +50,32 @@ class OrderForm(ChangedFieldsForm):
 
 
 class CancelForm(forms.Form):
-    """The reason of a cancellation."""
-
     reason = forms.CharField(
         label="Reason", max_length=300, help_text="Visible to the venue's team only; the API does not return it"
     )
 
 
 class OrderItemInline(admin.TabularInline[OrderItem, Order]):
-    """The lines of the order."""
-
     model = OrderItem
     extra = 0
     ordering = ["position"]
     can_delete = False
-    fields = ["position", "menu_item_id", "name", "quantity", "notes", "unit_price_shown", "tax", "line_total_shown"]
-    readonly_fields = [
-        "position",
-        "menu_item_id",
-        "name",
-        "quantity",
-        "notes",
-        "unit_price_shown",
-        "tax",
-        "line_total_shown",
+    fields: ClassVar[Any] = [
+        *("position", "menu_item_id", "name", "quantity", "notes"),
+        *("unit_price_shown", "tax", "line_total_shown"),
     ]
+    readonly_fields = fields
 
-    @admin.display(description="Unit price")
-    def unit_price_shown(self, line: OrderItem) -> str | None:
-        return format_amount(line, "unit_price")
+    unit_price_shown = amount_column("unit_price", "Unit price")
+    line_total_shown = amount_column("line_total", "Line total")
 
     @admin.display(description="Tax")
     def tax(self, line: OrderItem) -> str | None:
         return None if line.tax_percent is None else f"{line.tax_percent.normalize():f} %"
 
-    @admin.display(description="Line total")
-    def line_total_shown(self, line: OrderItem) -> str | None:
-        return format_amount(line, "line_total")
+    def get_queryset(self, request: HttpRequest) -> QuerySet[OrderItem]:
+        # The amounts need the currency of the order.
+        return super().get_queryset(request).select_related("order")
 
     def has_add_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False
@@ -95,15 +87,8 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
 
     form = OrderForm
     list_display = [
-        "number",
-        "status",
-        "business_date",
-        "venue",
-        "customer_id",
-        "payment_method",
-        "in_total",
-        "currency",
-        "created_at",
+        *("number", "status", "business_date", "venue", "customer_id", "payment_method"),
+        *("in_total", "currency", "created_at"),
     ]
     list_display_links = ["number", "business_date"]
     list_select_related = ["venue"]
@@ -136,17 +121,9 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
                 obj, obj.delivery_address, now=timezone.now(), actor=get_staff_actor(request)
             )
 
-    @admin.display(description="Subtotal")
-    def before_tax(self, order: Order) -> str | None:
-        return format_amount(order, "subtotal")
-
-    @admin.display(description="Tax")
-    def of_tax(self, order: Order) -> str | None:
-        return format_amount(order, "tax")
-
-    @admin.display(description="Total", ordering="total")
-    def in_total(self, order: Order) -> str | None:
-        return format_amount(order, "total")
+    before_tax = amount_column("subtotal", "Subtotal")
+    of_tax = amount_column("tax", "Tax")
+    in_total = amount_column("total", "Total", ordering="total")
 
     @admin.display(description="History")
     def events(self, order: Order) -> SafeString:
@@ -166,96 +143,82 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
-        """An order is cancelled, never deleted."""
         return False
 
     @admin.action(description="Complete the selected orders", permissions=["change"])
     def complete(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
-        """Ask for confirmation, then complete the orders."""
-        if "confirmed" not in request.POST:
-            question: dict[str, Any] = {"action": "complete", "title": "Complete orders?", "confirm_label": "Complete"}
-            message = "These pending orders will be completed, and webhooks are sent. Other orders do not change."
-            return render_rows_confirmation(self, request, filter_pending(queryset), message=message, **question)
-        self.change_status(request, queryset, Order.Status.COMPLETED)
-        return None
+        if "confirmed" in request.POST:
+            self.change_status(request, queryset, Order.Status.COMPLETED)
+            return None
+        return render_rows_confirmation(
+            self,
+            request,
+            filter_pending(queryset),
+            action="complete",
+            title="Complete orders?",
+            message="These pending orders will be completed, and webhooks are sent. Other orders do not change.",
+            confirm_label="Complete",
+        )
 
     @admin.action(description="Cancel the selected orders", permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
-        """Ask for confirmation and the reason, then cancel the orders."""
-        is_confirmed = "confirmed" in request.POST
-        form = CancelForm(request.POST if is_confirmed else None)
-        if not form.is_valid():
-            question: dict[str, Any] = {
-                "action": "cancel",
-                "title": "Cancel orders?",
-                "confirm_label": "Cancel orders",
-            }
-            message = (
-                "These pending orders will be cancelled permanently, and webhooks are sent. Others do not change."
-            )
-            rows, status = filter_pending(queryset), 400 if is_confirmed else 200
-            return render_rows_confirmation(self, request, rows, message=message, form=form, status=status, **question)
-        self.change_status(request, queryset, Order.Status.CANCELLED, because=form.cleaned_data["reason"])
-        return None
+        form = CancelForm(request.POST if "confirmed" in request.POST else None)
+        if form.is_valid():
+            self.change_status(request, queryset, Order.Status.CANCELLED, because=form.cleaned_data["reason"])
+            return None
+        return render_rows_confirmation(
+            self,
+            request,
+            filter_pending(queryset),
+            action="cancel",
+            title="Cancel orders?",
+            message="These pending orders will be cancelled permanently, and webhooks are sent. Others do not change.",
+            confirm_label="Cancel orders",
+            form=form,
+            status=400 if form.is_bound else 200,
+        )
 
     @admin.action(description="Reopen the selected orders that were completed by mistake", permissions=["change"])
     def reopen(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
-        """Ask for confirmation, then reopen completed orders, and report the others."""
-        if "confirmed" not in request.POST:
-            completed = queryset.filter(status=Order.Status.COMPLETED).select_related("venue")
-            question: dict[str, Any] = {
-                "action": "reopen",
-                "title": "Reopen orders?",
-                "confirm_label": "Reopen orders",
-            }
-            message = (
-                "These completed orders will be pending again. The event is recorded with your name, and webhooks are"
-                " sent. Cancelled orders stay cancelled."
-            )
-            return render_rows_confirmation(self, request, completed, message=message, **question)
-        for order in queryset.with_items():
-            try:
-                commands.reopen_order(order, now=timezone.now(), actor=get_staff_actor(request))
-            except InvalidTransition as refusal:
-                self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
-            else:
-                self.message_user(request, f"{order} was reopened.", messages.SUCCESS)
-        return None
+        def reopen(order: Order) -> str:
+            commands.reopen_order(order, now=timezone.now(), actor=get_staff_actor(request))
+            return f"{order} was reopened."
+
+        if "confirmed" in request.POST:
+            run_on_each(self, request, queryset.with_items(), reopen)
+            return None
+        return render_rows_confirmation(
+            self,
+            request,
+            queryset.filter(status=Order.Status.COMPLETED).select_related("venue"),
+            action="reopen",
+            title="Reopen orders?",
+            message="These completed orders will be pending again. The event is recorded with your name, and webhooks"
+            " are sent. Cancelled orders stay cancelled.",
+            confirm_label="Reopen orders",
+        )
 
     def change_status(
         self, request: HttpRequest, queryset: Orders, status: Order.Status, *, because: str = ""
     ) -> None:
         """Change the status of each pending order, and report the others."""
-        for order in queryset.with_items():
-            try:
-                commands.change_status(
-                    order, status, now=timezone.now(), actor=get_staff_actor(request), because=because
-                )
-            except InvalidTransition as refusal:
-                self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
-            else:
-                self.message_user(request, f"{order} was {status.value}.", messages.SUCCESS)
+        actor = get_staff_actor(request)
+
+        def change(order: Order) -> str:
+            commands.change_status(order, status, now=timezone.now(), actor=actor, because=because)
+            return f"{order} was {status.value}."
+
+        run_on_each(self, request, queryset.with_items(), change)
 
 
 def filter_pending(orders: Orders) -> Orders:
-    """The pending orders, with their venues."""
     return orders.filter(status=Order.Status.PENDING).select_related("venue")
 
 
 @admin.register(OrderNumber)
-class OrderNumberAdmin(VenueScopedAdmin, admin.ModelAdmin[OrderNumber]):
-    """The last order number of each day, read-only."""
+class OrderNumberAdmin(VenueScopedAdmin, ReadOnlyAdmin):
+    """The last order number of each day. Deleting a counter would assign the same order number twice."""
 
     list_display = ["venue", "business_date", "last"]
     list_select_related = ["venue"]
     ordering = ["-business_date", "venue_id"]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Deleting a counter would assign the same order number twice."""
-        return False

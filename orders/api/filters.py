@@ -7,8 +7,6 @@ from orders.models import Order
 
 
 class OrderFilter(filters.FilterSet):
-    """Filter by status."""
-
     status = StrictChoiceFilter(choices=Order.Status.choices, label="Only orders of this status")
 
     class Meta:

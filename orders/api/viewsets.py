@@ -28,7 +28,7 @@ from framework.errors import ErrorCode, NotFound
 from orders import commands, order_json, serializers
 from orders.api import openapi_examples
 from orders.api.filters import OrderFilter
-from orders.models import Order, Orders
+from orders.models import Order
 
 STATUSES = tuple(Order.Status.values)
 
@@ -44,18 +44,6 @@ class OrderViewSet(StrictViewSet[Order]):
     queryset = Order.objects.none()
     serializer_class = serializers.OrderRecord
     lookup_url_kwarg = "id"
-
-    def get_queryset(self) -> Orders:
-        return Order.objects.of(get_request_venue(self.request))
-
-    def get_order(self, public_id: str) -> Order:
-        """Return the order with its lines. Raises NotFound for an unknown, malformed or another venue's id."""
-        order = self.get_queryset().with_public_id(public_id).with_items().first()
-        if order is None:
-            raise NotFound("There is no such order.")
-        # Saves the query for the venue.
-        order.venue = get_request_venue(self.request)
-        return order
 
     @extend_schema(
         operation_id="list_orders",
@@ -90,7 +78,6 @@ class OrderViewSet(StrictViewSet[Order]):
         return idempotency.respond_once(request, scope=get_key_family(request), effect=partial(self.place, request))
 
     def place(self, request: Request) -> HttpResponse:
-        """Place the order of the body."""
         body = serializers.NewOrder.read(json_body(request))
         record = commands.place_order(
             get_request_venue(request), now=timezone.now(), actor=get_key_actor(request), **body
@@ -131,7 +118,12 @@ class OrderViewSet(StrictViewSet[Order]):
         """A pending order can be completed or cancelled; both are final. Setting the current status changes nothing
         and is not an error. With If-Match the status changes only if the order has that version.
         """
-        order = self.get_order(id)
+        venue = get_request_venue(request)
+        order = Order.objects.of(venue).with_public_id(id).with_items().first()
+        if order is None:
+            raise NotFound("There is no such order.")
+        # Saves the query for the venue.
+        order.venue = venue
         body = serializers.NewStatus.read(json_body(request))
         commands.change_status(
             order,
@@ -143,5 +135,4 @@ class OrderViewSet(StrictViewSet[Order]):
         return self.respond(order_json.serialize_order(order))
 
     def respond(self, record: Mapping[str, Any], code: int = status.HTTP_200_OK) -> HttpResponse:
-        """Return the record with its version as ETag."""
         return json_response(record, code, headers={"ETag": conditional_requests.etag(record["version"])})

@@ -1,10 +1,10 @@
 """The order board: open, completed and cancelled orders of today, with live updates."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,38 +17,65 @@ from accounts.models.venues import PREFIX
 from accounts.tenancy.permissions import RIGHTS_BY_ROLE, Right
 from framework.public_ids import decode
 from orders import board, commands, pricing
-from orders.dashboard.cancellation_form import REASONS, CancellationForm
 from orders.models import InvalidTransition, Order
 
 # Minutes after which a pending order changes its colour.
 LATE_MIN, VERY_LATE_MIN = 10, 20
-UNCHANGED = 204
-SIGNED_OUT = 401
+OTHER = "Other"
+REASONS = ("Customer request", "Sold out", "Too busy", "Not picked up", "Mistake or test", OTHER)
 ROLES = tuple(role.value for role, rights in RIGHTS_BY_ROLE.items() if Right.ORDERS in rights)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """An order on the board."""
+class CancellationForm(forms.Form):
+    """A reason, with optional details; for `Other` the details are required."""
 
+    reason = forms.ChoiceField(
+        choices=[(reason, reason) for reason in REASONS],
+        widget=forms.RadioSelect,
+        label="Reason",
+        error_messages={"required": "Select a reason."},
+    )
+    details = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Details",
+        help_text="Required for “Other”. Visible to your team only.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        values = self.cleaned_data
+        if values.get("reason") == OTHER and not values.get("details") and "details" not in self.errors:
+            self.add_error("details", "Enter the reason.")
+        return values
+
+    @property
+    def because(self) -> str:
+        """The text that is stored on the order. Requires a valid form."""
+        reason, details = self.cleaned_data["reason"], self.cleaned_data["details"]
+        if reason == OTHER:
+            return str(details)
+        return f"{reason}: {details}" if details else str(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
     order: Order
-    waited: timedelta
+    now: datetime
 
     @property
     def age(self) -> str:
         """Waiting time: `12 min`, `3 h 05 min`, `2 days`. board.js has the same format."""
-        minutes = self.minutes
-        if minutes < 60:
+        hours, minutes = divmod(self.minutes, 60)
+        if hours < 1:
             return f"{minutes} min"
-        hours, rest = divmod(minutes, 60)
         if hours < 24:
-            return f"{hours} h {rest:02} min"
+            return f"{hours} h {minutes:02} min"
         return f"{hours // 24} day{'s' if hours >= 48 else ''}"
 
     @property
     def minutes(self) -> int:
-        """Waiting time in whole minutes."""
-        return max(0, int(self.waited.total_seconds()) // 60)
+        return max(0, (self.now - self.order.created_at) // timedelta(minutes=1))
 
     @property
     def lateness(self) -> str:
@@ -66,21 +93,24 @@ def format_money(amount: Any, currency: str) -> str | None:
     return None if amount is None else f"{pricing.format_amount(amount, currency)} {currency}"
 
 
-def build_cards(orders: Iterable[Order], *, now: datetime) -> list[Card]:
-    """Wrap the orders as cards."""
-    return [Card(order=order, waited=now - order.created_at) for order in orders]
+def get_order(request: PageRequest, public_id: str) -> Order:
+    """Return the venue's order with this id. Raises Http404, also for an order of another venue."""
+    order = Order.objects.of(request.access.venue).with_public_id(public_id).with_items().first()
+    if order is None:
+        raise Http404
+    order.venue = request.access.venue
+    return order
 
 
 def build_context(request: PageRequest) -> dict[str, Any]:
-    """Return the context of the three columns."""
     now = timezone.now()
     venue = request.access.venue
     day = board.read_board(venue, now=now)
     return {
         "board": day,
-        "pending": build_cards(day.pending.orders, now=now),
-        "completed": build_cards(day.completed.orders, now=now),
-        "cancelled": build_cards(day.cancelled.orders, now=now),
+        "pending": [Card(order, now) for order in day.pending.orders],
+        "completed": [Card(order, now) for order in day.completed.orders],
+        "cancelled": [Card(order, now) for order in day.cancelled.orders],
         "today": board.get_midnight(venue.timezone, now=now).date(),
         "venue": venue,
     }
@@ -88,18 +118,8 @@ def build_context(request: PageRequest) -> dict[str, Any]:
 
 @page(Right.ORDERS, section="board")
 def show_board(request: PageRequest) -> HttpResponse:
-    """Render the page."""
-    return render(
-        request,
-        "orders/board.html",
-        build_context(request)
-        | {
-            "reasons": REASONS,
-            "late_min": LATE_MIN,
-            "very_late_min": VERY_LATE_MIN,
-            "max_pending": board.MAX_PENDING,
-        },
-    )
+    limits = {"reasons": REASONS, "late_min": LATE_MIN, "very_late_min": VERY_LATE_MIN}
+    return render(request, "orders/board.html", build_context(request) | limits)
 
 
 @never_cache
@@ -111,11 +131,11 @@ def poll_columns(request: HttpRequest, *, venue: str) -> HttpResponse:
     """
     if not request.user.is_authenticated:
         # The polling page stays as it is and shows that the user is signed out.
-        return HttpResponse(status=SIGNED_OUT)
+        return HttpResponse(status=401)
     key = decode(PREFIX, venue)
     seen = request.GET.get("seen")
     if key and seen and seen == board.read_member_stamp(request.user.pk, key, roles=ROLES, now=timezone.now()):
-        return HttpResponse(status=UNCHANGED)
+        return HttpResponse(status=204)
     return render_columns(request, venue=venue)
 
 
@@ -124,7 +144,7 @@ def render_columns(request: PageRequest) -> HttpResponse:
     """Render the current columns; 204 if they have not changed, also for our own staff."""
     seen = request.GET.get("seen")
     if seen and seen == board.read_stamp(request.access.venue, now=timezone.now()):
-        return HttpResponse(status=UNCHANGED)
+        return HttpResponse(status=204)
     return render(request, "orders/board_columns.html", build_context(request))
 
 
@@ -134,22 +154,16 @@ def change_status(request: PageRequest) -> HttpResponse:
 
     An htmx request gets the columns and a toast; other requests are redirected to the board.
     """
-    for verb in ("complete", "cancel", "reopen"):
-        if verb in request.POST:
-            break
-    else:
+    verb = next((verb for verb in ("complete", "cancel", "reopen") if verb in request.POST), None)
+    if verb is None:
         raise Http404
-    order = Order.objects.of(request.access.venue).with_public_id(request.POST[verb]).with_items().first()
-    if order is None:
-        raise Http404
+    order = get_order(request, request.POST[verb])
     form = CancellationForm(request.POST)
     if verb == "cancel" and not form.is_valid():
         text = " ".join(str(message) for errors in form.errors.values() for message in errors)
         return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
-    order.venue = request.access.venue
-    is_done, message = apply_action(
-        order, verb, actor=request.access.actor, because=form.because if verb == "cancel" else ""
-    )
+    because = form.because if verb == "cancel" else ""
+    is_done, message = apply_action(order, verb, actor=request.access.actor, because=because)
     if getattr(request, "htmx", None):
         undo = order if is_done and verb == "complete" else None
         context = build_context(request) | {"message": message, "is_done": is_done, "undo": undo}
@@ -170,16 +184,9 @@ def apply_action(order: Order, verb: str, *, actor: str, because: str = "") -> t
             return True, f"Order {order.number} was {to.value}."
     except InvalidTransition:
         pass
-    by = format_actor(
-        Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("-created_at", "-id").first()
-    )
+    events = Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("-created_at", "-id")
+    actor = events.values_list("actor", flat=True).first() or ""
+    kind, _, name = actor.partition(":")
+    by = {"staff": f", by {name}", "key": ", by the API"}.get(kind, "")
     state = "to do" if order.status == Order.Status.PENDING else order.status
     return False, f"Order {order.number} is already {state}{by}."
-
-
-def format_actor(event: Event | None) -> str:
-    """Return `, by NAME` for a message; "" for the system."""
-    if event is None or event.actor == "system":
-        return ""
-    kind, _, name = event.actor.partition(":")
-    return f", by {name}" if kind == "staff" else ", by the API" if kind == "key" else ""

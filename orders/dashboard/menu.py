@@ -1,21 +1,26 @@
-"""The menu page: dishes by category, sold-out dishes, and publishing."""
+"""The menu page: dishes by category, sold-out dishes, publishing, and the forms for dishes and categories."""
 
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
-from django.db.models import Prefetch
+from django.db import IntegrityError, transaction
+from django.db.models import Max, Prefetch, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.tenancy.permissions import Right
+from accounts.onboarding import Step, build_venue_url
+from accounts.tenancy.permissions import Access, Right
 from framework.errors import ApiError
 from orders import pricing
 from orders.menu import editing
+from orders.menu.forms import CategoryForm, ItemForm
 from orders.models import Menu, MenuCategory, MenuItem
+
+FORMS = {"item": ItemForm, "category": CategoryForm}
 
 
 def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
@@ -23,20 +28,23 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
     venue = request.access.venue
     today = timezone.now().astimezone(ZoneInfo(venue.timezone)).date()
     ordered = MenuItem.objects.order_by("position", "name", "id")
-    menu = Menu.objects.filter(venue=venue).first()
-    categories = (
-        list(menu.categories.order_by("position", "name", "id").prefetch_related(Prefetch("items", ordered)))
-        if menu
-        else []
-    )
-    rows = [
-        (category, [format_item(item, venue.currency, today) for item in category.items.all()])
-        for category in categories
-    ]
+    categories = MenuCategory.objects.filter(menu__venue=venue).order_by("position", "name", "id")
+    rows = []
+    for category in categories.prefetch_related(Prefetch("items", ordered)):
+        lines = [
+            {
+                "item": item,
+                "price": pricing.format_amount(item.price, venue.currency),
+                "tax": f"{item.tax_percent.normalize():f}",
+                "is_sold_out": item.sold_out_on == today,
+            }
+            for item in category.items.all()
+        ]
+        rows.append((category, lines))
     return {
         "venue": venue,
         "access": request.access,
-        "menu": menu,
+        "menu": Menu.objects.filter(venue=venue).first(),
         "categories": rows,
         "dish_count": sum(len(items) for _, items in rows),
         "sold_out": sum(line["is_sold_out"] for _, items in rows for line in items),
@@ -46,19 +54,8 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
     }
 
 
-def format_item(item: MenuItem, currency: str, today: Any) -> dict[str, Any]:
-    """A dish with its formatted price."""
-    return {
-        "item": item,
-        "price": pricing.format_amount(item.price, currency),
-        "tax": f"{item.tax_percent.normalize():f}",
-        "is_sold_out": item.sold_out_on == today,
-    }
-
-
 @page(Right.MENU, Right.SOLD_OUT, section="menu")
 def show_menu(request: PageRequest) -> HttpResponse:
-    """Render the menu."""
     return render(request, "orders/menu.html", build_context(request))
 
 
@@ -70,7 +67,6 @@ def preview_menu(request: PageRequest) -> HttpResponse:
 
 @page(Right.MENU, section="menu", methods=("POST",))
 def set_published(request: PageRequest) -> HttpResponse:
-    """Publish or unpublish the menu."""
     venue = request.access.venue
     is_published = request.POST.get("to") == "published"
     try:
@@ -84,9 +80,11 @@ def set_published(request: PageRequest) -> HttpResponse:
     return redirect("menu", venue=venue.public_id)
 
 
-def get_item(request: PageRequest, key: UUID) -> MenuItem:
-    """Return the venue's dish. Raises Http404, also for a dish of another venue."""
-    return get_object_or_404(MenuItem.objects.select_related("menu"), menu__venue=request.access.venue, pk=key)
+def get_row(request: PageRequest, kind: str, key: UUID) -> MenuItem | MenuCategory:
+    """Return the venue's "item" or "category". Raises Http404, also for one of another venue."""
+    rows: QuerySet[Any] = (MenuItem if kind == "item" else MenuCategory).objects.select_related("menu")
+    row: MenuItem | MenuCategory = get_object_or_404(rows, menu__venue=request.access.venue, pk=key)
+    return row
 
 
 def respond_updated(request: PageRequest, message: str) -> HttpResponse:
@@ -100,7 +98,7 @@ def respond_updated(request: PageRequest, message: str) -> HttpResponse:
 @page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
 def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
     """Mark a dish as sold out for the venue's day, or as available again. A hidden dish stays hidden."""
-    item = get_item(request, key)
+    item = get_row(request, "item", key)
     row = MenuItem.objects.filter(pk=item.pk)
     if request.POST.get("to") == "back":
         row.update(sold_out_on=None)
@@ -111,8 +109,7 @@ def set_sold_out(request: PageRequest, *, key: UUID) -> HttpResponse:
 
 @page(Right.MENU, section="menu", methods=("POST",))
 def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """Show or hide a dish."""
-    item = get_item(request, key)
+    item = get_row(request, "item", key)
     is_on = request.POST.get("to") == "on"
     MenuItem.objects.filter(pk=item.pk).update(is_available=is_on)
     return respond_updated(request, f"{item.name} is now {'available' if is_on else 'hidden'}.")
@@ -120,14 +117,79 @@ def set_available(request: PageRequest, *, key: UUID) -> HttpResponse:
 
 @page(Right.MENU, section="menu", methods=("POST",))
 def move_row(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
-    """Move a dish or a category one position up or down."""
-    row = get_item(request, key) if kind == "item" else get_category(request, key)
+    row = get_row(request, kind, key)
     up = request.POST.get("to") == "up"
     if editing.move(row, up=up):
         return respond_updated(request, f"{row.name} was moved {'up' if up else 'down'}.")
     return respond_updated(request, f"{row.name} is already {'first' if up else 'last'}.")
 
 
-def get_category(request: PageRequest, key: UUID) -> MenuCategory:
-    """Return the venue's category. Raises Http404, also for a category of another venue."""
-    return get_object_or_404(MenuCategory, menu__venue=request.access.venue, pk=key)
+@page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
+def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpResponse:
+    """Add or edit a dish or a category."""
+    venue = request.access.venue
+    row: Any = get_row(request, kind, key) if key else None
+    menu = get_menu(request)
+    categories = MenuCategory.objects.filter(menu=menu)
+    if kind == "item" and row is None and not categories.exists():
+        messages.info(request, "Dishes belong to categories. Add a category first.")
+        return redirect("menu-category-new", venue=venue.public_id)
+    form: Any = FORMS[kind](request.POST if request.method == "POST" else None, instance=row, menu=menu)
+    if "category" in request.GET and not form.is_bound:
+        form.initial["category"] = request.GET["category"]
+    if form.is_valid():
+        siblings = form.cleaned_data["category"].items if kind == "item" else categories
+        if try_save(form, siblings):
+            messages.success(request, f"Saved: {form.instance.name}.")
+            return redirect("menu", venue=venue.public_id)
+    context = {"form": form, "row": row, "kind": kind, "saved_name": form.initial.get("name", "")}
+    return render(request, "orders/menu_form.html", context, status=400 if form.is_bound else 200)
+
+
+def get_menu(request: PageRequest) -> Menu:
+    """Return the venue's menu; a GET does not create one."""
+    venue = request.access.venue
+    if request.method == "POST":
+        return editing.get_or_create_menu(venue)
+    return Menu.objects.select_related("venue").filter(venue=venue).first() or Menu(venue=venue)
+
+
+def try_save(form: Any, siblings: Any) -> bool:
+    """Save the row, a new one at the end. Return False with a form error after a concurrent change."""
+    try:
+        with transaction.atomic():
+            if form.instance._state.adding or "category" in form.changed_data:
+                last = siblings.aggregate(last=Max("position"))["last"]
+                form.instance.position = 0 if last is None else min(last + 1, 32_767)
+            form.save()
+            if "category" in form.changed_data:
+                form.instance.save(update_fields=["position"])
+    except IntegrityError:
+        form.add_error(None, "The menu was just changed by another user. Check it and try again.")
+        return False
+    return True
+
+
+@page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
+def delete(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
+    """Ask for confirmation, then delete a dish or an empty category."""
+    row = get_row(request, kind, key)
+    if request.method != "POST":
+        return render(request, "orders/menu_remove.html", {"row": row, "kind": kind})
+    try:
+        editing.delete(row)
+    except ApiError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"Deleted: {row.name}.")
+    return redirect("menu", venue=request.access.venue.public_id)
+
+
+def find_menu_step(access: Access) -> Step | None:
+    """Return the set-up step to publish the menu, until it is published; a sandbox needs none. One query."""
+    if access.venue.is_sandbox or not access.may(Right.MENU):
+        return None
+    if Menu.objects.filter(venue=access.venue, is_published=True).exists():
+        return None
+    why = "Orders are then limited to its dishes and use its prices."
+    return Step("Publish your menu", why, build_venue_url("menu", access))

@@ -19,48 +19,29 @@ MAX_LISTED = 500
 
 
 class UploadForm(forms.Form):
-    """A file of dishes."""
-
     file = forms.FileField(
         label="File",
         help_text="CSV in UTF-8, at most 2,000 lines and 1 MB",
         widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
     )
 
-    name = "menu.csv"
-
-    def clean_file(self) -> bytes:
-        file = self.cleaned_data["file"]
-        self.name = file.name
-        if file.size > csv_format.MAX_BYTES:
-            raise forms.ValidationError("This file is larger than 1 MB.")
-        content: bytes = file.read()
-        return content
-
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def upload(request: PageRequest) -> HttpResponse:
-    """Store an uploaded file, and redirect to its preview."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
+        file = form.cleaned_data["file"]
         try:
+            content = file.read(csv_format.MAX_BYTES + 1)
             upload_row = import_file.store_upload(
-                request.access.venue,
-                content=form.cleaned_data["file"],
-                file_name=form.name,
-                now=timezone.now(),
+                request.access.venue, content=content, file_name=file.name, now=timezone.now()
             )
         except ApiError as refusal:
             form.add_error("file", refusal.message)
         else:
             return redirect("menu-upload-preview", venue=request.access.venue.public_id, key=upload_row.pk)
-    status = 400 if request.method == "POST" else 200
-    return render(
-        request,
-        "orders/menu_upload.html",
-        {"form": form, "columns": csv_format.COLUMNS, "required": csv_format.REQUIRED},
-        status=status,
-    )
+    context = {"form": form, "columns": csv_format.COLUMNS, "required": csv_format.REQUIRED}
+    return render(request, "orders/menu_upload.html", context, status=400 if form.is_bound else 200)
 
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
@@ -89,7 +70,6 @@ def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
 
 
 def render_preview(request: PageRequest, row: MenuUpload, status: int = 200) -> HttpResponse:
-    """Render the preview against the current menu."""
     plan = import_file.plan_import(request.access.venue, csv_format.Sheet.from_json(row.content))
     context = {
         "upload": row,
@@ -113,12 +93,11 @@ def download(request: PageRequest) -> HttpResponse:
 
 @page(Right.MENU, section="menu")
 def template(request: PageRequest) -> HttpResponse:
-    """Download an example file."""
     return csv_file(csv_format.write([csv_format.EXAMPLE]), "menu-template.csv")
 
 
 def csv_file(text: str, name: str) -> HttpResponse:
     """Return a CSV download; the byte order mark tells spreadsheets that it is UTF-8."""
-    answer = HttpResponse(f"\N{BYTE ORDER MARK}{text}".encode(), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+    content = f"\N{BYTE ORDER MARK}{text}".encode()
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type="text/csv; charset=utf-8", headers=headers)

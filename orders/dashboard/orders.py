@@ -1,21 +1,19 @@
 """The order list, and the page of one order."""
 
-from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event, EventType
 from accounts.tenancy.permissions import Right
-from framework.csv_export import csv_lines
+from framework.csv_export import csv_response
 from orders import board, commands, search
-from orders.dashboard.board import apply_action, format_money
-from orders.dashboard.cancellation_form import CancellationForm
+from orders.dashboard.board import CancellationForm, apply_action, format_money, get_order
 from orders.models import Order
 from orders.search import FilterForm
 
@@ -30,8 +28,6 @@ BADGES = {"pending": "info", "completed": "good", "cancelled": "bad"}
 
 
 class AddressForm(forms.Form):
-    """The delivery address of an order."""
-
     delivery_address = forms.CharField(
         max_length=500,
         required=False,
@@ -51,21 +47,20 @@ def list_orders(request: PageRequest) -> HttpResponse:
     is_valid = form.is_valid()
     venue_orders = Order.objects.of(venue)
     orders = form.apply(venue_orders) if is_valid else venue_orders.none()
-    page_of_orders = search.read_page(
-        venue, orders, before=request.GET.get("before", ""), after=request.GET.get("after", "")
-    )
+    before, after = request.GET.get("before", ""), request.GET.get("after", "")
+    found = search.read_page(venue, orders, before=before, after=after)
     sums = board.sum_orders(orders) if is_valid and form.has_few_days else None
     query = request.GET.copy()
     for name in ("before", "after"):
         query.pop(name, None)
     context = {
         "form": form,
-        "page": page_of_orders,
+        "page": found,
         "rows": [
-            (order, format_money(order.total, order.currency), BADGES[order.status]) for order in page_of_orders.orders
+            (order, format_money(order.total, order.currency), BADGES[order.status]) for order in found["orders"]
         ],
         "sums": sums,
-        "revenue": format_money(sums.revenue, venue.currency) if sums else None,
+        "revenue": format_money(sums["revenue"], venue.currency) if sums else None,
         "max_days": search.MAX_DAYS,
         "today": board.get_midnight(venue.timezone, now=timezone.now()).date(),
         "query": query.urlencode(),
@@ -81,23 +76,10 @@ def download(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return list_orders(request, venue=request.access.venue.public_id)
     orders = form.apply(Order.objects.of(request.access.venue))
-    lines: Iterator[str] = csv_lines(search.list_csv_rows(orders))
-    answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="orders.csv"'
-    return cast("HttpResponse", answer)
-
-
-def get_order(request: PageRequest, public_id: str) -> Order:
-    """Return the venue's order with this id. Raises Http404, also for an order of another venue."""
-    order = Order.objects.of(request.access.venue).with_public_id(public_id).with_items().first()
-    if order is None:
-        raise Http404
-    order.venue = request.access.venue
-    return order
+    return csv_response(search.list_csv_rows(orders), "orders.csv")
 
 
 def format_history_line(event: Event) -> dict[str, Any]:
-    """Return a line of the order history."""
     kind, _, name = event.actor.partition(":")
     actor = {"staff": name, "key": f"API key {name}", "guest": "the guest"}.get(kind, "Tablewire")
     label = EVENT_LABELS.get(EventType(event.type), event.type)
@@ -107,7 +89,6 @@ def format_history_line(event: Event) -> dict[str, Any]:
 def render_order(
     request: PageRequest, order: Order, *, address: AddressForm | None = None, status: int = 200
 ) -> HttpResponse:
-    """Render the page of one order."""
     events = Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("created_at", "id")
     if address is None:
         address = AddressForm(initial={"delivery_address": order.delivery_address})
@@ -123,7 +104,6 @@ def render_order(
 
 
 def format_amounts(order: Order) -> dict[str, Any]:
-    """Return the formatted amounts of an order."""
     return {
         "subtotal": format_money(order.subtotal, order.currency),
         "tax": format_money(order.tax, order.currency),
@@ -137,7 +117,6 @@ def format_amounts(order: Order) -> dict[str, Any]:
 
 @page(Right.ORDERS, section="orders")
 def show_order(request: PageRequest, *, order: str) -> HttpResponse:
-    """Show one order."""
     return render_order(request, get_order(request, order))
 
 
@@ -150,13 +129,11 @@ def show_ticket(request: PageRequest, *, order: str) -> HttpResponse:
 
 @page(Right.ORDERS, section="orders", methods=("POST",))
 def change_status(request: PageRequest, *, order: str) -> HttpResponse:
-    """Complete or reopen an order."""
     found = get_order(request, order)
     verb = request.POST.get("to", "")
     if verb not in ("complete", "reopen"):
         raise Http404
-    add_message(request, *apply_action(found, verb, actor=request.access.actor))
-    return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
+    return redirect_to_order(request, found, *apply_action(found, verb, actor=request.access.actor))
 
 
 @page(Right.ORDERS, section="orders", methods=("GET", "HEAD", "POST"))
@@ -167,13 +144,12 @@ def cancel_order(request: PageRequest, *, order: str) -> HttpResponse:
     if not form.is_valid():
         context = {"order": found, "id": found.public_id, "form": form, **format_amounts(found)}
         return render(request, "orders/order_cancel.html", context, status=400 if form.is_bound else 200)
-    add_message(request, *apply_action(found, "cancel", actor=request.access.actor, because=form.because))
-    return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
+    result = apply_action(found, "cancel", actor=request.access.actor, because=form.because)
+    return redirect_to_order(request, found, *result)
 
 
 @page(Right.ORDERS, section="orders", methods=("POST",))
 def change_address(request: PageRequest, *, order: str) -> HttpResponse:
-    """Change the delivery address."""
     found = get_order(request, order)
     form = AddressForm(request.POST)
     if not form.is_valid():
@@ -181,11 +157,19 @@ def change_address(request: PageRequest, *, order: str) -> HttpResponse:
     address = form.cleaned_data["delivery_address"]
     if address != found.delivery_address:
         commands.change_delivery_address(found, address, now=timezone.now(), actor=request.access.actor)
-    pick_up = f"Order {found.number} is now for pick-up."
-    add_message(request, True, "Delivery address saved." if found.delivery_address else pick_up)
-    return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
+    message = "Delivery address saved." if found.delivery_address else f"Order {found.number} is now for pick-up."
+    return redirect_to_order(request, found, True, message)
 
 
-def add_message(request: PageRequest, is_done: bool, message: str) -> None:
-    """Add a message for the next page."""
+def redirect_to_order(request: PageRequest, order: Order, is_done: bool, message: str) -> HttpResponse:
     messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
+    return redirect("order", venue=request.access.venue.public_id, order=order.public_id)
+
+
+@page(Right.ORDERS)
+def show_tiles(request: PageRequest) -> HttpResponse:
+    """Render tiles of the overview with today's orders by status and their total."""
+    venue = request.access.venue
+    sums = board.sum_today(venue, now=timezone.now())
+    context = {"sums": sums, "revenue": format_money(sums["revenue"], venue.currency)}
+    return render(request, "orders/overview_tile.html", context)

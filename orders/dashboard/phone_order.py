@@ -1,6 +1,7 @@
 """The phone order form. The server adds, counts and prices items, so that the form works without JavaScript."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
@@ -14,7 +15,7 @@ from django.utils import timezone
 from accounts import idempotency
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework.errors import InvalidRequest
+from framework.errors import InvalidRequest, Problem
 from orders import phone_orders
 from orders.dashboard.board import format_money
 from orders.models import Menu, Order
@@ -126,16 +127,14 @@ def new_order(request: PageRequest) -> HttpResponse:
             draft.search = ""
         return render_form(request, draft)
     if draft.fulfilment == "delivery" and not draft.address.strip():
-        return render_form(request, draft, problems={"delivery_address": ["Enter the delivery address."]}, status=400)
+        problem = Problem("delivery_address", "Enter the delivery address.")
+        return render_form(request, draft, problems=[problem], status=400)
     try:
         public_id = phone_orders.place_order(
             venue, now=timezone.now(), actor=request.access.actor, token=draft.token, body=draft.body
         )
     except InvalidRequest as refusal:
-        by_param: dict[str, list[str]] = {}
-        for problem in refusal.details:
-            by_param.setdefault(problem.param or "", []).append(problem.message)
-        return render_form(request, draft, problems=by_param, status=400)
+        return render_form(request, draft, problems=refusal.details, status=400)
     except idempotency.IdempotencyKeyReused:
         earlier = phone_orders.find_placed_order(venue, draft.token)
         draft.token = uuid4().hex
@@ -149,24 +148,24 @@ def render_form(
     request: PageRequest,
     draft: OrderDraft,
     *,
-    problems: dict[str, list[str]] | None = None,
+    problems: Sequence[Problem] = (),
     earlier: Order | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Render the form with its content and errors, or only the part that htmx requested."""
     venue = request.access.venue
     now = timezone.now().astimezone(ZoneInfo(venue.timezone))
-    menu = Menu.objects.published_by(venue).first()
-    dishes, total = phone_orders.search_dishes(menu, query=draft.search.strip(), at=now) if menu else ([], 0)
+    menu = Menu.objects.filter(venue=venue, is_published=True).first()
+    dishes, total = phone_orders.search_dishes(menu, query=draft.search.strip()) if menu else ([], 0)
     context = {
         "draft": draft,
         "menu": menu,
-        "dishes": [(dish, format_money(dish.item.price, venue.currency)) for dish in dishes],
+        "dishes": [(dish, format_money(dish.price, venue.currency), dish.find_obstacle(now)) for dish in dishes],
         "more_dishes": total - len(dishes),
         "labels": venue.payment_methods or phone_orders.DEFAULT_PAYMENT_LABELS,
         "earlier": earlier,
         "now": now,
-        **price_lines(request, draft, problems or {}, menu),
+        **price_lines(request, draft, problems, menu),
     }
     htmx = getattr(request, "htmx", None)
     part = PARTS.get(htmx.target or "") if htmx else None
@@ -174,17 +173,14 @@ def render_form(
 
 
 def price_lines(
-    request: PageRequest, draft: OrderDraft, problems: dict[str, list[str]], menu: Menu | None
+    request: PageRequest, draft: OrderDraft, problems: Sequence[Problem], menu: Menu | None
 ) -> dict[str, Any]:
-    """Return the lines with prices and errors, and the totals."""
-    at_line: dict[int, list[str]] = {}
-    elsewhere: dict[str, list[str]] = {}
-    for param, texts in problems.items():
+    # By the index of the line, or else by the parameter.
+    messages_at: dict[int | str, list[str]] = {}
+    for problem in problems:
+        param = problem.param or ""
         line_match = AT_LINE.match(param)
-        if line_match:
-            at_line.setdefault(int(line_match[1]), []).extend(texts)
-        else:
-            elsewhere.setdefault(param, []).extend(texts)
+        messages_at.setdefault(int(line_match[1]) if line_match else param, []).append(problem.message)
     countable = all(isinstance(line.count, int) and 0 < line.count <= MAX_QUANTITY for line in draft.lines)
     items = [
         {"menu_item_id": line.ref.replace("\0", ""), "quantity": line.count if countable else 1}
@@ -198,13 +194,15 @@ def price_lines(
                 "line": line,
                 "name": row.name,
                 "total": format_money(row.line_total, quote.currency) if countable else None,
-                "problems": at_line.get(index, []),
+                "problems": messages_at.get(index, []),
             }
             for index, (line, row) in enumerate(zip(draft.lines, quote.items.all(), strict=True))
         ],
         "subtotal": format_money(quote.subtotal, quote.currency),
         "tax": format_money(quote.tax, quote.currency),
         "total": format_money(quote.total, quote.currency) if countable else None,
-        "problems": elsewhere,
+        "problems": messages_at,
+        # `problems.items` would be the method of the mapping.
+        "cart_problems": messages_at.get("items", []),
         "has_problems": bool(problems),
     }

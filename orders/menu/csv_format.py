@@ -6,7 +6,7 @@ Uses the csv module of Python, which tablib wraps, because only it knows the lin
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from io import StringIO
 from typing import Any
@@ -17,32 +17,21 @@ COLUMNS = ("id", "name", "category", "price", "tax_percent", "description", "ava
 REQUIRED = COLUMNS[:4]
 MAX_ROWS = 2_000
 MAX_BYTES = 1024 * 1024
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+DELIMITERS = (",", ";", "\t")
 # Text that a spreadsheet would run as a formula, also in full-width characters, and text with our apostrophe.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-EXAMPLE = {
-    "id": "margherita",
-    "name": "Pizza Margherita",
-    "category": "Pizza",
-    "price": "9.50",
-    "tax_percent": "10",
-    "description": "Tomato, mozzarella, basil",
-    "available": "yes",
-}
+EXAMPLE_CELLS = ("margherita", "Pizza Margherita", "Pizza", "9.50", "10", "Tomato, mozzarella, basil", "yes")
+EXAMPLE = dict(zip(COLUMNS, EXAMPLE_CELLS, strict=True))
 
 
 class UnreadableFile(InvalidRequest):
-    """The file cannot be read as a menu."""
-
     def __init__(self, message: str) -> None:
         super().__init__(message, param="file")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the file: the values by column."""
-
     line: int
     values: Mapping[str, str]
 
@@ -64,9 +53,6 @@ class Sheet:
     delimiter: str
     rows: tuple[Row, ...]
     errors: tuple[RowError, ...] = field(default=())
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Sheet":
@@ -161,7 +147,6 @@ def escape_formula(text: str) -> str:
 
 
 def write(rows: Iterable[Mapping[str, str]]) -> str:
-    """Return a file with these rows."""
     out = StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(COLUMNS)

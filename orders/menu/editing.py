@@ -19,7 +19,6 @@ class CategoryNotEmpty(InvalidRequest):
 
 
 def get_or_create_menu(venue: Venue) -> Menu:
-    """Return the venue's menu, created if there is none."""
     return Menu.objects.get_or_create(venue=venue)[0]
 
 
@@ -33,14 +32,14 @@ def set_published(venue: Venue, *, is_published: bool) -> None:
         Menu.objects.filter(pk=menu.pk).update(is_published=is_published)
 
 
-def delete_category(category: MenuCategory) -> None:
-    """Delete a category without dishes. Raises CategoryNotEmpty."""
+def delete(row: MenuItem | MenuCategory) -> None:
+    """Delete a dish, or a category without dishes. Raises CategoryNotEmpty."""
     try:
-        category.delete()
+        row.delete()
     except RestrictedError as error:
-        number = category.items.count()
+        number = MenuItem.objects.filter(category=row.pk).count()
         raise CategoryNotEmpty(
-            f"{category.name} has {number} dish{'es' if number != 1 else ''}. Move or delete them first."
+            f"{row.name} has {number} dish{'es' if number != 1 else ''}. Move or delete them first."
         ) from error
 
 

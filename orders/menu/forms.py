@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.db.models import Max
 
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ConflictCheckForm
@@ -16,8 +15,6 @@ CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 
 
 class MenuRowForm(ValidatesUniqueness, ConflictCheckForm):
-    """Base form for rows of one menu."""
-
     # Ids and names are unique on a menu.
     unique_with = frozenset({"menu"})
 
@@ -28,8 +25,6 @@ class MenuRowForm(ValidatesUniqueness, ConflictCheckForm):
 
 
 class CategoryForm(MenuRowForm):
-    """A part of the menu."""
-
     class Meta:
         model = MenuCategory
         error_messages = {NON_FIELD_ERRORS: {"unique_together": "A category with this name already exists."}}
@@ -43,8 +38,6 @@ class CategoryForm(MenuRowForm):
 
 
 class ItemForm(MenuRowForm):
-    """A dish or a drink."""
-
     class Meta:
         model = MenuItem
         error_messages = {NON_FIELD_ERRORS: {"unique_together": "A dish with this id already exists."}}
@@ -72,9 +65,3 @@ class ItemForm(MenuRowForm):
             self.initial["tax_percent"] = Decimal(f"{self.instance.tax_percent.normalize():f}")
         elif not self.is_bound:
             self.initial["tax_percent"] = "0"
-
-
-def get_next_position(rows: Any) -> int:
-    """Return the position after these rows."""
-    last = rows.aggregate(last=Max("position"))["last"]
-    return 0 if last is None else min(last + 1, 32_767)

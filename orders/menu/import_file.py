@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import sha256
@@ -77,18 +77,16 @@ def store_upload(venue: Venue, *, content: bytes, file_name: str, now: datetime)
         newest = uploads.order_by("-created_at", "-pk").values("pk")[: MAX_UPLOADS - 1]
         uploads.exclude(pk__in=list(newest.values_list("pk", flat=True))).delete()
         return MenuUpload.objects.create(
-            venue=venue, file_name=CONTROL.sub("", file_name)[-200:], content=sheet.to_json(), created_at=now
+            venue=venue, file_name=CONTROL.sub("", file_name)[-200:], content=asdict(sheet), created_at=now
         )
 
 
 def list_items(menu: Menu | None) -> list[MenuItem]:
-    """Return the dishes in the order of the menu. One query."""
     items = MenuItem.objects.filter(menu=menu).select_related("category")
     return list(items.order_by("category__position", "category__name", "position", "name", "id")) if menu else []
 
 
 def format_item(item: MenuItem, currency: str) -> dict[str, str]:
-    """Return the cells of a dish."""
     return {
         "id": item.ref,
         "name": item.name,
@@ -101,7 +99,6 @@ def format_item(item: MenuItem, currency: str) -> dict[str, str]:
 
 
 def format_percent(number: Decimal) -> str:
-    """Format without trailing zeros: 10 for 10.000."""
     return f"{number.normalize():f}"
 
 
@@ -194,28 +191,21 @@ def find_errors(venue: Venue, line: int, values: Mapping[str, str]) -> Iterator[
     if len(values["category"]) > 100:
         yield RowError(line, "category", "A name can have at most 100 characters.")
     try:
-        item = build_item(Menu(venue=venue), values)
+        item = set_cells(MenuItem(menu=Menu(venue=venue), ref=values["id"]), values)
         item.clean_fields(exclude=["menu", "category"])
         item.clean()
     except ValidationError as error:
-        columns = {"ref": "id"}
         for name, messages in error.message_dict.items():
-            yield RowError(line, columns.get(name, name), " ".join(messages))
+            yield RowError(line, "id" if name == "ref" else name, " ".join(messages))
 
 
-def build_item(menu: Menu, values: Mapping[str, str]) -> MenuItem:
-    """Return an unsaved dish with these cells, without a category."""
-    item = MenuItem(menu=menu, ref=values["id"])
-    set_cells(item, values)
-    return item
-
-
-def set_cells(item: MenuItem, values: Mapping[str, str]) -> None:
-    """Set the attributes of the dish, except its category."""
+def set_cells(item: MenuItem, values: Mapping[str, str]) -> MenuItem:
+    """Set the attributes of the dish, except its category, and return it."""
     item.name, item.price = values["name"], Decimal(values["price"])
     item.tax_percent = Decimal(values.get("tax_percent", "0"))
     item.description = values.get("description", "")
     item.is_available = values.get("available", "yes").lower() in YES
+    return item
 
 
 def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, now: datetime) -> Plan | None:
@@ -263,7 +253,7 @@ def write_plan(menu: Menu, plan: Plan, current: Mapping[str, MenuItem], *, remov
 
     new_items = []
     for row in plan.added:
-        item = build_item(menu, row.values)
+        item = set_cells(MenuItem(menu=menu, ref=row.values["id"]), row.values)
         append(item, row.values["category"])
         new_items.append(item)
     MenuItem.objects.bulk_create(new_items, batch_size=500)

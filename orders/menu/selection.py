@@ -83,12 +83,12 @@ def find_problems(menu: UUID, items: dict[str, MenuItem], refs: Sequence[str], a
     unknown = dict.fromkeys(ref for ref in refs if ref not in items)
     hints = {ref: f" Did you mean `{match}`?" for ref, match in suggest(menu, list(islice(unknown, MAX_HINTS)))}
     for position, ref in enumerate(refs):
+        param = f"items[{position}].menu_item_id"
         if ref not in items:
-            message: str | None = f"There is no `{ref}` on the menu.{hints.get(ref, '')}"
-        else:
-            message = items[ref].get_unavailable_message(at)
-        if message:
-            yield Problem(f"items[{position}].menu_item_id", message)
+            yield Problem(param, f"There is no `{ref}` on the menu.{hints.get(ref, '')}")
+        elif obstacle := items[ref].find_obstacle(at):
+            clock = f", and at the venue it is {at:%H:%M}" if obstacle.startswith("served") else ""
+            yield Problem(param, f"`{ref}` is {obstacle}{clock}.")
 
 
 def suggest(menu: UUID, unknown: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """Orders, menus and menu uploads."""
 
-from orders.models.menu_uploads import MenuUpload
-from orders.models.menus import Menu, MenuCategory, MenuItem
+from orders.models.menus import Menu, MenuCategory, MenuItem, MenuUpload
 from orders.models.orders import (
     InvalidTransition,
     Order,

@@ -1,8 +1,7 @@
-"""The menu of a venue: items with prices and serving times."""
+"""The menu of a venue: items with prices and serving times, and uploaded files."""
 
 from datetime import datetime, time
 from decimal import Decimal
-from typing import Self
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
@@ -13,14 +12,6 @@ from accounts.models import Venue
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
 from orders.pricing import get_decimals, round_amount
-
-
-class Menus(models.QuerySet["Menu"]):
-    """Queries for menus."""
-
-    def published_by(self, venue: Venue) -> Self:
-        """Filter to the venue's menu if it is published."""
-        return self.filter(venue=venue, is_published=True)
 
 
 @track_history()
@@ -36,16 +27,12 @@ class Menu(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = Menus.as_manager()
-
     def __str__(self) -> str:
         return f"Menu of {self.venue}"
 
 
 @track_history()
 class MenuCategory(models.Model):
-    """A part of the menu, such as the lunch dishes."""
-
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="categories", db_index=False)
     name = models.CharField(max_length=100)
@@ -82,8 +69,6 @@ class MenuCategory(models.Model):
 
 
 class MenuItems(models.QuerySet["MenuItem"]):
-    """Bulk changes of menu items."""
-
     def sell_out(self, *, now: datetime) -> int:
         """Mark the items as sold out on the current day of their venue; return how many. A statement per time zone."""
         zones = list(self.order_by().values_list("menu__venue__timezone", flat=True).distinct())
@@ -141,15 +126,29 @@ class MenuItem(models.Model):
                     {"price": f"A price in {currency} has at most {get_decimals(currency)} decimals."}
                 )
 
-    def get_unavailable_message(self, at: datetime) -> str | None:
-        """Return why the item cannot be ordered at this time at the venue, or None."""
+    def find_obstacle(self, at: datetime) -> str | None:
+        """Return why the item cannot be ordered at this time at the venue: `sold out today`; None if it can."""
         if not self.is_available:
-            return f"`{self.ref}` is not available."
+            return "not available"
         if self.sold_out_on == at.date():
-            return f"`{self.ref}` is sold out today."
+            return "sold out today"
         if not self.category.is_served_at(at.time()):
-            return (
-                f"`{self.ref}` is served from {self.category.served_from:%H:%M} to {self.category.served_until:%H:%M},"
-                f" and at the venue it is {at:%H:%M}."
-            )
+            return f"served from {self.category.served_from:%H:%M} to {self.category.served_until:%H:%M}"
         return None
+
+
+class MenuUpload(models.Model):
+    """A parsed file of dishes. It can be applied once."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="menu_uploads", db_index=False)
+    file_name = models.CharField(max_length=200)
+    content = models.JSONField(help_text="Parsed by orders.menu.csv_format")
+    created_at = models.DateTimeField()
+    applied_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["venue", "-created_at"], name="menu_upload_newest_of_venue")]
+
+    def __str__(self) -> str:
+        return self.file_name

@@ -32,8 +32,6 @@ def lines_in_order() -> models.Prefetch[Any]:
 
 
 class Orders(models.QuerySet["Order"]):
-    """Queries for orders."""
-
     def of(self, venue: Venue) -> Self:
         return self.filter(venue=venue)
 
@@ -44,18 +42,6 @@ class Orders(models.QuerySet["Order"]):
     def newest_first(self) -> Self:
         """Order by the time of creation, then by the UUIDv7 id."""
         return self.order_by("-created_at", "-id")
-
-    def pending(self) -> Self:
-        """Filter to the pending orders, oldest first."""
-        return self.filter(status=Order.Status.PENDING).order_by("created_at", "id")
-
-    def completed_since(self, moment: datetime) -> Self:
-        """Filter to the orders completed since this time, newest first."""
-        return self.filter(completed_at__gte=moment).order_by("-completed_at", "-id")
-
-    def cancelled_since(self, moment: datetime) -> Self:
-        """Filter to the orders cancelled since this time, newest first."""
-        return self.filter(cancelled_at__gte=moment).order_by("-cancelled_at", "-id")
 
     def with_public_id(self, public_id: str) -> Self:
         """Filter to the order with this public id; none if it is malformed."""
@@ -187,8 +173,6 @@ class Order(models.Model):
 
 
 class OrderItem(models.Model):
-    """A line of an order."""
-
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="items", db_index=False)
     position = models.PositiveSmallIntegerField()
     menu_item_id = models.CharField(max_length=64)

@@ -1,10 +1,9 @@
 """Reservations in the back office."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any, ClassVar
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import DateField, F, Func, QuerySet, Sum, Value
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -14,11 +13,10 @@ from django.utils.html import format_html_join
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, RecordCount
-from framework.admin.action_confirmation import render_rows_confirmation
+from framework.admin.action_confirmation import render_rows_confirmation, run_on_each
 from framework.admin.domain_error_forms import DomainErrorAdmin
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount, count_bounded
-from framework.errors import ApiError
 from reservations.booking import commands, waitlist
 from reservations.forms.reservation import NewReservationForm, ReservationForm
 from reservations.mail.templates import format_moment
@@ -193,14 +191,15 @@ class ReservationAdmin(VenueScopedAdmin, DomainErrorAdmin, LargeTableAdmin):
 
     @admin.action(description="Offer a table to the selected waiting parties", permissions=["change"])
     def offer_table(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        def offer(reservation: Reservation, now: datetime) -> str:
+        def offer(reservation: Reservation) -> str:
+            now = timezone.now()
             expires_at = waitlist.offer_table(reservation, actor=get_staff_actor(request), now=now)
             until = format_moment(expires_at, reservation.venue.timezone)
             is_emailed = can_email(reservation, GuestMail.Kind.OFFERED, now=now)
             notice = "The guest is emailed." if is_emailed else "Call the guest."
             return f"{reservation}: {', '.join(reservation.tables)} is held until {until}. {notice}"
 
-        self.run_on_each(request, queryset, offer)
+        run_on_each(self, request, queryset, offer)
 
     @admin.action(description="Mark as arrived", permissions=["change"])
     def arrived(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
@@ -244,37 +243,21 @@ class ReservationAdmin(VenueScopedAdmin, DomainErrorAdmin, LargeTableAdmin):
         return [pending_count, PendingCount("arrivals expected today", today, f"{page}?day=today")]
 
     def set_status(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
-
-        def set_status(reservation: Reservation, now: datetime) -> str:
-            commands.set_status(reservation, status, now=now, actor=get_staff_actor(request))
+        def set_status(reservation: Reservation) -> str:
+            commands.set_status(reservation, status, now=timezone.now(), actor=get_staff_actor(request))
             return f"{reservation} was {status.value}."
 
-        self.run_on_each(request, queryset, set_status)
+        run_on_each(self, request, queryset, set_status)
 
     def record_arrival(
         self, request: HttpRequest, queryset: QuerySet[Reservation], arrival: Reservation.Arrival
     ) -> None:
-
-        def record(reservation: Reservation, now: datetime) -> str:
+        def record(reservation: Reservation) -> str:
             was_no_show = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED
-            check_in.record_arrival(reservation, arrival, actor=get_staff_actor(request), now=now)
+            check_in.record_arrival(reservation, arrival, actor=get_staff_actor(request), now=timezone.now())
             return f"{reservation} was marked as {arrival.label.lower()}.{f' {TABLE_RELEASED}' if was_no_show else ''}"
 
-        self.run_on_each(request, queryset, record)
-
-    def run_on_each(
-        self,
-        request: HttpRequest,
-        queryset: QuerySet[Reservation],
-        command: Callable[[Reservation, datetime], str],
-    ) -> None:
-        """Run the command on each reservation, and add its message or its error."""
-        for reservation in queryset:
-            try:
-                message, level = command(reservation, timezone.now()), messages.SUCCESS
-            except ApiError as refusal:
-                message, level = f"{reservation}: {refusal.message}", messages.ERROR
-            self.message_user(request, message, level)
+        run_on_each(self, request, queryset, record)
 
 
 def delivery_state(mail: GuestMail) -> str:

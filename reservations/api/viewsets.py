@@ -23,7 +23,7 @@ from reservations import serializers
 from reservations.api import openapi_examples
 from reservations.api.filters import ReservationFilter, parse_day
 from reservations.booking import commands
-from reservations.models import Reservation, ReservationQuerySet
+from reservations.models import Reservation
 
 STATUSES = tuple(Reservation.Status.values)
 # The contract has no paging here, so `limit` is optional; `has_more` says whether there are more.
@@ -40,9 +40,6 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     page_parameters = ("limit", "page")
     queryset = Reservation.objects.none()
     serializer_class = serializers.ReservationRecord
-
-    def get_queryset(self) -> ReservationQuerySet:
-        return Reservation.objects.of(get_request_venue(self.request))
 
     @extend_schema(
         operation_id="list_reservations",

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Q, Sum
+from django.db.models import Sum
 
 from accounts.models import Venue
 from framework.errors import ApiError, ErrorCode
-from reservations.booking.venue_time import NonexistentTime, to_utc
+from reservations.booking.venue_time import NonexistentTime, default_turn_time, to_utc
 from reservations.models import Closure, Combination, Reservation, Seating, ServicePeriod, Table
 from reservations.models.reservations import IS_EXPECTED
 
@@ -43,6 +43,11 @@ class Slot:
 
     def ends_at(self, party_size: int) -> datetime:
         return self.starts_at + self.period.turn_time(party_size)
+
+    @property
+    def seated_until(self) -> datetime:
+        """The time of the next slot."""
+        return self.starts_at + timedelta(minutes=self.period.slot_min)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,6 @@ def load_hours(venue: Venue, first: date, last: date) -> tuple[list[ServicePerio
 
 
 def find_closure(day: date, closures: Iterable[Closure]) -> Closure | None:
-    """Return the first of the closures that includes the day."""
     return next((closure for closure in closures if closure.first_date <= day <= closure.last_date), None)
 
 
@@ -116,40 +120,55 @@ def list_slots(venue: Venue, day: date, periods: Sequence[ServicePeriod], closur
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A table or a combination of tables."""
+    """A table or a combination of tables, with the names of its tables in order."""
 
     seats_min: int
     seats_max: int
     tables: frozenset[UUID]
+    names: list[str]
+
+    def fits(self, party_size: int) -> bool:
+        return self.seats_min <= party_size <= self.seats_max
 
 
-def list_places(venue: Venue) -> tuple[Place, ...]:
+def list_places(venue: Venue) -> list[Place]:
     """Return the active tables, and the active combinations of two or more active tables. Two queries."""
-    tables = Table.objects.filter(venue=venue, is_active=True).order_by("id")
-    combinations = (
-        Combination.objects.filter(venue=venue, is_active=True)
-        .order_by("id")
-        .annotate(
-            parts=ArrayAgg("tables", filter=Q(tables__isnull=False)),
-            inactive=Count("tables", filter=Q(tables__is_active=False)),
-        )
-        .filter(inactive=0)
-    )
-    places = [
-        Place(seats_min, seats_max, frozenset([table]))
-        for table, seats_min, seats_max in tables.values_list("id", "seats_min", "seats_max")
+    tables = {table.pk: table for table in Table.objects.filter(venue=venue, is_active=True).order_by("id")}
+    combinations: Any = Combination.objects.filter(venue=venue, is_active=True).annotate(parts=ArrayAgg("tables"))
+    places = [Place(row.seats_min, row.seats_max, frozenset([row.pk]), [row.name]) for row in tables.values()]
+    return places + [
+        Place(row.seats_min, row.seats_max, frozenset(row.parts), sorted(tables[part].name for part in row.parts))
+        for row in combinations.order_by("id")
+        if len(row.parts) > 1 and tables.keys() >= set(row.parts)
     ]
-    places += [
-        Place(seats_min, seats_max, frozenset(parts))
-        for seats_min, seats_max, parts in combinations.values_list("seats_min", "seats_max", "parts")
-        if parts and len(parts) > 1
-    ]
-    return tuple(places)
 
 
 def has_place_for(places: Iterable[Place], party_size: int) -> bool:
     """Return whether one of the places is of the size of the party, free or not."""
-    return any(place.seats_min <= party_size <= place.seats_max for place in places)
+    return any(place.fits(party_size) for place in places)
+
+
+def stay_duration(reservation: Reservation, *, has_tables: bool) -> timedelta:
+    """Return how long the party stays: the turn time of its service period, or the default."""
+    slot = DaySlots.load(reservation.venue, reservation.date).find(reservation.time) if has_tables else None
+    return slot.period.turn_time(reservation.party_size) if slot else default_turn_time(reservation.party_size)
+
+
+def list_free_places(reservation: Reservation, *, day: date, at: time) -> tuple[datetime, list[Place]]:
+    """Return the end of the stay at this time, and the free places, best fit first; its own tables count as free.
+
+    At most six queries. Raises NonexistentTime.
+    """
+    venue, party_size = reservation.venue, reservation.party_size
+    moved = Reservation(venue=venue, date=day, time=at, party_size=party_size)
+    starts_at = to_utc(venue, day=day, at=at)
+    ends_at = starts_at + stay_duration(moved, has_tables=True)
+    seatings = Seating.objects.filter(table__venue=venue, during__overlap=(starts_at, ends_at))
+    taken = set(seatings.exclude(reservation=reservation.pk).values_list("table_id", flat=True))
+    free = [place for place in list_places(venue) if not taken & place.tables]
+    return ends_at, sorted(
+        free, key=lambda place: (not place.fits(party_size), len(place.names), place.seats_max, place.names)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +226,7 @@ class DayAvailability:
                 for start, end in self.taken.get(table, ())
             )
             for place in self.places
-            if place.seats_min <= party_size <= place.seats_max
+            if place.fits(party_size)
         )
 
     def alternatives(self, at: time, party_size: int) -> list[str]:
@@ -225,15 +244,13 @@ class DayAvailability:
 
 
 def minute_of_day(at: time) -> int:
-    """Return the minutes since midnight on the clock."""
     return at.hour * 60 + at.minute
 
 
 def outside_hours_error(hours: DaySlots, reservation: Reservation, *, now: datetime) -> OutsideServiceHours:
     """Return the error for a time without a slot. At most four queries."""
     (day,) = DayAvailability.load_days([hours], now=now)
-    message, alternatives = add_alternatives(hours.closed_message(reservation.time), day, reservation)
-    return OutsideServiceHours(message, param="time", extra={"alternatives": alternatives})
+    return OutsideServiceHours(**add_alternatives(hours.closed_message(reservation.time), day, reservation))
 
 
 def slot_unavailable_error(reservation: Reservation, *, now: datetime) -> SlotUnavailable:
@@ -244,11 +261,11 @@ def slot_unavailable_error(reservation: Reservation, *, now: datetime) -> SlotUn
         message = f"There is no table for {party_size} here."
         return SlotUnavailable(message, param="time", extra={"alternatives": []})
     message = f"There is no table for {party_size} at {reservation.time:%H:%M} on {reservation.date}."
-    message, alternatives = add_alternatives(message, day, reservation)
-    return SlotUnavailable(message, param="time", extra={"alternatives": alternatives})
+    return SlotUnavailable(**add_alternatives(message, day, reservation))
 
 
-def add_alternatives(message: str, day: DayAvailability, reservation: Reservation) -> tuple[str, list[str]]:
-    """Return the message with the nearest times that have room, and these times."""
+def add_alternatives(message: str, day: DayAvailability, reservation: Reservation) -> dict[str, Any]:
+    """Return the arguments of an error: the message, also with the nearest times that have room."""
     times = day.alternatives(reservation.time, reservation.party_size)
-    return (f"{message} There is room at {', '.join(times)}." if times else message), times
+    text = f"{message} There is room at {', '.join(times)}." if times else message
+    return {"message": text, "param": "time", "extra": {"alternatives": times}}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from typing import TypedDict
+from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
 
@@ -16,11 +16,12 @@ from reservations.booking.availability import (
     list_places,
     outside_hours_error,
     slot_unavailable_error,
+    stay_duration,
 )
 from reservations.booking.venue_time import default_turn_time, local_today, to_utc
 from reservations.models import GuestMail, InvalidTransition, Reservation, generate_code
 from reservations.notifications import record_change
-from reservations.service.check_in import DEPARTED
+from reservations.service.check_in import DEPARTED, record_arrival
 
 # A code is one of 887 million, so a venue rarely repeats one, and hardly ever five in a row.
 MAX_CODE_ATTEMPTS = 5
@@ -40,15 +41,6 @@ UPDATED_FIELDS = [
     *("date", "time", "starts_at", "ends_at", "party_size", "tables"),
     *("status", "pending_reason", "offered_until", "confirm_by"),
 ]
-
-
-class Guest(TypedDict, total=False):
-    """The fields of the guest that change."""
-
-    customer_name: str
-    customer_email: str | None
-    customer_phone: str | None
-    special_requests: str
 
 
 class ReservationInPast(InvalidRequest):
@@ -210,6 +202,28 @@ def create_by_staff(
         insert(reservation, mail=GuestMail.Kind.CONFIRMED if status == CONFIRMED else None, actor=actor, now=now)
 
 
+def seat_walk_in(venue: Venue, *, party_size: int, now: datetime, actor: str) -> Reservation:
+    """Create a confirmed and seated reservation of a party without one, from this minute on, without contact data.
+
+    A venue without tables gets the reservation without a table. Raises NoTableFree; then nothing is stored.
+    """
+    local = now.astimezone(ZoneInfo(venue.timezone))
+    reservation = Reservation(
+        venue=venue,
+        customer_name="Walk-in",
+        is_walk_in=True,
+        date=local.date(),
+        time=local.time().replace(second=0, microsecond=0),
+        party_size=party_size,
+    )
+    with transaction.atomic():
+        create_by_staff(reservation, status=CONFIRMED, now=now, actor=actor)
+        if not reservation.tables and table_assignment.has_tables(venue.pk):
+            raise waitlist.NoTableFree(f"No table for {party_size} is free now.", param="party_size")
+        record_arrival(reservation, Reservation.Arrival.SEATED, actor=actor, now=now)
+    return reservation
+
+
 def update(
     reservation: Reservation,
     *,
@@ -217,12 +231,12 @@ def update(
     at: time | None = None,
     party_size: int | None = None,
     tables: Sequence[str] | None = None,
-    guest: Guest | None = None,
+    guest: Mapping[str, str | None] | None = None,
     version: int | None = None,
     now: datetime,
     actor: str,
 ) -> None:
-    """Change what staff have changed; None, or a field that `guest` leaves out, stays as it is.
+    """Change what staff have changed; None stays as it is. `guest` are the changed fields of the guest.
 
     Service hours and pacing do not apply. `tables` are the new tables; an empty list removes them. Without it, the
     reservation keeps its tables; if they are taken at the new time, or the party size changed, it gets the best free
@@ -315,12 +329,6 @@ def reassign_tables(reservation: Reservation, names: Sequence[str], *, now: date
             return
     if table_assignment.assign_best(reservation) is None:
         raise slot_unavailable_error(reservation, now=now)
-
-
-def stay_duration(reservation: Reservation, *, has_tables: bool) -> timedelta:
-    """Return how long the party stays: the turn time of its service period, or the default."""
-    slot = DaySlots.load(reservation.venue, reservation.date).find(reservation.time) if has_tables else None
-    return slot.period.turn_time(reservation.party_size) if slot else default_turn_time(reservation.party_size)
 
 
 def insert(reservation: Reservation, *, mail: GuestMail.Kind | None, actor: str, now: datetime) -> None:

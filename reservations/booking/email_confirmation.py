@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from accounts.models import EventType
-from framework.errors import ApiError, ErrorCode
 from reservations.booking import commands, table_assignment, waitlist
 from reservations.models import InvalidTransition, Reservation
 from reservations.notifications import record_change
@@ -14,10 +13,8 @@ CONFIRMATION_PERIOD = timedelta(minutes=15)
 CANCELLED, CONFIRMED, Reason = Reservation.Status.CANCELLED, Reservation.Status.CONFIRMED, Reservation.PendingReason
 
 
-class ConfirmationExpired(ApiError):
+class ConfirmationExpired(InvalidTransition):
     """The guest confirmed after the deadline."""
-
-    code = ErrorCode.INVALID_TRANSITION
 
 
 def confirm_email(reservation: Reservation, *, now: datetime) -> None:

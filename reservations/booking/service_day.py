@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Self
 from zoneinfo import ZoneInfo
 
@@ -54,11 +54,10 @@ class ServiceDay:
         """The times at which guests are seated, as spans that do not touch."""
         spans: list[tuple[datetime, datetime]] = []
         for slot in self.slots:
-            end = slot.starts_at + timedelta(minutes=slot.period.slot_min)
             if spans and slot.starts_at <= spans[-1][1]:
-                spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+                spans[-1] = (spans[-1][0], max(slot.seated_until, spans[-1][1]))
             else:
-                spans.append((slot.starts_at, end))
+                spans.append((slot.starts_at, slot.seated_until))
         return spans
 
 

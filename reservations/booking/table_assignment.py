@@ -24,7 +24,9 @@ from django.db.models import Sum
 from psycopg.errors import DeadlockDetected
 
 from framework.db.locks import AdvisoryLock
-from framework.errors import ApiError, ErrorCode, InvalidRequest
+from framework.db.sql_files import read_sql
+from framework.errors import InvalidRequest
+from reservations.booking.availability import SlotUnavailable
 from reservations.models import Reservation, Seating, Table
 from reservations.models.reservations import IS_EXPECTED
 
@@ -32,46 +34,10 @@ from reservations.models.reservations import IS_EXPECTED
 MAX_ATTEMPTS = 50
 PACING_LOCK = AdvisoryLock("reservation pacing")
 
-# FOR KEY SHARE: the tables keep their names until the end of the transaction (reservations.floor.rename_table).
-PERSIST = """
-    chosen AS (
-        SELECT id, name FROM reservations_table WHERE {condition} ORDER BY id FOR KEY SHARE
-    ), assigned AS (
-        INSERT INTO reservations_seating (reservation_id, table_id, during)
-        SELECT %(reservation)s, id, tstzrange(%(starts_at)s, %(ends_at)s) FROM chosen ORDER BY id
-        ON CONFLICT DO NOTHING
-        RETURNING table_id
-    )
-"""
-# Returns no row if nothing is free, else the names and whether all of the tables were assigned.
-ASSIGN_BEST = f"""
-    WITH free AS (
-        SELECT id, name, seats_min, seats_max, priority
-        FROM reservations_table AS candidate
-        WHERE venue_id = %(venue)s AND is_active AND NOT EXISTS (
-            SELECT FROM reservations_seating AS seating
-            WHERE seating.table_id = candidate.id AND seating.during && tstzrange(%(starts_at)s, %(ends_at)s)
-        )
-    ), candidates AS (
-        SELECT 0 AS is_combination, seats_max, priority, name, ARRAY[id] AS tables
-        FROM free
-        WHERE %(party_size)s BETWEEN seats_min AND seats_max
-        UNION ALL
-        SELECT 1, combination.seats_max, combination.priority, combination.name, array_agg(free.id)
-        FROM reservations_combination AS combination
-        JOIN reservations_combination_tables AS part ON part.combination_id = combination.id
-        LEFT JOIN free ON free.id = part.table_id
-        WHERE combination.venue_id = %(venue)s AND combination.is_active
-          AND %(party_size)s BETWEEN combination.seats_min AND combination.seats_max
-        GROUP BY combination.id
-        HAVING count(free.id) = count(*) AND count(*) > 1
-    ), best_fit AS (
-        SELECT tables FROM candidates ORDER BY is_combination, seats_max, priority, name COLLATE "C" LIMIT 1
-    ), {PERSIST.format(condition="id = ANY ((SELECT tables FROM best_fit)::uuid[])")}
-    SELECT (SELECT array_agg(name ORDER BY name COLLATE "C") FROM chosen),
-           cardinality(tables) = (SELECT count(*) FROM assigned)
-    FROM best_fit
-"""  # noqa: S608  # of constants
+PERSIST = read_sql("reservations", "persist_seatings")
+ASSIGN_BEST = read_sql("reservations", "assign_best").format(
+    persist=PERSIST.format(condition="id = ANY ((SELECT tables FROM best_fit)::uuid[])")
+)
 ASSIGN_NAMED = f"""
     WITH {PERSIST.format(condition="venue_id = %(venue)s AND name = ANY(%(names)s)")}
     SELECT name FROM assigned JOIN chosen ON id = table_id ORDER BY name COLLATE "C"
@@ -86,10 +52,8 @@ class UnknownTable(InvalidRequest):
     """The venue has no table of this name."""
 
 
-class TableTaken(ApiError):
+class TableTaken(SlotUnavailable):
     """The table is assigned to another reservation at that time."""
-
-    code = ErrorCode.SLOT_UNAVAILABLE
 
 
 class ConcurrentAssignment(Exception):

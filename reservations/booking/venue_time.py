@@ -16,7 +16,6 @@ class NonexistentTime(InvalidRequest):
 
 
 def default_turn_time(party_size: int) -> timedelta:
-    """Return the seating duration of a party outside of service periods."""
     return timedelta(minutes=next((turn for size, turn in TURN_TIMES_MIN if party_size <= size), MAX_TURN_MIN))
 
 
@@ -35,5 +34,4 @@ def to_utc(venue: Venue, *, day: date, at: time) -> datetime:
 
 
 def local_today(venue: Venue, *, now: datetime) -> date:
-    """Return the current date at the venue."""
     return now.astimezone(ZoneInfo(venue.timezone)).date()

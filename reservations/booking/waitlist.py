@@ -7,17 +7,17 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from uuid import UUID
 
+from celery import current_app
 from django.db import OperationalError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from psycopg.errors import DeadlockDetected
 
 from accounts.models import EventType, Venue
-from framework.errors import ApiError, ErrorCode
+from framework.tasks.dispatch import enqueue
 from reservations.booking import table_assignment
-from reservations.booking.availability import DaySlots
-from reservations.dispatch import enqueue_table_offers
+from reservations.booking.availability import DaySlots, SlotUnavailable
 from reservations.models import GuestMail, InvalidTransition, Reservation
-from reservations.notifications import record_change
+from reservations.notifications import POLL_INTERVAL_S, record_change
 
 OFFER_DURATION = timedelta(minutes=30)
 # After so many expired offers the staff call the guest.
@@ -27,27 +27,26 @@ MAX_MAIL_DELAY = timedelta(minutes=5)
 IS_WAITLISTED = Q(status=Reservation.Status.PENDING, pending_reason=Reservation.PendingReason.WAITLIST)
 
 
-class OfferExpired(ApiError):
+class OfferExpired(InvalidTransition):
     """The table is not held for this party any more."""
 
-    code = ErrorCode.INVALID_TRANSITION
 
-
-class NotOnWaitlist(ApiError):
+class NotOnWaitlist(InvalidTransition):
     """The reservation is not on the waiting list, or already has an offer."""
 
-    code = ErrorCode.INVALID_TRANSITION
 
-
-class NoTableFree(ApiError):
+class NoTableFree(SlotUnavailable):
     """No table is free for this party."""
-
-    code = ErrorCode.SLOT_UNAVAILABLE
 
 
 def schedule_offers(venue: Venue) -> None:
     """Enqueue the venue's waiting list after the commit. Call it in a transaction that may free a table."""
     transaction.on_commit(partial(enqueue_table_offers, venue.pk))
+
+
+def enqueue_table_offers(venue: UUID) -> None:
+    """Enqueue the task that processes the venue's waiting list, by name: its module imports this one."""
+    enqueue(current_app.signature("reservations.tasks.offer_tables"), expires_s=POLL_INTERVAL_S, venue=str(venue))
 
 
 def venues_to_process(*, now: datetime) -> QuerySet[Reservation, UUID]:
@@ -213,7 +212,6 @@ def decline_offer(reservation: Reservation, *, actor: str, now: datetime) -> Non
 
 
 def is_waitlisted(reservation: Reservation) -> bool:
-    """Return whether it is on the waiting list."""
     return reservation.pending_reason == Reservation.PendingReason.WAITLIST
 
 

@@ -1,7 +1,7 @@
 """Online booking: the choices of the booking page, the form token, the limits, and the booking itself."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
@@ -23,7 +23,7 @@ from reservations.booking.availability import (
     load_hours,
 )
 from reservations.booking.venue_time import local_today
-from reservations.guests.contact_hash import MAX_UPCOMING, hash_contact
+from reservations.guests.profiles import MAX_UPCOMING, hash_contact
 from reservations.models import GuestMail, OnlineBooking, Reservation
 from reservations.self_service import links
 
@@ -122,22 +122,19 @@ def list_days(venue: Venue, first: date, *, party_size: int, now: datetime) -> l
 
 def day_choices(availability: DayAvailability, party_size: int) -> DayChoices:
     """Return the choices of a party on a day, by the same rule as the booking (commands.decide)."""
-    hours, venue = availability.hours, availability.hours.venue
+    hours, venue, places = availability.hours, availability.hours.venue, availability.places
     slots = availability.upcoming_slots()
-    if not availability.places:
-        # Without tables the hours do not bind: the staff confirm each request.
+    if places and not hours.slots:
+        return DayChoices(hours.day, "closed", "There are no seating times on this day.")
+    if places and not hours.open_slots():
+        return DayChoices(hours.day, "closed", hours.closed_message(hours.slots[0].time))
+    if places and not slots:
+        return DayChoices(hours.day, "closed", "There are no more seating times today.")
+    # Without tables the hours do not bind: the staff confirm each request.
+    if not places or party_size > venue.auto_confirm_max_party:
         choices = tuple(TimeChoice(slot.time, "request", slot.period.name) for slot in slots)
         return DayChoices(hours.day, "free" if choices else "on_request", choices=choices)
-    if not hours.slots:
-        return DayChoices(hours.day, "closed", "There are no seating times on this day.")
-    if not hours.open_slots():
-        return DayChoices(hours.day, "closed", hours.closed_message(hours.slots[0].time))
-    if not slots:
-        return DayChoices(hours.day, "closed", "There are no more seating times today.")
-    if party_size > venue.auto_confirm_max_party:
-        choices = tuple(TimeChoice(slot.time, "request", slot.period.name) for slot in slots)
-        return DayChoices(hours.day, "free", choices=choices)
-    has_waitlist = venue.when_full == Venue.WhenFull.WAITLIST and has_place_for(availability.places, party_size)
+    has_waitlist = venue.when_full == Venue.WhenFull.WAITLIST and has_place_for(places, party_size)
     without_room = "waitlist" if has_waitlist else "full"
     choices = tuple(
         TimeChoice(slot.time, "free" if availability.has_room(slot, party_size) else without_room, slot.period.name)
@@ -191,14 +188,8 @@ def book(venue: Venue, request: BookingRequest, *, form: str, address: str, now:
             venue,
             now=now,
             actor="guest",
-            customer_name=request.customer_name,
-            day=request.day,
-            at=request.at,
-            party_size=request.party_size,
-            customer_email=request.customer_email,
-            customer_phone=request.customer_phone,
-            special_requests=request.special_requests,
             confirm_by=now + email_confirmation.CONFIRMATION_PERIOD if venue.proves_guests else None,
+            **asdict(request),
         )
         OnlineBooking.objects.create(
             form_key=form_key,

@@ -5,35 +5,29 @@ Without a session there is nothing for CSRF to abuse, so its forms need no CSRF 
 reservations.booking_page.online_booking.
 """
 
-import logging
 from collections.abc import Callable
-from datetime import date, timedelta
-from datetime import time as clock_time
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 
 from django import forms
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.dateparse import parse_date, parse_time
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 
 from accounts.models import Venue
 from accounts.models.venues import PREFIX
-from framework.api.fields import TextField
 from framework.api.rate_limits.client_ip import client_network
 from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.venue_time import local_today
 from reservations.booking_page import online_booking
-from reservations.forms.reservation import GuestFieldsMixin, validate_with
+from reservations.forms.reservation import GuestFieldsMixin
 from reservations.mail import templates
 from reservations.self_service import links, permissions
-
-logger = logging.getLogger("tablewire.guests")
+from reservations.self_service.views import respond
 
 HEADERS = {
     "Cache-Control": "no-store, private",
@@ -58,8 +52,12 @@ class BookingForm(GuestFieldsMixin, forms.Form):
 
     form = forms.CharField(required=False, max_length=400, widget=forms.HiddenInput)
     party = forms.IntegerField(min_value=1, max_value=MAX_PARTY_SIZE, widget=forms.HiddenInput)
-    day = forms.CharField(max_length=10, widget=forms.HiddenInput)
-    time = forms.CharField(max_length=5, widget=forms.HiddenInput)
+    day = forms.DateField(
+        input_formats=["%Y-%m-%d"], widget=forms.HiddenInput, error_messages={"invalid": "Choose a date."}
+    )
+    time = forms.TimeField(
+        input_formats=["%H:%M"], widget=forms.HiddenInput, error_messages={"invalid": "Choose a time."}
+    )
     customer_name = forms.CharField(
         label="Your name", max_length=200, widget=forms.TextInput({"autocomplete": "name"})
     )
@@ -91,22 +89,6 @@ class BookingForm(GuestFieldsMixin, forms.Form):
         widget=forms.TextInput({"autocomplete": "off", "tabindex": "-1"}),
     )
 
-    def clean_day(self) -> date:
-        day = parse_day(self.cleaned_data["day"])
-        if day is None:
-            raise forms.ValidationError("Choose a date.")
-        return day
-
-    def clean_time(self) -> clock_time:
-        at = parse_clock_time(self.cleaned_data["time"])
-        if at is None:
-            raise forms.ValidationError("Choose a time.")
-        return at
-
-    def clean_special_requests(self) -> str:
-        text = self.cleaned_data["special_requests"].replace("\r\n", "\n")
-        return validate_with(TextField(max_length=2000, allow_blank=True, lines=True), text)
-
     def clean_website(self) -> str:
         if self.cleaned_data["website"]:
             raise forms.ValidationError("Leave this field empty. It protects the form against bots.")
@@ -134,29 +116,18 @@ def booking_page(*methods: str) -> Callable[[BookView], BookView]:
         @xframe_options_exempt
         @wraps(view)
         def wrapper(request: HttpRequest, *, venue: str, **params: str) -> HttpResponse:
-            try:
-                response = respond(request, venue, params)
-            except (OperationalError, InterfaceError) as error:
-                logger.warning("database unavailable: %s", error)
-                response = render(request, "reservations/booking_page/unavailable.html", status=503)
-                response["Retry-After"] = "2"
-            for name, value in HEADERS.items():
-                response[name] = value
-            return response
-
-        def respond(request: HttpRequest, public_id: str, params: dict[str, str]) -> HttpResponse:
-            key = decode(PREFIX, public_id)
-            venue = Venue.objects.select_related("account").filter(pk=key).first() if key else None
-            if venue is None or not online_booking.is_open(venue):
-                return render(request, "reservations/booking_page/closed.html", status=404)
-            if request.method not in methods:
-                response = render(request, "reservations/booking_page/closed.html", status=405)
+            def call() -> HttpResponse:
+                key = decode(PREFIX, venue)
+                row = Venue.objects.select_related("account").filter(pk=key).first() if key else None
+                if row is None or not online_booking.is_open(row):
+                    raise links.InvalidLink
+                if request.method in methods:
+                    return view(request, row, **params)
+                response = render(request, "reservations/booking_page/not_found.html", status=405)
                 response["Allow"] = ", ".join(methods)
                 return response
-            try:
-                return view(request, venue, **params)
-            except links.InvalidLink:
-                return render(request, "reservations/booking_page/closed.html", status=404)
+
+            return respond(request, call, folder="booking_page", headers=HEADERS)
 
         return wrapper
 
@@ -222,14 +193,14 @@ def render_choices(
     today = local_today(venue, now=now)
     last = today + timedelta(days=venue.max_days_ahead)
     notes = []
-    party = parse_party_size(query.get("party", ""))
+    party = parse("party", query)
     if party is None:
         party = DEFAULT_PARTY_SIZE
         if query.get("party"):
             notes.append(
                 f"The number of guests must be 1 to {MAX_PARTY_SIZE}. These are the times for {party} guests."
             )
-    day = parse_day(query.get("day", ""))
+    day = parse("day", query)
     if query.get("day") and (day is None or not today <= day <= last):
         notes.append(f"Choose a date from {templates.format_day(today)} to {templates.format_day(last)}.")
         day = None
@@ -238,7 +209,7 @@ def render_choices(
     chosen = next((option for option in week if option.day == day), None) or next(
         (option for option in week if option.state in ("free", "on_request")), week[0]
     )
-    at = parse_clock_time(query.get("time", ""))
+    at = parse("time", query)
     if at and form is None and day is not None:
         form = BookingForm(label_suffix="")
     choice = next((option for option in chosen.choices if option.time == at), None)
@@ -273,23 +244,9 @@ def form_token(venue: Venue, form: BookingForm | None, refusal: ApiError | None)
     return online_booking.new_form_token(venue, now=timezone.now())
 
 
-def parse_party_size(text: str) -> int | None:
-    """Return the party size; None if it is invalid."""
-    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_PARTY_SIZE))
-    return int(text) if is_number and 1 <= int(text) <= MAX_PARTY_SIZE else None
-
-
-def parse_day(text: str) -> date | None:
-    """Return a date such as 2026-11-28; None if it is invalid."""
+def parse(name: str, query: QueryDict) -> Any:
+    """Return the value of this field of the form; None if it is invalid."""
     try:
-        return parse_date(text) if len(text) == len("2026-11-28") and text.isascii() else None
-    except ValueError:
-        return None
-
-
-def parse_clock_time(text: str) -> clock_time | None:
-    """Return a time such as 19:30; None if it is invalid."""
-    try:
-        return parse_time(text) if len(text) == len("19:30") and text.isascii() else None
-    except ValueError:
+        return BookingForm.base_fields[name].clean(query.get(name, ""))
+    except forms.ValidationError:
         return None

@@ -1,4 +1,4 @@
-"""The day view: tables and reservations, rendered on the server and refreshed when they change."""
+"""The day view, refreshed when it changes, its tile on the overview, and the waiting list."""
 
 from datetime import datetime
 from typing import Any
@@ -9,13 +9,18 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
+from reservations.booking import waitlist as waiting_list
 from reservations.booking.availability import ONE_DAY
 from reservations.booking.service_day import ServiceDay, load_service_day
 from reservations.dashboard.day_sheet import MAX_SHOWN, DaySheet, day_digest
 from reservations.dashboard.reschedule import pop_undo
 from reservations.dashboard.url_params import parse_day
+from reservations.models import Reservation
+from reservations.service.display_status import BADGES, EXPECTED, Stage, next_steps, stage_of
 
 VIEWS = ("auto", "grid", "list")
+# The waiting list shows at most so many parties.
+MAX_WAITING = 200
 
 
 @page(Right.RESERVATIONS, section="day")
@@ -44,7 +49,6 @@ def live(request: PageRequest) -> HttpResponse:
 
 
 def context_of(request: PageRequest, work: ServiceDay, *, now: datetime) -> dict[str, Any]:
-    """Return the context of the day's templates."""
     view = request.GET.get("view", "")
     # Computed before the rows are read: an older digest only causes one more refresh.
     digest = day_digest(work, now=now)
@@ -58,3 +62,43 @@ def context_of(request: PageRequest, work: ServiceDay, *, now: datetime) -> dict
         "is_cut": len(sheet.visits) >= MAX_SHOWN,
         "max_shown": MAX_SHOWN,
     }
+
+
+@page(Right.RESERVATIONS)
+def show_tile(request: PageRequest) -> HttpResponse:
+    """Render tiles of the overview with today's covers, the next arrivals and pending requests."""
+    venue, now = request.access.venue, timezone.now()
+    sheet = DaySheet.load(load_service_day(venue, None, now=now)[0], now=now)
+    context = {"sheet": sheet, "soon": sheet.in_stages(EXPECTED)[:3], "venue": venue}
+    return render(request, "reservations/overview_tile.html", context)
+
+
+@page(Right.RESERVATIONS, section="day")
+def waitlist(request: PageRequest) -> HttpResponse:
+    """List the waiting parties by date, in order of priority."""
+    venue, now = request.access.venue, timezone.now()
+    rows: Any = (
+        Reservation.objects.filter(waiting_list.IS_WAITLISTED, venue=venue, ends_at__gt=now)
+        .annotate(is_unreached=waiting_list.has_undelivered_mail(now=now))
+        .order_by("date", "offer_count", "created_at", "id")[: MAX_WAITING + 1]
+    )
+    parties = []
+    for reservation in rows:
+        reservation.venue = venue
+        stage = stage_of(reservation, now=now)
+        parties.append(
+            {
+                "reservation": reservation,
+                "badge": BADGES[stage],
+                "steps": next_steps(reservation, now=now),
+                "held_until": waiting_list.offer_expires_at(reservation) if stage == Stage.OFFERED else None,
+                "is_to_be_called": reservation.is_unreached or not waiting_list.can_mail_offers(reservation),
+            }
+        )
+    context = {
+        "parties": parties[:MAX_WAITING],
+        "is_cut": len(parties) > MAX_WAITING,
+        "max_shown": MAX_WAITING,
+        "venue": venue,
+    }
+    return render(request, "reservations/waitlist.html", context)

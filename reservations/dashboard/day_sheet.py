@@ -7,7 +7,7 @@ count elapsed minutes, so a day has 23 or 25 hours when the clocks change.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Self
 from uuid import UUID
@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from django.db import connection
 
+from framework.db.sql_files import read_sql
 from reservations.booking import waitlist
 from reservations.booking.availability import Slot
 from reservations.booking.service_day import ServiceDay
@@ -22,7 +23,6 @@ from reservations.models import Reservation, Seating, Table
 from reservations.service.display_status import (
     BADGES,
     ENDED,
-    EXPECTED,
     UNDECIDED,
     WAITLISTED,
     Badge,
@@ -43,20 +43,6 @@ MAX_SHOWN = 1000
 # The hours of a day without service and reservations.
 IDLE_HOURS = (time(12), time(22))
 
-# Changes with every row that the page shows.
-DIGEST = """
-    SELECT md5(concat(
-        (SELECT string_agg(item::text, '' ORDER BY id) FROM reservations_table AS item WHERE venue_id = %(venue)s),
-        (SELECT string_agg(item::text, '' ORDER BY id) FROM reservations_area AS item WHERE venue_id = %(venue)s),
-        (SELECT string_agg(item::text, '' ORDER BY id) FROM reservations_serviceperiod AS item
-         WHERE venue_id = %(venue)s),
-        (SELECT string_agg(item::text, '' ORDER BY id) FROM reservations_closure AS item
-         WHERE venue_id = %(venue)s AND last_date >= %(day)s::date - 2 AND first_date <= %(day)s::date + 2),
-        (SELECT concat(count(*), ' ', sum(version), ' ', max(updated_at)) FROM reservations_reservation
-         WHERE venue_id = %(venue)s AND starts_at >= %(since)s AND starts_at < %(until)s)
-    ))
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -68,8 +54,6 @@ class Visit:
     seatings: list[Seating]
     is_unreached: bool
     is_carried_over: bool
-    # Computed once: the templates use it many times.
-    public_id: str
 
     @property
     def at(self) -> str:
@@ -92,18 +76,20 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A visit in a row of the grid; `others` names all tables of a party at several."""
+class Tick:
+    """A labelled range of columns."""
 
-    visit: Visit
     column: int
     span: int
-    lane: int = 0
-    others: str = ""
+    label: str = ""
 
-    @property
-    def place(self) -> str:
-        return f"c{self.column} w{self.span} l{self.lane}"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block(Tick):
+    """A visit in a row of the grid; the label names all tables of a party at several."""
+
+    visit: Visit
+    lane: int = 0
 
     @property
     def starts(self) -> str:
@@ -123,22 +109,10 @@ class Row:
     starts_area: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A labelled range of columns."""
-
-    column: int
-    span: int
-    label: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar(Tick):
     """The covers that start at a slot, and its limit; `height` is 0 to 20."""
 
-    column: int
-    span: int
-    at: str
     covers: int
     limit: int | None
     height: int
@@ -152,16 +126,23 @@ class Bar:
         return self.limit is not None and self.covers >= self.limit
 
 
-@dataclass(frozen=True, slots=True)
 class DaySheet:
     """The page of a day, as read at `now`."""
 
-    work: ServiceDay
-    visits: list[Visit]
-    tables: list[Table]
-    now: datetime
-    first: datetime = field(init=False)
-    columns: int = field(init=False)
+    def __init__(self, work: ServiceDay, visits: list[Visit], tables: list[Table], *, now: datetime) -> None:
+        self.work, self.visits, self.tables, self.now = work, visits, tables, now
+        # From the hour of the first seating or reservation to the end of the last.
+        shown = [visit.reservation for visit in visits if visit.stage not in (Stage.CANCELLED, Stage.NO_SHOW)]
+        starts = [slot.starts_at for slot in work.slots] + [row.starts_at for row in shown]
+        ends = [slot.ends_at(2) for slot in work.slots] + [row.ends_at for row in shown]
+        if not starts:
+            zone = ZoneInfo(work.venue.timezone)
+            starts, ends = ([datetime.combine(work.day, at, zone).astimezone(UTC)] for at in IDLE_HOURS)
+        first = max(min(starts), work.starts_at)
+        self.first = first - timedelta(minutes=self.local(first).minute)
+        last = max(*ends, self.first + HOUR)
+        last += -(last - self.first) % HOUR
+        self.columns = min((last - self.first) // COLUMN, MAX_COLUMNS)
 
     @classmethod
     def load(cls, work: ServiceDay, *, now: datetime) -> Self:
@@ -193,25 +174,9 @@ class DaySheet:
                     seatings=seatings.get(row.pk, []),
                     is_unreached=row.is_unreached,
                     is_carried_over=is_carried_over,
-                    public_id=row.public_id,
                 )
             )
-        return cls(work=work, visits=visits[:MAX_SHOWN], tables=sorted(tables, key=table_sort_key), now=now)
-
-    def __post_init__(self) -> None:
-        # From the hour of the first seating or reservation to the end of the last.
-        shown = [visit.reservation for visit in self.visits if visit.stage not in (Stage.CANCELLED, Stage.NO_SHOW)]
-        starts = [slot.starts_at for slot in self.work.slots] + [row.starts_at for row in shown]
-        ends = [slot.ends_at(2) for slot in self.work.slots] + [row.ends_at for row in shown]
-        if not starts:
-            zone = ZoneInfo(self.work.venue.timezone)
-            starts, ends = ([datetime.combine(self.work.day, at, zone).astimezone(UTC)] for at in IDLE_HOURS)
-        first = max(min(starts), self.work.starts_at)
-        first -= timedelta(minutes=self.local(first).minute)
-        last = max(*ends, first + HOUR)
-        last += -(last - first) % HOUR
-        object.__setattr__(self, "first", first)
-        object.__setattr__(self, "columns", min((last - first) // COLUMN, MAX_COLUMNS))
+        return cls(work, visits[:MAX_SHOWN], sorted(tables, key=table_sort_key), now=now)
 
     def local(self, moment: datetime) -> datetime:
         return moment.astimezone(ZoneInfo(self.work.venue.timezone))
@@ -220,10 +185,9 @@ class DaySheet:
         """Return the column of a moment, or the nearest one that is shown."""
         return min(max((moment - self.first) // COLUMN, 0), self.columns - 1)
 
-    def tick(self, starts_at: datetime, ends_at: datetime, label: str = "") -> Tick:
+    def columns_of(self, starts_at: datetime, ends_at: datetime) -> tuple[int, int]:
         column = self.column_of(starts_at)
-        end = self.column_of(ends_at - COLUMN) + 1
-        return Tick(column, max(end - column, 1), label)
+        return column, max(self.column_of(ends_at - COLUMN) + 1 - column, 1)
 
     @property
     def hours(self) -> list[Tick]:
@@ -236,7 +200,7 @@ class DaySheet:
     def closed_spans(self) -> list[Tick]:
         end = self.first + self.columns * COLUMN
         edges = [self.first, *(moment for span in self.work.open_spans for moment in span), end]
-        return [self.tick(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
+        return [Tick(*self.columns_of(a, b)) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
 
     @property
     def services(self) -> list[Tick]:
@@ -245,9 +209,8 @@ class DaySheet:
         for slot in self.work.slots:
             spans.setdefault(slot.period.pk, []).append(slot)
         return [
-            self.tick(
-                slots[0].starts_at,
-                slots[-1].starts_at + timedelta(minutes=slots[-1].period.slot_min),
+            Tick(
+                *self.columns_of(slots[0].starts_at, slots[-1].seated_until),
                 f"{slots[0].period.name} {slots[0].time:%H:%M} to {slots[-1].time:%H:%M}",
             )
             for slots in spans.values()
@@ -256,22 +219,20 @@ class DaySheet:
     @property
     def bars(self) -> list[Bar]:
         counted = [visit.reservation for visit in self.visits if visit.counts]
-        slots = []
-        for slot in self.work.slots:
-            end = slot.starts_at + timedelta(minutes=slot.period.slot_min)
-            covers = sum(row.party_size for row in counted if slot.starts_at <= row.starts_at < end)
-            slots.append((slot, self.tick(slot.starts_at, end), covers))
-        highest = max([1, *(covers for *_, covers in slots), *(slot.period.pacing_covers or 0 for slot, *_ in slots)])
+        slots = [
+            (slot, sum(row.party_size for row in counted if slot.starts_at <= row.starts_at < slot.seated_until))
+            for slot in self.work.slots
+        ]
+        highest = max([1, *(covers for _, covers in slots), *(slot.period.pacing_covers or 0 for slot, _ in slots)])
         return [
             Bar(
-                column=tick.column,
-                span=tick.span,
-                at=f"{slot.time:%H:%M}",
+                *self.columns_of(slot.starts_at, slot.seated_until),
+                f"{slot.time:%H:%M}",
                 covers=covers,
                 limit=slot.period.pacing_covers,
                 height=round(20 * covers / highest),
             )
-            for slot, tick, covers in slots
+            for slot, covers in slots
         ]
 
     @property
@@ -309,14 +270,6 @@ class DaySheet:
         return sorted(parties, key=lambda visit: (visit.reservation.offer_count, visit.reservation.created_at))
 
     @property
-    def waiting_count(self) -> int:
-        return len(self.waiting)
-
-    @property
-    def next_to_come(self) -> list[Visit]:
-        return self.in_stages(EXPECTED)
-
-    @property
     def has_tables(self) -> bool:
         return any(table.is_active for table in self.tables)
 
@@ -326,9 +279,8 @@ class DaySheet:
         blocks: dict[UUID, list[Block]] = {}
         for visit in self.visits:
             for seating in visit.seatings:
-                others = ", ".join(visit.reservation.tables) if len(visit.seatings) > 1 else ""
-                tick = self.tick(seating.during.lower, seating.during.upper)
-                block = Block(visit=visit, column=tick.column, span=tick.span, others=others)
+                names = ", ".join(visit.reservation.tables) if len(visit.seatings) > 1 else ""
+                block = Block(*self.columns_of(seating.during.lower, seating.during.upper), names, visit=visit)
                 blocks.setdefault(seating.table_id, []).append(block)
         rows = [Row(None, list(self.unseated_blocks()))]
         area: Any = ()
@@ -344,10 +296,10 @@ class DaySheet:
         for visit in self.visits:
             if visit.seatings or visit.stage in ENDED or visit.is_carried_over:
                 continue
-            tick = self.tick(visit.reservation.starts_at, visit.reservation.ends_at)
-            lane = next((lane for lane, end in enumerate(lane_ends) if end <= tick.column), len(lane_ends))
-            lane_ends[lane : lane + 1] = [tick.column + tick.span]
-            yield Block(visit=visit, column=tick.column, span=tick.span, lane=min(lane, MAX_LANES - 1))
+            column, span = self.columns_of(visit.reservation.starts_at, visit.reservation.ends_at)
+            lane = next((lane for lane, end in enumerate(lane_ends) if end <= column), len(lane_ends))
+            lane_ends[lane : lane + 1] = [column + span]
+            yield Block(column, span, visit=visit, lane=min(lane, MAX_LANES - 1))
 
 
 def table_sort_key(table: Table) -> tuple[Any, ...]:
@@ -360,8 +312,8 @@ def table_sort_key(table: Table) -> tuple[Any, ...]:
 def day_digest(work: ServiceDay, *, now: datetime) -> str:
     """Return a digest of the page, which changes with its content and every five minutes (late guests). One query."""
     since = work.starts_at - MAX_STAY
-    params: dict[str, Any] = {"venue": work.venue.pk, "day": work.day, "since": since, "until": work.ends_at}
+    values: dict[str, Any] = {"venue": work.venue.pk, "day": work.day, "since": since, "until": work.ends_at}
     with connection.cursor() as cursor:
-        cursor.execute(DIGEST, params)
+        cursor.execute(read_sql("reservations", "day_digest"), values)
         (digest,) = cursor.fetchone()
     return f"{digest}.{int(now.timestamp()) // 300}"

@@ -6,9 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -55,8 +53,6 @@ def get_guest(request: PageRequest, public_id: str) -> tuple[Reservation, Guest]
 
 
 class NoteForm(forms.Form):
-    """Staff notes and tags of a guest."""
-
     note = forms.CharField(
         required=False,
         max_length=2000,
@@ -64,7 +60,9 @@ class NoteForm(forms.Form):
         help_text="Visible to staff only. Guests have the right to request a copy.",
     )
     tags = forms.CharField(required=False, max_length=300, help_text="Separated by commas: regular, nut allergy")
-    seen = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
+    seen = forms.DateTimeField(
+        required=False, widget=forms.HiddenInput, error_messages={"invalid": "Reload the page and try again."}
+    )
 
     def clean_note(self) -> str:
         return str(self.cleaned_data["note"]).replace("\r\n", "\n")
@@ -76,12 +74,6 @@ class NoteForm(forms.Form):
         if len(tags) > profiles.MAX_TAGS:
             raise forms.ValidationError(f"A guest can have at most {profiles.MAX_TAGS} tags.")
         return tags
-
-    def clean_seen(self) -> Any:
-        try:
-            return parse_datetime(self.cleaned_data["seen"]) if self.cleaned_data["seen"] else None
-        except ValueError as error:
-            raise forms.ValidationError("Reload the page and try again.") from error
 
 
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
@@ -104,7 +96,7 @@ def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
             form.add_error("note", refusal.message)
         else:
             messages.success(request, "Note saved.")
-            return redirect(guest_url(request, booking))
+            return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
     rows = list(found.reservations.order_by("-starts_at", "-id")[: MAX_VISITS + 1])
     context = {
         "reservation": booking,
@@ -124,14 +116,6 @@ def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
     return render(request, "reservations/guest_profile.html", context, status=400 if form.errors else 200)
 
 
-def guest_url(request: PageRequest, reservation: Reservation) -> str:
-    """Return the URL of the reservation's guest."""
-    return reverse(
-        "guest-of-venue",
-        kwargs={"venue": request.access.venue.public_id, "reservation": reservation.public_id},
-    )
-
-
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
 def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
     """Search the other guest and compare both (GET), then merge them (POST)."""
@@ -144,7 +128,7 @@ def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
         other, second = get_guest(request, other_id)
         if request.method == "POST":
             run_with_message(request, lambda: profiles.merge(found, second, now=now), "The guests were merged.")
-            return redirect(guest_url(request, booking))
+            return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
         context |= {
             "other": other,
             "statistics": found.statistics(now=now),
@@ -159,7 +143,6 @@ def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
 
 @page(Right.GUESTS, section="guests", methods=("POST",))
 def split(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Separate a merged guest."""
     booking, found = get_guest(request, reservation)
     key = decode("gst", request.POST.get("profile", ""))
     away = next((profile for profile in found.profiles[1:] if profile.pk == key), None)
@@ -167,7 +150,7 @@ def split(request: PageRequest, *, reservation: str) -> HttpResponse:
         raise Http404("There is no such guest.")
     away.venue = booking.venue
     run_with_message(request, lambda: profiles.split(away, now=timezone.now()), "The guests were separated.")
-    return redirect(guest_url(request, booking))
+    return redirect("guest-of-venue", venue=booking.venue.public_id, reservation=reservation)
 
 
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
@@ -198,7 +181,6 @@ def erase(request: PageRequest, *, reservation: str) -> HttpResponse:
 
 @page(Right.GUESTS, section="guests")
 def download(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Download all data of a guest as JSON."""
     booking, found = get_guest(request, reservation)
     answer = JsonResponse(erasure.export_guest(found, now=timezone.now()), json_dumps_params={"indent": 2})
     answer["Content-Disposition"] = f'attachment; filename="guest-{booking.code}.json"'

@@ -1,27 +1,29 @@
 """Move a reservation to another time or table, by a form or by drag and drop."""
 
 import json
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
 from reservations.booking import commands, table_assignment
-from reservations.booking.free_tables import FreePlace, list_free_places
-from reservations.booking.service_day import ServiceDay, service_date_of
-from reservations.dashboard.url_params import FIRST_YEAR, LAST_YEAR, day_url, get_reservation
+from reservations.booking.availability import Place, list_free_places
+from reservations.booking.service_day import ServiceDay
+from reservations.dashboard.url_params import FIRST_DAY, LAST_DAY, get_reservation, redirect_to_day
 from reservations.models import Reservation
 
 # Unix time of the end of the last year that the pages support.
-LAST_MOMENT = int(datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
+LAST_MOMENT = int(datetime(LAST_DAY.year + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
+OUT_OF_RANGE = f"Enter a date from {FIRST_DAY.year} to {LAST_DAY.year}."
 MAX_TABLES = 50
 MOVED = "reservation_moved"
 # In the forms, `time` is a field.
@@ -31,22 +33,20 @@ Clock = time
 class DateTimeForm(forms.Form):
     """A date and a time in the venue's time zone."""
 
-    day = forms.DateField(input_formats=["%Y-%m-%d"], widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
+    day = forms.DateField(
+        input_formats=["%Y-%m-%d"],
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        validators=[MinValueValidator(FIRST_DAY, OUT_OF_RANGE), MaxValueValidator(LAST_DAY, OUT_OF_RANGE)],
+    )
     time = forms.TimeField(
         input_formats=["%H:%M", "%H:%M:%S"],
         widget=forms.TimeInput({"type": "time", "list": "slots"}, format="%H:%M"),
         help_text="In the restaurant's time zone",
     )
 
-    def clean_day(self) -> date:
-        day: date = self.cleaned_data["day"]
-        if not FIRST_YEAR <= day.year <= LAST_YEAR:
-            raise forms.ValidationError(f"Enter a date from {FIRST_YEAR} to {LAST_YEAR}.")
-        return day
-
-    def clean_time(self) -> Clock:
-        at: Clock = self.cleaned_data["time"]
-        return at.replace(second=0, microsecond=0)
+    def clean_time(self) -> Clock | None:
+        at: Clock | None = self.cleaned_data["time"]
+        return at and at.replace(second=0, microsecond=0)
 
 
 class MoveForm(DateTimeForm):
@@ -61,15 +61,6 @@ class MoveForm(DateTimeForm):
         self.zone = ZoneInfo(zone)
         if self.data.get("moment"):
             self.fields["day"].required = self.fields["time"].required = False
-
-    def clean_day(self) -> date:
-        """Check the day; not needed if `moment` is given."""
-        day: date | None = self.cleaned_data["day"]
-        return super().clean_day() if day else date.min
-
-    def clean_time(self) -> Clock:
-        """Drop the seconds; midnight if `moment` is given."""
-        return super().clean_time() if self.cleaned_data["time"] else time()
 
     def clean_tables(self) -> list[str] | None:
         """Parse the JSON array of table names; None keeps the current tables or assigns the best free one."""
@@ -106,9 +97,8 @@ def move(request: PageRequest, *, reservation: str) -> HttpResponse:
 def render_form(
     request: PageRequest, booking: Reservation, *, when: forms.Form | None, error: str = "", status: int = 200
 ) -> HttpResponse:
-    """Render the form with the free tables at the chosen time."""
     ends_at: datetime | None = None
-    places: list[FreePlace] = []
+    places: list[Place] = []
     day, at = booking.date, booking.time
     if when is None:
         when = DateTimeForm(initial={"day": day, "time": at})
@@ -121,13 +111,15 @@ def render_form(
             ends_at, places = list_free_places(booking, day=day, at=at)
         except ApiError as refusal:
             status, error = 400, refusal.message
-    choices = [{"table": place, "value": json.dumps(place.names)} for place in places]
+    choices = [
+        {"table": place, "value": json.dumps(place.names), "fits": place.fits(booking.party_size)} for place in places
+    ]
     context = {
         "reservation": booking,
         "when": when,
         "ends_at": ends_at,
-        "places": [choice for choice, place in zip(choices, places, strict=True) if place.fits],
-        "others": [choice for choice, place in zip(choices, places, strict=True) if not place.fits],
+        "places": [choice for choice in choices if choice["fits"]],
+        "others": [choice for choice in choices if not choice["fits"]],
         "day": day,
         "at": at,
         "slots": ServiceDay.load(booking.venue, day).slots,
@@ -172,11 +164,10 @@ def reschedule(request: PageRequest, booking: Reservation) -> HttpResponse:
         request.session[MOVED] = undo | {"message": message}
     else:
         messages.success(request, message)
-    return redirect(day_url(request, service_date_of(booking.venue, at=booking.starts_at)))
+    return redirect_to_day(request, booking.starts_at)
 
 
 def show_error(request: PageRequest, booking: Reservation, error: str) -> HttpResponse:
-    """Show why the reservation was not moved."""
     if request.htmx:  # type: ignore[attr-defined]
         response = render(request, "reservations/day_flash.html", {"error": error}, status=400)
         response["HX-Trigger"] = "sheet-changed"
@@ -185,12 +176,11 @@ def show_error(request: PageRequest, booking: Reservation, error: str) -> HttpRe
     booking.venue = request.access.venue
     if "undo" in request.POST:
         messages.error(request, error)
-        return redirect(day_url(request, service_date_of(booking.venue, at=booking.starts_at)))
+        return redirect_to_day(request, booking.starts_at)
     return render_form(request, booking, when=DateTimeForm(request.POST), error=error, status=400)
 
 
 def message_of(booking: Reservation, *, is_undone: bool, is_same: bool) -> str:
-    """Return the message about the move."""
     tables = f" at {', '.join(booking.tables)}" if booking.tables else ", without a table"
     where = f"{booking.time:%H:%M} on {booking.date:%A %d %B}{tables}"
     if is_same:
@@ -199,6 +189,4 @@ def message_of(booking: Reservation, *, is_undone: bool, is_same: bool) -> str:
 
 
 def pop_undo(request: PageRequest) -> dict[str, Any] | None:
-    """Return the last move once, for the Undo button."""
-    undo: dict[str, Any] | None = request.session.pop(MOVED, None) if MOVED in request.session else None
-    return undo
+    return request.session.pop(MOVED) if MOVED in request.session else None

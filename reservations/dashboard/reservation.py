@@ -1,10 +1,11 @@
-"""The page of a reservation: details, status steps, history and editing."""
+"""The page of a reservation: details, status steps, history and editing; new reservations by staff, and walk-ins."""
 
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -15,33 +16,45 @@ from accounts.models import Event
 from accounts.tenancy.permissions import Right
 from framework.errors import ApiError
 from reservations.booking import commands, waitlist
-from reservations.booking.service_day import service_date_of
-from reservations.dashboard.url_params import get_reservation, redirect_back, reservation_url, run_with_message
-from reservations.forms.reservation import StaffReservationForm
+from reservations.booking.service_day import ServiceDay, service_date_of
+from reservations.dashboard.url_params import (
+    get_reservation,
+    list_table_names,
+    parse_day,
+    redirect_back,
+    redirect_to_day,
+    run_with_message,
+)
+from reservations.forms.reservation import NewStaffReservationForm, StaffReservationForm
 from reservations.mail.templates import format_moment
-from reservations.models import Reservation, Table
+from reservations.models import Reservation
 from reservations.service import check_in
 from reservations.service.display_status import BADGES, Stage, next_steps, stage_of
 
 Arrival, Status = Reservation.Arrival, Reservation.Status
 # The newest lines of the history and of the emails.
 MAX_LINES = 50
+MAX_PARTY_SIZE = 500
 EVENT_LABELS = {
     "reservation.created": "Booked",
     "reservation.updated": "Changed",
     "reservation.confirmed": "Confirmed",
     "reservation.cancelled": "Cancelled",
 }
-DONE = {
-    "arrived": "{name} has arrived.",
-    "seated": "{name} is seated.",
-    "finished": "{name} has left. The table is free.",
-    "no-show": "{name} is marked as no-show. The table is free.",
-    "confirm": "The reservation of {name} was confirmed.",
-    "cancel": "The reservation of {name} was cancelled.",
-    "offer": "A table was offered to {name}.",
-    "accept": "The reservation of {name} was confirmed.",
-    "decline": "{name} was removed from the waiting list.",
+# By the name in the URL: the command, and the message after it.
+COMMANDS: dict[str, tuple[Callable[..., Any], str]] = {
+    "arrived": (partial(check_in.record_arrival, arrival=Arrival.ARRIVED), "{} has arrived."),
+    "seated": (partial(check_in.record_arrival, arrival=Arrival.SEATED), "{} is seated."),
+    "finished": (partial(check_in.record_arrival, arrival=Arrival.FINISHED), "{} has left. The table is free."),
+    "no-show": (
+        partial(check_in.record_arrival, arrival=Arrival.NO_SHOW),
+        "{} is marked as no-show. The table is free.",
+    ),
+    "confirm": (partial(commands.set_status, status=Status.CONFIRMED), "The reservation of {} was confirmed."),
+    "cancel": (partial(commands.set_status, status=Status.CANCELLED), "The reservation of {} was cancelled."),
+    "offer": (waitlist.offer_table, "A table was offered to {}."),
+    "accept": (waitlist.accept_offer, "The reservation of {} was confirmed."),
+    "decline": (waitlist.decline_offer, "{} was removed from the waiting list."),
 }
 
 
@@ -63,74 +76,44 @@ def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> 
         "badge": BADGES[stage],
         "stage": stage,
         "steps": next_steps(booking, now=now),
-        "held_until": {Stage.OFFERED: waitlist.offer_expires_at(booking), Stage.UNCONFIRMED: booking.confirm_by}.get(
-            stage
-        ),
-        "events": list_events(booking),
-        "mails": list(booking.guest_mails.order_by("-created_at", "-id")[:MAX_LINES]),
+        "held_until": waitlist.offer_expires_at(booking) if stage == Stage.OFFERED else booking.confirm_by,
+        "events": [
+            {
+                "at": event.created_at,
+                "label": EVENT_LABELS.get(event.type, event.type),
+                "actor": event.actor.removeprefix("staff:").replace("key:", "API key "),
+            }
+            for event in Event.objects.filter(subject=booking.pk).order_by("-created_at", "-id")[:MAX_LINES]
+        ],
+        "mails": booking.guest_mails.order_by("-created_at", "-id")[:MAX_LINES],
         "work_day": service_date_of(booking.venue, at=booking.starts_at),
         "may_change": booking.status != Status.CANCELLED,
         "sees_guests": request.access.may(Right.GUESTS) and booking.erased_at is None,
     }
 
 
-def list_events(booking: Reservation) -> list[dict[str, Any]]:
-    """Return the history with actors, newest first. One query."""
-    events = list(Event.objects.filter(subject=booking.pk).order_by("-created_at", "-id")[:MAX_LINES])
-    return [
-        {
-            "at": event.created_at,
-            "label": EVENT_LABELS.get(event.type, event.type),
-            "actor": event.actor.removeprefix("staff:").replace("key:", "API key "),
-        }
-        for event in events
-    ]
-
-
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
     """Run a status step (POST); show the confirmation page of a destructive one (GET)."""
     booking = get_reservation(request, reservation)
-    command = COMMANDS.get(name)
-    if command is None:
+    if name not in COMMANDS:
         raise Http404
     if request.method != "POST":
         context = {"reservation": booking, "name": name, "back": request.GET.get("back", "")}
         return render(request, "reservations/confirm_action.html", context)
-    now, actor = timezone.now(), request.access.actor
-    done = DONE[name].format(name=booking.customer_name)
-    if run_with_message(request, lambda: command(booking, now=now, actor=actor), done) and name == "offer":
-        add_offer_message(request, booking)
+    command, done = COMMANDS[name]
+    run = partial(command, booking, now=timezone.now(), actor=request.access.actor)
+    if run_with_message(request, run, done.format(booking.customer_name)) and name == "offer":
+        until = format_moment(booking.offered_until or booking.starts_at, booking.venue.timezone)
+        notice = "We email the guest." if waitlist.can_mail_offers(booking) else "Call the guest: no email is sent."
+        messages.info(request, f"{', '.join(booking.tables)} is held until {until}. {notice}")
     return redirect_back(request, booking)
-
-
-def add_offer_message(request: PageRequest, booking: Reservation) -> None:
-    """Add a message: how long the table is held, and whether the guest gets an email."""
-    until = format_moment(booking.offered_until or booking.starts_at, booking.venue.timezone)
-    notice = "We email the guest." if waitlist.can_mail_offers(booking) else "Call the guest: no email is sent."
-    messages.info(request, f"{', '.join(booking.tables)} is held until {until}. {notice}")
-
-
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "arrived": partial(check_in.record_arrival, arrival=Arrival.ARRIVED),
-    "seated": partial(check_in.record_arrival, arrival=Arrival.SEATED),
-    "finished": partial(check_in.record_arrival, arrival=Arrival.FINISHED),
-    "no-show": partial(check_in.record_arrival, arrival=Arrival.NO_SHOW),
-    "confirm": partial(commands.set_status, status=Status.CONFIRMED),
-    "cancel": partial(commands.set_status, status=Status.CANCELLED),
-    "offer": waitlist.offer_table,
-    "accept": waitlist.accept_offer,
-    "decline": waitlist.decline_offer,
-}
 
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Edit guest, time, party size and tables."""
     booking = get_reservation(request, reservation)
-    names = list(
-        Table.objects.filter(venue=booking.venue_id, is_active=True).order_by("name").values_list("name", flat=True)
-    )
+    names = list_table_names(booking.venue)
     form = StaffReservationForm(request.POST or None, instance=booking, tables=names)
     if request.method == "POST" and form.is_valid():
         # The form has changed its own instance; the command needs the stored row.
@@ -141,6 +124,64 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
             form.add_domain_error(refusal)
         else:
             messages.success(request, f"The reservation of {fresh.customer_name} was changed.")
-            return redirect(reservation_url(request, fresh))
+            return redirect("reservation", venue=fresh.venue.public_id, reservation=reservation)
     context = {"form": form, "reservation": get_reservation(request, reservation)}
     return render(request, "reservations/reservation_edit.html", context, status=400 if form.errors else 200)
+
+
+@page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
+def new(request: PageRequest) -> HttpResponse:
+    """Create a reservation: at any time, at the selected tables or the best free one."""
+    venue, now = request.access.venue, timezone.now()
+    names = list_table_names(venue)
+    day = parse_day(request.GET.get("day")) or service_date_of(venue, at=now)
+    reservation = Reservation(venue=venue)
+    form = NewStaffReservationForm(
+        request.POST or None, instance=reservation, tables=names, initial={"date": day, "is_confirmed": True}
+    )
+    if request.method == "POST" and form.is_valid():
+        status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
+        try:
+            commands.create_by_staff(reservation, status=status, now=now, actor=request.access.actor)
+        except ApiError as refusal:
+            form.add_domain_error(refusal)
+        else:
+            add_created_message(request, reservation, has_tables=bool(names))
+            return redirect("reservation", venue=venue.public_id, reservation=reservation.public_id)
+    context = {"form": form, "day": day, "slots": ServiceDay.load(venue, day).slots}
+    return render(request, "reservations/reservation_new.html", context, status=400 if form.errors else 200)
+
+
+def add_created_message(request: PageRequest, reservation: Reservation, *, has_tables: bool) -> None:
+    what = f"The reservation of {reservation.customer_name} was"
+    if reservation.status == Status.PENDING:
+        messages.success(request, f"{what} created and awaits your approval.")
+    elif reservation.tables or not has_tables:
+        where = f" at {', '.join(reservation.tables)}" if reservation.tables else ""
+        messages.success(request, f"{what} confirmed{where}.")
+    else:
+        messages.warning(request, f"{what} confirmed, but no table is free: choose one.")
+
+
+class WalkInForm(forms.Form):
+    party_size = forms.IntegerField(label="Guests", min_value=1, max_value=MAX_PARTY_SIZE)
+
+
+@page(Right.RESERVATIONS, section="day", methods=("POST",))
+def walk_in(request: PageRequest) -> HttpResponse:
+    """Seat a walk-in party now at the best free table."""
+    venue, now = request.access.venue, timezone.now()
+    form = WalkInForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, f"Enter the number of guests, 1 to {MAX_PARTY_SIZE}.")
+    else:
+        try:
+            party_size = form.cleaned_data["party_size"]
+            reservation = commands.seat_walk_in(venue, party_size=party_size, now=now, actor=request.access.actor)
+        except ApiError as refusal:
+            messages.error(request, refusal.message)
+        else:
+            where = f" at {', '.join(reservation.tables)}" if reservation.tables else ""
+            until = format_moment(reservation.ends_at, venue.timezone)
+            messages.success(request, f"A party of {reservation.party_size} is seated{where}, until {until}.")
+    return redirect_to_day(request, now)

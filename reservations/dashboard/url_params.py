@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,14 +10,15 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from accounts.dashboard.decorators import PageRequest
+from accounts.models import Venue
 from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.service_day import service_date_of
-from reservations.models import Reservation
+from reservations.models import Reservation, Table
 from reservations.models.reservations import PREFIX
 
 # The pages show no days outside this range: the first and the last day of the calendar have no adjacent day.
-FIRST_YEAR, LAST_YEAR = 1970, 2200
+FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2200, 12, 31)
 
 
 def parse_day(text: str | None) -> date | None:
@@ -28,7 +29,7 @@ def parse_day(text: str | None) -> date | None:
         day = date.fromisoformat(text) if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) else None
     except ValueError:
         day = None
-    if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
+    if day is None or not FIRST_DAY <= day <= LAST_DAY:
         raise Http404("There is no such day.")
     return day
 
@@ -43,28 +44,25 @@ def get_reservation(request: PageRequest, public_id: str) -> Reservation:
     return reservation
 
 
-def day_url(request: PageRequest, day: date) -> str:
-    """Return the URL of a day."""
-    return f"{reverse('reservation-day', kwargs={'venue': request.access.venue.public_id})}?day={day}"
+def list_table_names(venue: Venue) -> list[str]:
+    """Return the names of the active tables in order. One query."""
+    return list(Table.objects.filter(venue=venue, is_active=True).order_by("name").values_list("name", flat=True))
 
 
-def reservation_url(request: PageRequest, reservation: Reservation) -> str:
-    """Return the URL of a reservation."""
-    return reverse(
-        "reservation",
-        kwargs={"venue": request.access.venue.public_id, "reservation": reservation.public_id},
-    )
+def redirect_to_day(request: PageRequest, at: datetime) -> HttpResponse:
+    venue = request.access.venue
+    day = service_date_of(venue, at=at)
+    return redirect(f"{reverse('reservation-day', kwargs={'venue': venue.public_id})}?day={day}")
 
 
 def redirect_back(request: PageRequest, reservation: Reservation) -> HttpResponse:
     """Redirect to the page of the form: the day, the waiting list, or the reservation."""
-    place = request.POST.get("back")
+    venue, place = request.access.venue.public_id, request.POST.get("back")
     if place == "day":
-        day = service_date_of(request.access.venue, at=reservation.starts_at)
-        return redirect(day_url(request, day))
+        return redirect_to_day(request, reservation.starts_at)
     if place == "waiting":
-        return redirect("waitlist", venue=request.access.venue.public_id)
-    return redirect(reservation_url(request, reservation))
+        return redirect("waitlist", venue=venue)
+    return redirect("reservation", venue=venue, reservation=reservation.public_id)
 
 
 def run_with_message(request: HttpRequest, command: Callable[[], object], done: str) -> bool:

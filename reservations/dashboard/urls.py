@@ -2,16 +2,16 @@
 
 from django.urls import path
 
-from reservations.dashboard import day, guests, new_reservation, overview_tile, reschedule, reservation, waitlist
-from reservations.dashboard.setup import hours, tables, views
+from reservations.dashboard import day, guests, reschedule, reservation
+from reservations.dashboard.setup import hours, views
 
 urlpatterns = [
     path("<slug:venue>/reservations", day.day, name="reservation-day"),
     path("<slug:venue>/reservations/live", day.live, name="reservation-live"),
-    path("<slug:venue>/reservations/today", overview_tile.covers_today, name="covers-today"),
-    path("<slug:venue>/reservations/new", new_reservation.new, name="reservation-new"),
-    path("<slug:venue>/reservations/walk-in", new_reservation.walk_in, name="walk-in"),
-    path("<slug:venue>/reservations/waiting", waitlist.waitlist, name="waitlist"),
+    path("<slug:venue>/reservations/today", day.show_tile, name="covers-today"),
+    path("<slug:venue>/reservations/new", reservation.new, name="reservation-new"),
+    path("<slug:venue>/reservations/walk-in", reservation.walk_in, name="walk-in"),
+    path("<slug:venue>/reservations/waiting", day.waitlist, name="waitlist"),
     path("<slug:venue>/reservations/<slug:reservation>", reservation.reservation, name="reservation"),
     path("<slug:venue>/reservations/<slug:reservation>/edit", reservation.edit, name="reservation-edit"),
     path("<slug:venue>/reservations/<slug:reservation>/move", reschedule.move, name="reservation-move"),
@@ -22,17 +22,13 @@ urlpatterns = [
     path("<slug:venue>/guests/<slug:reservation>/split", guests.split, name="guest-split"),
     path("<slug:venue>/guests/<slug:reservation>/erase", guests.erase, name="guest-erase"),
     path("<slug:venue>/guests/<slug:reservation>/download", guests.download, name="guest-download"),
-    path("<slug:venue>/settings/tables", tables.tables, name="setup-tables"),
+    path("<slug:venue>/settings/tables", views.tables, name="setup-tables"),
     path("<slug:venue>/settings/hours", hours.hours, name="setup-hours"),
 ]
 for kind in views.KINDS:
+    folder = f"<slug:venue>/settings/{kind}"
     urlpatterns += [
-        path(f"<slug:venue>/settings/{kind}/new", views.edit, {"kind": kind}, name=f"setup-new-{kind}"),
-        path(f"<slug:venue>/settings/{kind}/<uuid:key>", views.edit, {"kind": kind}, name=f"setup-edit-{kind}"),
-        path(
-            f"<slug:venue>/settings/{kind}/<uuid:key>/remove",
-            views.remove,
-            {"kind": kind},
-            name=f"setup-remove-{kind}",
-        ),
+        path(f"{folder}/new", views.edit, {"kind": kind}, name=f"setup-new-{kind}"),
+        path(f"{folder}/<uuid:key>", views.edit, {"kind": kind}, name=f"setup-edit-{kind}"),
+        path(f"{folder}/<uuid:key>/remove", views.remove, {"kind": kind}, name=f"setup-remove-{kind}"),
     ]

@@ -33,6 +33,10 @@ class GuestFieldsMixin:
         number = self.cleaned_data["customer_phone"]
         return validate_with(PhoneField(), number) if number else None
 
+    def clean_special_requests(self) -> str:
+        text = self.cleaned_data["special_requests"].replace("\r\n", "\n")
+        return validate_with(TextField(max_length=2000, allow_blank=True, lines=True), text)
+
 
 class ReservationForm(GuestFieldsMixin, DomainErrorForm, ChangedFieldsForm):
     """A reservation entered by staff, validated like in the API."""
@@ -48,10 +52,6 @@ class ReservationForm(GuestFieldsMixin, DomainErrorForm, ChangedFieldsForm):
     def clean_time(self) -> time:
         at: time = self.cleaned_data["time"]
         return at.replace(second=0, microsecond=0)
-
-    def clean_special_requests(self) -> str:
-        text: str = self.cleaned_data["special_requests"]
-        return text.replace("\r\n", "\n")
 
     def clean(self) -> dict[str, Any]:
         values = super().clean()
@@ -77,8 +77,6 @@ class ReservationForm(GuestFieldsMixin, DomainErrorForm, ChangedFieldsForm):
 
 
 class NewReservationForm(ReservationForm):
-    """A new reservation entered in the back office."""
-
     is_confirmed = forms.BooleanField(
         required=False,
         label="Confirmed",
@@ -129,8 +127,6 @@ class StaffReservationForm(ReservationForm):
 
 
 class NewStaffReservationForm(StaffReservationForm):
-    """A new reservation entered on the dashboard."""
-
     tables_help = "If none is selected, the best free table is assigned."
     is_confirmed = forms.BooleanField(
         required=False,

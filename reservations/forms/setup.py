@@ -84,8 +84,6 @@ class VenueForm(ValidatesUniqueness, forms.ModelForm[Any]):
 
 
 class VenueTableForm(VenueForm, TableForm, ConflictCheckForm):
-    """A table, on the dashboard."""
-
     class Meta:
         model = Table
         error_messages = DUPLICATE_NAME
@@ -95,8 +93,6 @@ class VenueTableForm(VenueForm, TableForm, ConflictCheckForm):
 
 
 class VenueAreaForm(VenueForm, ConflictCheckForm):
-    """An area, on the dashboard."""
-
     class Meta:
         model = Area
         error_messages = DUPLICATE_NAME
@@ -125,8 +121,6 @@ DAY = forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
 
 
 class VenuePeriodForm(VenueForm, ServicePeriodForm, ConflictCheckForm):
-    """A service period, on the dashboard."""
-
     class Meta:
         model = ServicePeriod
         fields = [
@@ -146,8 +140,6 @@ class VenuePeriodForm(VenueForm, ServicePeriodForm, ConflictCheckForm):
 
 
 class VenueClosureForm(VenueForm, ConflictCheckForm):
-    """Closed days, on the dashboard."""
-
     class Meta:
         model = Closure
         fields = ["first_date", "last_date", "reason"]
@@ -156,8 +148,6 @@ class VenueClosureForm(VenueForm, ConflictCheckForm):
 
 
 class TableRangeForm(forms.Form):
-    """Several tables of one size."""
-
     names = forms.CharField(max_length=300, label="Tables", help_text="T1-T12, or T1, T2, E1-E4")
     seats_min = forms.IntegerField(label="Smallest party", min_value=1, max_value=500, initial=1)
     seats_max = forms.IntegerField(label="Largest party", min_value=1, max_value=500, initial=2)

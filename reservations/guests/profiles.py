@@ -17,12 +17,17 @@ from django.db.models.lookups import In
 from accounts.models import Venue
 from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest
+from framework.signed_tokens import KeyedHash
 from reservations.models import GuestContact, GuestProfile, Reservation
 
 # Of one guest: limits the matching if a hotel gives one number for all its guests.
 MAX_CONTACTS = 50
 MAX_MATCHING_ROUNDS = 8
 MAX_TAGS = 20
+# Upcoming bookings of one contact.
+MAX_UPCOMING = 3
+# Hashes of this purpose are stored, so it keeps its first name.
+CONTACT_HASH = KeyedHash("catalogue.offers.contact")
 # By venue: serializes changes of profiles and contacts.
 GUESTS_LOCK = AdvisoryLock("guests of a venue")
 IS_NO_SHOW = Q(arrival=Reservation.Arrival.NO_SHOW)
@@ -33,10 +38,8 @@ class AlreadyMerged(InvalidRequest):
     """The two are the same guest."""
 
 
-class SharedContact(ApiError):
+class SharedContact(InvalidRequest):
     """The guests share an email address or a phone number, so they cannot be separated."""
-
-    code = ErrorCode.INVALID_REQUEST
 
 
 class NoteChanged(ApiError):
@@ -67,7 +70,7 @@ class Guest:
 
     @property
     def reservations(self) -> QuerySet[Reservation]:
-        return Reservation.objects.of(self.venue).filter(filter_contacts(self.contacts))
+        return Reservation.objects.filter(filter_contacts(self.contacts), venue=self.venue)
 
     def statistics(self, *, now: datetime) -> dict[str, Any]:
         """Count visits (confirmed, started and not a no-show), their covers, no-shows and cancellations. One query."""
@@ -85,6 +88,16 @@ class Guest:
 def normalize_contacts(customer_email: str | None, customer_phone: str | None) -> set[str]:
     """Return the contacts that identify a guest: the lower-case email address and the number."""
     return {contact for contact in ((customer_email or "").lower(), customer_phone) if contact}
+
+
+def hash_contact(*, customer_email: str | None, customer_phone: str | None) -> str:
+    """Return a keyed hash of the email address, or else of the number; a suffix like `+news` is ignored."""
+    if customer_email:
+        name, _, domain = customer_email.casefold().rpartition("@")
+        contact = f"{name.partition('+')[0] or name}@{domain}"
+    else:
+        contact = customer_phone or ""
+    return CONTACT_HASH.hexdigest(contact)
 
 
 def filter_contacts(contacts: Collection[str]) -> Q:
@@ -110,7 +123,7 @@ def find_guest(venue: Venue, contacts: Iterable[str]) -> Guest:
         before = len(known)
         profiles = list_profiles(venue, known)
         known |= set(GuestContact.objects.filter(profile__in=profiles).values_list("address", flat=True))
-        rows = Reservation.objects.of(venue).filter(filter_contacts(known)).order_by()
+        rows = Reservation.objects.filter(filter_contacts(known), venue=venue).order_by()
         pairs = rows.values_list(Lower("customer_email"), "customer_phone").distinct()[: 2 * MAX_CONTACTS]
         for email, phone in pairs:
             known |= normalize_contacts(email, phone)

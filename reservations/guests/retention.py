@@ -13,53 +13,25 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Max
 
-from accounts.models import Venue
+from framework.db.sql_files import read_sql
 from reservations.guests.erasure import erase_reservations
 from reservations.guests.profiles import GUESTS_LOCK, Guest, find_guest, normalize_contacts
 from reservations.models import Reservation
 
-ACTOR = "system"
 BATCH_SIZE = 200
 # Well below the time limit of a task; the next run continues.
 MAX_RUN_S = 60.0
-# Reservations before the cutoff whose guest has no later one with the same email address or number.
-EXPIRED = """
-SELECT expired.ends_at, expired.id, retention.cutoff
-FROM accounts_venue AS venue
-CROSS JOIN LATERAL (
-    SELECT %(now)s - make_interval(days => least(venue.forgets_guests_after_days, nullif(%(max_days)s, 0))) AS cutoff
-) AS retention
-JOIN reservations_reservation AS expired ON expired.venue_id = venue.id AND expired.starts_at < retention.cutoff
-WHERE expired.erased_at IS NULL AND expired.ends_at < retention.cutoff AND expired.created_at < retention.cutoff
-    AND (expired.ends_at, expired.id) > (%(ends_at)s, %(id)s)
-    AND NOT EXISTS (
-        SELECT FROM reservations_reservation AS later
-        WHERE later.venue_id = expired.venue_id
-            AND (later.ends_at >= retention.cutoff OR later.created_at >= retention.cutoff)
-            AND (
-                lower(later.customer_email) = lower(expired.customer_email)
-                OR later.customer_phone = expired.customer_phone
-            )
-    )
-ORDER BY expired.ends_at, expired.id
-LIMIT %(batch)s
-"""
-
-
-def retention_days(venue: Venue) -> int | None:
-    """Return how many days the venue keeps its guests; None without a limit."""
-    limits = [days for days in (venue.forgets_guests_after_days, settings.GUEST_RETENTION_DAYS) if days]
-    return min(limits, default=None)
+EXPIRED = read_sql("reservations", "expired_guests")
 
 
 def erasure_due_at(guest: Guest) -> datetime | None:
     """Return when the guest will be erased without new activity; None for never. One query."""
-    days = retention_days(guest.venue)
-    if days is None:
+    limits = [days for days in (guest.venue.forgets_guests_after_days, settings.GUEST_RETENTION_DAYS) if days]
+    if not limits:
         return None
     last = guest.reservations.order_by().aggregate(ends_at=Max("ends_at"), created_at=Max("created_at"))
     moments: list[datetime | None] = [*last.values(), *(profile.updated_at for profile in guest.profiles)]
-    return max(moment for moment in moments if moment) + timedelta(days=days)
+    return max(moment for moment in moments if moment) + timedelta(days=min(limits))
 
 
 def erase_expired_guests(*, now: datetime) -> int:
@@ -100,5 +72,5 @@ def erase_if_expired(key: UUID, *, cutoff: datetime, now: datetime) -> int:
         if any(moment >= cutoff for moment in activity):
             return 0
         if rows:
-            erase_reservations(rows, guest=guest, now=now, actor=ACTOR)
+            erase_reservations(rows, guest=guest, now=now, actor="system")
     return len(rows)

@@ -10,8 +10,10 @@ from uuid import UUID
 from django.db import connection
 
 from accounts.models import Venue
+from framework.db.sql_files import read_sql
 from framework.public_ids import encode
 from reservations.guests.profiles import normalize_contacts
+from reservations.models import Reservation
 from reservations.models.reservations import PREFIX
 
 # Newest matching reservations that are read, and guests that are returned.
@@ -20,28 +22,7 @@ MAX_GUESTS = 50
 MIN_QUERY_LENGTH = 2
 # Reservations before and after now whose guests are listed without a query.
 RECENT, UPCOMING = 150, 50
-COLUMNS = "id, customer_name, customer_email, customer_phone, starts_at, status, arrival"
-# The expression of the index reservation_by_guest_trigram, as Django writes its Concat.
-SEARCH_TEXT = r"""upper(coalesce(customer_name, '')::text || coalesce(E'\n'::text || coalesce(
-    coalesce(customer_email, '')::text || coalesce(E'\n'::text || coalesce(customer_phone, '')::text, ''), ''), ''))"""
-# MATERIALIZED: otherwise the planner reads the venue's reservations in order of time instead of the trigram index.
-SEARCH = f"""
-    WITH hits AS MATERIALIZED (
-        SELECT {COLUMNS} FROM reservations_reservation
-        WHERE venue_id = %(venue)s AND erased_at IS NULL
-          AND {SEARCH_TEXT} LIKE %(pattern)s
-    )
-    SELECT * FROM hits ORDER BY starts_at DESC, id DESC LIMIT {MAX_HITS}
-"""  # noqa: S608  # of constants alone
-LIST_RECENT = f"""
-    (SELECT {COLUMNS} FROM reservations_reservation
-     WHERE venue_id = %(venue)s AND erased_at IS NULL AND starts_at <= %(now)s
-     ORDER BY starts_at DESC LIMIT {RECENT})
-    UNION ALL
-    (SELECT {COLUMNS} FROM reservations_reservation
-     WHERE venue_id = %(venue)s AND erased_at IS NULL AND starts_at > %(now)s
-     ORDER BY starts_at LIMIT {UPCOMING})
-"""  # noqa: S608  # of constants alone
+COLUMNS = ("id", "customer_name", "customer_email", "customer_phone", "starts_at", "status", "arrival")
 
 
 @dataclass(slots=True)
@@ -87,13 +68,18 @@ class GuestHit:
 
 def search(venue: Venue, text: str, *, now: datetime) -> list[GuestHit]:
     """Return guests whose name, email address or number contains the text, latest reservation first. One query."""
-    return group_by_guest(fetch_rows(SEARCH, venue=venue.pk, pattern=like_pattern(text)), now=now)
+    with connection.cursor() as cursor:
+        values: dict[str, Any] = {"venue": venue.pk, "pattern": like_pattern(text), "limit": MAX_HITS}
+        cursor.execute(read_sql("reservations", "search_guests"), values)
+        return group_by_guest(cursor.fetchall(), now=now)
 
 
 def list_recent(venue: Venue, *, now: datetime) -> list[GuestHit]:
     """Return the guests of recent and upcoming reservations. One query."""
-    rows = fetch_rows(LIST_RECENT, venue=venue.pk, now=now)
-    return group_by_guest(sorted(rows, key=lambda row: row[4], reverse=True), now=now)
+    rows = Reservation.objects.filter(venue=venue, erased_at=None).values_list(*COLUMNS)
+    upcoming = rows.filter(starts_at__gt=now).order_by("starts_at")[:UPCOMING]
+    recent = rows.filter(starts_at__lte=now).order_by("-starts_at")[:RECENT]
+    return group_by_guest(recent.union(upcoming, all=True).order_by("-starts_at"), now=now)
 
 
 def like_pattern(text: str) -> str:
@@ -102,14 +88,6 @@ def like_pattern(text: str) -> str:
     if re.fullmatch(r"[+0-9 ()./-]+", query):
         query = re.sub(r"^00", "+", re.sub(r"[^+0-9]", "", query))
     return "%" + re.sub(r"([\\%_])", r"\\\1", query.upper()) + "%"
-
-
-def fetch_rows(statement: str, **params: Any) -> list[tuple[Any, ...]]:
-    """Run the statement and return its rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, params)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-    return rows
 
 
 def group_by_guest(rows: Iterable[tuple[Any, ...]], *, now: datetime) -> list[GuestHit]:

@@ -1,4 +1,4 @@
-"""Sends the queued mail to guests: claims what is due, and sends it outside of any transaction.
+"""Queues reminders, and sends the queued mail to guests: claims what is due, and sends it outside of transactions.
 
 At-least-once: a worker that crashes after sending and before storing the result sends the mail twice, with the same
 Message-ID.
@@ -12,12 +12,13 @@ from typing import Any
 
 from django.core import mail as django_mail
 from django.core.mail.backends.base import BaseEmailBackend
-from django.db import connection
+from django.db import connection, transaction
 
+from framework.db.sql_files import read_sql
 from reservations.booking import waitlist
 from reservations.mail import templates
 from reservations.models import GuestMail, Reservation
-from reservations.notifications import can_email
+from reservations.notifications import can_email, enqueue_guest_mail
 
 logger = logging.getLogger("tablewire.worker")
 
@@ -25,29 +26,11 @@ Kind, State, Status = GuestMail.Kind, GuestMail.State, Reservation.Status
 # Longer than a task may run (CELERY_TASK_TIME_LIMIT).
 LEASE = timedelta(seconds=150)
 # After each failed attempt. After the last attempt, nearly a day later, the mail has failed.
-RETRY_DELAYS = (
-    timedelta(minutes=1),
-    timedelta(minutes=5),
-    timedelta(minutes=15),
-    timedelta(hours=1),
-    timedelta(hours=3),
-    timedelta(hours=6),
-    timedelta(hours=12),
-)
+RETRY_DELAYS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 360, 720))
 MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
 CONSOLE_BACKEND = "django.core.mail.backends.console.EmailBackend"
 # Mails per task.
 BATCH_SIZE = 20
-# The number of attempts is the fencing token: a worker whose lease has expired stores no result.
-CLAIM = """
-    UPDATE reservations_guestmail SET leased_until = %(until)s, attempts = attempts + 1
-    WHERE id = (
-        SELECT id FROM reservations_guestmail
-        WHERE state = 'pending' AND next_attempt_at <= %(now)s AND (leased_until IS NULL OR leased_until <= %(now)s)
-        ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED
-    )
-    RETURNING id
-"""
 
 
 def send_due(*, now: datetime, limit: int = BATCH_SIZE) -> bool:
@@ -73,7 +56,7 @@ def send_due(*, now: datetime, limit: int = BATCH_SIZE) -> bool:
 def claim(*, now: datetime) -> GuestMail | None:
     """Lease the mail that has been due longest, with its reservation and venue; None if nothing is due."""
     with connection.cursor() as cursor:
-        cursor.execute(CLAIM, {"now": now, "until": now + LEASE})
+        cursor.execute(read_sql("reservations", "claim_guest_mail"), {"now": now, "until": now + LEASE})
         row = cursor.fetchone()
     return GuestMail.objects.select_related("reservation__venue").get(pk=row[0]) if row else None
 
@@ -146,7 +129,6 @@ def is_permanent(error: OSError) -> bool:
 
 
 def describe_error(error: Exception) -> str:
-    """Return the error in one line of at most 300 characters."""
     text = str(error)
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         text = " ".join(f"{code} {reply!r}" for code, reply in error.recipients.values())
@@ -166,3 +148,13 @@ def close(backend: BaseEmailBackend) -> None:
     """Close the connection, whatever state it is in."""
     with suppress(OSError):
         backend.close()
+
+
+def queue_reminders(*, now: datetime) -> int:
+    """Queue the reminders due within a day, enqueue the mail task; return how many. One statement for all venues."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(read_sql("reservations", "queue_reminders"), {"now": now})
+        count: int = cursor.rowcount
+        if count:
+            transaction.on_commit(enqueue_guest_mail)
+    return count

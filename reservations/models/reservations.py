@@ -2,7 +2,6 @@
 
 import secrets
 from datetime import datetime
-from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
@@ -49,13 +48,6 @@ class InvalidTransition(ApiError):
     """The reservation cannot change from its status to the requested one."""
 
     code = ErrorCode.INVALID_TRANSITION
-
-
-class ReservationQuerySet(models.QuerySet["Reservation"]):
-    """Filters of reservations."""
-
-    def of(self, venue: Venue) -> Self:
-        return self.filter(venue=venue)
 
 
 class Reservation(models.Model):
@@ -128,8 +120,6 @@ class Reservation(models.Model):
     erased_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="When the guest's data was erased"
     )
-
-    objects = ReservationQuerySet.as_manager()
 
     class Meta:
         constraints = [

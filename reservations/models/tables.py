@@ -12,8 +12,6 @@ from reservations.models.reservations import Reservation
 
 
 class Area(models.Model):
-    """A part of the venue, such as the terrace."""
-
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="areas", db_index=False)
     name = models.CharField(max_length=100)

@@ -5,9 +5,8 @@ from enum import StrEnum, auto
 
 from django.db import transaction
 
-from framework.errors import ApiError, ErrorCode
 from reservations.booking import commands, table_assignment, waitlist
-from reservations.models import Reservation
+from reservations.models import InvalidTransition, Reservation
 
 Status = Reservation.Status
 
@@ -28,10 +27,8 @@ class GuestStatus(StrEnum):
 CANCELLABLE = set(GuestStatus) - {GuestStatus.PAST, GuestStatus.CANCELLED, GuestStatus.STARTED}
 
 
-class TooLateToCancel(ApiError):
+class TooLateToCancel(InvalidTransition):
     """The reservation has started."""
-
-    code = ErrorCode.INVALID_TRANSITION
 
 
 def guest_status(reservation: Reservation, *, now: datetime) -> GuestStatus:

@@ -1,8 +1,8 @@
 """A guest's pages of the own reservation, opened by a signed link. GET changes nothing: mail clients follow links."""
 
 import logging
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
@@ -33,30 +33,40 @@ HEADERS = {
 GuestView = Callable[[HttpRequest, Reservation], HttpResponse]
 
 
+def respond(
+    request: HttpRequest, view: Callable[[], HttpResponse], *, folder: str, headers: Mapping[str, str]
+) -> HttpResponse:
+    """Call the view of a guest page and add the headers; an invalid link and a database error get a page, too."""
+    try:
+        response = view()
+    except links.InvalidLink:
+        response = render(request, f"reservations/{folder}/not_found.html", status=404)
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("database unavailable: %s", error)
+        response = render(request, f"reservations/{folder}/unavailable.html", status=503)
+        response["Retry-After"] = "2"
+    for name, value in headers.items():
+        response[name] = value
+    return response
+
+
 def guest_page(*methods: str) -> Callable[[GuestView], Callable[..., HttpResponse]]:
     """Call the view with the reservation of the token in the URL, and add the private headers."""
 
     def decorate(view: GuestView) -> Callable[..., HttpResponse]:
         @wraps(view)
         def wrapper(request: HttpRequest, *, token: str) -> HttpResponse:
-            try:
+            def call() -> HttpResponse:
                 reservation = links.find(token)
                 if request.method in methods:
-                    response = view(request, reservation)
-                elif request.method in ("GET", "HEAD"):
-                    response = redirect("guest", token=token)
-                else:
-                    response = render_csrf_failed(request, token, status=405)
-                    response["Allow"] = ", ".join(methods)
-            except links.InvalidLink:
-                response = render(request, "reservations/self_service/link_not_found.html", status=404)
-            except (OperationalError, InterfaceError) as error:
-                logger.warning("database unavailable: %s", error)
-                response = render(request, "reservations/self_service/unavailable.html", status=503)
-                response["Retry-After"] = "2"
-            for name, value in HEADERS.items():
-                response[name] = value
-            return response
+                    return view(request, reservation)
+                if request.method in ("GET", "HEAD"):
+                    return redirect("guest", token=token)
+                response = render_csrf_failed(request, token, status=405)
+                response["Allow"] = ", ".join(methods)
+                return response
+
+            return respond(request, call, folder="self_service", headers=HEADERS)
 
         return wrapper
 
@@ -68,56 +78,19 @@ def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
     match = request.resolver_match
     if match is None or not str(match.url_name).startswith("guest"):
         return csrf_failure(request, reason=reason)
-    response = render_csrf_failed(request, match.kwargs["token"], status=403)
-    for name, value in HEADERS.items():
-        response[name] = value
-    return response
+    call = partial(render_csrf_failed, request, match.kwargs["token"], status=403)
+    return respond(request, call, folder="self_service", headers=HEADERS)
 
 
 def render_csrf_failed(request: HttpRequest, token: str, *, status: int) -> HttpResponse:
-    """Render a page with a link to the reservation."""
     return render(request, "reservations/self_service/csrf_failed.html", {"token": token}, status=status)
 
 
-@guest_page("GET", "HEAD")
-def reservation(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Show the reservation, its status and the possible actions."""
-    return show(request, reservation)
-
-
-@guest_page("GET", "HEAD", "POST")
-def cancel(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Ask for confirmation (GET), then cancel (POST)."""
-    if request.method == "POST":
-        return run_command(request, reservation, permissions.cancel)
-    return show(request, reservation, template="cancel")
-
-
-@guest_page("POST")
-def confirm(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Confirm the booking and the email address."""
-    return run_command(request, reservation, email_confirmation.confirm_email)
-
-
-@guest_page("POST")
-def accept(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Accept the offered table."""
-    return run_command(request, reservation, waitlist.accept_offer, actor="guest")
-
-
-@guest_page("POST")
-def decline(request: HttpRequest, reservation: Reservation) -> HttpResponse:
-    """Decline the offered table."""
-    return run_command(request, reservation, waitlist.decline_offer, actor="guest")
-
-
-def run_command(
-    request: HttpRequest, reservation: Reservation, command: Callable[..., Any], **options: Any
-) -> HttpResponse:
+def run_command(request: HttpRequest, reservation: Reservation, command: Callable[..., Any]) -> HttpResponse:
     """Run the command and redirect to the page, or show the page with its error."""
     token = links.token_of(reservation)
     try:
-        command(reservation, now=timezone.now(), **options)
+        command(reservation, now=timezone.now())
     except ApiError as refusal:
         return show(request, links.find(token), refusal=refusal)
     return redirect("guest", token=token)
@@ -146,3 +119,17 @@ def show(
         template = "reservation"
     status = 409 if refusal else 410 if is_past else 200
     return render(request, f"reservations/self_service/{template}.html", context, status=status)
+
+
+@guest_page("GET", "HEAD", "POST")
+def cancel(request: HttpRequest, reservation: Reservation) -> HttpResponse:
+    """Ask for confirmation (GET), then cancel (POST)."""
+    if request.method == "POST":
+        return run_command(request, reservation, permissions.cancel)
+    return show(request, reservation, template="cancel")
+
+
+reservation = guest_page("GET", "HEAD")(show)
+confirm = guest_page("POST")(partial(run_command, command=email_confirmation.confirm_email))
+accept = guest_page("POST")(partial(run_command, command=partial(waitlist.accept_offer, actor="guest")))
+decline = guest_page("POST")(partial(run_command, command=partial(waitlist.decline_offer, actor="guest")))

@@ -6,9 +6,8 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from accounts.models import EventType
-from framework.errors import ApiError, ErrorCode
 from reservations.booking import table_assignment, waitlist
-from reservations.models import Reservation
+from reservations.models import InvalidTransition, Reservation
 from reservations.notifications import record_change
 
 Arrival, Status = Reservation.Arrival, Reservation.Status
@@ -25,10 +24,8 @@ MAX_EARLY = timedelta(hours=12)
 DEPARTED = {Arrival.FINISHED, Arrival.NO_SHOW}
 
 
-class InvalidArrival(ApiError):
+class InvalidArrival(InvalidTransition):
     """The arrival state cannot follow the current one, or cannot be recorded yet."""
-
-    code = ErrorCode.INVALID_TRANSITION
 
 
 def record_arrival(reservation: Reservation, arrival: Reservation.Arrival, *, actor: str, now: datetime) -> bool:

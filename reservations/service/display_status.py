@@ -8,13 +8,13 @@ from reservations.booking import waitlist
 from reservations.models import Reservation
 from reservations.service.check_in import MAX_EARLY
 
-Arrival, Status, PendingReason = Reservation.Arrival, Reservation.Status, Reservation.PendingReason
+Status, PendingReason = Reservation.Status, Reservation.PendingReason
 # A party that has not arrived so long after its time is late.
 LATE_AFTER = timedelta(minutes=15)
 
 
 class Stage(StrEnum):
-    """The stage of a reservation."""
+    """The stage of a reservation. Of a party that has come or not, it is the arrival."""
 
     REQUESTED = "requested"
     UNCONFIRMED = "unconfirmed"
@@ -51,12 +51,6 @@ BADGES = {
     Stage.NO_SHOW: Badge("No-show", "cross", "bad"),
     Stage.CANCELLED: Badge("Cancelled", "cross", "soft"),
 }
-STAGE_BY_ARRIVAL = {
-    Arrival.ARRIVED: Stage.ARRIVED,
-    Arrival.SEATED: Stage.SEATED,
-    Arrival.FINISHED: Stage.FINISHED,
-    Arrival.NO_SHOW: Stage.NO_SHOW,
-}
 UNDECIDED = {Stage.REQUESTED, Stage.UNCONFIRMED}
 WAITLISTED = {Stage.WAITING, Stage.OFFERED}
 EXPECTED = {Stage.CONFIRMED, Stage.LATE}
@@ -69,7 +63,7 @@ def stage_of(reservation: Reservation, *, now: datetime) -> Stage:
         return Stage.CANCELLED
     if reservation.status == Status.CONFIRMED:
         if reservation.arrival:
-            return STAGE_BY_ARRIVAL[Arrival(reservation.arrival)]
+            return Stage(reservation.arrival)
         return Stage.LATE if reservation.starts_at + LATE_AFTER <= now else Stage.CONFIRMED
     if waitlist.is_waitlisted(reservation):
         return Stage.OFFERED if waitlist.has_offer(reservation, now=now) else Stage.WAITING
@@ -87,10 +81,8 @@ class Step:
 
 ARRIVE, SEAT, FINISH = Step("arrived", "Arrived"), Step("seated", "Seat"), Step("finished", "Finish")
 ARRIVE_AFTER_NO_SHOW = Step("arrived", "Arrived after all")
-NO_SHOW, CANCEL = (
-    Step("no-show", "No-show", needs_confirmation=True),
-    Step("cancel", "Cancel", needs_confirmation=True),
-)
+NO_SHOW = Step("no-show", "No-show", needs_confirmation=True)
+CANCEL = Step("cancel", "Cancel", needs_confirmation=True)
 CONFIRM, OFFER = Step("confirm", "Confirm"), Step("offer", "Offer a table")
 ACCEPT, DECLINE = Step("accept", "Guest accepts"), Step("decline", "Guest declines", needs_confirmation=True)
 STEPS: dict[Stage, tuple[Step, ...]] = {

@@ -4,6 +4,7 @@ import calendar
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -24,8 +25,6 @@ LEFT, TOP, ROW, HOUR = 44, 22, 34, 36
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A service period on one day, as a bar of the chart."""
-
     x: int
     y: int
     width: int
@@ -66,16 +65,8 @@ class Week:
         return cls(blocks, hours, days, width=LEFT + (last - first) * HOUR + 16, height=TOP + 7 * ROW)
 
 
-@dataclass(frozen=True, slots=True)
-class Month:
-    """A calendar month: weeks of (day number, closing reason); None for days of adjacent months."""
-
-    name: str
-    weeks: tuple[tuple[tuple[int, str] | None, ...], ...]
-
-
-def list_months(today: date, closures: Sequence[Closure]) -> Iterator[Month]:
-    """Yield this month and the following ones."""
+def list_months(today: date, closures: Sequence[Closure]) -> Iterator[dict[str, Any]]:
+    """Yield this month and the following ones, with weeks of (day number, closing reason), None in other months."""
 
     def closing_reason(day: date) -> str:
         closure = find_closure(day, closures)
@@ -87,7 +78,7 @@ def list_months(today: date, closures: Sequence[Closure]) -> Iterator[Month]:
             tuple((day.day, closing_reason(day)) if day.month == month else None for day in week)
             for week in calendar.Calendar().monthdatescalendar(year, month)
         )
-        yield Month(f"{calendar.month_name[month]} {year}", weeks)
+        yield {"name": f"{calendar.month_name[month]} {year}", "weeks": weeks}
 
 
 @page(Right.VENUE, section="venue")

@@ -1,80 +1,72 @@
-"""Settings forms for tables, areas, combinations, service periods and closed days."""
+"""Settings: the tables page, and forms for tables, areas, combinations, service periods and closed days."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.db import IntegrityError, transaction
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.tenancy.permissions import Right
+from accounts.onboarding import Step, build_venue_url
+from accounts.tenancy.permissions import Access, Right
 from framework.errors import ApiError
-from reservations.floor import rename_table, tables
+from reservations.floor import tables as floor
 from reservations.forms import setup
-from reservations.models import Area, Closure, Combination, Reservation, ServicePeriod, Table
+from reservations.models import Area, Closure, Combination, Reservation, Table
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of row: its model, its form, and the page that lists it."""
+    """A kind of row: its form, and the page that lists it."""
 
     name: str
     label: str
-    model: Any
     form: Any
-    list_url: str
     tab: str
     about: str = ""
 
+    @property
+    def model(self) -> Any:
+        return self.form.Meta.model
 
-KINDS: Mapping[str, Kind] = {
-    "table": Kind("table", "table", Table, setup.VenueTableForm, "setup-tables", "tables"),
-    "area": Kind("area", "area", Area, setup.VenueAreaForm, "setup-tables", "tables"),
-    "combination": Kind(
-        "combination",
-        "combination",
-        Combination,
-        setup.VenueCombinationForm,
-        "setup-tables",
-        "tables",
-        "Assigned to a party when no single table is large enough and free.",
-    ),
-    "period": Kind(
-        "period",
-        "service period",
-        ServicePeriod,
-        setup.VenuePeriodForm,
-        "setup-hours",
-        "hours",
-        "From the first to the last seating. If the last seating is earlier than the first, it is on the next day.",
-    ),
-    "closure": Kind("closure", "closed days", Closure, setup.VenueClosureForm, "setup-hours", "hours"),
+    @property
+    def list_url(self) -> str:
+        return f"setup-{self.tab}"
+
+
+# A venue has dozens of tables; the page says when it does not list all.
+MAX_SHOWN = 500
+COMBINED = "Assigned to a party when no single table is large enough and free."
+SEATED = "From the first to the last seating. If the last seating is earlier than the first, it is on the next day."
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("table", "table", setup.VenueTableForm, "tables"),
+        Kind("area", "area", setup.VenueAreaForm, "tables"),
+        Kind("combination", "combination", setup.VenueCombinationForm, "tables", COMBINED),
+        Kind("period", "service period", setup.VenuePeriodForm, "hours", SEATED),
+        Kind("closure", "closed days", setup.VenueClosureForm, "hours"),
+    )
 }
 
 
 @page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpResponse:
-    """Add or edit one row."""
     row_kind, venue = KINDS[kind], request.access.venue
     row = get_object_or_404(row_kind.model, venue=venue, pk=key) if key else None
     form = row_kind.form(request.POST if request.method == "POST" else None, instance=row, venue=venue)
     if form.is_valid() and stored(form, request):
         messages.success(request, " ".join([f"Saved: {form.instance}.", *closure_notes(form.instance)]))
         return redirect(row_kind.list_url, venue=venue.public_id)
-    status = 400 if request.method == "POST" else 200
     # The stored name: the form has changed its own instance. The venue was checked above.
     saved_name = str(row_kind.model.objects.get(pk=key)) if row else ""  # nosemgrep: rows-are-found-by-their-owner
-    return render(
-        request,
-        "reservations/setup_form.html",
-        {"form": form, "kind": row_kind, "row": row, "saved_name": saved_name},
-        status=status,
-    )
+    context = {"form": form, "kind": row_kind, "row": row, "saved_name": saved_name}
+    return render(request, "reservations/setup_form.html", context, status=400 if form.is_bound else 200)
 
 
 def stored(form: Any, request: PageRequest) -> bool:
@@ -83,7 +75,7 @@ def stored(form: Any, request: PageRequest) -> bool:
     try:
         with transaction.atomic():
             if isinstance(row, Table) and not row._state.adding and "name" in form.changed_data:
-                rename_table.rename(row, now=timezone.now(), actor=request.access.actor)
+                floor.rename(row, now=timezone.now(), actor=request.access.actor)
             else:
                 form.save()
     except IntegrityError:
@@ -118,9 +110,50 @@ def remove(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
         return render(request, "reservations/setup_remove.html", {"row": row, "kind": row_kind})
     name = str(row)
     try:
-        tables.delete_row(row)
+        floor.delete_row(row)
     except ApiError as refusal:
         messages.error(request, refusal.message)
         return redirect("setup-edit-" + kind, venue=venue.public_id, key=key)
     messages.success(request, f"Deleted: {name}.")
     return redirect(row_kind.list_url, venue=venue.public_id)
+
+
+@page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
+def tables(request: PageRequest) -> HttpResponse:
+    """List tables, areas and combinations; a POST adds several tables. Five queries besides those of the layout."""
+    venue = request.access.venue
+    form = setup.TableRangeForm(request.POST if request.method == "POST" else None, venue=venue)
+    if form.is_valid():
+        try:
+            number = floor.add_tables(venue, **form.cleaned_data)
+        except ApiError as refusal:
+            form.add_error(refusal.param or None, refusal.message)
+        else:
+            messages.success(request, f"{number} table{'s' if number > 1 else ''} added.")
+            return redirect("setup-tables", venue=venue.public_id)
+    rows: list[Any] = list(
+        Table.objects.filter(venue=venue)
+        .select_related("area")
+        .order_by("area__position", "area__name", "name")[:MAX_SHOWN]
+    )
+    seats = sum(table.seats_max for table in rows if table.is_active)
+    context = {
+        "form": form,
+        "tables": rows,
+        "seats": seats,
+        "areas": Area.objects.filter(venue=venue).annotate(number=Count("tables")).order_by("position", "name"),
+        "combinations": Combination.objects.filter(venue=venue)
+        .prefetch_related("tables")
+        .order_by("name")[:MAX_SHOWN],
+        "max_shown": MAX_SHOWN,
+    }
+    return render(request, "reservations/setup_tables.html", context, status=400 if form.errors else 200)
+
+
+def find_tables_step(access: Access) -> Step | None:
+    """Return the set-up step to add a table, until there is one; a sandbox needs none. One query."""
+    venue = access.venue
+    if venue.is_sandbox or not access.may(Right.VENUE) or Table.objects.filter(venue=venue).exists():
+        return None
+    why = "Reservations are then confirmed automatically if a table is free."
+    return Step("Add your tables", why, build_venue_url("setup-tables", access))

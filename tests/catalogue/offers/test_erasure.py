@@ -13,7 +13,7 @@ from accounts.request_log.writer import request_log
 from catalogue.models import FlowBooking
 from reservations.booking import commands
 from reservations.guests import erasure, profiles
-from reservations.guests.contact_hash import hash_contact
+from reservations.guests.profiles import hash_contact
 from reservations.models import Reservation
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW

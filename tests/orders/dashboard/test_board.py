@@ -60,8 +60,8 @@ def test_the_board_costs_the_same_queries_for_one_order_and_for_thirty(
 ) -> None:
     for number in range(30):
         builders.order(venue, status=("pending", "completed", "cancelled")[number % 3])
-    # Session, user, venue, part; stamp, three columns, the newest, the totals, the lines; the other venues.
-    with django_assert_num_queries(12):
+    # Session, user, venue, part; stamp, three columns, the newest, the lines; the other venues.
+    with django_assert_num_queries(11):
         assert kitchen.get(at(venue)).status_code == 200
 
 

@@ -22,7 +22,7 @@ def test_records_from_rows_equal_the_serializer(venue: Venue, other_venue: Venue
     )
     builders.reservation(other_venue)
 
-    booked = list(Reservation.objects.of(venue).order_by("starts_at", "id"))
+    booked = list(Reservation.objects.filter(venue=venue).order_by("starts_at", "id"))
     expected = [dict(ReservationRecord(row).data) for row in booked]
     assert len(expected) == 4
     assert [to_json(row) for row in booked] == expected

@@ -8,7 +8,8 @@ import pytest
 import time_machine
 from django.test import Client
 
-from reservations.models import CODE_ALPHABET, Reservation
+from reservations.models import Reservation
+from reservations.models.reservations import CODE_ALPHABET
 from tests.support import builders
 
 RESERVATIONS = "/api/v1/reservations"

@@ -12,7 +12,8 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Venue
 from reservations.booking.commands import DateTooFarAhead, ReservationInPast, book
 from reservations.booking.venue_time import NonexistentTime, default_turn_time, to_utc
-from reservations.models import CODE_ALPHABET, InvalidTransition, Reservation
+from reservations.models import InvalidTransition, Reservation
+from reservations.models.reservations import CODE_ALPHABET
 from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -21,7 +21,7 @@ from accounts.models import ApiKey, Event, Venue
 from framework.consistency import all_checks
 from framework.errors import ApiError
 from reservations.booking import commands, waitlist
-from reservations.floor import rename_table
+from reservations.floor import tables as floor
 from reservations.models import Reservation, Seating, Table
 from reservations.models.reservations import IS_EXPECTED
 from reservations.service import check_in
@@ -134,7 +134,7 @@ class Writer:
         """Give a table of the venue with staff a name that no other has."""
         table = self.chance.choice(list(Table.objects.filter(venue__in=self.with_staff)))
         table.name = f"T{self.chance.randrange(10**9)}"
-        rename_table.rename(table, now=NOON, actor="staff")
+        floor.rename(table, now=NOON, actor="staff")
 
     def staff(self) -> None:
         """Confirm who waits, or move somebody to named tables, where the staff may."""

@@ -16,10 +16,11 @@ from redis import Redis
 
 from accounts.models import Venue
 from config.celery import app
-from reservations import dispatch, tasks
+from reservations import tasks
 from reservations.booking import commands, waitlist
 from reservations.mail import queue as mail_queue
 from reservations.models import Closure, GuestMail, InvalidTransition, Reservation, Seating, ServicePeriod
+from reservations.notifications import enqueue_guest_mail
 from tests.reservations.waitlist_builders import (
     MINUTE,
     NOW,
@@ -240,8 +241,8 @@ def test_the_sweep_and_the_task_find_who_waits(full: Venue) -> None:
 
 
 def test_the_offer_task_is_queued_and_expires(full: Venue) -> None:
-    dispatch.enqueue_table_offers(full.pk)
-    dispatch.enqueue_guest_mail()
+    waitlist.enqueue_table_offers(full.pk)
+    enqueue_guest_mail()
     queue = Redis.from_url(settings.BROKER_URL).lrange(settings.CELERY_TASK_DEFAULT_QUEUE, 0, -1)
     enqueued = [json.loads(message) for message in queue]
     found = [

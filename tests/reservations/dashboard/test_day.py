@@ -100,12 +100,12 @@ def test_a_reservation_stands_at_its_table_from_its_time_for_its_stay(dinner: Ve
     # From 18:00 on: an hour and a half later, for 105 minutes.
     assert (sheet.hours[0].label, block.column, block.span) == ("18:00", 18, 21)
     assert (block.visit.reservation, sheet.covers, sheet.parties) == (its, 3, 1)
-    assert [(bar.at, bar.covers) for bar in sheet.bars if bar.covers] == [("19:30", 3)]
+    assert [(bar.label, bar.covers) for bar in sheet.bars if bar.covers] == [("19:30", 3)]
 
 
 def test_a_party_at_two_tables_stands_at_both(dinner: Venue) -> None:
     builders.reservation(dinner, status="confirmed", starts_at=EVENING, party_size=7, tables=["T1", "T2"])
-    assert [[block.others for block in row.blocks] for row in sheet_of(dinner).rows] == [["T1, T2"], ["T1, T2"]]
+    assert [[block.label for block in row.blocks] for row in sheet_of(dinner).rows] == [["T1, T2"], ["T1, T2"]]
 
 
 def test_visits_without_a_table_are_above_the_tables_in_separate_lanes(dinner: Venue) -> None:

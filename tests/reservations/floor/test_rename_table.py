@@ -13,7 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from accounts.models import Event, Venue
 from reservations import tasks
 from reservations.booking import commands
-from reservations.floor import rename_table
+from reservations.floor import tables as floor
 from reservations.models import Reservation, Table
 from tests.reservations import consistency
 from tests.support import builders
@@ -27,7 +27,7 @@ ACTOR = "staff:s@example.com"
 def rename(table: Table, name: str, *, now: datetime = NOON) -> None:
     """Another name, by the staff."""
     table.name = name
-    rename_table.rename(table, now=now, actor=ACTOR)
+    floor.rename(table, now=now, actor=ACTOR)
 
 
 def updates() -> list[tuple[Any, Any, str]]:
@@ -53,7 +53,7 @@ def test_upcoming_reservations_are_updated_with_the_new_name(
     assert (both.tables, both.version, both.updated_at) == (["T2", "Window"], version + 1, NOON)
     # Who has left sat at the table of that name.
     assert (past.tables, other.tables) == (["T1"], ["T2"])
-    assert rename_table.update_table_names(now=NOON, actor="system") == 0
+    assert floor.update_table_names(now=NOON, actor="system") == 0
 
 
 def test_a_rename_that_died_half_way_is_mended_by_the_next_look(venue: Venue) -> None:

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from accounts.models import Venue
 from reservations import tasks
-from reservations.mail import queue, reminders
+from reservations.mail import queue
 from reservations.models import GuestMail, Reservation
 from tests.support import builders
 
@@ -41,7 +41,7 @@ def booked(venue: Venue, **changes: Any) -> Reservation:
 )
 def test_guests_are_reminded_within_a_day_before_they_come(venue: Venue, now: datetime, written: int) -> None:
     reservation = booked(venue)
-    assert reminders.queue_reminders(now=now) == written
+    assert queue.queue_reminders(now=now) == written
     assert [(row.state, row.next_attempt_at, row.created_at, row.attempts) for row in reminded(reservation)] == (
         [("pending", now, now, 0)] * written
     )
@@ -49,10 +49,10 @@ def test_guests_are_reminded_within_a_day_before_they_come(venue: Venue, now: da
 
 def test_once_is_enough(venue: Venue) -> None:
     reservation = booked(venue)
-    assert [reminders.queue_reminders(now=DUE + number * SECOND) for number in range(3)] == [1, 0, 0]
+    assert [queue.queue_reminders(now=DUE + number * SECOND) for number in range(3)] == [1, 0, 0]
     # Also for a party that has moved to another day since; it has mail about that.
     Reservation.objects.filter(pk=reservation.pk).update(starts_at=STARTS_AT + 7 * DAY, ends_at=STARTS_AT + 8 * DAY)
-    assert reminders.queue_reminders(now=DUE + 7 * DAY) == 0
+    assert queue.queue_reminders(now=DUE + 7 * DAY) == 0
 
 
 @pytest.mark.parametrize(
@@ -69,20 +69,20 @@ def test_once_is_enough(venue: Venue) -> None:
 )
 def test_whom_a_reminder_tells_nothing_gets_none(venue: Venue, changes: dict[str, Any], written: int) -> None:
     booked(venue, **changes)
-    assert reminders.queue_reminders(now=DUE + 2 * SECOND) == written
+    assert queue.queue_reminders(now=DUE + 2 * SECOND) == written
 
 
 def test_who_has_had_mail_on_the_last_day_needs_no_reminder(venue: Venue) -> None:
     reservation = booked(venue)
     at = DUE + timedelta(hours=2)
     GuestMail.objects.create(reservation=reservation, kind="changed", next_attempt_at=at, created_at=at)
-    assert reminders.queue_reminders(now=at) == 0
+    assert queue.queue_reminders(now=at) == 0
 
 
 def test_a_venue_that_mails_no_guests_reminds_none(venue: Venue) -> None:
     booked(venue)
     Venue.objects.filter(pk=venue.pk).update(mails_guests=False)
-    assert reminders.queue_reminders(now=DUE) == 0
+    assert queue.queue_reminders(now=DUE) == 0
 
 
 def test_reminders_of_all_venues_are_one_statement_and_one_task(
@@ -96,10 +96,10 @@ def test_reminders_of_all_venues_are_one_statement_and_one_task(
             booked(its)
     # Between a savepoint and its release: the test is in a transaction.
     with django_capture_on_commit_callbacks() as enqueued, django_assert_num_queries(3):
-        assert reminders.queue_reminders(now=DUE) == 20
+        assert queue.queue_reminders(now=DUE) == 20
     assert len(enqueued) == 1
     with django_capture_on_commit_callbacks() as enqueued:
-        assert reminders.queue_reminders(now=DUE) == 0
+        assert queue.queue_reminders(now=DUE) == 0
     assert enqueued == []
 
 
@@ -108,7 +108,7 @@ def test_a_reminder_is_sent(venue: Venue) -> None:
     reservation.guest_mails.all().delete()
     tasks.queue_reminders.run()
     assert reminded(reservation) == []
-    reminders.queue_reminders(now=DUE)
+    queue.queue_reminders(now=DUE)
     queue.send_due(now=DUE)
     assert [sent.subject for sent in mail.outbox] == ["Reminder: your table at Trattoria"]
 
@@ -122,7 +122,7 @@ def test_six_beats_at_once_remind_each_guest_once() -> None:
     def remind(_: int) -> int:
         start.wait(timeout=10)
         try:
-            return reminders.queue_reminders(now=DUE)
+            return queue.queue_reminders(now=DUE)
         finally:
             connection.close()
 

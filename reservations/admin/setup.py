@@ -1,4 +1,4 @@
-"""Tables, areas and combinations in the back office."""
+"""Tables, areas, combinations and service hours in the back office."""
 
 from typing import Any, ClassVar
 
@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from accounts.admin.venue_scoping import VenueScopedAdmin
 from accounts.api_keys.authentication import get_staff_actor
-from reservations.floor import rename_table
-from reservations.forms.setup import CombinationForm, TableForm
-from reservations.models import Area, Combination, Table
+from reservations.floor import tables as floor
+from reservations.forms.setup import CombinationForm, ServicePeriodForm, TableForm, format_weekdays
+from reservations.models import Area, Closure, Combination, ServicePeriod, Table
 
 
 class VenueRowAdmin(VenueScopedAdmin, admin.ModelAdmin[Any]):
@@ -26,8 +26,6 @@ class VenueRowAdmin(VenueScopedAdmin, admin.ModelAdmin[Any]):
 
 @admin.register(Area)
 class AreaAdmin(VenueRowAdmin):
-    """Areas, such as the terrace or the bar."""
-
     list_display = ["name", "venue", "position"]
     ordering = ["venue_id", "position", "id"]
     fields = ["venue", "name", "position"]
@@ -55,15 +53,13 @@ class TableAdmin(VenueRowAdmin):
 
     def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
         if change and "name" in form.changed_data:
-            rename_table.rename(obj, now=timezone.now(), actor=get_staff_actor(request))
+            floor.rename(obj, now=timezone.now(), actor=get_staff_actor(request))
             return
         super().save_model(request, obj, form, change)
 
 
 @admin.register(Combination)
 class CombinationAdmin(VenueRowAdmin):
-    """Combinations of tables."""
-
     form = CombinationForm
     list_display = ["name", "venue", "seats_min", "seats_max", "priority", "is_active"]
     list_filter = ["is_active"]
@@ -72,3 +68,30 @@ class CombinationAdmin(VenueRowAdmin):
     list_per_page = 50
     autocomplete_fields = ["venue", "tables"]
     fields = ["venue", "name", "tables", ("seats_min", "seats_max"), "priority", "is_active"]
+
+
+@admin.register(ServicePeriod)
+class ServicePeriodAdmin(VenueRowAdmin):
+    form = ServicePeriodForm
+    list_display = ["name", "venue", "days", "first_seating", "last_seating", "slot_min", "pacing_covers"]
+    ordering = ["venue_id", "first_seating", "id"]
+    fields = [
+        "venue",
+        "name",
+        "weekdays",
+        ("first_seating", "last_seating", "slot_min"),
+        "pacing_covers",
+        ("turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min"),
+    ]
+
+    @admin.display(description="weekdays")
+    def days(self, period: ServicePeriod) -> str:
+        return format_weekdays(period)
+
+
+@admin.register(Closure)
+class ClosureAdmin(VenueRowAdmin):
+    list_display = ["venue", "first_date", "last_date", "reason"]
+    search_fields = ["reason", "venue__name"]
+    ordering = ["-first_date", "-id"]
+    fields = ["venue", ("first_date", "last_date"), "reason"]

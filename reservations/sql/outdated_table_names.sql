@@ -1,0 +1,10 @@
+-- Reservations that have not ended and name other tables than their seatings. Past ones keep the old names.
+SELECT reservation.id
+FROM reservations_reservation AS reservation
+JOIN reservations_seating AS seating ON seating.reservation_id = reservation.id
+JOIN reservations_table AS named ON named.id = seating.table_id
+WHERE seating.during && tstzrange(%(now)s, NULL) AND (%(venue)s::uuid IS NULL OR named.venue_id = %(venue)s)
+  AND reservation.ends_at > %(now)s
+GROUP BY reservation.id
+HAVING NOT reservation.tables::text[] @> array_agg(named.name::text)
+ORDER BY reservation.id
