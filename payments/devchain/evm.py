@@ -7,7 +7,7 @@ from pyrevm import EVM, AccountInfo, BlockEnv, CfgEnv, Env
 
 from payments.chain.evm import keccak
 
-# The same fork as in artifacts.py: pyrevm knows newer ones, but the compiler must not use more than this.
+# As in tests/support/contracts.py: pyrevm knows newer forks, but the compiler must not use more than this.
 FORK = "SHANGHAI"
 REVERT = re.compile(r"Revert \{ gas_used: (\d+), output: 0x([0-9a-f]*) \}")
 HALT = re.compile(r"Halt \{ reason: (.+), gas_used: (\d+) \}")

@@ -134,11 +134,8 @@ class JsonRpc:
         return formatting.to_hex(self.chain.send(_bytes(raw), now=self._now()))
 
     def transaction(self, transaction_hash: Any) -> dict[str, Any] | None:
-        key = _bytes(transaction_hash, size=32)
-        if found := self.chain.find(key):
-            return formatting.format_transaction(found[1].transaction, block=found[0])
-        pending = self.chain.find_pending(key)
-        return formatting.format_transaction(pending, block=None) if pending else None
+        found = self.chain.find(_bytes(transaction_hash, size=32))
+        return formatting.format_transaction(found[1].transaction, block=found[0]) if found else None
 
     def receipt(self, transaction_hash: Any) -> dict[str, Any] | None:
         found = self.chain.find(_bytes(transaction_hash, size=32))
