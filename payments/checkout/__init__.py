@@ -8,25 +8,14 @@ from django.db import connection
 
 from framework.errors import ServiceUnavailable
 from payments.checkout import signed_authorization, transaction_proof
-from payments.checkout.context import Sale, TierRequired
-from payments.checkout.payment_identifier import PaymentIdentifierReused
-from payments.checkout.pending_settlement import FacilitatorUnavailable, SettlementPending
+from payments.checkout.context import Sale
 from payments.identity.caller import Caller
 from payments.observability import counters
 from payments.pricing import price_list
-from payments.x402 import Authorization, PaymentRequired, Proof, Receipt, TransactionProof
+from payments.x402.challenges import PaymentRequired
+from payments.x402.proofs import Authorization, Proof, TransactionProof
 from payments.x402.purchase import Purchase
-
-__all__ = [
-    "FacilitatorUnavailable",
-    "PaymentIdentifierReused",
-    "PaymentsNotConfigured",
-    "Purchase",
-    "SettlementPending",
-    "TierRequired",
-    "collect",
-    "is_free_by_plan",
-]
+from payments.x402.receipts import Receipt
 
 
 class PaymentsNotConfigured(ServiceUnavailable):
@@ -60,7 +49,7 @@ def collect(
     Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: the
     claim must be visible to other requests before the network is used. An authorization costs two writes and one
     request to the facilitator, a transaction that was sent already one write and two requests to the chain.
-    x402.PaidResponse writes once more when the answer is closed; a tier that is not cached costs a request and a
+    receipts.PaidResponse writes once more when the answer is closed; a tier that is not cached costs a request and a
     write.
 
     Raises PaymentRequired (402) and its kinds, TierRequired (403), PaymentIdentifierReused (409), SettlementPending,

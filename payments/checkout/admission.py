@@ -13,7 +13,8 @@ from payments.models import Wallet
 from payments.tiers import holdings
 from payments.tiers.definitions import Tier
 from payments.tiers.terms import STANDARD, Terms
-from payments.x402 import Authorization, PaymentRejected
+from payments.x402.challenges import PaymentRejected
+from payments.x402.proofs import Authorization
 
 # A facilitator needs up to this long to get a transaction into a block.
 MIN_VALIDITY = timedelta(seconds=6)

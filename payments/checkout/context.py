@@ -14,7 +14,7 @@ from payments.pricing.price_list import PriceList, Quote
 from payments.tiers import terms
 from payments.tiers.definitions import FREE, TIERS
 from payments.tiers.terms import STANDARD, Terms
-from payments.x402 import PaymentRequired
+from payments.x402.challenges import PaymentRequired
 from payments.x402.purchase import Purchase
 
 Required = TypeVar("Required", bound=PaymentRequired)

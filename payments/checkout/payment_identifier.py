@@ -14,7 +14,8 @@ from payments.checkout.prior_transfers import mark_refund_due_if_undelivered
 from payments.ledger import transitions
 from payments.ledger.reconcile import AuthorizationStatus
 from payments.models import Payment
-from payments.x402 import Authorization, Receipt
+from payments.x402.proofs import Authorization
+from payments.x402.receipts import Receipt
 
 State = Payment.State
 

@@ -1,6 +1,4 @@
-"""Settlements that have not ended: the errors that say so, the wait for another request, and the chain check."""
-
-import time
+"""Settlements that have not ended: the errors that say so, and the question to the chain."""
 
 from django.utils import timezone
 
@@ -9,10 +7,6 @@ from payments.chain.rpc import RpcUnavailable
 from payments.ledger import reconcile, transitions
 from payments.ledger.reconcile import AuthorizationStatus
 from payments.models import Payment
-
-# Another request with the same payment normally ends within milliseconds.
-MAX_WAIT_S = 2.0
-POLL_INTERVAL_S = 0.02
 
 
 class FacilitatorUnavailable(ApiError):
@@ -38,19 +32,6 @@ class SettlementPending(ApiError):
             " Ask again with the same payment: you will not be charged twice.",
             headers={"Retry-After": str(retry_after_s), "Cache-Control": "no-store"},
         )
-
-
-class WaitLimit:
-    """How long one request waits for another request to end its settlement, from now on."""
-
-    def __init__(self) -> None:
-        self.until = time.monotonic() + MAX_WAIT_S
-
-    def wait(self) -> None:
-        """Sleep for one poll interval. Raises SettlementPending after MAX_WAIT_S."""
-        if time.monotonic() > self.until:
-            raise SettlementPending(retry_after_s=1)
-        time.sleep(POLL_INTERVAL_S)
 
 
 def is_abandoned(payment: Payment) -> bool:

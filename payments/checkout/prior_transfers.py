@@ -17,7 +17,8 @@ from payments.models import Payment
 from payments.tiers import holdings
 from payments.tiers.definitions import Tier
 from payments.tiers.terms import Terms
-from payments.x402 import PaymentAlreadyUsed, PaymentRejected, Receipt
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected
+from payments.x402.receipts import Receipt
 
 State = Payment.State
 # An older transfer was not made for this request.

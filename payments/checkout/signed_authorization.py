@@ -3,9 +3,9 @@
 TRANSITIONS at the end of this module lists the states in the order in which they are read; docs/checkout.md draws it.
 """
 
+import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -19,49 +19,24 @@ from payments.chain.rpc import RpcUnavailable
 from payments.checkout import admission, payment_identifier, prior_transfers, state_machine
 from payments.checkout.admission import build_rejection
 from payments.checkout.context import Sale, TierRequired
-from payments.checkout.pending_settlement import (
-    FacilitatorUnavailable,
-    SettlementPending,
-    WaitLimit,
-    check_chain,
-    is_abandoned,
-)
+from payments.checkout.pending_settlement import FacilitatorUnavailable, SettlementPending, check_chain, is_abandoned
 from payments.ledger import reconcile, transitions
 from payments.ledger.reconcile import AuthorizationStatus
 from payments.models import Payment
 from payments.tiers.definitions import Tier
-from payments.x402 import (
-    Authorization,
-    PaymentAlreadyUsed,
-    PaymentRejected,
-    Receipt,
-    build_requirement,
-    build_resource,
-    facilitator_client,
-)
+from payments.x402 import facilitator_client
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected, build_requirement, build_resource
 from payments.x402.facilitator_client import Failed, NotSent, Rejected, Settled, Unknown
+from payments.x402.proofs import Authorization
+from payments.x402.receipts import Receipt
 
-State = Payment.State
 # 9999-12-31T23:59:59Z: a wallet may sign any number, and a datetime holds no later second.
 MAX_TIMESTAMP = 253_402_300_799
+# Another request with the same payment normally ends within milliseconds.
+MAX_WAIT_S = 2.0
+POLL_INTERVAL_S = 0.02
 
-
-class Step(StrEnum):
-    """A state of the checkout of a signed authorization."""
-
-    VERIFY = "verify"
-    ADMIT = "admit"
-    CLAIM = "claim"
-    SETTLE = "settle"
-    DISPUTE = "dispute"
-    FIND = "find"
-    REPLAY = "replay"
-    RESUME = "resume"
-    IDENTIFY = "identify"
-    DECLINE = "decline"
-    RECORD = "record"
-    WAIT = "wait"
-    FINISH = "finish"
+State = Payment.State
 
 
 @dataclass(slots=True)
@@ -74,7 +49,8 @@ class Checkout:
     claim: Payment | None = None
     # Why it was not admitted.
     refusal: ApiError = field(init=False)
-    wait_limit: WaitLimit = field(init=False)
+    # By time.monotonic(): another request is waited for until then.
+    wait_until: float = field(init=False)
     # The row of the ledger that decides.
     payment: Payment = field(init=False)
     # What the facilitator answered if it did not settle.
@@ -87,11 +63,14 @@ class Checkout:
     is_unspent: bool = False
 
 
+Next = state_machine.State[Checkout]
+
+
 def collect(sale: Sale, signed: Authorization) -> Receipt:
     """Return the receipt of this authorization, settled now or before."""
     checkout = Checkout(sale, signed)
     try:
-        return state_machine.run(TRANSITIONS, checkout, start=Step.VERIFY)
+        return state_machine.run(TRANSITIONS, checkout)
     except DatabaseError as error:
         if not checkout.is_sent:
             raise
@@ -99,13 +78,13 @@ def collect(sale: Sale, signed: Authorization) -> Receipt:
         raise SettlementPending from error
 
 
-def verify(checkout: Checkout) -> Step:
+def verify(checkout: Checkout) -> Next:
     """Refuse what can never pay us: another scheme, network, asset or receiver, or the signature of another wallet."""
     admission.verify(checkout.sale, checkout.signed)
-    return Step.ADMIT
+    return admit
 
 
-def admit(checkout: Checkout) -> Step:
+def admit(checkout: Checkout) -> Next:
     """Decide whether the authorization may be settled now, by its times, its amount and the payer's tier.
 
     A refusal waits: what the authorization has bought before does not depend on the current time and prices.
@@ -116,19 +95,19 @@ def admit(checkout: Checkout) -> Step:
         checkout.refusal = error
     else:
         checkout.claim = new_claim(checkout.sale, checkout.signed, tier=tier)
-    checkout.wait_limit = WaitLimit()
-    return Step.CLAIM
+    checkout.wait_until = time.monotonic() + MAX_WAIT_S
+    return claim
 
 
-def claim(checkout: Checkout) -> Step:
+def claim(checkout: Checkout) -> Next:
     """Insert the claim, committed at once: of concurrent requests with this authorization only one succeeds."""
     if checkout.claim is None or not transitions.insert(checkout.claim):
-        return Step.FIND
+        return find
     checkout.payment = checkout.claim
-    return Step.SETTLE
+    return settle
 
 
-def settle(checkout: Checkout) -> Step | Receipt:
+def settle(checkout: Checkout) -> Next | Receipt:
     """Have the facilitator settle the payment, once, and record the outcome. The claim is ours and committed."""
     signed, payment = checkout.signed, checkout.payment
     outcome = facilitator_client.settle(
@@ -143,7 +122,7 @@ def settle(checkout: Checkout) -> Step | Receipt:
         case Settled(transaction):
             transitions.mark_settled(payment, tx_hash=transaction, now=timezone.now())
             # The sweep may have recorded from the chain that less has arrived.
-            return Receipt.for_payment(payment) if payment.state in Payment.EARNED else Step.FINISH
+            return Receipt.for_payment(payment) if payment.state in Payment.EARNED else finish
         case NotSent(reason):
             if payment.attempts == 1 and transitions.release_claim(payment):
                 raise FacilitatorUnavailable
@@ -153,11 +132,11 @@ def settle(checkout: Checkout) -> Step | Receipt:
             transitions.mark_unknown(payment, reason=reason, tx_hash=transaction)
         case Rejected() | Failed():
             checkout.rejection = outcome
-            return Step.DISPUTE
+            return dispute
     raise SettlementPending
 
 
-def dispute(checkout: Checkout) -> Step:
+def dispute(checkout: Checkout) -> Next:
     """Check the facilitator's rejection against the chain: another sender may have been first, then it is paid.
 
     The claim is released only if the authorization is unused and this settlement was certainly not sent or reverted.
@@ -169,7 +148,7 @@ def dispute(checkout: Checkout) -> Step:
     if may_release and transitions.release_claim(payment):
         raise build_rejection(checkout.sale, "The facilitator has refused the payment.", rejected.reason)
     if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
-        return Step.FINISH
+        return finish
     transitions.mark_unknown(payment, reason=rejected.reason)
     raise SettlementPending
 
@@ -185,27 +164,27 @@ def is_reverted(payment: Payment, transaction: str | None) -> bool:
         raise SettlementPending from error
 
 
-def find(checkout: Checkout) -> Step:
+def find(checkout: Checkout) -> Next:
     """Find the payment in the ledger: by the authorization, else by the payment identifier."""
     signed = checkout.signed
     recorded = transitions.find_by_proof(network=signed.network, proof_key=signed.proof_key)
     if recorded is not None:
         checkout.payment = recorded
-        return Step.REPLAY
+        return replay
     first = payment_identifier.find_first_payment(checkout.sale, signed)
     if first is not None:
         checkout.payment = first
-        return Step.IDENTIFY
+        return identify
     # Without a refusal another request has just released its claim: then it is our turn.
-    return Step.DECLINE if checkout.claim is None else Step.WAIT
+    return decline if checkout.claim is None else wait
 
 
-def replay(checkout: Checkout) -> Step:
+def replay(checkout: Checkout) -> Next:
     """Judge the payment that the ledger holds under this authorization's nonce."""
     sale, payment = checkout.sale, checkout.payment
     if not payment.signature_digest and payment.state in (State.REFUND_DUE, State.REFUNDED):
         # The chain audit recorded it before a caller presented it (payments/ledger/chain_audit.py).
-        return Step.FINISH
+        return finish
     if payment.signature_digest != checkout.signed.signature_digest or payment.purchase != sale.purchase.key:
         # Another amount under the same nonce is another payment.
         message = "This payment is for something else. One payment buys one answer."
@@ -213,29 +192,29 @@ def replay(checkout: Checkout) -> Step:
     if payment.state == State.EXPIRED and check_chain(payment) is AuthorizationStatus.UNCONFIRMED:
         raise SettlementPending
     if payment.state not in transitions.OPEN:
-        return Step.FINISH
+        return finish
     if not sale.is_covered_by(payment):
         # The answer contains more than was paid for, but the payment may still be settled for what it was.
         raise SettlementPending
     if is_abandoned(payment) and transitions.take_over(payment, now=timezone.now()):
-        return Step.RESUME
-    return Step.WAIT
+        return resume
+    return wait
 
 
-def resume(checkout: Checkout) -> Step:
+def resume(checkout: Checkout) -> Next:
     """Continue a settlement that was abandoned: ask the chain, and settle the same authorization again if unused."""
     signed, payment = checkout.signed, checkout.payment
     status = check_chain(payment)
     if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
-        return Step.FINISH
+        return finish
     min_valid_before = checkout.sale.now.timestamp() + admission.MIN_VALIDITY.total_seconds()
     if status is AuthorizationStatus.UNUSED and signed.valid_before >= min_valid_before:
-        return Step.SETTLE
+        return settle
     transitions.mark_unknown(payment, reason=payment.error)
     raise SettlementPending
 
 
-def identify(checkout: Checkout) -> Step | Receipt:
+def identify(checkout: Checkout) -> Next | Receipt:
     """Serve what the payer's first payment with this identifier has bought.
 
     An authorization that is on the chain proves nothing, because anybody can read it there, and its money may be here:
@@ -246,12 +225,12 @@ def identify(checkout: Checkout) -> Step | Receipt:
         checkout.signed = replace(signed, payment_identifier="")
         if checkout.claim is not None:
             checkout.claim.payment_identifier = ""
-        return Step.CLAIM
+        return claim
     checkout.is_unspent = True
-    return payment_identifier.get_first_receipt(checkout.sale, checkout.payment) or Step.WAIT
+    return payment_identifier.get_first_receipt(checkout.sale, checkout.payment) or wait
 
 
-def decline(checkout: Checkout) -> Step:
+def decline(checkout: Checkout) -> Next:
     """Raise the refusal, unless the authorization is on the chain: then its money may be here.
 
     No caller is told that nothing was charged before the chain was asked. Raises RpcUnavailable.
@@ -267,14 +246,14 @@ def decline(checkout: Checkout) -> Step:
         raise refusal from None
     if transfer is not None:
         checkout.transfer = transfer
-        return Step.RECORD
+        return record
     if signed.valid_before > (sale.now - reconcile.LOG_WINDOW).timestamp():
         raise SettlementPending
     message = "The payment's time is over. It was used or cancelled, longer ago than we look back."
     raise sale.build_payment_error(PaymentRejected, message, reason="expired")
 
 
-def record(checkout: Checkout) -> Step | Receipt:
+def record(checkout: Checkout) -> Next | Receipt:
     """Record an authorization that was sent to the chain without us: it buys the purchase, or a refund is due."""
     sale, signed, transfer = checkout.sale, checkout.signed, checkout.transfer
     age = sale.now - transfer.mined_at
@@ -294,16 +273,18 @@ def record(checkout: Checkout) -> Step | Receipt:
         # The identifier may name another payment: then this one is recorded without it.
         payment.payment_identifier = ""
         if not transitions.insert(payment):
-            return Step.WAIT
+            return wait
     if problem is not None:
         raise prior_transfers.build_refund_due_error(sale, payment, problem=problem, terms=best)
     return Receipt.for_payment(payment)
 
 
-def wait(checkout: Checkout) -> Step:
+def wait(checkout: Checkout) -> Next:
     """Wait a moment for the request that is settling the payment, then try again. Raises SettlementPending."""
-    checkout.wait_limit.wait()
-    return Step.CLAIM
+    if time.monotonic() > checkout.wait_until:
+        raise SettlementPending(retry_after_s=1)
+    time.sleep(POLL_INTERVAL_S)
+    return claim
 
 
 def finish(checkout: Checkout) -> Receipt:
@@ -362,21 +343,21 @@ def to_payload(signed: Authorization) -> dict[str, object]:
     }
 
 
-# Each state: its handler, and the states that may follow. A handler may also end with a receipt or raise an error.
-TRANSITIONS: state_machine.Transitions[Step, Checkout] = {
-    Step.VERIFY: (verify, {Step.ADMIT}),
-    Step.ADMIT: (admit, {Step.CLAIM}),
-    Step.CLAIM: (claim, {Step.SETTLE, Step.FIND}),
+# Each state, and the states that may follow. A state may also end the checkout, with a receipt or an error.
+TRANSITIONS: state_machine.Transitions[Checkout] = {
+    verify: {admit},
+    admit: {claim},
+    claim: {settle, find},
     # Our claim
-    Step.SETTLE: (settle, {Step.DISPUTE, Step.FINISH}),
-    Step.DISPUTE: (dispute, {Step.FINISH}),
+    settle: {dispute, finish},
+    dispute: {finish},
     # The ledger knows the authorization, or we may not claim it
-    Step.FIND: (find, {Step.REPLAY, Step.IDENTIFY, Step.DECLINE, Step.WAIT}),
-    Step.REPLAY: (replay, {Step.FINISH, Step.RESUME, Step.WAIT}),
-    Step.RESUME: (resume, {Step.SETTLE, Step.FINISH}),
-    Step.IDENTIFY: (identify, {Step.CLAIM, Step.WAIT}),
-    Step.DECLINE: (decline, {Step.RECORD}),
-    Step.RECORD: (record, {Step.WAIT}),
-    Step.WAIT: (wait, {Step.CLAIM}),
-    Step.FINISH: (finish, set()),
+    find: {replay, identify, decline, wait},
+    replay: {finish, resume, wait},
+    resume: {settle, finish},
+    identify: {claim, wait},
+    decline: {record},
+    record: {wait},
+    wait: {claim},
+    finish: set(),
 }

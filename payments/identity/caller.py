@@ -22,7 +22,6 @@ from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
 from framework.api.rate_limits.client_ip import address_bucket, client_ip
 from framework.errors import ApiError, ErrorCode, InvalidRequest
-from payments import x402
 from payments.chain.networks import payment_network
 from payments.chain.rpc import RpcUnavailable
 from payments.identity import queries, sessions, siwx
@@ -31,6 +30,7 @@ from payments.models import Payment, Wallet
 from payments.tiers import holdings, terms
 from payments.tiers.definitions import FREE, Tier
 from payments.tiers.terms import STANDARD, Terms
+from payments.x402.proofs import Authorization, InvalidPayment, parse_mcp_proof, parse_proof
 
 # A payment that is valid for longer than any settlement needs could be reused like a password.
 MAX_PAYMENT_VALIDITY_S = 3600
@@ -270,14 +270,14 @@ def bearer_token(request: HttpRequest | Request) -> str | None:
 
 def read_signed_payment(
     request: HttpRequest, *, meta: Mapping[str, Any] | None, now: datetime
-) -> x402.Authorization | None:
+) -> Authorization | None:
     """Return the payment of the request if it is signed by its payer and could pay us now. Without chain access."""
     try:
-        payment = x402.parse_proof(request.headers) if meta is None else x402.parse_mcp_proof(meta)
-    except x402.InvalidPayment:
+        payment = parse_proof(request.headers) if meta is None else parse_mcp_proof(meta)
+    except InvalidPayment:
         # A free request ignores its payment header; a paid one refuses it later.
         return None
-    if not isinstance(payment, x402.Authorization):
+    if not isinstance(payment, Authorization):
         return None
     if (payment.network, payment.to) != (payment_network().caip2, settings.PAY_TO):
         return None

@@ -17,7 +17,7 @@ from django.conf import LazySettings, settings
 from django.core.management import CommandError, call_command
 
 from config.dev_stack import Child, free_port, last_lines
-from payments import checkout
+from payments.checkout.pending_settlement import FacilitatorUnavailable
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from tests.payments.buyer import buy, paid_by, refused, signed_by
@@ -104,7 +104,7 @@ def test_the_checkout_without_the_token_settles_nothing(
     own: str, wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     settings.FACILITATOR_URL, settings.FACILITATOR_TOKEN = own, "not the token of it"
-    assert isinstance(refused(paid_by(wallets["free"])), checkout.FacilitatorUnavailable)
+    assert isinstance(refused(paid_by(wallets["free"])), FacilitatorUnavailable)
     assert Payment.objects.count() == 0
 
 

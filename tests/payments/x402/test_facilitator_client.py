@@ -16,11 +16,11 @@ from django.conf import LazySettings
 
 from config import environment
 from framework.resilience.bulkhead import REQUEST_THREADS
-from payments import x402
 from payments.chain import evm
 from payments.chain.networks import BASE_SEPOLIA
 from payments.devchain.wallets import Wallet
 from payments.x402 import facilitator_client
+from payments.x402.challenges import build_requirement, build_resource
 from payments.x402.facilitator_client import NotSent, Outcome, Settled, Unknown
 from tests.catalogue import builders
 from tests.payments.buyer import paid_by, purchase_for
@@ -51,8 +51,8 @@ def settle(url: str, settings: LazySettings) -> Outcome:
     settings.FACILITATOR_URL = url
     return facilitator_client.settle(
         payload=dict(SIGNED),
-        requirement=x402.build_requirement(BASE_SEPOLIA, 2000),
-        resource=x402.build_resource(purchase_for()),
+        requirement=build_requirement(BASE_SEPOLIA, 2000),
+        resource=build_resource(purchase_for()),
         payer=PAYER,
     )
 
