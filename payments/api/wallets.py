@@ -12,7 +12,7 @@ from framework.api.openapi import schema
 from framework.api.urls import public_url
 from payments.api.auth import SIGN_IN
 from payments.chain import evm
-from payments.identity import challenge_verification, siwx
+from payments.identity import siwx
 from payments.identity.caller import caller_of
 from payments.identity.caller_profile import WalletProfile
 from payments.identity.drf_authentication import DataViewSet
@@ -69,7 +69,7 @@ class WalletViewSet(DataViewSet[Wallet]):
         if address is None:
             form = auth.SignedMessage(data=json_body(request))
             form.is_valid(raise_exception=True)
-            address = challenge_verification.verify_and_spend(siwx.parse_message(**form.validated_data, now=now))
+            address = siwx.verify_and_spend(siwx.parse_message(**form.validated_data, now=now))
         linked = links.link_wallet(address, account=account, now=now)
         record = serializers.WalletRecord(WalletProfile(linked.wallet, wallet_terms(linked.wallet))).data
         return Response(

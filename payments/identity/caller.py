@@ -24,9 +24,9 @@ from framework.api.rate_limits.client_ip import address_bucket, client_ip
 from framework.errors import ApiError, ErrorCode, InvalidRequest
 from payments.chain.networks import payment_network
 from payments.chain.rpc import RpcUnavailable
-from payments.identity import queries, sessions, siwx
-from payments.identity.challenge_verification import verify_and_spend
-from payments.models import Payment, Wallet
+from payments.identity import sessions, siwx
+from payments.identity.siwx import verify_and_spend
+from payments.models import Payment, Plan, Wallet
 from payments.tiers import holdings, terms
 from payments.tiers.definitions import FREE, Tier
 from payments.tiers.terms import STANDARD, Terms
@@ -201,10 +201,12 @@ def identify_by_api_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, no
 def account_caller(key: ApiKey, *, challenge_wallet: str | None = None, now: datetime) -> Caller:
     """Return the caller for the account of the key, by its current wallets and plan.
 
-    One query, another for `challenge_wallet` if it is not linked, and the cost of `holdings.refresh_wallets`.
+    One query, two without a linked wallet, another for `challenge_wallet` if it is not linked, and the cost of
+    `holdings.refresh_wallets`.
     """
     account = key.venue.account_id
-    linked, plan = queries.load_account_wallets(account, now=now)
+    linked = list(Wallet.objects.with_plan(now).filter(account=account))
+    plan = linked[0].account_plan if linked else Plan.objects.current(now).filter(account=account).first()
     if challenge_wallet and challenge_wallet not in {wallet.address for wallet in linked}:
         linked.append(holdings.find_wallet(challenge_wallet, now=now))
     account_terms = terms.apply_plans(plan, tier=FREE) if plan else None
