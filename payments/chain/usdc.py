@@ -58,11 +58,3 @@ def incoming_transfers(logs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapp
             if is_incoming_transfer(log):
                 yield log, nonce
             nonce = None
-
-
-def group_by_payer(logs: Sequence[Mapping[str, Any]]) -> Sequence[list[Mapping[str, Any]]]:
-    """Return these transfers grouped by their sender, in their order."""
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for log in logs:
-        groups.setdefault(sender(log), []).append(log)
-    return list(groups.values())

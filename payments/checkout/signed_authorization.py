@@ -158,10 +158,11 @@ def is_reverted(payment: Payment, transaction: str | None) -> bool:
     if transaction is None:
         return False
     try:
-        return reads.was_reverted(transaction)
+        receipt = reads.find_receipt(transaction)
     except RpcUnavailable as error:
         transitions.mark_unknown(payment, reason=error.message, tx_hash=transaction)
         raise SettlementPending from error
+    return receipt is not None and receipt.is_reverted
 
 
 def find(checkout: Checkout) -> Next:

@@ -8,12 +8,12 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from framework.resilience.deadline import Deadline
 from payments.facilitator_server import error_codes
 from payments.facilitator_server.policy import Policy
-from payments.facilitator_server.settlement_attempt import Attempt, current
 
 if TYPE_CHECKING:
     from x402 import x402FacilitatorSync
@@ -26,6 +26,60 @@ logger = logging.getLogger("tablewire.facilitator")
 ANSWERED_WITHIN_S = 6.5
 # Each waits for its block most of the time.
 MAX_THREADS = 16
+
+
+class NotSent(Exception):
+    """The settlement is not sent; the message is the reason."""
+
+
+@dataclass
+class Attempt:
+    """A settlement of the authorization that `key` names, which is to be answered by `deadline`.
+
+    One thread settles; another waits for the answer, and cancels when its time is over. After that either nothing is
+    sent any more, or the transaction is known.
+    """
+
+    payer: str
+    key: str
+    deadline: Deadline
+    transaction: str | None = None
+    not_sent_reason: str | None = None
+    chain_failed: bool = False
+    is_cancelled: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def begin(self, transaction: str) -> None:
+        """Record that it is sent in this transaction now. Raises NotSent if the settlement was cancelled."""
+        with self.lock:
+            if self.is_cancelled:
+                raise NotSent("cancelled")
+            self.transaction = transaction
+
+    def unset_transaction(self) -> None:
+        """Record that the node has refused the transaction: it was not sent."""
+        with self.lock:
+            self.transaction = None
+
+    def cancel(self) -> str | None:
+        """Return the transaction in which it was sent; None cancels it, and it never will be."""
+        with self.lock:
+            self.is_cancelled = self.transaction is None
+            return self.transaction
+
+    def refuse(self, reason: str) -> NotSent:
+        """Record and return why it is not sent; the SDK replaces the reason of every exception that it catches."""
+        self.not_sent_reason = reason
+        return NotSent(reason)
+
+
+class Current(threading.local):
+    """The settlement that this thread works on."""
+
+    attempt: Attempt | None = None
+
+
+current = Current()
 
 
 class Settler:

@@ -118,7 +118,10 @@ def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = No
     token = bearer_token(request) or ""
     header = request.META.get("HTTP_SIGN_IN_WITH_X")
     # A malformed header is refused before any challenge is spent.
-    sign_in = None if header is None else parse_sign_in(header, now=now)
+    try:
+        sign_in = None if header is None else siwx.parse_header(header, now=now)
+    except siwx.InvalidSignIn as refusal:
+        raise MalformedSignIn(refusal.message, param=refusal.param, headers=CHALLENGE) from refusal
     if token.startswith("ws_"):
         return identify_by_session(request, token, sign_in, now=now)
     if token.startswith("rk_"):
@@ -129,14 +132,6 @@ def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = No
         challenge = IdentifiedBy.CHALLENGE
         return wallet_caller(request, wallet, identified_by=challenge, challenge_wallet=wallet.address, now=now)
     return identify_by_payment(request, meta=meta, now=now) or anonymous_caller(request)
-
-
-def parse_sign_in(header: str, *, now: datetime) -> siwx.SignIn:
-    """Parse the SIGN-IN-WITH-X header. Raises MalformedSignIn."""
-    try:
-        return siwx.parse_header(header, now=now)
-    except siwx.InvalidSignIn as refusal:
-        raise MalformedSignIn(refusal.message, param=refusal.param, headers=CHALLENGE) from refusal
 
 
 def anonymous_caller(request: HttpRequest) -> Caller:

@@ -1,8 +1,9 @@
 """The profile of a caller at /v1/me: account, wallets, tier, rate limit, prices and the next tier."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from typing import Any
 
 from accounts.models import Account
 from framework.api.rate_limits.middleware import Usage
@@ -14,17 +15,12 @@ from payments.tiers.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
-class ProductPrice:
-    """The price of a product in USDC at the caller's rate; None if it is not sold at that rate."""
-
-    product: str
-    amount: Decimal | None
-    from_tier: str
-
-
-@dataclass(frozen=True, slots=True)
 class CallerProfile:
-    """The profile of a caller; `wallet` is the row of `caller.wallet`."""
+    """The profile of a caller; `wallet` is the row of `caller.wallet`.
+
+    Each of `products` has its slug, the lowest tier that it is sold to, and its price in USDC at the caller's rate,
+    None if it is not sold at that rate.
+    """
 
     caller: Caller
     wallet: Wallet | None
@@ -33,7 +29,7 @@ class CallerProfile:
     tier_terms: TierTerms
     next_tier: Tier | None
     usage: Usage
-    products: tuple[ProductPrice, ...]
+    products: Sequence[Mapping[str, Any]]
 
     @property
     def wallet_addresses(self) -> list[str]:
@@ -54,6 +50,7 @@ class WalletProfile:
 
 def load_profile(caller: Caller, *, usage: Usage, now: datetime) -> CallerProfile:
     """Load the profile of an identified caller. Three queries, and one each for account and plan."""
+    amounts = current_prices(now=now)
     wallet = next((each for each in caller.loaded_wallets if each.address == caller.wallet), None)
     account = caller.account or (wallet.account_id if wallet else None)
     tier = caller.tier
@@ -66,15 +63,12 @@ def load_profile(caller: Caller, *, usage: Usage, now: datetime) -> CallerProfil
         tier_terms=tier_terms,
         next_tier=next((above for above in TIERS.values() if above > tier), None),
         usage=usage,
-        products=list_prices(caller.terms, now=now),
-    )
-
-
-def list_prices(agreed: Terms, *, now: datetime) -> tuple[ProductPrice, ...]:
-    """Return the price of each product on these terms, by slug. Two queries."""
-    amounts = current_prices(now=now)
-    products = Product.objects.order_by("slug").values_list("slug", "from_tier")
-    return tuple(
-        ProductPrice(slug, apply_factor(agreed, amounts.get(slug, {}).get(agreed.tier.rate)), from_tier)
-        for slug, from_tier in products
+        products=[
+            {
+                "product": slug,
+                "amount": apply_factor(caller.terms, amounts.get(slug, {}).get(tier.rate)),
+                "from_tier": from_tier,
+            }
+            for slug, from_tier in Product.objects.order_by("slug").values_list("slug", "from_tier")
+        ],
     )

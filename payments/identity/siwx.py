@@ -172,17 +172,14 @@ def check_message(text: str, signature: str, *, source: str, now: datetime) -> S
         )
     check_signature(signature, param="signature" if source == "message" else f"{source}.signature")
     address, nonce, expected = found["address"], found["nonce"], create_challenge(now=now)
+    domain = expected["domain"]
     created_at = nonce_time(nonce) if NONCE_HASH.matches(nonce[:32], nonce[32:], length=32) else None
     issued_at, expires_at, not_before = (
         parse_time(found[name], source=source) for name in ("issuedAt", "expirationTime", "notBefore")
     )
     rules = [
         ("address", address in (evm.to_checksum_address(address), address.lower()), "has wrong capitals (EIP-55)"),
-        (
-            "domain",
-            found["domain"] == expected["domain"],
-            f"must be {expected['domain']}: it was made for another service",
-        ),
+        ("domain", found["domain"] == domain, f"must be {domain}: it was made for another service"),
         ("uri", urlsplit(found["uri"])[:2] == urlsplit(expected["uri"])[:2], f"must be {expected['uri']}"),
         ("version", found["version"] == expected["version"], f"must be {expected['version']}"),
         ("chainId", found["chainId"] == str(expected["chainId"]), f"must be {expected['chainId']}"),

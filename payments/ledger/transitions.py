@@ -62,11 +62,6 @@ def find_by_identifier(*, payer: str, identifier: str) -> Payment | None:
     return Payment.objects.filter(payer=payer, payment_identifier=identifier).first() if identifier else None
 
 
-def is_recorded(*, network: str, proof_key: str, signature_digest: str) -> bool:
-    """Whether the ledger holds this proof with this very signature."""
-    return Payment.objects.filter(network=network, proof_key=proof_key, signature_digest=signature_digest).exists()
-
-
 def insert(payment: Payment, *others: Payment) -> bool:
     """Insert a new payment, or several together; False if one of their proofs or identifiers is in the ledger already.
 

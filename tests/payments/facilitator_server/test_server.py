@@ -16,8 +16,7 @@ from framework.resilience.deadline import Deadline
 from payments.chain.evm import to_checksum_address
 from payments.facilitator_server import error_codes
 from payments.facilitator_server import server as facilitating
-from payments.facilitator_server.settlement import Settler, build_sdk
-from payments.facilitator_server.settlement_attempt import Attempt, NotSent
+from payments.facilitator_server.settlement import Attempt, NotSent, Settler, build_sdk
 from tests.payments.buyer import signed_by
 from tests.payments.facilitator_server.policies import JSON, call, gas_of, interrupted, policy, settle_body, settled
 from tests.payments.facilitators import Script, hangs_up, node_answering, says, serving
