@@ -11,9 +11,7 @@ from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
 from payments.checkout import collect as collect_payment
 from payments.checkout import is_free_by_plan
-from payments.checkout.context import TierRequired, describe_upgrade
-from payments.checkout.payment_identifier import PaymentIdentifierReused
-from payments.checkout.pending_settlement import SettlementPending
+from payments.checkout.context import PaymentIdentifierReused, SettlementPending, TierRequired, describe_upgrade
 from payments.dashboard.account_summary import build_caller, list_addresses, list_wallets
 from payments.identity.caller import (
     Caller,

@@ -34,7 +34,6 @@ def is_free_by_plan(products: Sequence[str], *, caller: Caller, now: datetime) -
     return caller.tier >= prices.from_tier and not prices.quote(caller.terms).amount
 
 
-@counters.count_refusals
 def collect(
     purchase: Purchase,
     *,
@@ -56,15 +55,16 @@ def collect(
     FacilitatorUnavailable and others of ServiceUnavailable (503). With any of them nothing was charged, except if
     SettlementPending says that this is not known yet, or if `refund` names a payment for which a refund is due.
     """
-    if not settings.PAY_TO:
-        raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
-    payer = proof.payer if isinstance(proof, Authorization) else None
-    prices = price_list.load_price_list(products, now=now)
-    sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=payer)
-    if proof is None:
-        raise sale.build_payment_error(PaymentRequired, sale.price_message)
-    if connection.in_atomic_block:
-        raise RuntimeError("collect() must not run inside a transaction")
-    if isinstance(proof, TransactionProof):
-        return transaction_proof.collect(sale, proof, receipt_token=receipt_token)
-    return signed_authorization.collect(sale, proof)
+    with counters.count_refusals(products, channel=purchase.channel, has_proof=proof is not None):
+        if not settings.PAY_TO:
+            raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
+        payer = proof.payer if isinstance(proof, Authorization) else None
+        prices = price_list.load_price_list(products, now=now)
+        sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=payer)
+        if proof is None:
+            raise sale.build_payment_error(PaymentRequired, sale.price_message)
+        if connection.in_atomic_block:
+            raise RuntimeError("collect() must not run inside a transaction")
+        if isinstance(proof, TransactionProof):
+            return transaction_proof.collect(sale, proof, receipt_token=receipt_token)
+        return signed_authorization.collect(sale, proof)

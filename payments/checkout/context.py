@@ -26,6 +26,44 @@ class TierRequired(ApiError):
     code = ErrorCode.TIER_REQUIRED
 
 
+class PaymentIdentifierReused(ApiError):
+    """The payer has given this identifier to another payment, which does not buy this purchase."""
+
+    code = ErrorCode.PAYMENT_IDENTIFIER_REUSED
+
+    def __init__(self, message: str, *, refund: str | None = None) -> None:
+        super().__init__(
+            f"{message} Nothing was charged for this one: pay under a new identifier.",
+            extra={"refund": refund} if refund else {},
+            headers={"Cache-Control": "no-store"},
+        )
+
+
+class FacilitatorUnavailable(ApiError):
+    """Payments cannot be settled for a moment; nothing was charged."""
+
+    code = ErrorCode.FACILITATOR_UNAVAILABLE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Payments cannot be settled for a moment. Nothing was charged: ask again with the same payment.",
+            headers={"Retry-After": "5", "Cache-Control": "no-store"},
+        )
+
+
+class SettlementPending(ApiError):
+    """Whether the money has moved is not known. Never a 402: clients would sign again, and pay twice."""
+
+    code = ErrorCode.SETTLEMENT_PENDING
+
+    def __init__(self, *, retry_after_s: int = 2) -> None:
+        super().__init__(
+            "Whether this payment has been settled is not known yet."
+            " Ask again with the same payment: you will not be charged twice.",
+            headers={"Retry-After": str(retry_after_s), "Cache-Control": "no-store"},
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Sale:
     """A purchase, its prices, the caller, and the wallet that has signed the payment (None: no payment yet)."""

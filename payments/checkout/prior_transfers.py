@@ -10,8 +10,7 @@ from django.utils import timezone
 from framework.errors import ApiError
 from payments.chain.networks import payment_network
 from payments.chain.reads import Transfer
-from payments.checkout.context import Sale
-from payments.checkout.pending_settlement import SettlementPending
+from payments.checkout.context import Sale, SettlementPending
 from payments.ledger import transitions
 from payments.models import Payment
 from payments.tiers import holdings

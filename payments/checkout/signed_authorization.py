@@ -16,10 +16,15 @@ from payments.chain import evm, reads
 from payments.chain.networks import payment_network
 from payments.chain.reads import NotAPayment, Transfer
 from payments.chain.rpc import RpcUnavailable
-from payments.checkout import admission, payment_identifier, prior_transfers, state_machine
+from payments.checkout import admission, prior_transfers, state_machine
 from payments.checkout.admission import build_rejection
-from payments.checkout.context import Sale, TierRequired
-from payments.checkout.pending_settlement import FacilitatorUnavailable, SettlementPending, check_chain, is_abandoned
+from payments.checkout.context import (
+    FacilitatorUnavailable,
+    PaymentIdentifierReused,
+    Sale,
+    SettlementPending,
+    TierRequired,
+)
 from payments.ledger import reconcile, transitions
 from payments.ledger.reconcile import AuthorizationStatus
 from payments.models import Payment
@@ -147,10 +152,19 @@ def dispute(checkout: Checkout) -> Next:
     may_release = status is AuthorizationStatus.UNUSED and is_final and payment.attempts == 1
     if may_release and transitions.release_claim(payment):
         raise build_rejection(checkout.sale, "The facilitator has refused the payment.", rejected.reason)
-    if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
+    if status.has_ended:
         return finish
     transitions.mark_unknown(payment, reason=rejected.reason)
     raise SettlementPending
+
+
+def check_chain(payment: Payment) -> AuthorizationStatus:
+    """Return what the chain shows of the payment. Raises SettlementPending while the chain cannot be read."""
+    try:
+        return reconcile.check_chain(payment, now=timezone.now())
+    except RpcUnavailable as error:
+        transitions.mark_unknown(payment, reason=error.message)
+        raise SettlementPending from error
 
 
 def is_reverted(payment: Payment, transaction: str | None) -> bool:
@@ -172,10 +186,12 @@ def find(checkout: Checkout) -> Next:
     if recorded is not None:
         checkout.payment = recorded
         return replay
-    first = payment_identifier.find_first_payment(checkout.sale, signed)
-    if first is not None:
-        checkout.payment = first
-        return identify
+    # An identifier is not signed: it counts for an authorization that is valid now.
+    if signed.is_valid_at(checkout.sale.now.timestamp()):
+        first = transitions.find_by_identifier(payer=signed.payer, identifier=signed.payment_identifier)
+        if first is not None:
+            checkout.payment = first
+            return identify
     # Without a refusal another request has just released its claim: then it is our turn.
     return decline if checkout.claim is None else wait
 
@@ -197,7 +213,7 @@ def replay(checkout: Checkout) -> Next:
     if not sale.is_covered_by(payment):
         # The answer contains more than was paid for, but the payment may still be settled for what it was.
         raise SettlementPending
-    if is_abandoned(payment) and transitions.take_over(payment, now=timezone.now()):
+    if transitions.take_over(payment, now=timezone.now()):
         return resume
     return wait
 
@@ -206,7 +222,7 @@ def resume(checkout: Checkout) -> Next:
     """Continue a settlement that was abandoned: ask the chain, and settle the same authorization again if unused."""
     signed, payment = checkout.signed, checkout.payment
     status = check_chain(payment)
-    if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
+    if status.has_ended:
         return finish
     min_valid_before = checkout.sale.now.timestamp() + admission.MIN_VALIDITY.total_seconds()
     if status is AuthorizationStatus.UNUSED and signed.valid_before >= min_valid_before:
@@ -216,10 +232,11 @@ def resume(checkout: Checkout) -> Next:
 
 
 def identify(checkout: Checkout) -> Next | Receipt:
-    """Serve what the payer's first payment with this identifier has bought.
+    """Serve what the payer's first payment with this identifier has bought; this authorization is never settled.
 
-    An authorization that is on the chain proves nothing, because anybody can read it there, and its money may be here:
-    it is judged by itself, without its identifier.
+    A client that has lost an answer signs a new authorization with the same identifier (x402, extension
+    payment-identifier). An authorization that is on the chain proves nothing, because anybody can read it there, and
+    its money may be here: it is judged by itself, without its identifier.
     """
     signed = checkout.signed
     if not checkout.is_unspent and reads.is_authorization_spent(signed.payer, signed.nonce):
@@ -228,7 +245,38 @@ def identify(checkout: Checkout) -> Next | Receipt:
             checkout.claim.payment_identifier = ""
         return claim
     checkout.is_unspent = True
-    return payment_identifier.get_first_receipt(checkout.sale, checkout.payment) or wait
+    return get_first_receipt(checkout.sale, checkout.payment) or wait
+
+
+def get_first_receipt(sale: Sale, payment: Payment) -> Receipt | None:
+    """Return the receipt of the payer's first payment with this identifier; None while its settlement has not ended.
+
+    This request does not hold the first payment's signature: if its settlement was abandoned the chain is asked, and
+    only a request with its own header can have it settled again. Raises PaymentIdentifierReused and SettlementPending.
+    """
+    if payment.purchase != sale.purchase.key:
+        raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
+    is_taken_over = payment.state in transitions.OPEN and transitions.take_over(payment, now=timezone.now())
+    if is_taken_over and not check_chain(payment).has_ended:
+        transitions.mark_unknown(payment, reason=payment.error)
+        raise SettlementPending
+    if payment.state in transitions.OPEN or not payment.payment_identifier:
+        return None
+    if payment.state not in Payment.EARNED:
+        raise PaymentIdentifierReused(
+            "The money of your payment with this identifier goes back to you, or was sent back.",
+            refund=payment.public_id,
+        )
+    if not sale.is_covered_by(payment):
+        raise PaymentIdentifierReused(
+            "There is more in this answer now than you have paid for under this identifier.",
+            refund=payment.public_id if prior_transfers.mark_refund_due_if_undelivered(payment) else None,
+        )
+    if not transitions.is_readable(payment, now=sale.now):
+        raise PaymentIdentifierReused(
+            "The answer to your payment with this identifier was given, and its time is over."
+        )
+    return Receipt.for_payment(payment)
 
 
 def decline(checkout: Checkout) -> Next:

@@ -42,6 +42,10 @@ class AuthorizationStatus(Enum):
     UNUSED = auto()
     UNCONFIRMED = auto()  # it is spent, and the chain does not show yet for what
 
+    @property
+    def has_ended(self) -> bool:
+        return self in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID)
+
 
 def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
     """Ask the chain about a payment that is not known to have arrived, and record what is certain.
@@ -99,7 +103,7 @@ def sweep(*, now: datetime, is_urgent: bool = False) -> int:
                 status = check_chain(payment, now=now)
             except RpcUnavailable:
                 is_unavailable = True
-        if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
+        if status.has_ended:
             ended += 1
         elif payment.state == State.CLAIMED:
             transitions.mark_unknown(payment, reason=payment.error or "How the settlement ended is not known.")

@@ -82,7 +82,12 @@ def insert(payment: Payment, *others: Payment) -> bool:
 
 # Settlement
 def take_over(payment: Payment, *, now: datetime) -> bool:
-    """Claim an open payment that no request is settling; False if another request was first."""
+    """Claim an open payment that no request is settling: its outcome is unknown, or its claim timed out.
+
+    False while a request is settling it, and if another request was first.
+    """
+    if payment.state == State.CLAIMED and payment.claimed_at >= now - CLAIM_TIMEOUT:
+        return False
     unchanged = Payment.objects.filter(pk=payment.pk, state=payment.state, attempts=payment.attempts)
     if not unchanged.update(state=State.CLAIMED, claimed_at=now, attempts=F("attempts") + 1):
         return False

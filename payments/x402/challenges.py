@@ -1,7 +1,6 @@
 """Writes a 402: the `x402` header, the header of x402 version 2, and the body of version 1."""
 
 from collections.abc import Mapping
-from functools import cache
 
 import orjson
 from django.conf import settings
@@ -12,7 +11,7 @@ from x402.schemas import PaymentRequirements, ResourceInfo
 from x402.schemas.v1 import PaymentRequirementsV1
 
 from framework.errors import ApiError, ErrorCode
-from payments.chain import evm
+from payments.chain.evm import to_checksum_address
 from payments.chain.networks import Network, payment_network
 from payments.pricing.price_list import PRICE_GRACE, Quote
 from payments.tiers.definitions import FREE
@@ -24,7 +23,6 @@ MAX_URL_LENGTH = 1000
 JSON_TYPE = "application/json"
 # The headers that identify a caller: caches must not serve the answer to one caller to another.
 CALLER_HEADERS = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNATURE")
-to_checksum_address = cache(evm.to_checksum_address)
 
 
 class PaymentRequired(ApiError):

@@ -1,7 +1,6 @@
 """Parses the payment that a caller sends."""
 
 import base64
-import binascii
 import hashlib
 import json
 import re
@@ -179,15 +178,12 @@ class Parser:
         raise self.invalid("holds neither a transaction nor a payment of x402 version 1 or 2")
 
     def decode(self, text: str) -> Any:
-        if not text.startswith("{"):
-            padded = text.translate(str.maketrans("-_", "+/")) + "=" * (-len(text) % 4)
-            try:
-                text = base64.b64decode(padded, validate=True).decode()
-            except (binascii.Error, ValueError) as error:
-                raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
         try:
+            if not text.startswith("{"):
+                padded = text.translate(str.maketrans("-_", "+/")) + "=" * (-len(text) % 4)
+                text = base64.b64decode(padded, validate=True).decode()
             return orjson.loads(text)
-        except orjson.JSONDecodeError as error:
+        except ValueError as error:
             raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
 
     def payment_identifier(self, extensions: Mapping[str, Any]) -> str:

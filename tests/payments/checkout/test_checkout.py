@@ -16,8 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from framework.errors import ApiError, ServiceUnavailable
-from payments.checkout.context import TierRequired
-from payments.checkout.pending_settlement import SettlementPending
+from payments.checkout.context import SettlementPending, TierRequired
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment, Price, Product

@@ -23,9 +23,7 @@ from x402.extensions.payment_identifier import (
 from x402.http.utils import decode_payment_required_header, encode_payment_signature_header
 from x402.schemas import PaymentRequired as RequiredV2
 
-from payments.checkout.context import TierRequired
-from payments.checkout.payment_identifier import PaymentIdentifierReused
-from payments.checkout.pending_settlement import SettlementPending
+from payments.checkout.context import PaymentIdentifierReused, SettlementPending, TierRequired
 from payments.devchain.wallets import Wallet
 from payments.ledger import reconcile, transitions
 from payments.models import Payment

@@ -13,8 +13,7 @@ import pytest
 from django.conf import LazySettings
 from django.utils import timezone
 
-from payments.checkout.context import TierRequired
-from payments.checkout.pending_settlement import SettlementPending
+from payments.checkout.context import SettlementPending, TierRequired
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment

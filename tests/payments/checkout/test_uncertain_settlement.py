@@ -16,8 +16,7 @@ from django.utils import timezone
 from framework.errors import ApiError
 from payments.chain import reads
 from payments.chain.networks import payment_network
-from payments.checkout.payment_identifier import PaymentIdentifierReused
-from payments.checkout.pending_settlement import SettlementPending
+from payments.checkout.context import PaymentIdentifierReused, SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.facilitator_server import error_codes
 from payments.ledger import chain_audit, reconcile, transitions

@@ -17,7 +17,7 @@ from django.conf import LazySettings, settings
 from django.core.management import CommandError, call_command
 
 from config.dev_stack import Child, free_port, last_lines
-from payments.checkout.pending_settlement import FacilitatorUnavailable
+from payments.checkout.context import FacilitatorUnavailable
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from tests.payments.buyer import buy, paid_by, refused, signed_by

@@ -16,7 +16,7 @@ from eth_account import Account
 
 from payments.chain import evm
 from payments.chain.networks import payment_network
-from payments.checkout.pending_settlement import FacilitatorUnavailable, SettlementPending
+from payments.checkout.context import FacilitatorUnavailable, SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from payments.x402 import facilitator_client

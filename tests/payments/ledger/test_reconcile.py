@@ -18,7 +18,7 @@ from django.utils import timezone
 from config.celery import app
 from payments.chain import evm, reads, usdc
 from payments.chain.networks import payment_network
-from payments.checkout.pending_settlement import SettlementPending
+from payments.checkout.context import SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.ledger import reconcile, transitions
 from payments.models import Payment, PaymentEvent
@@ -352,7 +352,9 @@ def test_a_request_cannot_undo_a_take_over_of_its_payment(wallets: Mapping[str, 
     first = abandoned(paid_by(wallets["free"]))
     second = Payment.objects.get()
     assert transitions.take_over(second, now=timezone.now())
-    assert not transitions.take_over(Payment(pk=first.pk, state=first.state, attempts=1), now=timezone.now())
+    assert not transitions.take_over(
+        Payment(pk=first.pk, state=first.state, attempts=1, claimed_at=first.claimed_at), now=timezone.now()
+    )
     transitions.release_claim(first)
     transitions.mark_unknown(first, reason="too late")
     transitions.mark_expired(first, reason="too late")

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from django.conf import LazySettings
 
-from payments.checkout.pending_settlement import FacilitatorUnavailable, SettlementPending
+from payments.checkout.context import FacilitatorUnavailable, SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.facilitator_server import error_codes
 from payments.models import Payment
