@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
+from django.conf import settings
+
 from framework.errors import ApiError, ErrorCode
 from payments.chain.networks import payment_network
 from payments.identity.caller import Caller
@@ -150,6 +152,10 @@ class Sale:
             channel=self.purchase.channel,
             resource=self.purchase.url,
             products=list(self.prices.products),
+            network=payment_network().caip2,
+            asset=payment_network().asset,
+            pay_to=settings.PAY_TO,
+            attempts=1,
             created_at=self.now,
             **values,
         )

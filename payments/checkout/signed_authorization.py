@@ -6,6 +6,7 @@ TRANSITIONS at the end of this module lists the states in the order in which the
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -132,13 +133,13 @@ def settle(checkout: Checkout) -> Next | Receipt:
             if payment.attempts == 1 and transitions.release_claim(payment):
                 raise FacilitatorUnavailable
             # An earlier attempt may have been sent, or the request that has taken the payment over sends it now.
-            transitions.mark_unknown(payment, reason=reason)
+            raise leave_unknown(payment, reason=reason)
         case Unknown(reason, transaction):
-            transitions.mark_unknown(payment, reason=reason, tx_hash=transaction)
+            raise leave_unknown(payment, reason=reason, tx_hash=transaction)
         case Rejected() | Failed():
             checkout.rejection = outcome
             return dispute
-    raise SettlementPending
+    raise TypeError(outcome)
 
 
 def dispute(checkout: Checkout) -> Next:
@@ -154,8 +155,7 @@ def dispute(checkout: Checkout) -> Next:
         raise build_rejection(checkout.sale, "The facilitator has refused the payment.", rejected.reason)
     if status.has_ended:
         return finish
-    transitions.mark_unknown(payment, reason=rejected.reason)
-    raise SettlementPending
+    raise leave_unknown(payment, reason=rejected.reason)
 
 
 def check_chain(payment: Payment) -> AuthorizationStatus:
@@ -163,8 +163,13 @@ def check_chain(payment: Payment) -> AuthorizationStatus:
     try:
         return reconcile.check_chain(payment, now=timezone.now())
     except RpcUnavailable as error:
-        transitions.mark_unknown(payment, reason=error.message)
-        raise SettlementPending from error
+        raise leave_unknown(payment, reason=error.message) from error
+
+
+def leave_unknown(payment: Payment, *, reason: str, tx_hash: str | None = None) -> SettlementPending:
+    """Record that the outcome is not known, and return the error that says so."""
+    transitions.mark_unknown(payment, reason=reason, tx_hash=tx_hash)
+    return SettlementPending()
 
 
 def is_reverted(payment: Payment, transaction: str | None) -> bool:
@@ -174,8 +179,7 @@ def is_reverted(payment: Payment, transaction: str | None) -> bool:
     try:
         receipt = reads.find_receipt(transaction)
     except RpcUnavailable as error:
-        transitions.mark_unknown(payment, reason=error.message, tx_hash=transaction)
-        raise SettlementPending from error
+        raise leave_unknown(payment, reason=error.message, tx_hash=transaction) from error
     return receipt is not None and receipt.is_reverted
 
 
@@ -227,8 +231,7 @@ def resume(checkout: Checkout) -> Next:
     min_valid_before = checkout.sale.now.timestamp() + admission.MIN_VALIDITY.total_seconds()
     if status is AuthorizationStatus.UNUSED and signed.valid_before >= min_valid_before:
         return settle
-    transitions.mark_unknown(payment, reason=payment.error)
-    raise SettlementPending
+    raise leave_unknown(payment, reason=payment.error)
 
 
 def identify(checkout: Checkout) -> Next | Receipt:
@@ -258,8 +261,7 @@ def get_first_receipt(sale: Sale, payment: Payment) -> Receipt | None:
         raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
     is_taken_over = payment.state in transitions.OPEN and transitions.take_over(payment, now=timezone.now())
     if is_taken_over and not check_chain(payment).has_ended:
-        transitions.mark_unknown(payment, reason=payment.error)
-        raise SettlementPending
+        raise leave_unknown(payment, reason=payment.error)
     if payment.state in transitions.OPEN or not payment.payment_identifier:
         return None
     if payment.state not in Payment.EARNED:
@@ -285,9 +287,8 @@ def decline(checkout: Checkout) -> Next:
     No caller is told that nothing was charged before the chain was asked. Raises RpcUnavailable.
     """
     sale, signed, refusal = checkout.sale, checkout.signed, checkout.refusal
-    if not isinstance(refusal, PaymentRejected | TierRequired):
-        raise refusal
-    if not reads.is_authorization_spent(signed.payer, signed.nonce):
+    is_final = isinstance(refusal, PaymentRejected | TierRequired)
+    if not is_final or not reads.is_authorization_spent(signed.payer, signed.nonce):
         raise refusal
     try:
         transfer = reads.find_authorization_transfer(signed.payer, signed.nonce)
@@ -312,11 +313,7 @@ def record(checkout: Checkout) -> Next | Receipt:
         transfer,
         tier=best.tier,
         problem=problem,
-        form=signed.form,
-        proof_key=signed.proof_key,
-        signature_digest=signed.signature_digest,
-        payment_identifier=signed.payment_identifier,
-        valid_before=to_datetime(signed.valid_before),
+        **signed_fields(signed),
     )
     if not transitions.insert(payment):
         # The identifier may name another payment: then this one is recorded without it.
@@ -354,27 +351,25 @@ def finish(checkout: Checkout) -> Receipt:
 def new_claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
     """Return the payment that says that we are about to settle this authorization, not saved."""
     return sale.new_payment(
-        form=signed.form,
         state=State.CLAIMED,
-        network=signed.network,
-        asset=payment_network().asset,
         payer=signed.payer,
-        pay_to=signed.to,
         amount_usdc=payment_network().to_decimal(signed.value),
-        proof_key=signed.proof_key,
-        signature_digest=signed.signature_digest,
-        payment_identifier=signed.payment_identifier,
         tier=tier.name,
-        valid_before=to_datetime(signed.valid_before),
         facilitator=facilitator_client.public_url(settings.FACILITATOR_URL),
-        attempts=1,
         claimed_at=timezone.now(),
+        **signed_fields(signed),
     )
 
 
-def to_datetime(timestamp: int) -> datetime:
-    """Return a signed Unix time as a datetime, at most MAX_TIMESTAMP."""
-    return datetime.fromtimestamp(min(timestamp, MAX_TIMESTAMP), tz=UTC)
+def signed_fields(signed: Authorization) -> dict[str, Any]:
+    """Return the fields of a payment that its authorization decides."""
+    return {
+        "form": signed.form,
+        "proof_key": signed.proof_key,
+        "signature_digest": signed.signature_digest,
+        "payment_identifier": signed.payment_identifier,
+        "valid_before": datetime.fromtimestamp(min(signed.valid_before, MAX_TIMESTAMP), tz=UTC),
+    }
 
 
 def to_payload(signed: Authorization) -> dict[str, object]:

@@ -46,7 +46,6 @@ Next = state_machine.State[Checkout]
 
 
 def collect(sale: Sale, proof: TransactionProof, *, receipt_token: str | None) -> Receipt:
-    """Return the receipt of this transaction, for what it has bought before or buys now."""
     return state_machine.run(TRANSITIONS, Checkout(sale, proof, receipt_token))
 
 

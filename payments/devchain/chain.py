@@ -83,7 +83,6 @@ class Chain:
             raise InvalidTransaction(str(error)) from None
 
     def find(self, transaction_hash: bytes) -> tuple[Block, MinedTransaction] | None:
-        """Return the block with this transaction."""
         block = self._blocks_by_transaction.get(transaction_hash)
         return (block, block.mined) if block and block.mined else None
 

@@ -167,5 +167,4 @@ def to_atomic(amount: Decimal, decimals: int) -> int:
 
 
 def format_amount(amount: int, decimals: int) -> str:
-    """Format an amount of the smallest unit in whole coins, without trailing zeros."""
     return f"{Decimal(f'{amount}e-{decimals}').normalize():f}"

@@ -30,7 +30,6 @@ class RpcFailure(Exception):
 
 
 def invalid_params(message: str) -> RpcFailure:
-    """Parameters that cannot be read."""
     return RpcFailure(-32602, message)
 
 
@@ -232,7 +231,6 @@ def _call(params: Any) -> dict[str, Any]:
 
 
 def _list(value: Any) -> list[Any]:
-    """Return none, one or several values as a list."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]

@@ -14,7 +14,6 @@ ERROR_SELECTOR = bytes.fromhex("08c379a0")
 
 
 def to_hex(content: bytes) -> str:
-    """Format bytes as 0x and hexadecimal digits."""
     return "0x" + content.hex()
 
 

@@ -37,5 +37,4 @@ def from_key(name: str, key: bytes) -> Wallet:
 
 
 def derive_demo_wallets(secret: str) -> tuple[Wallet, ...]:
-    """Return the four demo wallets, one of each tier."""
     return tuple(derive_wallet(secret, name) for name in DEMO)

@@ -57,7 +57,6 @@ class Attempt:
             self.transaction = transaction
 
     def unset_transaction(self) -> None:
-        """Record that the node has refused the transaction: it was not sent."""
         with self.lock:
             self.transaction = None
 

@@ -135,7 +135,6 @@ def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = No
 
 
 def anonymous_caller(request: HttpRequest) -> Caller:
-    """Return the caller of the free tier at the request's address."""
     return Caller(bucket=address_bucket(request), terms=STANDARD)
 
 
@@ -285,7 +284,6 @@ def read_signed_payment(
 
 
 def account_bucket(account: UUID) -> str:
-    """Return the bucket of all keys of an account."""
     return _hash_bucket(f"account {account}")
 
 

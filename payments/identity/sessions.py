@@ -128,5 +128,4 @@ def purge_expired_sessions(now: datetime) -> int:
 
 
 def hash_token(token: str) -> str:
-    """Return the stored digest of a token."""
     return hashlib.sha256(token.encode()).hexdigest()

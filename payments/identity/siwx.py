@@ -101,7 +101,6 @@ def create_challenge(*, now: datetime) -> dict[str, Any]:
 
 
 def format_time(moment: datetime) -> str:
-    """Format a time in UTC, to the second (RFC 3339)."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
@@ -131,7 +130,6 @@ class SignIn:
 
     @property
     def expires_at(self) -> datetime:
-        """When the challenge has expired by the clock of any of our machines."""
         return nonce_time(self.nonce) + CHALLENGE_LIFETIME + CLOCK_SKEW
 
 

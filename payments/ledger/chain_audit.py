@@ -91,7 +91,6 @@ def our_payments() -> QuerySet[Payment]:
 
 
 def payments_in_blocks(first: int, last: int) -> QuerySet[Payment]:
-    """Return the payments that have arrived in these blocks."""
     return our_payments().filter(block__range=(first, last), state__in=Payment.PAID)
 
 

@@ -81,7 +81,6 @@ def log_windows_since(moment: datetime, *, now: datetime) -> int:
 
 
 def nonce_of(payment: Payment) -> bytes:
-    """The nonce of the payment's authorization."""
     return bytes.fromhex(payment.proof_key.rpartition(":")[2].removeprefix("0x"))
 
 

@@ -47,13 +47,11 @@ class TransferFullyClaimed(ApiError):
 
 
 def constraint_of(error: IntegrityError) -> str | None:
-    """The name of the constraint that a statement would have violated."""
     diag = getattr(error.__cause__, "diag", None)
     return diag.constraint_name if diag else None
 
 
 def find_by_proof(*, network: str, proof_key: str) -> Payment | None:
-    """Return the payment of this proof."""
     return Payment.objects.filter(network=network, proof_key=proof_key).first()
 
 

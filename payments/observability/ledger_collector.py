@@ -107,12 +107,10 @@ class LedgerCollector(Collector):
 
 
 def gauge(name: str, documentation: str, value: float | Decimal) -> Metric:
-    """Return a gauge without labels."""
     return GaugeMetricFamily(name, documentation, value=float(value))
 
 
 def labelled_gauge(name: str, documentation: str, labels: Sequence[str], values: Mapping[Any, Any]) -> Metric:
-    """Return gauges by the values of their labels."""
     family = GaugeMetricFamily(name, documentation, labels=labels)
     for key, value in sorted(values.items()):
         family.add_metric(list(key), float(value))
@@ -125,5 +123,4 @@ registry.register(ledger)
 
 
 def render() -> bytes:
-    """Return the series in Prometheus' text format."""
     return generate_latest(registry)

@@ -80,7 +80,6 @@ class TransactionNotFound(PaymentRequired):
 
 
 def build_required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV2:
-    """Return the challenge of version 2."""
     network = payment_network()
     return RequiredV2(
         error=error,
@@ -92,7 +91,6 @@ def build_required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV
 
 
 def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:
-    """Return the headers of a 402."""
     network = payment_network()
     bare = {
         "asset": network.asset_name,
@@ -146,7 +144,6 @@ def build_requirement_v1(quote: Quote, purchase: Purchase) -> PaymentRequirement
 
 
 def build_resource(purchase: Purchase, *, description: str | None = None) -> ResourceInfo:
-    """Return what is sold, as x402 writes it."""
     return ResourceInfo(url=resource_url(purchase), description=description, mime_type=JSON_TYPE)
 
 

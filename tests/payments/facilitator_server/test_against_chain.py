@@ -154,7 +154,7 @@ def test_a_running_settlement_is_answered_before_the_process_ends(tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--host", "192.0.2.1", "--key-file", "{key}"], "name a --token-file"),
+        (["--host", "192.0.2.1", "--key-file", "{key}"], "set --token-file"),
         (["--key-file", "{open}"], "can be read by others than its owner: chmod 600"),
         (["--key-file", "{empty}"], "holds no private key"),
         (["--key-file", "{key}", "--token-file", "{open}"], "can be read by others"),
