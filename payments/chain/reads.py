@@ -246,30 +246,20 @@ def find_authorization_transfer(payer: str, nonce: bytes, *, windows: int = 1) -
     Up to four requests, and one more for each further window of LOG_WINDOW_BLOCKS. Raises NotAPayment where the chain
     shows that it was cancelled or moved nothing to us, and RpcUnavailable.
     """
-    log = None
-    last, to_block = read_latest_block_number(), "latest"
-    for _ in range(windows):
-        first = max(last - LOG_WINDOW_BLOCKS, 0)
+    latest, authorization = read_latest_block_number(), [evm.encode_topic(payer), evm.encode_topic(nonce)]
+    for end in range(latest, -1, -(LOG_WINDOW_BLOCKS + 1))[:windows]:
         query = {
             "address": payment_network().asset,
-            "topics": [
-                [usdc.AUTHORIZATION_USED, usdc.AUTHORIZATION_CANCELED],
-                evm.encode_topic(payer),
-                evm.encode_topic(nonce),
-            ],
-            "fromBlock": hex(first),
-            "toBlock": to_block,
+            "topics": [[usdc.AUTHORIZATION_USED, usdc.AUTHORIZATION_CANCELED], *authorization],
+            "fromBlock": hex(max(end - LOG_WINDOW_BLOCKS, 0)),
+            "toBlock": "latest" if end == latest else hex(end),
         }
-        logs = rpc.call("eth_getLogs", query)
-        if logs:
-            log = logs[0]
+        if logs := rpc.call("eth_getLogs", query):
             break
-        if first == 0:
-            break
-        last, to_block = first - 1, hex(first - 1)
-    if log is None:
+    else:
         return None
-    if [topic.lower() for topic in log["topics"][1:3]] != [evm.encode_topic(payer), evm.encode_topic(nonce)]:
+    log = logs[0]
+    if [topic.lower() for topic in log["topics"][1:3]] != authorization:
         raise rpc.RpcError("the node sent the log of another authorization")
     if usdc.is_event(log, usdc.AUTHORIZATION_CANCELED):
         raise NotAPayment("It was cancelled.")

@@ -32,7 +32,7 @@ from payments.models import Payment
 from payments.tiers.definitions import Tier
 from payments.x402 import facilitator_client
 from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected, build_requirement, build_resource
-from payments.x402.facilitator_client import Failed, NotSent, Rejected, Settled, Unknown
+from payments.x402.facilitator_client import Failed, NotSent, Rejected, Settled
 from payments.x402.proofs import Authorization
 from payments.x402.receipts import Receipt
 
@@ -125,21 +125,19 @@ def settle(checkout: Checkout) -> Next | Receipt:
     checkout.is_sent = True
     transitions.set_facilitator(payment, outcome.facilitator)
     match outcome:
-        case Settled(transaction):
-            transitions.mark_settled(payment, tx_hash=transaction, now=timezone.now())
+        case Settled():
+            transitions.mark_settled(payment, tx_hash=str(outcome.transaction), now=timezone.now())
             # The sweep may have recorded from the chain that less has arrived.
             return Receipt.for_payment(payment) if payment.state in Payment.EARNED else finish
-        case NotSent(reason):
-            if payment.attempts == 1 and transitions.release_claim(payment):
-                raise FacilitatorUnavailable
-            # An earlier attempt may have been sent, or the request that has taken the payment over sends it now.
-            raise leave_unknown(payment, reason=reason)
-        case Unknown(reason, transaction):
-            raise leave_unknown(payment, reason=reason, tx_hash=transaction)
         case Rejected() | Failed():
             checkout.rejection = outcome
             return dispute
-    raise TypeError(outcome)
+        case NotSent():
+            if payment.attempts == 1 and transitions.release_claim(payment):
+                raise FacilitatorUnavailable
+    # Unknown; or not sent this time, but an earlier attempt may have been, or the request that has taken the payment
+    # over sends it now.
+    raise leave_unknown(payment, reason=outcome.reason, tx_hash=outcome.transaction)
 
 
 def dispute(checkout: Checkout) -> Next:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import rlp
+from pyrevm import EVM, BlockEnv, CfgEnv, Env
 
 from payments.chain.evm import keccak
 from payments.devchain import genesis
 from payments.devchain.addresses import CHAIN_ID
-from payments.devchain.evm import CallRejected, Evm, ExecutionResult, Log
+from payments.devchain.evm import FORK, ExecutionResult, Log, charge, execute
 from payments.devchain.journal import Journal
 from payments.devchain.transactions import InvalidTransaction, Transaction, decode_transaction
 
@@ -45,7 +46,7 @@ class Chain:
     """The chain whose transactions are stored in `home`; a new one where there are none. Not thread-safe."""
 
     def __init__(self, home: Path, *, secret: str) -> None:
-        self.evm = Evm(chain_id=CHAIN_ID)
+        self.evm = EVM(env=Env(cfg=CfgEnv(chain_id=CHAIN_ID)), spec_id=FORK)
         genesis.apply(self.evm, secret=secret)
         self.blocks = [_block(None, timestamp=0, mined=None)]
         self._blocks_by_transaction: dict[bytes, Block] = {}
@@ -76,11 +77,12 @@ class Chain:
     def call(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int, now: int) -> ExecutionResult:
         """Simulate a call in a block of `now`. Raises InvalidTransaction."""
         # Not in the latest block: on a quiet chain that would check an authorization against an old time.
-        self.evm.set_block(number=self.head.number + 1, timestamp=self._next_timestamp(now))
+        self.evm.set_block_env(BlockEnv(number=self.head.number + 1, timestamp=self._next_timestamp(now)))
+        snapshot = self.evm.snapshot()
         try:
-            return self.evm.simulate(sender=sender, to=to, data=data, value=value, gas=min(gas, GAS_LIMIT))
-        except CallRejected as error:
-            raise InvalidTransaction(str(error)) from None
+            return execute(self.evm, sender=sender, to=to, data=data, value=value, gas=min(gas, GAS_LIMIT))
+        finally:
+            self.evm.revert(snapshot)
 
     def find(self, transaction_hash: bytes) -> tuple[Block, MinedTransaction] | None:
         block = self._blocks_by_transaction.get(transaction_hash)
@@ -98,7 +100,7 @@ class Chain:
 
     def _validate(self, transaction: Transaction, now: int) -> None:
         """Raise InvalidTransaction for a transaction that cannot be mined now."""
-        expected = self.evm.nonce(transaction.sender)
+        expected = self.evm.basic(transaction.sender).nonce
         if transaction.nonce != expected:
             problem = "low" if transaction.nonce < expected else "high"
             raise InvalidTransaction(f"nonce too {problem}: next nonce {expected}, tx nonce {transaction.nonce}")
@@ -106,16 +108,16 @@ class Chain:
             raise InvalidTransaction("max fee per gas less than block base fee")
         if transaction.gas > GAS_LIMIT:
             raise InvalidTransaction("exceeds block gas limit")
-        if self.evm.balance(transaction.sender) < transaction.max_cost:
+        if self.evm.get_balance(transaction.sender) < transaction.max_cost:
             raise InvalidTransaction("insufficient funds for gas * price + value")
         self.call(**transaction.call, now=now)
 
     def _mine(self, transaction: Transaction, timestamp: int) -> None:
         """Add a block with the transaction. The transactions and their timestamps alone decide the result."""
-        self.evm.set_block(number=self.head.number + 1, timestamp=timestamp)
-        mined = MinedTransaction(transaction=transaction, result=self.evm.run(**transaction.call))
+        self.evm.set_block_env(BlockEnv(number=self.head.number + 1, timestamp=timestamp))
+        mined = MinedTransaction(transaction=transaction, result=execute(self.evm, **transaction.call))
         fee = mined.result.gas_used * mined.gas_price
-        self.evm.charge(transaction.sender, nonce=transaction.nonce + 1, fee=fee)
+        charge(self.evm, transaction.sender, nonce=transaction.nonce + 1, fee=fee)
         self.blocks.append(_block(self.head, timestamp=timestamp, mined=mined))
         self._blocks_by_transaction[transaction.hash] = self.head
 

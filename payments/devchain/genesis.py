@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+from pyrevm import EVM, AccountInfo, BlockEnv
+
 from payments.chain.evm import ZERO_ADDRESS, encode_call
 from payments.devchain import wallets
 from payments.devchain.addresses import MULTICALL, PRICE_FEED, USDC, UTILITY_TOKEN
-from payments.devchain.evm import Evm
+from payments.devchain.evm import execute
 
 GAS = 10_000_000
 CONTRACTS = {"Usdc": USDC, "UtilityToken": UTILITY_TOKEN, "PriceFeed": PRICE_FEED, "Multicall": MULTICALL}
@@ -24,12 +26,12 @@ DEMO_TOKENS = {
 }
 
 
-def apply(evm: Evm, *, secret: str) -> None:
+def apply(evm: EVM, *, secret: str) -> None:
     """Create the state before the first transaction. The same secret gives the same state."""
     for name, address in CONTRACTS.items():
         compiled = json.loads((Path(__file__).parent / "contracts" / f"{name}.json").read_bytes())
-        evm.set_code(address, bytes.fromhex(compiled["runtime"]))
-    evm.set_block(number=0, timestamp=0)
+        evm.insert_account_info(address, AccountInfo(code=bytes.fromhex(compiled["runtime"])))
+    evm.set_block_env(BlockEnv(number=0, timestamp=0))
     for name, wei in WEI.items():
         evm.set_balance(wallets.derive_wallet(secret, name).address, wei)
     _call(evm, ZERO_ADDRESS, PRICE_FEED, "set(int256)", TOKEN_PRICE_USD)
@@ -41,8 +43,8 @@ def apply(evm: Evm, *, secret: str) -> None:
         _call(evm, owner, UTILITY_TOKEN, "stake(uint256)", staked)
 
 
-def _call(evm: Evm, sender: str, to: str, function: str, *arguments: int | str) -> None:
+def _call(evm: EVM, sender: str, to: str, function: str, *arguments: int | str) -> None:
     data = bytes.fromhex(encode_call(function, *arguments)[2:])
-    result = evm.run(sender=sender, to=to, data=data, value=0, gas=GAS)
+    result = execute(evm, sender=sender, to=to, data=data, value=0, gas=GAS)
     if not result.is_success:
         raise RuntimeError(f"{function} failed: {result}")

@@ -9,7 +9,7 @@ from payments.chain.evm import ZERO_ADDRESS
 from payments.devchain import rpc_formatting as formatting
 from payments.devchain.addresses import CHAIN_ID
 from payments.devchain.chain import BASE_FEE, GAS_LIMIT, Chain
-from payments.devchain.evm import ExecutionResult
+from payments.devchain.evm import ExecutionResult, read_code
 from payments.devchain.transactions import InvalidTransaction
 
 MAX_BATCH = 100
@@ -99,11 +99,11 @@ class JsonRpc:
 
     def balance(self, address: Any, at: Any = "latest") -> str:
         self._require_latest(at)
-        return hex(self.chain.evm.balance(_address(address)))
+        return hex(self.chain.evm.get_balance(_address(address)))
 
     def code(self, address: Any, at: Any = "latest") -> str:
         self._require_latest(at)
-        return formatting.to_hex(self.chain.evm.code(_address(address)))
+        return formatting.to_hex(read_code(self.chain.evm, _address(address)))
 
     def storage(self, address: Any, slot: Any, at: Any = "latest") -> str:
         self._require_latest(at)
@@ -111,7 +111,7 @@ class JsonRpc:
 
     def transaction_count(self, address: Any, at: Any = "latest") -> str:
         self._require_latest(at)
-        return hex(self.chain.evm.nonce(_address(address)))
+        return hex(self.chain.evm.basic(_address(address)).nonce)
 
     def call(self, params: Any, at: Any = "latest") -> str:
         self._require_latest(at)

@@ -42,7 +42,7 @@ class Transaction:
 
     @property
     def call(self) -> dict[str, Any]:
-        """What the transaction executes, as arguments of Evm.run and Chain.call."""
+        """What the transaction executes, as arguments of `execute` and Chain.call."""
         names = ("sender", "to", "data", "value", "gas")
         return {name: getattr(self, name) for name in names}
 

@@ -55,49 +55,37 @@ def public_url(url: str) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a settlement request. `facilitator` is the address of the last facilitator that was asked."""
+    """The outcome of a settlement request, with the facilitator's reason and transaction if it has given them.
 
+    `facilitator` is the address of the last facilitator that was asked.
+    """
+
+    reason: str = ""
+    transaction: str | None = None
     facilitator: str = field(default="", compare=False, kw_only=True)
 
 
-@dataclass(frozen=True)
 class Settled(Outcome):
     """The money has arrived in this transaction."""
 
-    transaction: str
 
-
-@dataclass(frozen=True)
 class Rejected(Outcome):
     """The facilitator refused before it sent anything; another sender may have sent the payment."""
 
-    reason: str
 
-
-@dataclass(frozen=True)
 class NotSent(Outcome):
     """The facilitator was not reached, or did not process the payment: certainly nothing has moved."""
 
-    reason: str
 
-
-@dataclass(frozen=True)
 class Unknown(Outcome):
     """The facilitator received the request and has not reported how the settlement ended."""
 
-    reason: str
-    transaction: str | None = None
 
-
-@dataclass(frozen=True)
 class Failed(Outcome):
-    """The facilitator reports no settlement: `transaction` failed, or (None) another sender may have sent it.
+    """The facilitator reports no settlement: the transaction failed, or without one another sender may have sent it.
 
     Only the chain shows which.
     """
-
-    reason: str
-    transaction: str | None = None
 
 
 # How long a settlement waits for a free thread: a healthy facilitator has mostly answered by then.
@@ -248,7 +236,7 @@ def _classify(status: int, content: bytes, *, payer: str) -> Outcome:
     if answer.success:
         if transaction is None or (answer.payer or payer).lower() != payer:
             return Unknown("reported as settled, without a transaction or for another payer")
-        return Settled(transaction)
+        return Settled(transaction=transaction)
     reason = sanitize(answer.error_reason or "")
     if reason == error_codes.PENDING:
         return Unknown(reason, transaction)

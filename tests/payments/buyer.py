@@ -187,7 +187,7 @@ def settled_by_third_party(headers: Mapping[str, str]) -> str:
         payer=signed.payer,
     )
     assert isinstance(outcome, facilitator_client.Settled)
-    return outcome.transaction
+    return str(outcome.transaction)
 
 
 def aged(by: timedelta = timedelta(seconds=20)) -> None:

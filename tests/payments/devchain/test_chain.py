@@ -67,8 +67,8 @@ def test_a_restart_restores_blocks_and_state(chain: Chain, restart: Callable[[],
     again = restart()
 
     assert again.blocks == chain.blocks
-    assert again.evm.balance(PRO.address) == chain.evm.balance(PRO.address)
-    assert again.evm.nonce(PRO.address) == 3
+    assert again.evm.get_balance(PRO.address) == chain.evm.get_balance(PRO.address)
+    assert again.evm.basic(PRO.address).nonce == 3
     again.send(signed(PRO, nonce=3), now=NOW + 30)
     assert again.head.number == 4
 
@@ -120,7 +120,7 @@ def test_a_transaction_that_cannot_be_stored_changes_nothing(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (tmp_path / "transactions").read_bytes() == before
-    assert (chain.head.number, chain.evm.nonce(PRO.address)) == (1, 1)
+    assert (chain.head.number, chain.evm.basic(PRO.address).nonce) == (1, 1)
     chain.send(signed(PRO, nonce=1), now=NOW)
     assert restart().blocks == chain.blocks
 

@@ -61,7 +61,7 @@ def settle(url: str, settings: LazySettings) -> Outcome:
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_a_settlement_is_asked_for_in_version_2(settings: LazySettings, slash: str) -> None:
     with serving(SETTLED) as server:
-        assert settle(server.url + slash, settings) == Settled(HASH.lower())
+        assert settle(server.url + slash, settings) == Settled(transaction=HASH.lower())
     requirement = {
         "scheme": "exact",
         "network": "eip155:84532",
@@ -134,7 +134,7 @@ def test_one_thread_stays_free_for_requests_without_settlement(settings: LazySet
         assert settle(server.url, settings) == NotSent("too many settlements at a time")
     assert [one.result() for one in settlements] == [Unknown("RemoteProtocolError")] * (REQUEST_THREADS - 1)
     with serving(SETTLED) as server:
-        assert settle(server.url, settings) == Settled(HASH.lower())
+        assert settle(server.url, settings) == Settled(transaction=HASH.lower())
 
 
 def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySettings) -> None:
@@ -152,7 +152,7 @@ def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySe
 
     with serving(slow) as server, ThreadPoolExecutor(8) as threads:
         outcomes = list(threads.map(lambda _: settle(server.url, settings), range(24)))
-    assert outcomes == [Settled(HASH.lower())] * 24
+    assert outcomes == [Settled(transaction=HASH.lower())] * 24
     assert peak == REQUEST_THREADS - 1
 
 
@@ -189,8 +189,8 @@ def test_two_failures_open_the_circuit_breaker_and_one_trip_tests_it(
             assert settle(server.url, settings) == ALONE
         finally:
             trial.set()
-        assert answer.result() == Settled(HASH.lower())
-        assert settle(server.url, settings) == Settled(HASH.lower())
+        assert answer.result() == Settled(transaction=HASH.lower())
+        assert settle(server.url, settings) == Settled(transaction=HASH.lower())
 
 
 def until_asked(server: Server, settings: LazySettings) -> Outcome:
