@@ -118,7 +118,7 @@ def settle(checkout: Checkout) -> Next | Receipt:
     signed, payment = checkout.signed, checkout.payment
     outcome = facilitator_client.settle(
         payload=to_payload(signed),
-        requirement=build_requirement(payment_network(), signed.value),
+        requirement=build_requirement(signed.value),
         resource=build_resource(checkout.sale.purchase),
         payer=signed.payer,
     )

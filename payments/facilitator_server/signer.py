@@ -166,7 +166,10 @@ class Signer(FacilitatorWeb3Signer):
             raise attempt.refuse(error_codes.TOO_MUCH_GAS)
         gas = min(needed + needed // MARGIN_DIVISOR, policy.max_gas)
         offer = min(price + price // MARGIN_DIVISOR, policy.max_gas_price)
-        self._check_balance(balance, cost=gas * offer)
+        self.is_low = balance < LOW_SETTLEMENTS * gas * offer
+        if self.is_low:
+            left = balance // (gas * offer)
+            logger.warning("%s has ether for %s more settlements: send it some", self._account.address, left)
         if balance < gas * offer:
             raise attempt.refuse(error_codes.NO_GAS_LEFT)
         nonce = max(count, self._our_next_nonce) if time.monotonic() < self._our_nonce_valid_until else count
@@ -178,13 +181,6 @@ class Signer(FacilitatorWeb3Signer):
             "value": Web3.to_wei(0, "wei"),
             "chainId": policy.network.chain_id,
         }
-
-    def _check_balance(self, balance: int, *, cost: int) -> None:
-        """Log a warning when the ether for gas runs low; `cost` is of one settlement, in wei."""
-        self.is_low = balance < LOW_SETTLEMENTS * cost
-        if self.is_low:
-            left = balance // cost if cost else 0
-            logger.warning("%s has ether for %s more settlements: send it some", self._account.address, left)
 
     def _is_known(self, transaction: Any) -> bool:
         """Whether the node may have this transaction, whatever it answered."""

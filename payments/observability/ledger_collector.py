@@ -94,16 +94,9 @@ class LedgerCollector(Collector):
         since = audits["last"] or Payment.objects.order_by("pk").values_list("created_at", flat=True).first() or now
         age_s = (now - since).total_seconds()
         yield gauge("tablewire_audit_age_seconds", "Time since the last audit, or the first payment.", age_s)
-        yield gauge(
-            "tablewire_audit_differences",
-            "Payments that differ from the chain, in the audits of seven days.",
-            audits["differences"] or 0,
-        )
-        yield gauge(
-            "tablewire_audit_orphans",
-            "Transfers that matched no payment, in the audits of seven days.",
-            audits["orphans"] or 0,
-        )
+        differences, orphans = audits["differences"] or 0, audits["orphans"] or 0
+        yield gauge("tablewire_audit_differences", "Payments that differ from the chain, of seven days.", differences)
+        yield gauge("tablewire_audit_orphans", "Transfers that matched no payment, of seven days.", orphans)
 
 
 def gauge(name: str, documentation: str, value: float | Decimal) -> Metric:

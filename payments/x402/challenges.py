@@ -12,7 +12,7 @@ from x402.schemas.v1 import PaymentRequirementsV1
 
 from framework.errors import ApiError, ErrorCode
 from payments.chain.evm import to_checksum_address
-from payments.chain.networks import Network, payment_network
+from payments.chain.networks import payment_network
 from payments.pricing.price_list import PRICE_GRACE, Quote
 from payments.tiers.definitions import FREE
 from payments.x402.purchase import Purchase
@@ -80,11 +80,10 @@ class TransactionNotFound(PaymentRequired):
 
 
 def build_required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV2:
-    network = payment_network()
     return RequiredV2(
         error=error,
         resource=build_resource(purchase, description=quote.description),
-        accepts=[build_requirement(network, network.to_atomic(quote.amount))],
+        accepts=[build_requirement(payment_network().to_atomic(quote.amount))],
         # Further extensions would not fit: proxies refuse long headers.
         extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
     )
@@ -110,8 +109,9 @@ def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:
     }
 
 
-def build_requirement(network: Network, value: int) -> PaymentRequirements:
+def build_requirement(value: int) -> PaymentRequirements:
     """Return what we accept, as version 2 writes it: `value` of the network's USDC in atomic units, to our address."""
+    network = payment_network()
     return PaymentRequirements(
         scheme="exact",
         network=network.caip2,
@@ -127,19 +127,15 @@ def build_requirement(network: Network, value: int) -> PaymentRequirements:
 def build_requirement_v1(quote: Quote, purchase: Purchase) -> PaymentRequirementsV1:
     """Return what we accept, as version 1 writes it."""
     network = payment_network()
-    current = build_requirement(network, network.to_atomic(quote.amount))
+    current = build_requirement(network.to_atomic(quote.amount))
     return PaymentRequirementsV1(
-        scheme=current.scheme,
+        **current.model_dump(exclude={"network", "amount"}),
         network=network.name,
         max_amount_required=current.amount,
         resource=resource_url(purchase),
         description=quote.description,
         mime_type=JSON_TYPE,
-        pay_to=current.pay_to,
-        max_timeout_seconds=current.max_timeout_seconds,
-        asset=current.asset,
         output_schema={"input": {"type": "http", "method": purchase.method, "discoverable": True}, "output": None},
-        extra=current.extra,
     )
 
 

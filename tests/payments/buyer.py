@@ -25,7 +25,6 @@ from framework.api.error_handler import error_response
 from framework.errors import ApiError
 from payments import checkout
 from payments.chain import evm
-from payments.chain.networks import payment_network
 from payments.checkout.context import Sale
 from payments.checkout.signed_authorization import new_claim, to_payload
 from payments.devchain.wallets import Wallet
@@ -117,7 +116,7 @@ def paid_by(
 
 def signed_by(wallet: Wallet, *, value: int = 2000, **asked_for: Any) -> dict[str, str]:
     """The header that pays so many millionths, signed for a requirement that differs from ours in what is named."""
-    required = build_requirement(payment_network(), value).model_copy(update=asked_for)
+    required = build_requirement(value).model_copy(update=asked_for)
     client = client_of(wallet)
     # By default it refuses to sign much of this.
     client.set_spend_controls(False)
@@ -182,7 +181,7 @@ def settled_by_third_party(headers: Mapping[str, str]) -> str:
     assert isinstance(signed, Authorization)
     outcome = facilitator_client.settle(
         payload=to_payload(signed),
-        requirement=build_requirement(payment_network(), signed.value),
+        requirement=build_requirement(signed.value),
         resource=build_resource(purchase_for()),
         payer=signed.payer,
     )

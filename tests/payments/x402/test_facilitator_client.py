@@ -17,7 +17,6 @@ from django.conf import LazySettings
 from config import environment
 from framework.resilience.bulkhead import REQUEST_THREADS
 from payments.chain import evm
-from payments.chain.networks import BASE_SEPOLIA
 from payments.devchain.wallets import Wallet
 from payments.x402 import facilitator_client
 from payments.x402.challenges import build_requirement, build_resource
@@ -51,7 +50,7 @@ def settle(url: str, settings: LazySettings) -> Outcome:
     settings.FACILITATOR_URL = url
     return facilitator_client.settle(
         payload=dict(SIGNED),
-        requirement=build_requirement(BASE_SEPOLIA, 2000),
+        requirement=build_requirement(2000),
         resource=build_resource(purchase_for()),
         payer=PAYER,
     )
