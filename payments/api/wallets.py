@@ -14,7 +14,6 @@ from payments.api.auth import SIGN_IN
 from payments.chain import evm
 from payments.identity import siwx
 from payments.identity.caller import caller_of
-from payments.identity.caller_profile import WalletProfile
 from payments.identity.drf_authentication import DataViewSet
 from payments.models import Wallet
 from payments.serializers import auth
@@ -45,7 +44,8 @@ class WalletViewSet(DataViewSet[Wallet]):
     )
     def list(self, request: Request) -> Response:
         """The wallets of the account of your key, or the wallet of your session or signed challenge."""
-        found = [WalletProfile(wallet, wallet_terms(wallet)) for wallet in links.list_wallets(caller_of(request))]
+        wallets = links.list_wallets(caller_of(request))
+        found = [{"wallet": wallet, "terms": wallet_terms(wallet)} for wallet in wallets]
         return Response(serializers.WalletsAnswer({"data": found}).data, headers=NO_STORE)
 
     @extend_schema(
@@ -71,7 +71,7 @@ class WalletViewSet(DataViewSet[Wallet]):
             form.is_valid(raise_exception=True)
             address = siwx.verify_and_spend(siwx.parse_message(**form.validated_data, now=now))
         linked = links.link_wallet(address, account=account, now=now)
-        record = serializers.WalletRecord(WalletProfile(linked.wallet, wallet_terms(linked.wallet))).data
+        record = serializers.WalletRecord({"wallet": linked.wallet, "terms": wallet_terms(linked.wallet)}).data
         return Response(
             record,
             status=status.HTTP_201_CREATED if linked.is_new else status.HTTP_200_OK,

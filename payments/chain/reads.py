@@ -51,11 +51,7 @@ def invalid_response_as_rpc_error(read: Callable[Params, Result]) -> Callable[Pa
 
 
 class NotAPayment(Exception):
-    """A transaction or authorization pays us nothing, and this is final. `reason` is shown to the caller."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A transaction or authorization pays us nothing, and this is final. The message is shown to the caller."""
 
 
 class PriceFeedUnavailable(rpc.RpcUnavailable):

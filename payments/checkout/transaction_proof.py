@@ -69,7 +69,7 @@ def read_chain(checkout: Checkout) -> Next:
     except NotAPayment as error:
         if checkout.payments:
             raise sale.build_payment_error(PaymentAlreadyUsed, "This transaction has paid for an answer.") from error
-        raise sale.build_payment_error(PaymentRejected, error.reason, reason="not_a_payment") from error
+        raise sale.build_payment_error(PaymentRejected, str(error), reason="not_a_payment") from error
     if not checkout.transfers:
         raise sale.build_payment_error(
             TransactionNotFound,

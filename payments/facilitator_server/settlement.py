@@ -89,7 +89,7 @@ class Settler:
         self._loaded: Future[tuple[x402FacilitatorSync, Signer]] = Future()
         # The process ends after its threads have finished their settlements.
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="settling")
-        self._payers: dict[str, Attempt] = {}
+        self.payers: dict[str, Attempt] = {}
         self._changed = threading.Condition()
         # Neither the start nor the first payment waits for the imports.
         threading.Thread(target=self._load, args=(build_sdk,), daemon=True).start()
@@ -100,9 +100,6 @@ class Settler:
     def is_low(self) -> bool:
         """Whether the ether for gas was low at the last settlement."""
         return self._loaded.done() and self._loaded.exception() is None and self._loaded.result()[1].is_low
-
-    def is_idle(self) -> bool:
-        return not self._payers
 
     def verify(self, payload: Any, requirements: Any) -> Any:
         """Return whether the payment could be settled now (x402, POST /verify); moves nothing."""
@@ -195,17 +192,17 @@ class Settler:
         """Hold the payer's lock; yield None, or the running settlement of this payer when the time to wait is over."""
         with self._changed:
             free = self._changed.wait_for(
-                lambda: attempt.payer not in self._payers, timeout=attempt.deadline.remaining_s
+                lambda: attempt.payer not in self.payers, timeout=attempt.deadline.remaining_s
             )
-            running = None if free else self._payers[attempt.payer]
+            running = None if free else self.payers[attempt.payer]
             if running is None:
-                self._payers[attempt.payer] = attempt
+                self.payers[attempt.payer] = attempt
         try:
             yield running
         finally:
             if running is None:
                 with self._changed:
-                    del self._payers[attempt.payer]
+                    del self.payers[attempt.payer]
                     self._changed.notify_all()
 
     def _load(self, build_sdk: "Callable[[Policy], tuple[x402FacilitatorSync, Signer]]") -> None:

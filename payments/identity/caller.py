@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
-from cachetools import TLRUCache
+from cachetools import TLRUCache, cached
 from django.conf import settings
 from django.db.models import Exists
 from django.http import HttpRequest
@@ -101,7 +101,6 @@ CALLER_TTL_S = 1.0
 cached_callers: TLRUCache[UUID, Caller] = TLRUCache(
     10_000, ttu=lambda _key, _caller, now: now + min(CALLER_TTL_S, settings.TIER_CACHE_S)
 )
-callers_lock = threading.Lock()
 
 
 def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = None, now: datetime) -> Caller:
@@ -183,13 +182,12 @@ def identify_by_api_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, no
     api_key_cache.record_use(key, now=now, address=partial(client_ip, request))
     if sign_in is not None:
         return account_caller(key, challenge_wallet=verify_and_spend(sign_in), now=now)
-    with callers_lock:
-        caller = cached_callers.get(key.pk)
-    if caller is None:
-        caller = account_caller(key, now=now)
-        with callers_lock:
-            cached_callers[key.pk] = caller
-    return caller
+    return shared_account_caller(key, now=now)
+
+
+@cached(cached_callers, key=lambda key, now: key.pk, lock=threading.Lock())
+def shared_account_caller(key: ApiKey, *, now: datetime) -> Caller:
+    return account_caller(key, now=now)
 
 
 def account_caller(key: ApiKey, *, challenge_wallet: str | None = None, now: datetime) -> Caller:

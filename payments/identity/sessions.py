@@ -4,7 +4,6 @@ import hashlib
 import re
 import secrets
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TypeVar
@@ -47,17 +46,10 @@ WHERE session.digest = %(digest)s
 """  # noqa: S608  # names of our own columns
 
 
-@dataclass(frozen=True, slots=True)
-class NewSession:
-    """A new session with its token, which is not stored."""
+def open_session(sign_in: SignIn, *, now: datetime) -> tuple[str, Wallet]:
+    """Open a session for the wallet that signed, and return its token, which is not stored, and the wallet.
 
-    token: str
-    wallet: Wallet
-
-
-def open_session(sign_in: SignIn, *, now: datetime) -> NewSession:
-    """Open a session for the wallet that signed; one trip to the chain, two for a contract wallet.
-
+    One trip to the chain, two for a contract wallet.
     Raises InvalidSignature, ChallengeAlreadyUsed, and RpcUnavailable if the chain is not available and the wallet has
     no tier; the challenge can then be used again.
     """
@@ -69,7 +61,7 @@ def open_session(sign_in: SignIn, *, now: datetime) -> NewSession:
         WalletSession.objects.create(
             wallet=wallet, nonce=sign_in.nonce, digest=hash_token(token), created_at=now, expires_at=now + LIFETIME
         )
-    return NewSession(token=token, wallet=wallet)
+    return token, wallet
 
 
 def find_session(token: str, *, now: datetime) -> WalletSession:

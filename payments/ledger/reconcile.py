@@ -67,7 +67,7 @@ def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
         windows = log_windows_since(payment.created_at, now=now)
         transfer = reads.find_authorization_transfer(payment.payer, nonce, windows=windows)
     except NotAPayment as error:
-        transitions.mark_expired(payment, reason=error.reason)
+        transitions.mark_expired(payment, reason=str(error))
         return AuthorizationStatus.VOID
     if transfer is None:
         return AuthorizationStatus.UNCONFIRMED
@@ -174,7 +174,7 @@ def confirm_settlement(payment: Payment, *, now: datetime) -> str:
     try:
         transfer = reads.find_authorization_transfer(payment.payer, nonce, windows=log_windows_since(since, now=now))
     except NotAPayment as refusal:
-        error = refusal.reason
+        error = str(refusal)
     else:
         if transfer is not None and transfer.amount < payment.amount_usdc:
             error = f"Settled for {payment.amount_usdc.normalize():f}, it says; less has arrived."

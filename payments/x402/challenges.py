@@ -44,7 +44,6 @@ class PaymentRequired(ApiError):
         self.required = build_required(quote, purchase, error=self.code)
         super().__init__(message, headers={**challenge_headers(self.required, quote), **(headers or {})})
         self.reason = reason
-        self.refund = refund
         self.body_override = {
             "x402Version": 1,
             "error": self.code.value,
