@@ -181,7 +181,13 @@ def correct_transaction(tx_hash: str, *, findings: Findings, now: datetime) -> N
     for transfer, nonce in transfers:
         proof_key = proof_key_of(transfer, nonce)
         proof_keys.append(proof_key)
-        payment = find_payment(transfer, proof_key=proof_key, is_plain=nonce is None)
+        if nonce is not None:
+            payment = transitions.find_by_proof(network=payment_network().caip2, proof_key=proof_key)
+        else:
+            # All plain transfers of a payer in a transaction are one payment. Its log index is part of its proof key
+            # and may have changed in a reorganisation, also to the former index of another payer's transfer.
+            of_transaction = our_payments().filter(form=Payment.Form.TX, tx_hash=transfer.tx_hash)
+            payment = of_transaction.filter(payer=transfer.payer).first()
         if payment is None:
             orphans.append(new_orphan(transfer, proof_key=proof_key, is_plain=nonce is None, now=now))
             continue
@@ -209,17 +215,6 @@ def correct_transaction(tx_hash: str, *, findings: Findings, now: datetime) -> N
     others = our_payments().filter(tx_hash=tx_hash, state__in=Payment.PAID, block__isnull=False)
     for payment in others.exclude(proof_key__in=proof_keys).exclude(pk__in=matched):
         findings.add(payment, f"the chain shows no such transfer in {tx_hash}")
-
-
-def find_payment(transfer: Transfer, *, proof_key: str, is_plain: bool) -> Payment | None:
-    """Return the payment of a transfer.
-
-    All plain transfers of a payer in a transaction are one payment. Its log index is part of its proof key and may
-    have changed in a reorganisation, also to the former index of another payer's transfer.
-    """
-    if not is_plain:
-        return transitions.find_by_proof(network=payment_network().caip2, proof_key=proof_key)
-    return our_payments().filter(form=Payment.Form.TX, tx_hash=transfer.tx_hash, payer=transfer.payer).first()
 
 
 def find_moved_transfer(payment: Payment, *, findings: Findings) -> None:

@@ -20,6 +20,7 @@ from payments.chain.networks import NETWORKS, payment_network
 from payments.models import Payment
 
 MAX_BYTES = 8 * 1024
+TOO_LONG = f"is longer than {MAX_BYTES} bytes"
 # The key of the payment in the `_meta` of an MCP message (x402, transport MCP).
 PAYMENT_META = "x402/payment"
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
@@ -124,7 +125,7 @@ def parse_mcp_proof(meta: Mapping[str, Any]) -> Proof | None:
         return parser.parse(content.strip())
     # The limit of a header: the payment is sent on to the facilitator, and its signature to the chain.
     if len(json.dumps(content)) > MAX_BYTES:
-        raise parser.too_long()
+        raise parser.invalid(TOO_LONG)
     return parser.parse_json(content)
 
 
@@ -142,7 +143,7 @@ class Parser:
 
     def parse(self, text: str) -> Proof:
         if len(text) > MAX_BYTES:
-            raise self.too_long()
+            raise self.invalid(TOO_LONG)
         if HASH.fullmatch(text):
             return TransactionProof(text.lower())
         return self.parse_json(self.decode(text))
@@ -243,9 +244,6 @@ class Parser:
         if number >= 2**256:
             raise self.invalid(f"has a `{name}` that cannot be read")
         return number
-
-    def too_long(self) -> InvalidPayment:
-        return self.invalid(f"is longer than {MAX_BYTES} bytes")
 
     def invalid(self, what: str) -> InvalidPayment:
         return InvalidPayment(f"{self.source} {what}.", param=self.name)
