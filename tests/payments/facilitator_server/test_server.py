@@ -6,6 +6,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
+from operator import not_
 from typing import Any
 
 import httpx
@@ -186,7 +188,7 @@ def test_a_timeout_names_the_transaction_or_nothing_is_sent(monkeypatch: pytest.
             settler.supported()
             answers[method] = settler.settle(*facilitating.parse(json.dumps(settle_body(signed_by(payer))).encode()))
             over.set()
-            assert eventually(lambda settler=settler: not settler.payers)
+            assert eventually(partial(not_, settler.payers))
         spent = Decimal(1) - usdc_balance(payer.address)
         assert (gas_of(terms)[1], spent) == ((0, Decimal(0)) if method == b"eth_getCode" else (1, Decimal("0.002")))
     assert (answers[b"eth_getCode"].error_reason, answers[b"eth_getCode"].transaction) == (error_codes.BUSY, "")
