@@ -120,20 +120,17 @@ class DevchainClient:
 
     def mint(self, contract: str, to: str, amount: int) -> str:
         """Mint this amount of a coin, in its smallest unit; the faucet pays the gas."""
-        return self._send_from_faucet(contract, encode_call("mint(address,uint256)", to, amount))
-
-    def send_ether(self, to: str, wei: int) -> str:
-        return self._send_from_faucet(to, value=wei)
+        return self.send_from_faucet(contract, encode_call("mint(address,uint256)", to, amount))
 
     def set_price(self, amount: int) -> str:
         """Set the price of the feed, in its smallest unit of USD."""
-        return self._send_from_faucet(PRICE_FEED, encode_call("set(int256)", amount))
+        return self.send_from_faucet(PRICE_FEED, encode_call("set(int256)", amount))
 
     def stake(self, owner: Wallet, amount: int, *, function: str = "stake") -> str:
         """Stake tokens of the owner, in their smallest unit, or `unstake` them."""
         return self.send_transaction(owner, UTILITY_TOKEN, encode_call(f"{function}(uint256)", amount))
 
-    def _send_from_faucet(self, to: str, data: str = "0x", *, value: int = 0) -> str:
+    def send_from_faucet(self, to: str, data: str = "0x", *, value: int = 0) -> str:
         return self.send_transaction(wallets.derive_wallet(self.secret, wallets.FAUCET), to, data, value=value)
 
 

@@ -41,7 +41,14 @@ class PaymentRequired(ApiError):
         refund: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        self.required = build_required(quote, purchase, error=self.code)
+        # The challenge of version 2.
+        self.required = RequiredV2(
+            error=self.code,
+            resource=build_resource(purchase, description=quote.description),
+            accepts=[build_requirement(payment_network().to_atomic(quote.amount))],
+            # Further extensions would not fit: proxies refuse long headers.
+            extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
+        )
         super().__init__(message, headers={**challenge_headers(self.required, quote), **(headers or {})})
         self.reason = reason
         self.body_override = {
@@ -76,16 +83,6 @@ class TransactionNotFound(PaymentRequired):
 
     code = ErrorCode.TRANSACTION_NOT_FOUND
     title = "Transaction not found"
-
-
-def build_required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV2:
-    return RequiredV2(
-        error=error,
-        resource=build_resource(purchase, description=quote.description),
-        accepts=[build_requirement(payment_network().to_atomic(quote.amount))],
-        # Further extensions would not fit: proxies refuse long headers.
-        extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
-    )
 
 
 def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:

@@ -237,7 +237,8 @@ def _classify(status: int, content: bytes, *, payer: str) -> Outcome:
         if transaction is None or (answer.payer or payer).lower() != payer:
             return Unknown("reported as settled, without a transaction or for another payer")
         return Settled(transaction=transaction)
-    reason = sanitize(answer.error_reason or "")
+    given = (answer.error_reason or "")[:MAX_REASON_LENGTH]
+    reason = "".join(char if char.isprintable() else " " for char in given).strip() or "no reason"
     if reason == error_codes.PENDING:
         return Unknown(reason, transaction)
     if reason in error_codes.MAYBE_USED:
@@ -250,9 +251,3 @@ def _classify(status: int, content: bytes, *, payer: str) -> Outcome:
     if reason in error_codes.RETRYABLE:
         return NotSent(reason)
     return Rejected(reason) if reason in error_codes.REFUSED else Unknown(reason)
-
-
-def sanitize(reason: str) -> str:
-    """Return a facilitator's reason as it may be shown and recorded: printable, at most MAX_REASON_LENGTH."""
-    printable = "".join(char if char.isprintable() else " " for char in reason[:MAX_REASON_LENGTH])
-    return printable.strip() or "no reason"

@@ -112,7 +112,7 @@ class Command(BaseCommand):
         atomic_amounts = {name: to_atomic(whole, DECIMALS[name]) for name, whole in amounts.items()}
         for name, number in atomic_amounts.items():
             if name == "ether":
-                chain.send_ether(to, number)
+                chain.send_from_faucet(to, value=number)
             else:
                 chain.mint(CONTRACTS[name], to, number)
         return self.balances(chain, to)
