@@ -237,8 +237,8 @@ def _classify(status: int, content: bytes, *, payer: str) -> Outcome:
         if transaction is None or (answer.payer or payer).lower() != payer:
             return Unknown("reported as settled, without a transaction or for another payer")
         return Settled(transaction=transaction)
-    given = (answer.error_reason or "")[:MAX_REASON_LENGTH]
-    reason = "".join(char if char.isprintable() else " " for char in given).strip() or "no reason"
+    text = (answer.error_reason or "")[:MAX_REASON_LENGTH]
+    reason = "".join(char if char.isprintable() else " " for char in text).strip() or "no reason"
     if reason == error_codes.PENDING:
         return Unknown(reason, transaction)
     if reason in error_codes.MAYBE_USED:
