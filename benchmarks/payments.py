@@ -216,23 +216,19 @@ def check_payments(payments: Sequence[str], figures: Figures) -> None:
     """Our local check (read, match, verify) beside the bare recovery of the signer."""
     from coincurve import PublicKey
 
-    from payments import x402
     from payments.chain.networks import payment_network
+    from payments.x402.proofs import Authorization, parse_proof
 
     def check(number: int) -> None:
-        proof = x402.parse_proof({"PAYMENT-SIGNATURE": payments[number]})
-        if (
-            not isinstance(proof, x402.Authorization)
-            or not proof.is_signed()
-            or proof.network != payment_network().caip2
-        ):
+        proof = parse_proof({"PAYMENT-SIGNATURE": payments[number]})
+        if not isinstance(proof, Authorization) or not proof.is_signed() or proof.network != payment_network().caip2:
             raise UnexpectedResponse("a payment of ours is not good")
 
-    proofs = [x402.parse_proof({"PAYMENT-SIGNATURE": payment}) for payment in payments]
+    proofs = [parse_proof({"PAYMENT-SIGNATURE": payment}) for payment in payments]
     bare = [
         (proof.signature[:64] + bytes([proof.signature[64] - 27]), proof.digest)
         for proof in proofs
-        if isinstance(proof, x402.Authorization)
+        if isinstance(proof, Authorization)
     ]
     figures.split_ms["local check"] = time_ms(len(payments), check)
     recover = time_ms(len(payments), lambda number: PublicKey.from_signature_and_message(*bare[number], hasher=None))

@@ -13,9 +13,9 @@
 
 from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
-from payments.checkout import PaymentIdentifierReused, SettlementPending, TierRequired, is_free_by_plan
 from payments.checkout import collect as collect_payment
-from payments.checkout.context import describe_upgrade
+from payments.checkout import is_free_by_plan
+from payments.checkout.context import PaymentIdentifierReused, SettlementPending, TierRequired, describe_upgrade
 from payments.dashboard.account_summary import build_caller, list_addresses, list_wallets
 from payments.identity.caller import (
     Caller,
@@ -42,19 +42,15 @@ from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
 from payments.serializers.me import MeRecord
 from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier
 from payments.tiers.terms import STANDARD, job_queue
-from payments.x402 import (
-    CALLER_HEADERS,
+from payments.x402.challenges import CALLER_HEADERS, PaymentAlreadyUsed, PaymentRequired
+from payments.x402.proofs import (
+    PAYMENT_META,
     Authorization,
     InvalidPayment,
-    PaidResponse,
-    PaymentAlreadyUsed,
-    PaymentRequired,
     Proof,
-    Receipt,
     TransactionProof,
-    mark_delivered,
     parse_mcp_proof,
     parse_proof,
 )
-from payments.x402.proofs import PAYMENT_META
 from payments.x402.purchase import Purchase
+from payments.x402.receipts import PaidResponse, Receipt, mark_delivered

@@ -14,9 +14,9 @@ from framework.api.rate_limits.client_ip import address_bucket
 from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitMiddleware, Usage
 from framework.errors import ApiError
 from framework.resilience.deadline import response_deadline
-from payments import x402
 from payments.identity.caller import Caller, anonymous_caller, caller_of, identify_caller
 from payments.tiers.definitions import FREE
+from payments.x402.proofs import payment_header
 
 MINUTE_S = 60
 HOUR_S = 3600
@@ -129,7 +129,7 @@ class DataApiMiddleware(RateLimitMiddleware):
         return response, usage
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
-        return response.status_code == HTTPStatus.PAYMENT_REQUIRED and x402.payment_header(request.headers) is None
+        return response.status_code == HTTPStatus.PAYMENT_REQUIRED and payment_header(request.headers) is None
 
     def set_rate_headers(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         super().set_rate_headers(request, response, usage)

@@ -87,7 +87,7 @@ def transfers_context(tx_hash: str, payments: QuerySet[Payment]) -> dict[str, An
     if sent is None:
         return {"checked_tx_hash": tx_hash, "error": "This transaction is not on the chain yet."}
     payers = payments.order_by("payer").values_list("payer", flat=True).distinct()[:20]
-    moved = [(payer, sent.by_receiver.get(payer, 0), sent.senders.get(payer, [])) for payer in payers]
+    moved = [(payer, sent.amount_to(payer), sent.senders_to(payer)) for payer in payers]
     return {"checked_tx_hash": tx_hash, "moved": moved}
 
 

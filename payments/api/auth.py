@@ -61,13 +61,13 @@ class AuthViewSet(StrictViewSet[WalletSession]):
     def session(self, request: Request) -> Response:
         """The signed message opens a session of twelve hours. Its token is returned only now."""
         now = timezone.now()
-        opened = sessions.open_session(self.sign_in(request, now=now), now=now)
+        token, wallet = sessions.open_session(self.sign_in(request, now=now), now=now)
         values = {
-            "token": opened.token,
+            "token": token,
             "expires_in": int(sessions.LIFETIME.total_seconds()),
-            "wallet": evm.to_checksum_address(opened.wallet.address),
-            "tier": opened.wallet.tier,
-            "holdings_usd": opened.wallet.holdings_usd,
+            "wallet": evm.to_checksum_address(wallet.address),
+            "tier": wallet.tier,
+            "holdings_usd": wallet.holdings_usd,
         }
         return Response(serializers.SessionRecord(values).data, status=status.HTTP_201_CREATED, headers=NO_STORE)
 

@@ -63,7 +63,8 @@ class WalletViewSet(DataViewSet[Wallet]):
     )
     def list(self, request: Request) -> Response:
         """The wallets of the account of your key, or the wallet of your session or signed challenge."""
-        found = [WalletProfile(wallet, wallet_terms(wallet)) for wallet in links.list_wallets(caller_of(request))]
+        wallets = links.list_wallets(caller_of(request))
+        found = [{"wallet": wallet, "terms": wallet_terms(wallet)} for wallet in wallets]
         return Response(me.WalletsAnswer({"data": found}).data, headers=NO_STORE)
 
     @extend_schema(
@@ -85,7 +86,7 @@ class WalletViewSet(DataViewSet[Wallet]):
         if address is None:
             form = auth.SignedMessage(data=json_body(request))
             form.is_valid(raise_exception=True)
-            address = challenge_verification.verify_and_spend(siwx.parse_message(**form.validated_data, now=now))
+            address = siwx.verify_and_spend(siwx.parse_message(**form.validated_data, now=now))
         wallet, is_new = links.link_wallet(address, account=account, now=now)
         record = me.WalletRecord(WalletProfile(wallet, wallet_terms(wallet))).data
         return Response(

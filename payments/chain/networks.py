@@ -62,5 +62,4 @@ def get_explorer_url(caip2: str) -> str | None:
 
 
 def payment_network() -> Network:
-    """Return the network of the setting PAYMENT_NETWORK."""
     return NETWORKS[settings.PAYMENT_NETWORK]

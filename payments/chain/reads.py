@@ -1,16 +1,18 @@
 """Reads of the chain: holdings of wallets, transfers to our address, and the use of authorizations."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import wraps
+from operator import attrgetter
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
 
-from payments.chain import evm, receipts, rpc, usdc
+from payments.chain import evm, rpc, usdc
 from payments.chain.networks import payment_network
 
 logger = logging.getLogger("tablewire.payments")
@@ -49,11 +51,7 @@ def invalid_response_as_rpc_error(read: Callable[Params, Result]) -> Callable[Pa
 
 
 class NotAPayment(Exception):
-    """A transaction or authorization pays us nothing, and this is final. `reason` is shown to the caller."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A transaction or authorization pays us nothing, and this is final. The message is shown to the caller."""
 
 
 class PriceFeedUnavailable(rpc.RpcUnavailable):
@@ -81,13 +79,12 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class TransferLog:
-    """One log of USDC that arrived at our address: `amount` in whole USDC."""
+class TransactionReceipt:
+    """The receipt of a transaction in a block. A reverted transaction has no logs."""
 
-    payer: str
-    amount: Decimal
-    tx_hash: str
     block: int
+    logs: Sequence[Mapping[str, Any]]
+    is_reverted: bool
 
 
 NO_HOLDINGS = Holdings(usd=Decimal(0), staked=Decimal(0))
@@ -140,33 +137,39 @@ def _feed_price(round_data: list[int], decimals: int, *, now: datetime) -> int:
 
 
 @invalid_response_as_rpc_error
+def find_receipt(tx_hash: str) -> TransactionReceipt | None:
+    """Return the receipt; None where the chain does not know the transaction, or no block holds it yet. One request.
+
+    Raises RpcUnavailable.
+    """
+    receipt = rpc.call("eth_getTransactionReceipt", tx_hash)
+    if receipt is None or receipt.get("blockNumber") is None:
+        return None
+    is_reverted = int(receipt["status"], 16) != 1
+    logs = [] if is_reverted else receipt["logs"]
+    return TransactionReceipt(block=int(receipt["blockNumber"], 16), logs=logs, is_reverted=is_reverted)
+
+
+@invalid_response_as_rpc_error
 def find_plain_transfers(tx_hash: str) -> Sequence[Transfer]:
     """Return what each payer sent us in a transaction, largest first; nothing while the chain does not know it.
 
     Two requests to the node. Raises NotAPayment for a transaction that was reverted, pays us nothing, or only used
     authorizations, and RpcUnavailable.
     """
-    receipt = receipts.find_receipt(tx_hash)
+    receipt = find_receipt(tx_hash)
     if receipt is None:
         return []
     if receipt.is_reverted:
         raise NotAPayment("The transaction was reverted: it has moved nothing.")
-    plain = [log for log, nonce in usdc.incoming_transfers(receipt.logs) if nonce is None]
+    plain = [(log, nonce) for log, nonce in usdc.incoming_transfers(receipt.logs) if nonce is None]
     if not plain and any(usdc.is_event(log, usdc.AUTHORIZATION_USED) for log in receipt.logs):
         # An authorization is identified by its nonce (find_authorization_transfer); its hash must not pay again.
         raise NotAPayment("The transaction used an authorization: send that as the payment.")
     if not plain:
         raise NotAPayment(f"The transaction moves no {payment_network().asset_name} to {settings.PAY_TO}.")
-    mined_at = read_block_time(receipt.block)
-    transfers = [_sum_logs(logs, mined_at=mined_at) for logs in usdc.group_by_payer(plain)]
-    return sorted(transfers, key=lambda transfer: transfer.amount, reverse=True)
-
-
-@invalid_response_as_rpc_error
-def was_reverted(tx_hash: str) -> bool:
-    """Return whether a transaction is in a block and was reverted. One request. Raises RpcUnavailable."""
-    receipt = receipts.find_receipt(tx_hash)
-    return receipt is not None and receipt.is_reverted
+    transfers = [transfer for transfer, _ in _sum_transfers(plain, block=receipt.block)]
+    return sorted(transfers, key=attrgetter("amount"), reverse=True)
 
 
 @invalid_response_as_rpc_error
@@ -175,19 +178,13 @@ def find_all_transfers(tx_hash: str) -> Sequence[tuple[Transfer, bytes | None]]:
 
     Nothing where the chain does not know it. Two requests to the node. Raises RpcUnavailable.
     """
-    receipt = receipts.find_receipt(tx_hash)
-    if receipt is None:
-        return []
-    incoming = list(usdc.incoming_transfers(receipt.logs))
-    mined_at = read_block_time(receipt.block)
-    authorized = [(_sum_logs([log], mined_at=mined_at), nonce) for log, nonce in incoming if nonce is not None]
-    plain = usdc.group_by_payer([log for log, nonce in incoming if nonce is None])
-    return [*authorized, *((_sum_logs(logs, mined_at=mined_at), None) for logs in plain)]
+    receipt = find_receipt(tx_hash)
+    return _sum_transfers(usdc.incoming_transfers(receipt.logs), block=receipt.block) if receipt else []
 
 
 @invalid_response_as_rpc_error
-def read_transfer_logs(first: int, last: int) -> Sequence[TransferLog]:
-    """Return all USDC that arrived at our address in these blocks, in the order of the chain.
+def read_transfer_logs(first: int, last: int) -> Sequence[tuple[str, str, Decimal]]:
+    """Return transaction, payer and amount of all USDC that arrived at our address in these blocks, in their order.
 
     One request to the node, and two more each time it refuses the size of a search. Raises RpcUnavailable.
     """
@@ -205,19 +202,13 @@ def read_transfer_logs(first: int, last: int) -> Sequence[TransferLog]:
             raise
         middle = (first + last) // 2
         return [*read_transfer_logs(first, middle), *read_transfer_logs(middle + 1, last)]
-    transfers = [
-        TransferLog(
-            payer=usdc.sender(log),
-            amount=payment_network().to_decimal(usdc.value(log)),
-            tx_hash=log["transactionHash"].lower(),
-            block=int(log["blockNumber"], 16),
-        )
-        for log in logs
-        if usdc.is_incoming_transfer(log)
-    ]
-    if not all(first <= transfer.block <= last for transfer in transfers):
+    incoming = [log for log in logs if usdc.is_incoming_transfer(log)]
+    if not all(first <= int(log["blockNumber"], 16) <= last for log in incoming):
         raise rpc.RpcError("the node sent logs of other blocks")
-    return transfers
+    return [
+        (log["transactionHash"].lower(), usdc.sender(log), payment_network().to_decimal(usdc.value(log)))
+        for log in incoming
+    ]
 
 
 @invalid_response_as_rpc_error
@@ -240,14 +231,8 @@ def find_last_block_before(moment: datetime, *, latest: int) -> int | None:
 
     A binary search: as many requests as the number of blocks has bits. Raises RpcUnavailable.
     """
-    first, last = -1, latest
-    while first < last:
-        middle = (first + last + 1) // 2
-        if read_block_time(middle) < moment:
-            first = middle
-        else:
-            last = middle - 1
-    return None if first < 0 else first
+    earlier = bisect_left(range(latest + 1), moment, key=read_block_time)
+    return earlier - 1 if earlier else None
 
 
 @invalid_response_as_rpc_error
@@ -257,34 +242,24 @@ def find_authorization_transfer(payer: str, nonce: bytes, *, windows: int = 1) -
     Up to four requests, and one more for each further window of LOG_WINDOW_BLOCKS. Raises NotAPayment where the chain
     shows that it was cancelled or moved nothing to us, and RpcUnavailable.
     """
-    log = None
-    last, to_block = read_latest_block_number(), "latest"
-    for _ in range(windows):
-        first = max(last - LOG_WINDOW_BLOCKS, 0)
+    latest, authorization = read_latest_block_number(), [evm.encode_topic(payer), evm.encode_topic(nonce)]
+    for end in range(latest, -1, -(LOG_WINDOW_BLOCKS + 1))[:windows]:
         query = {
             "address": payment_network().asset,
-            "topics": [
-                [usdc.AUTHORIZATION_USED, usdc.AUTHORIZATION_CANCELED],
-                evm.encode_topic(payer),
-                evm.encode_topic(nonce),
-            ],
-            "fromBlock": hex(first),
-            "toBlock": to_block,
+            "topics": [[usdc.AUTHORIZATION_USED, usdc.AUTHORIZATION_CANCELED], *authorization],
+            "fromBlock": hex(max(end - LOG_WINDOW_BLOCKS, 0)),
+            "toBlock": "latest" if end == latest else hex(end),
         }
-        logs = rpc.call("eth_getLogs", query)
-        if logs:
-            log = logs[0]
+        if logs := rpc.call("eth_getLogs", query):
             break
-        if first == 0:
-            break
-        last, to_block = first - 1, hex(first - 1)
-    if log is None:
+    else:
         return None
-    if [topic.lower() for topic in log["topics"][1:3]] != [evm.encode_topic(payer), evm.encode_topic(nonce)]:
+    log = logs[0]
+    if [topic.lower() for topic in log["topics"][1:3]] != authorization:
         raise rpc.RpcError("the node sent the log of another authorization")
     if usdc.is_event(log, usdc.AUTHORIZATION_CANCELED):
         raise NotAPayment("It was cancelled.")
-    receipt = receipts.find_receipt(log["transactionHash"])
+    receipt = find_receipt(log["transactionHash"])
     if receipt is None:
         return None
     # One transaction may use several authorizations of a payer: the token logs each use, and its transfer right after.
@@ -329,6 +304,17 @@ def is_contract_signature(wallet: str, digest: bytes, signature: bytes) -> bool:
         return False
     # The whole word: the precompile at address 4 repeats its input, which begins with the same four bytes.
     return str(answer).startswith("0x" + evm.ERC1271_VALID.hex())
+
+
+def _sum_transfers(
+    incoming: Iterable[tuple[Mapping[str, Any], bytes | None]], *, block: int
+) -> list[tuple[Transfer, bytes | None]]:
+    """Return a transfer for each nonce, and for the transfers of each payer without one."""
+    mined_at = read_block_time(block)
+    groups: dict[tuple[str, bytes | None], list[Mapping[str, Any]]] = {}
+    for log, nonce in incoming:
+        groups.setdefault((usdc.sender(log), nonce), []).append(log)
+    return [(_sum_logs(logs, mined_at=mined_at), nonce) for (_, nonce), logs in groups.items()]
 
 
 def _sum_logs(logs: Sequence[Mapping[str, Any]], *, mined_at: datetime) -> Transfer:

@@ -20,17 +20,14 @@ def is_event(log: Mapping[str, Any], topic: str) -> bool:
 
 
 def is_transfer(log: Mapping[str, Any]) -> bool:
-    """Return whether this is a transfer of the network's USDC."""
     return is_event(log, TRANSFER) and len(log["topics"]) == 3
 
 
 def sender(log: Mapping[str, Any]) -> str:
-    """Return the address that a transfer takes the money from."""
     return evm.decode_address(log["topics"][1])
 
 
 def receiver(log: Mapping[str, Any]) -> str:
-    """Return the address that a transfer gives the money to."""
     return evm.decode_address(log["topics"][2])
 
 
@@ -58,11 +55,3 @@ def incoming_transfers(logs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapp
             if is_incoming_transfer(log):
                 yield log, nonce
             nonce = None
-
-
-def group_by_payer(logs: Sequence[Mapping[str, Any]]) -> Sequence[list[Mapping[str, Any]]]:
-    """Return these transfers grouped by their sender, in their order."""
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for log in logs:
-        groups.setdefault(sender(log), []).append(log)
-    return list(groups.values())

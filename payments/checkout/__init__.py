@@ -8,25 +8,14 @@ from django.db import connection
 
 from framework.errors import ServiceUnavailable
 from payments.checkout import signed_authorization, transaction_proof
-from payments.checkout.context import Sale, TierRequired
-from payments.checkout.payment_identifier import PaymentIdentifierReused
-from payments.checkout.pending_settlement import FacilitatorUnavailable, SettlementPending
+from payments.checkout.context import Sale
 from payments.identity.caller import Caller
 from payments.observability import counters
 from payments.pricing import price_list
-from payments.x402 import Authorization, PaymentRequired, Proof, Receipt, TransactionProof
+from payments.x402.challenges import PaymentRequired
+from payments.x402.proofs import Authorization, Proof, TransactionProof
 from payments.x402.purchase import Purchase
-
-__all__ = [
-    "FacilitatorUnavailable",
-    "PaymentIdentifierReused",
-    "PaymentsNotConfigured",
-    "Purchase",
-    "SettlementPending",
-    "TierRequired",
-    "collect",
-    "is_free_by_plan",
-]
+from payments.x402.receipts import Receipt
 
 
 class PaymentsNotConfigured(ServiceUnavailable):
@@ -45,7 +34,6 @@ def is_free_by_plan(products: Sequence[str], *, caller: Caller, now: datetime) -
     return caller.tier >= prices.from_tier and not prices.quote(caller.terms).amount
 
 
-@counters.count_refusals
 def collect(
     purchase: Purchase,
     *,
@@ -60,22 +48,23 @@ def collect(
     Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: the
     claim must be visible to other requests before the network is used. An authorization costs two writes and one
     request to the facilitator, a transaction that was sent already one write and two requests to the chain.
-    x402.PaidResponse writes once more when the answer is closed; a tier that is not cached costs a request and a
+    receipts.PaidResponse writes once more when the answer is closed; a tier that is not cached costs a request and a
     write.
 
     Raises PaymentRequired (402) and its kinds, TierRequired (403), PaymentIdentifierReused (409), SettlementPending,
     FacilitatorUnavailable and others of ServiceUnavailable (503). With any of them nothing was charged, except if
     SettlementPending says that this is not known yet, or if `refund` names a payment for which a refund is due.
     """
-    if not settings.PAY_TO:
-        raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
-    payer = proof.payer if isinstance(proof, Authorization) else None
-    prices = price_list.load_price_list(products, now=now)
-    sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=payer)
-    if proof is None:
-        raise sale.build_payment_error(PaymentRequired, sale.price_message)
-    if connection.in_atomic_block:
-        raise RuntimeError("collect() must not run inside a transaction")
-    if isinstance(proof, TransactionProof):
-        return transaction_proof.collect(sale, proof, receipt_token=receipt_token)
-    return signed_authorization.collect(sale, proof)
+    with counters.count_refusals(products, channel=purchase.channel, has_proof=proof is not None):
+        if not settings.PAY_TO:
+            raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
+        payer = proof.payer if isinstance(proof, Authorization) else None
+        prices = price_list.load_price_list(products, now=now)
+        sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=payer)
+        if proof is None:
+            raise sale.build_payment_error(PaymentRequired, sale.price_message)
+        if connection.in_atomic_block:
+            raise RuntimeError("collect() must not run inside a transaction")
+        if isinstance(proof, TransactionProof):
+            return transaction_proof.collect(sale, proof, receipt_token=receipt_token)
+        return signed_authorization.collect(sale, proof)

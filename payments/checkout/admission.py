@@ -8,12 +8,12 @@ from payments.chain import reads
 from payments.chain.networks import payment_network
 from payments.chain.rpc import RpcUnavailable
 from payments.checkout.context import Sale
-from payments.ledger import transitions
-from payments.models import Wallet
+from payments.models import Payment, Wallet
 from payments.tiers import holdings
 from payments.tiers.definitions import Tier
 from payments.tiers.terms import STANDARD, Terms
-from payments.x402 import Authorization, PaymentRejected
+from payments.x402.challenges import PaymentRejected
+from payments.x402.proofs import Authorization
 
 # A facilitator needs up to this long to get a transaction into a block.
 MIN_VALIDITY = timedelta(seconds=6)
@@ -42,9 +42,9 @@ def verify(sale: Sale, signed: Authorization) -> None:
     is_valid = (
         signed.is_signed()
         or reads.is_contract_signature(signed.payer, signed.digest, signed.signature)
-        or transitions.is_recorded(
+        or Payment.objects.filter(
             network=signed.network, proof_key=signed.proof_key, signature_digest=signed.signature_digest
-        )
+        ).exists()
     )
     if is_valid:
         return

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
+from django.conf import settings
+
 from framework.errors import ApiError, ErrorCode
 from payments.chain.networks import payment_network
 from payments.identity.caller import Caller
@@ -14,7 +16,7 @@ from payments.pricing.price_list import PriceList, Quote
 from payments.tiers import terms
 from payments.tiers.definitions import FREE, TIERS
 from payments.tiers.terms import STANDARD, Terms
-from payments.x402 import PaymentRequired
+from payments.x402.challenges import PaymentRequired
 from payments.x402.purchase import Purchase
 
 Required = TypeVar("Required", bound=PaymentRequired)
@@ -24,6 +26,44 @@ class TierRequired(ApiError):
     """The wallet that pays has a tier to which this is not sold."""
 
     code = ErrorCode.TIER_REQUIRED
+
+
+class PaymentIdentifierReused(ApiError):
+    """The payer has given this identifier to another payment, which does not buy this purchase."""
+
+    code = ErrorCode.PAYMENT_IDENTIFIER_REUSED
+
+    def __init__(self, message: str, *, refund: str | None = None) -> None:
+        super().__init__(
+            f"{message} Nothing was charged for this one: pay under a new identifier.",
+            extra={"refund": refund} if refund else {},
+            headers={"Cache-Control": "no-store"},
+        )
+
+
+class FacilitatorUnavailable(ApiError):
+    """Payments cannot be settled for a moment; nothing was charged."""
+
+    code = ErrorCode.FACILITATOR_UNAVAILABLE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Payments cannot be settled for a moment. Nothing was charged: ask again with the same payment.",
+            headers={"Retry-After": "5", "Cache-Control": "no-store"},
+        )
+
+
+class SettlementPending(ApiError):
+    """Whether the money has moved is not known. Never a 402: clients would sign again, and pay twice."""
+
+    code = ErrorCode.SETTLEMENT_PENDING
+
+    def __init__(self, *, retry_after_s: int = 2) -> None:
+        super().__init__(
+            "Whether this payment has been settled is not known yet."
+            " Ask again with the same payment: you will not be charged twice.",
+            headers={"Retry-After": str(retry_after_s), "Cache-Control": "no-store"},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +152,10 @@ class Sale:
             channel=self.purchase.channel,
             resource=self.purchase.url,
             products=list(self.prices.products),
+            network=payment_network().caip2,
+            asset=payment_network().asset,
+            pay_to=settings.PAY_TO,
+            attempts=1,
             created_at=self.now,
             **values,
         )

@@ -8,16 +8,15 @@ from django.conf import settings
 from django.utils import timezone
 
 from framework.errors import ApiError
-from payments.chain.networks import payment_network
 from payments.chain.reads import Transfer
-from payments.checkout.context import Sale
-from payments.checkout.pending_settlement import SettlementPending
+from payments.checkout.context import Sale, SettlementPending
 from payments.ledger import transitions
 from payments.models import Payment
 from payments.tiers import holdings
 from payments.tiers.definitions import Tier
 from payments.tiers.terms import Terms
-from payments.x402 import PaymentAlreadyUsed, PaymentRejected, Receipt
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected
+from payments.x402.receipts import Receipt
 
 State = Payment.State
 # An older transfer was not made for this request.
@@ -54,13 +53,9 @@ def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | No
     """Return the payment of a transfer, not saved: settled, or refund due if there is a problem."""
     return sale.new_payment(
         state=State.REFUND_DUE if problem else State.SETTLED,
-        network=payment_network().caip2,
-        asset=payment_network().asset,
         payer=transfer.payer,
-        pay_to=settings.PAY_TO,
         tier=tier.name,
         error=problem or "",
-        attempts=1,
         claimed_at=sale.now,
         settled_at=sale.now,
         **transitions.transfer_fields(transfer),

@@ -3,9 +3,10 @@
 TRANSITIONS at the end of this module lists the states in the order in which they are read; docs/checkout.md draws it.
 """
 
+import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from enum import StrEnum
+from typing import Any
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -16,52 +17,32 @@ from payments.chain import evm, reads
 from payments.chain.networks import payment_network
 from payments.chain.reads import NotAPayment, Transfer
 from payments.chain.rpc import RpcUnavailable
-from payments.checkout import admission, payment_identifier, prior_transfers, state_machine
+from payments.checkout import admission, prior_transfers, state_machine
 from payments.checkout.admission import build_rejection
-from payments.checkout.context import Sale, TierRequired
-from payments.checkout.pending_settlement import (
+from payments.checkout.context import (
     FacilitatorUnavailable,
+    PaymentIdentifierReused,
+    Sale,
     SettlementPending,
-    WaitLimit,
-    check_chain,
-    is_abandoned,
+    TierRequired,
 )
 from payments.ledger import reconcile, transitions
 from payments.ledger.reconcile import AuthorizationStatus
 from payments.models import Payment
 from payments.tiers.definitions import Tier
-from payments.x402 import (
-    Authorization,
-    PaymentAlreadyUsed,
-    PaymentRejected,
-    Receipt,
-    build_requirement,
-    build_resource,
-    facilitator_client,
-)
-from payments.x402.facilitator_client import Failed, NotSent, Rejected, Settled, Unknown
+from payments.x402 import facilitator_client
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected, build_requirement, build_resource
+from payments.x402.facilitator_client import Failed, NotSent, Rejected, Settled
+from payments.x402.proofs import Authorization
+from payments.x402.receipts import Receipt
 
-State = Payment.State
 # 9999-12-31T23:59:59Z: a wallet may sign any number, and a datetime holds no later second.
 MAX_TIMESTAMP = 253_402_300_799
+# Another request with the same payment normally ends within milliseconds.
+MAX_WAIT_S = 2.0
+POLL_INTERVAL_S = 0.02
 
-
-class Step(StrEnum):
-    """A state of the checkout of a signed authorization."""
-
-    VERIFY = "verify"
-    ADMIT = "admit"
-    CLAIM = "claim"
-    SETTLE = "settle"
-    DISPUTE = "dispute"
-    FIND = "find"
-    REPLAY = "replay"
-    RESUME = "resume"
-    IDENTIFY = "identify"
-    DECLINE = "decline"
-    RECORD = "record"
-    WAIT = "wait"
-    FINISH = "finish"
+State = Payment.State
 
 
 @dataclass(slots=True)
@@ -74,7 +55,8 @@ class Checkout:
     claim: Payment | None = None
     # Why it was not admitted.
     refusal: ApiError = field(init=False)
-    wait_limit: WaitLimit = field(init=False)
+    # By time.monotonic(): another request is waited for until then.
+    wait_until: float = field(init=False)
     # The row of the ledger that decides.
     payment: Payment = field(init=False)
     # What the facilitator answered if it did not settle.
@@ -87,11 +69,14 @@ class Checkout:
     is_unspent: bool = False
 
 
+Next = state_machine.State[Checkout]
+
+
 def collect(sale: Sale, signed: Authorization) -> Receipt:
     """Return the receipt of this authorization, settled now or before."""
     checkout = Checkout(sale, signed)
     try:
-        return state_machine.run(TRANSITIONS, checkout, start=Step.VERIFY)
+        return state_machine.run(TRANSITIONS, checkout)
     except DatabaseError as error:
         if not checkout.is_sent:
             raise
@@ -99,13 +84,13 @@ def collect(sale: Sale, signed: Authorization) -> Receipt:
         raise SettlementPending from error
 
 
-def verify(checkout: Checkout) -> Step:
+def verify(checkout: Checkout) -> Next:
     """Refuse what can never pay us: another scheme, network, asset or receiver, or the signature of another wallet."""
     admission.verify(checkout.sale, checkout.signed)
-    return Step.ADMIT
+    return admit
 
 
-def admit(checkout: Checkout) -> Step:
+def admit(checkout: Checkout) -> Next:
     """Decide whether the authorization may be settled now, by its times, its amount and the payer's tier.
 
     A refusal waits: what the authorization has bought before does not depend on the current time and prices.
@@ -116,48 +101,46 @@ def admit(checkout: Checkout) -> Step:
         checkout.refusal = error
     else:
         checkout.claim = new_claim(checkout.sale, checkout.signed, tier=tier)
-    checkout.wait_limit = WaitLimit()
-    return Step.CLAIM
+    checkout.wait_until = time.monotonic() + MAX_WAIT_S
+    return claim
 
 
-def claim(checkout: Checkout) -> Step:
+def claim(checkout: Checkout) -> Next:
     """Insert the claim, committed at once: of concurrent requests with this authorization only one succeeds."""
     if checkout.claim is None or not transitions.insert(checkout.claim):
-        return Step.FIND
+        return find
     checkout.payment = checkout.claim
-    return Step.SETTLE
+    return settle
 
 
-def settle(checkout: Checkout) -> Step | Receipt:
+def settle(checkout: Checkout) -> Next | Receipt:
     """Have the facilitator settle the payment, once, and record the outcome. The claim is ours and committed."""
     signed, payment = checkout.signed, checkout.payment
     outcome = facilitator_client.settle(
         payload=to_payload(signed),
-        requirement=build_requirement(payment_network(), signed.value),
+        requirement=build_requirement(signed.value),
         resource=build_resource(checkout.sale.purchase),
         payer=signed.payer,
     )
     checkout.is_sent = True
     transitions.set_facilitator(payment, outcome.facilitator)
     match outcome:
-        case Settled(transaction):
-            transitions.mark_settled(payment, tx_hash=transaction, now=timezone.now())
+        case Settled():
+            transitions.mark_settled(payment, tx_hash=str(outcome.transaction), now=timezone.now())
             # The sweep may have recorded from the chain that less has arrived.
-            return Receipt.for_payment(payment) if payment.state in Payment.EARNED else Step.FINISH
-        case NotSent(reason):
-            if payment.attempts == 1 and transitions.release_claim(payment):
-                raise FacilitatorUnavailable
-            # An earlier attempt may have been sent, or the request that has taken the payment over sends it now.
-            transitions.mark_unknown(payment, reason=reason)
-        case Unknown(reason, transaction):
-            transitions.mark_unknown(payment, reason=reason, tx_hash=transaction)
+            return Receipt.for_payment(payment) if payment.state in Payment.EARNED else finish
         case Rejected() | Failed():
             checkout.rejection = outcome
-            return Step.DISPUTE
-    raise SettlementPending
+            return dispute
+        case NotSent():
+            if payment.attempts == 1 and transitions.release_claim(payment):
+                raise FacilitatorUnavailable
+    # Unknown; or not sent this time, but an earlier attempt may have been, or the request that has taken the payment
+    # over sends it now.
+    raise leave_unknown(payment, reason=outcome.reason, tx_hash=outcome.transaction)
 
 
-def dispute(checkout: Checkout) -> Step:
+def dispute(checkout: Checkout) -> Next:
     """Check the facilitator's rejection against the chain: another sender may have been first, then it is paid.
 
     The claim is released only if the authorization is unused and this settlement was certainly not sent or reverted.
@@ -168,10 +151,23 @@ def dispute(checkout: Checkout) -> Step:
     may_release = status is AuthorizationStatus.UNUSED and is_final and payment.attempts == 1
     if may_release and transitions.release_claim(payment):
         raise build_rejection(checkout.sale, "The facilitator has refused the payment.", rejected.reason)
-    if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
-        return Step.FINISH
-    transitions.mark_unknown(payment, reason=rejected.reason)
-    raise SettlementPending
+    if status.has_ended:
+        return finish
+    raise leave_unknown(payment, reason=rejected.reason)
+
+
+def check_chain(payment: Payment) -> AuthorizationStatus:
+    """Return what the chain shows of the payment. Raises SettlementPending while the chain cannot be read."""
+    try:
+        return reconcile.check_chain(payment, now=timezone.now())
+    except RpcUnavailable as error:
+        raise leave_unknown(payment, reason=error.message) from error
+
+
+def leave_unknown(payment: Payment, *, reason: str, tx_hash: str | None = None) -> SettlementPending:
+    """Record that the outcome is not known, and return the error that says so."""
+    transitions.mark_unknown(payment, reason=reason, tx_hash=tx_hash)
+    return SettlementPending()
 
 
 def is_reverted(payment: Payment, transaction: str | None) -> bool:
@@ -179,33 +175,35 @@ def is_reverted(payment: Payment, transaction: str | None) -> bool:
     if transaction is None:
         return False
     try:
-        return reads.was_reverted(transaction)
+        receipt = reads.find_receipt(transaction)
     except RpcUnavailable as error:
-        transitions.mark_unknown(payment, reason=error.message, tx_hash=transaction)
-        raise SettlementPending from error
+        raise leave_unknown(payment, reason=error.message, tx_hash=transaction) from error
+    return receipt is not None and receipt.is_reverted
 
 
-def find(checkout: Checkout) -> Step:
+def find(checkout: Checkout) -> Next:
     """Find the payment in the ledger: by the authorization, else by the payment identifier."""
     signed = checkout.signed
     recorded = transitions.find_by_proof(network=signed.network, proof_key=signed.proof_key)
     if recorded is not None:
         checkout.payment = recorded
-        return Step.REPLAY
-    first = payment_identifier.find_first_payment(checkout.sale, signed)
-    if first is not None:
-        checkout.payment = first
-        return Step.IDENTIFY
+        return replay
+    # An identifier is not signed: it counts for an authorization that is valid now.
+    if signed.is_valid_at(checkout.sale.now.timestamp()):
+        first = transitions.find_by_identifier(payer=signed.payer, identifier=signed.payment_identifier)
+        if first is not None:
+            checkout.payment = first
+            return identify
     # Without a refusal another request has just released its claim: then it is our turn.
-    return Step.DECLINE if checkout.claim is None else Step.WAIT
+    return decline if checkout.claim is None else wait
 
 
-def replay(checkout: Checkout) -> Step:
+def replay(checkout: Checkout) -> Next:
     """Judge the payment that the ledger holds under this authorization's nonce."""
     sale, payment = checkout.sale, checkout.payment
     if not payment.signature_digest and payment.state in (State.REFUND_DUE, State.REFUNDED):
         # The chain audit recorded it before a caller presented it (payments/ledger/chain_audit.py).
-        return Step.FINISH
+        return finish
     if payment.signature_digest != checkout.signed.signature_digest or payment.purchase != sale.purchase.key:
         # Another amount under the same nonce is another payment.
         message = "This payment is for something else. One payment buys one answer."
@@ -213,53 +211,82 @@ def replay(checkout: Checkout) -> Step:
     if payment.state == State.EXPIRED and check_chain(payment) is AuthorizationStatus.UNCONFIRMED:
         raise SettlementPending
     if payment.state not in transitions.OPEN:
-        return Step.FINISH
+        return finish
     if not sale.is_covered_by(payment):
         # The answer contains more than was paid for, but the payment may still be settled for what it was.
         raise SettlementPending
-    if is_abandoned(payment) and transitions.take_over(payment, now=timezone.now()):
-        return Step.RESUME
-    return Step.WAIT
+    if transitions.take_over(payment, now=timezone.now()):
+        return resume
+    return wait
 
 
-def resume(checkout: Checkout) -> Step:
+def resume(checkout: Checkout) -> Next:
     """Continue a settlement that was abandoned: ask the chain, and settle the same authorization again if unused."""
     signed, payment = checkout.signed, checkout.payment
     status = check_chain(payment)
-    if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
-        return Step.FINISH
+    if status.has_ended:
+        return finish
     min_valid_before = checkout.sale.now.timestamp() + admission.MIN_VALIDITY.total_seconds()
     if status is AuthorizationStatus.UNUSED and signed.valid_before >= min_valid_before:
-        return Step.SETTLE
-    transitions.mark_unknown(payment, reason=payment.error)
-    raise SettlementPending
+        return settle
+    raise leave_unknown(payment, reason=payment.error)
 
 
-def identify(checkout: Checkout) -> Step | Receipt:
-    """Serve what the payer's first payment with this identifier has bought.
+def identify(checkout: Checkout) -> Next | Receipt:
+    """Serve what the payer's first payment with this identifier has bought; this authorization is never settled.
 
-    An authorization that is on the chain proves nothing, because anybody can read it there, and its money may be here:
-    it is judged by itself, without its identifier.
+    A client that has lost an answer signs a new authorization with the same identifier (x402, extension
+    payment-identifier). An authorization that is on the chain proves nothing, because anybody can read it there, and
+    its money may be here: it is judged by itself, without its identifier.
     """
     signed = checkout.signed
     if not checkout.is_unspent and reads.is_authorization_spent(signed.payer, signed.nonce):
         checkout.signed = replace(signed, payment_identifier="")
         if checkout.claim is not None:
             checkout.claim.payment_identifier = ""
-        return Step.CLAIM
+        return claim
     checkout.is_unspent = True
-    return payment_identifier.get_first_receipt(checkout.sale, checkout.payment) or Step.WAIT
+    return get_first_receipt(checkout.sale, checkout.payment) or wait
 
 
-def decline(checkout: Checkout) -> Step:
+def get_first_receipt(sale: Sale, payment: Payment) -> Receipt | None:
+    """Return the receipt of the payer's first payment with this identifier; None while its settlement has not ended.
+
+    This request does not hold the first payment's signature: if its settlement was abandoned the chain is asked, and
+    only a request with its own header can have it settled again. Raises PaymentIdentifierReused and SettlementPending.
+    """
+    if payment.purchase != sale.purchase.key:
+        raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
+    is_taken_over = payment.state in transitions.OPEN and transitions.take_over(payment, now=timezone.now())
+    if is_taken_over and not check_chain(payment).has_ended:
+        raise leave_unknown(payment, reason=payment.error)
+    if payment.state in transitions.OPEN or not payment.payment_identifier:
+        return None
+    if payment.state not in Payment.EARNED:
+        raise PaymentIdentifierReused(
+            "The money of your payment with this identifier goes back to you, or was sent back.",
+            refund=payment.public_id,
+        )
+    if not sale.is_covered_by(payment):
+        raise PaymentIdentifierReused(
+            "There is more in this answer now than you have paid for under this identifier.",
+            refund=payment.public_id if prior_transfers.mark_refund_due_if_undelivered(payment) else None,
+        )
+    if not transitions.is_readable(payment, now=sale.now):
+        raise PaymentIdentifierReused(
+            "The answer to your payment with this identifier was given, and its time is over."
+        )
+    return Receipt.for_payment(payment)
+
+
+def decline(checkout: Checkout) -> Next:
     """Raise the refusal, unless the authorization is on the chain: then its money may be here.
 
     No caller is told that nothing was charged before the chain was asked. Raises RpcUnavailable.
     """
     sale, signed, refusal = checkout.sale, checkout.signed, checkout.refusal
-    if not isinstance(refusal, PaymentRejected | TierRequired):
-        raise refusal
-    if not reads.is_authorization_spent(signed.payer, signed.nonce):
+    is_final = isinstance(refusal, PaymentRejected | TierRequired)
+    if not is_final or not reads.is_authorization_spent(signed.payer, signed.nonce):
         raise refusal
     try:
         transfer = reads.find_authorization_transfer(signed.payer, signed.nonce)
@@ -267,14 +294,14 @@ def decline(checkout: Checkout) -> Step:
         raise refusal from None
     if transfer is not None:
         checkout.transfer = transfer
-        return Step.RECORD
+        return record
     if signed.valid_before > (sale.now - reconcile.LOG_WINDOW).timestamp():
         raise SettlementPending
     message = "The payment's time is over. It was used or cancelled, longer ago than we look back."
     raise sale.build_payment_error(PaymentRejected, message, reason="expired")
 
 
-def record(checkout: Checkout) -> Step | Receipt:
+def record(checkout: Checkout) -> Next | Receipt:
     """Record an authorization that was sent to the chain without us: it buys the purchase, or a refund is due."""
     sale, signed, transfer = checkout.sale, checkout.signed, checkout.transfer
     age = sale.now - transfer.mined_at
@@ -284,26 +311,24 @@ def record(checkout: Checkout) -> Step | Receipt:
         transfer,
         tier=best.tier,
         problem=problem,
-        form=signed.form,
-        proof_key=signed.proof_key,
-        signature_digest=signed.signature_digest,
-        payment_identifier=signed.payment_identifier,
-        valid_before=to_datetime(signed.valid_before),
+        **signed_fields(signed),
     )
     if not transitions.insert(payment):
         # The identifier may name another payment: then this one is recorded without it.
         payment.payment_identifier = ""
         if not transitions.insert(payment):
-            return Step.WAIT
+            return wait
     if problem is not None:
         raise prior_transfers.build_refund_due_error(sale, payment, problem=problem, terms=best)
     return Receipt.for_payment(payment)
 
 
-def wait(checkout: Checkout) -> Step:
+def wait(checkout: Checkout) -> Next:
     """Wait a moment for the request that is settling the payment, then try again. Raises SettlementPending."""
-    checkout.wait_limit.wait()
-    return Step.CLAIM
+    if time.monotonic() > checkout.wait_until:
+        raise SettlementPending(retry_after_s=1)
+    time.sleep(POLL_INTERVAL_S)
+    return claim
 
 
 def finish(checkout: Checkout) -> Receipt:
@@ -324,27 +349,25 @@ def finish(checkout: Checkout) -> Receipt:
 def new_claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
     """Return the payment that says that we are about to settle this authorization, not saved."""
     return sale.new_payment(
-        form=signed.form,
         state=State.CLAIMED,
-        network=signed.network,
-        asset=payment_network().asset,
         payer=signed.payer,
-        pay_to=signed.to,
         amount_usdc=payment_network().to_decimal(signed.value),
-        proof_key=signed.proof_key,
-        signature_digest=signed.signature_digest,
-        payment_identifier=signed.payment_identifier,
         tier=tier.name,
-        valid_before=to_datetime(signed.valid_before),
         facilitator=facilitator_client.public_url(settings.FACILITATOR_URL),
-        attempts=1,
         claimed_at=timezone.now(),
+        **signed_fields(signed),
     )
 
 
-def to_datetime(timestamp: int) -> datetime:
-    """Return a signed Unix time as a datetime, at most MAX_TIMESTAMP."""
-    return datetime.fromtimestamp(min(timestamp, MAX_TIMESTAMP), tz=UTC)
+def signed_fields(signed: Authorization) -> dict[str, Any]:
+    """Return the fields of a payment that its authorization decides."""
+    return {
+        "form": signed.form,
+        "proof_key": signed.proof_key,
+        "signature_digest": signed.signature_digest,
+        "payment_identifier": signed.payment_identifier,
+        "valid_before": datetime.fromtimestamp(min(signed.valid_before, MAX_TIMESTAMP), tz=UTC),
+    }
 
 
 def to_payload(signed: Authorization) -> dict[str, object]:
@@ -362,21 +385,21 @@ def to_payload(signed: Authorization) -> dict[str, object]:
     }
 
 
-# Each state: its handler, and the states that may follow. A handler may also end with a receipt or raise an error.
-TRANSITIONS: state_machine.Transitions[Step, Checkout] = {
-    Step.VERIFY: (verify, {Step.ADMIT}),
-    Step.ADMIT: (admit, {Step.CLAIM}),
-    Step.CLAIM: (claim, {Step.SETTLE, Step.FIND}),
+# Each state, and the states that may follow. A state may also end the checkout, with a receipt or an error.
+TRANSITIONS: state_machine.Transitions[Checkout] = {
+    verify: {admit},
+    admit: {claim},
+    claim: {settle, find},
     # Our claim
-    Step.SETTLE: (settle, {Step.DISPUTE, Step.FINISH}),
-    Step.DISPUTE: (dispute, {Step.FINISH}),
+    settle: {dispute, finish},
+    dispute: {finish},
     # The ledger knows the authorization, or we may not claim it
-    Step.FIND: (find, {Step.REPLAY, Step.IDENTIFY, Step.DECLINE, Step.WAIT}),
-    Step.REPLAY: (replay, {Step.FINISH, Step.RESUME, Step.WAIT}),
-    Step.RESUME: (resume, {Step.SETTLE, Step.FINISH}),
-    Step.IDENTIFY: (identify, {Step.CLAIM, Step.WAIT}),
-    Step.DECLINE: (decline, {Step.RECORD}),
-    Step.RECORD: (record, {Step.WAIT}),
-    Step.WAIT: (wait, {Step.CLAIM}),
-    Step.FINISH: (finish, set()),
+    find: {replay, identify, decline, wait},
+    replay: {finish, resume, wait},
+    resume: {settle, finish},
+    identify: {claim, wait},
+    decline: {record},
+    record: {wait},
+    wait: {claim},
+    finish: set(),
 }

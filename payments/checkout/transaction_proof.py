@@ -8,7 +8,6 @@ this module lists the states in the order in which they are read; docs/checkout.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import StrEnum
 
 from django.utils import timezone
 
@@ -20,27 +19,11 @@ from payments.checkout.context import Sale
 from payments.ledger import transitions
 from payments.models import Payment
 from payments.tiers.definitions import FREE, Tier
-from payments.x402 import (
-    PaymentAlreadyUsed,
-    PaymentRejected,
-    Receipt,
-    TransactionNotFound,
-    TransactionProof,
-)
-from payments.x402.receipts import is_receipt_token
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected, TransactionNotFound
+from payments.x402.proofs import TransactionProof
+from payments.x402.receipts import Receipt, is_receipt_token
 
 State = Payment.State
-
-
-class Step(StrEnum):
-    """A state of the checkout of a transaction hash."""
-
-    FIND = "find"
-    READ_CHAIN = "read_chain"
-    RECORD = "record"
-    REPLAY = "replay"
-    SPEND = "spend"
-    RETURN = "return"
 
 
 @dataclass(slots=True)
@@ -59,22 +42,24 @@ class Checkout:
     transfer: Transfer = field(init=False)
 
 
+Next = state_machine.State[Checkout]
+
+
 def collect(sale: Sale, proof: TransactionProof, *, receipt_token: str | None) -> Receipt:
-    """Return the receipt of this transaction, for what it has bought before or buys now."""
-    return state_machine.run(TRANSITIONS, Checkout(sale, proof, receipt_token), start=Step.FIND)
+    return state_machine.run(TRANSITIONS, Checkout(sale, proof, receipt_token))
 
 
-def find(checkout: Checkout) -> Step:
+def find(checkout: Checkout) -> Next:
     """Find the payments of the transaction in the ledger; authorizations that it used are known by their nonces."""
     rows = Payment.objects.filter(network=payment_network().caip2, tx_hash=checkout.proof.tx_hash)
     checkout.payments = list(rows.order_by("log_index", "pk"))
     if any(payment.form == Payment.Form.TX for payment in checkout.payments):
         checkout.payments = [payment for payment in checkout.payments if payment.form == Payment.Form.TX]
-        return Step.REPLAY
-    return Step.READ_CHAIN
+        return replay
+    return read_chain
 
 
-def read_chain(checkout: Checkout) -> Step:
+def read_chain(checkout: Checkout) -> Next:
     """Read what the transaction has brought us, and choose the transfer of this caller."""
     sale = checkout.sale
     # Raises NotSold for a product without a price, before the chain is asked.
@@ -84,7 +69,7 @@ def read_chain(checkout: Checkout) -> Step:
     except NotAPayment as error:
         if checkout.payments:
             raise sale.build_payment_error(PaymentAlreadyUsed, "This transaction has paid for an answer.") from error
-        raise sale.build_payment_error(PaymentRejected, error.reason, reason="not_a_payment") from error
+        raise sale.build_payment_error(PaymentRejected, str(error), reason="not_a_payment") from error
     if not checkout.transfers:
         raise sale.build_payment_error(
             TransactionNotFound,
@@ -99,10 +84,10 @@ def read_chain(checkout: Checkout) -> Step:
             PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer"
         )
     checkout.transfer = own[0]
-    return Step.RECORD
+    return record
 
 
-def record(checkout: Checkout) -> Step | Receipt:
+def record(checkout: Checkout) -> Next | Receipt:
     """Record all transfers of the transaction together: ours buys the purchase, or a refund is due for it."""
     sale, transfer = checkout.sale, checkout.transfer
     age = sale.now - transfer.mined_at
@@ -116,13 +101,13 @@ def record(checkout: Checkout) -> Step | Receipt:
     ]
     if not transitions.insert(payment, *others):
         # Another request has recorded the transaction.
-        return Step.FIND
+        return find
     if problem is not None:
         raise prior_transfers.build_refund_due_error(sale, payment, problem=problem, terms=best)
     return Receipt.for_payment(payment)
 
 
-def replay(checkout: Checkout) -> Step | Receipt:
+def replay(checkout: Checkout) -> Next | Receipt:
     """Judge a transaction that the ledger holds: whose it is, what it has bought, and whether it may still buy."""
     sale, payments = checkout.sale, checkout.payments
     own = [
@@ -135,9 +120,9 @@ def replay(checkout: Checkout) -> Step | Receipt:
     if own and payment.purchase == sale.purchase.key and payment.state in Payment.EARNED:
         return prior_transfers.get_receipt(sale, payment)
     if payment.state == State.REFUND_DUE and (not sale.caller.wallets or payment.payer in sale.caller.wallets):
-        return Step.SPEND
+        return spend
     if payment.state in (State.REFUND_DUE, State.REFUNDED):
-        return Step.RETURN
+        return refuse
     raise sale.build_payment_error(
         PaymentAlreadyUsed,
         "This transaction has paid for an answer. It is served again to the holder of its receipt"
@@ -145,7 +130,7 @@ def replay(checkout: Checkout) -> Step | Receipt:
     )
 
 
-def spend(checkout: Checkout) -> Step | Receipt:
+def spend(checkout: Checkout) -> Next | Receipt:
     """Let money that is refund due buy this purchase if it suffices: another caller may have presented it first.
 
     A transfer that was too old when it came stays too old.
@@ -165,10 +150,10 @@ def spend(checkout: Checkout) -> Step | Receipt:
         return Receipt.for_payment(payment)
     payment.refresh_from_db()
     # Another request has spent it, or its time to be spent is over.
-    return Step.RETURN if payment.state in (State.REFUND_DUE, State.REFUNDED) else Step.FIND
+    return refuse if payment.state in (State.REFUND_DUE, State.REFUNDED) else find
 
 
-def refuse_returned(checkout: Checkout) -> Receipt:
+def refuse(checkout: Checkout) -> Receipt:
     """Refuse money that goes back to its sender."""
     payment = checkout.payment
     raise checkout.sale.build_payment_error(
@@ -187,14 +172,14 @@ def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | No
     )
 
 
-# Each state: its handler, and the states that may follow. A handler may also end with a receipt or raise an error.
-TRANSITIONS: state_machine.Transitions[Step, Checkout] = {
-    Step.FIND: (find, {Step.READ_CHAIN, Step.REPLAY}),
+# Each state, and the states that may follow. A state may also end the checkout, with a receipt or an error.
+TRANSITIONS: state_machine.Transitions[Checkout] = {
+    find: {read_chain, replay},
     # The ledger does not know the transaction
-    Step.READ_CHAIN: (read_chain, {Step.RECORD}),
-    Step.RECORD: (record, {Step.FIND}),
+    read_chain: {record},
+    record: {find},
     # The ledger knows it
-    Step.REPLAY: (replay, {Step.SPEND, Step.RETURN}),
-    Step.SPEND: (spend, {Step.RETURN, Step.FIND}),
-    Step.RETURN: (refuse_returned, set()),
+    replay: {spend, refuse},
+    spend: {refuse, find},
+    refuse: set(),
 }

@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import rlp
+from pyrevm import EVM, BlockEnv, CfgEnv, Env
 
 from payments.chain.evm import keccak
-from payments.devchain import genesis, transactions
+from payments.devchain import genesis
 from payments.devchain.addresses import CHAIN_ID
-from payments.devchain.evm import CallRejected, Evm, ExecutionResult, Log
+from payments.devchain.evm import FORK, ExecutionResult, Log, charge, execute
 from payments.devchain.journal import Journal
-from payments.devchain.transactions import InvalidTransaction, Transaction
+from payments.devchain.transactions import InvalidTransaction, Transaction, decode_transaction
 
 # In wei per unit of gas, as cheap as on Base.
 BASE_FEE = 1_000_000
 GAS_LIMIT = 30_000_000
-# Pending transactions of one sender.
-MAX_PENDING = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,30 +46,28 @@ class Chain:
     """The chain whose transactions are stored in `home`; a new one where there are none. Not thread-safe."""
 
     def __init__(self, home: Path, *, secret: str) -> None:
-        self.evm = Evm(chain_id=CHAIN_ID)
+        self.evm = EVM(env=Env(cfg=CfgEnv(chain_id=CHAIN_ID)), spec_id=FORK)
         genesis.apply(self.evm, secret=secret)
         self.blocks = [_block(None, timestamp=0, mined=None)]
-        self._block_numbers: dict[bytes, int] = {}
-        # By sender and nonce: transactions before which an earlier one of their sender is missing.
-        self._pending: dict[tuple[str, int], Transaction] = {}
+        self._blocks_by_transaction: dict[bytes, Block] = {}
         self._journal = Journal(home / "transactions")
         for timestamp, raw in self._journal.entries:
-            self._apply(transactions.decode_transaction(raw, chain_id=CHAIN_ID), timestamp)
+            self._mine(decode_transaction(raw, chain_id=CHAIN_ID), timestamp)
 
     @property
     def head(self) -> Block:
         return self.blocks[-1]
 
     def send(self, raw: bytes, *, now: int) -> bytes:
-        """Store a signed transaction and mine it, or keep it pending; return its hash.
+        """Store a signed transaction, mine it and return its hash.
 
         Raises InvalidTransaction, or OSError where it cannot be stored; then nothing has changed.
         """
-        transaction = transactions.decode_transaction(raw, chain_id=CHAIN_ID)
+        transaction = decode_transaction(raw, chain_id=CHAIN_ID)
         self._validate(transaction, now)
         timestamp = self._next_timestamp(now)
         self._journal.append(timestamp, raw)
-        self._apply(transaction, timestamp)
+        self._mine(transaction, timestamp)
         return transaction.hash
 
     def close(self) -> None:
@@ -80,24 +77,16 @@ class Chain:
     def call(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int, now: int) -> ExecutionResult:
         """Simulate a call in a block of `now`. Raises InvalidTransaction."""
         # Not in the latest block: on a quiet chain that would check an authorization against an old time.
-        self.evm.set_block(number=self.head.number + 1, timestamp=self._next_timestamp(now))
+        self.evm.set_block_env(BlockEnv(number=self.head.number + 1, timestamp=self._next_timestamp(now)))
+        snapshot = self.evm.snapshot()
         try:
-            return self.evm.simulate(sender=sender, to=to, data=data, value=value, gas=min(gas, GAS_LIMIT))
-        except CallRejected as error:
-            raise InvalidTransaction(str(error)) from None
+            return execute(self.evm, sender=sender, to=to, data=data, value=value, gas=min(gas, GAS_LIMIT))
+        finally:
+            self.evm.revert(snapshot)
 
     def find(self, transaction_hash: bytes) -> tuple[Block, MinedTransaction] | None:
-        """Return the block with this transaction; None where it is pending or unknown."""
-        number = self._block_numbers.get(transaction_hash)
-        if number is None:
-            return None
-        block = self.blocks[number]
-        return (block, block.mined) if block.mined else None
-
-    def find_pending(self, transaction_hash: bytes) -> Transaction | None:
-        return next(
-            (transaction for transaction in self._pending.values() if transaction.hash == transaction_hash), None
-        )
+        block = self._blocks_by_transaction.get(transaction_hash)
+        return (block, block.mined) if block and block.mined else None
 
     def find_block(self, block_hash: bytes) -> Block | None:
         return next((block for block in reversed(self.blocks) if block.hash == block_hash), None)
@@ -110,62 +99,27 @@ class Chain:
                     yield block, block.mined, index, entry
 
     def _validate(self, transaction: Transaction, now: int) -> None:
-        """Raise InvalidTransaction for a transaction that would not be mined."""
-        expected = self.evm.nonce(transaction.sender)
-        if transaction.nonce < expected:
-            raise InvalidTransaction(f"nonce too low: next nonce {expected}, tx nonce {transaction.nonce}")
+        """Raise InvalidTransaction for a transaction that cannot be mined now."""
+        expected = self.evm.basic(transaction.sender).nonce
+        if transaction.nonce != expected:
+            problem = "low" if transaction.nonce < expected else "high"
+            raise InvalidTransaction(f"nonce too {problem}: next nonce {expected}, tx nonce {transaction.nonce}")
         if transaction.max_fee < BASE_FEE:
             raise InvalidTransaction("max fee per gas less than block base fee")
         if transaction.gas > GAS_LIMIT:
             raise InvalidTransaction("exceeds block gas limit")
-        if transaction.nonce > expected:
-            known = self._pending.get((transaction.sender, transaction.nonce))
-            if known is not None:
-                is_same = known.hash == transaction.hash
-                raise InvalidTransaction("already known" if is_same else "replacement transaction underpriced")
-            if sum(sender == transaction.sender for sender, _ in self._pending) >= MAX_PENDING:
-                raise InvalidTransaction("too many transactions of this sender wait for an earlier one")
-            return
-        if self.evm.balance(transaction.sender) < transaction.max_cost:
+        if self.evm.get_balance(transaction.sender) < transaction.max_cost:
             raise InvalidTransaction("insufficient funds for gas * price + value")
-        self.call(
-            sender=transaction.sender,
-            to=transaction.to,
-            data=transaction.data,
-            value=transaction.value,
-            gas=transaction.gas,
-            now=now,
-        )
+        self.call(**transaction.call, now=now)
 
-    def _apply(self, transaction: Transaction, timestamp: int) -> None:
-        """Mine a transaction and the pending ones after it, or keep it pending. The list alone decides the result."""
-        self._pending[transaction.sender, transaction.nonce] = transaction
-        sender = transaction.sender
-        while due := self._pending.pop((sender, self.evm.nonce(sender)), None):
-            if not self._mine(due, timestamp):
-                return
-
-    def _mine(self, transaction: Transaction, timestamp: int) -> bool:
-        """Add a block with the transaction. A pending one that became impossible is dropped: False."""
-        if self.evm.balance(transaction.sender) < transaction.max_cost:
-            return False
-        self.evm.set_block(number=self.head.number + 1, timestamp=timestamp)
-        try:
-            result = self.evm.run(
-                sender=transaction.sender,
-                to=transaction.to,
-                data=transaction.data,
-                value=transaction.value,
-                gas=transaction.gas,
-            )
-        except CallRejected:
-            return False
-        mined = MinedTransaction(transaction=transaction, result=result)
-        self.evm.charge(transaction.sender, nonce=transaction.nonce + 1, fee=result.gas_used * mined.gas_price)
-        block = _block(self.head, timestamp=timestamp, mined=mined)
-        self.blocks.append(block)
-        self._block_numbers[transaction.hash] = block.number
-        return True
+    def _mine(self, transaction: Transaction, timestamp: int) -> None:
+        """Add a block with the transaction. The transactions and their timestamps alone decide the result."""
+        self.evm.set_block_env(BlockEnv(number=self.head.number + 1, timestamp=timestamp))
+        mined = MinedTransaction(transaction=transaction, result=execute(self.evm, **transaction.call))
+        fee = mined.result.gas_used * mined.gas_price
+        charge(self.evm, transaction.sender, nonce=transaction.nonce + 1, fee=fee)
+        self.blocks.append(_block(self.head, timestamp=timestamp, mined=mined))
+        self._blocks_by_transaction[transaction.hash] = self.head
 
     def _next_timestamp(self, now: int) -> int:
         """Return `now`, or the time of the latest block where the system's clock was set back."""

@@ -78,20 +78,19 @@ class DevchainClient:
         return decode_words(self.request("eth_call", call, "latest"))
 
     def list_wallets(self) -> list[Wallet]:
-        names = (wallets.MERCHANT, wallets.FACILITATOR, wallets.FAUCET)
-        others = [wallets.derive_wallet(self.secret, name) for name in names]
-        return [*wallets.derive_demo_wallets(self.secret), *others]
+        names = (*wallets.DEMO, wallets.MERCHANT, wallets.FACILITATOR, wallets.FAUCET)
+        return [wallets.derive_wallet(self.secret, name) for name in names]
 
     def get_balances(self, address: str) -> dict[str, str]:
+        usdc = self.call_contract(USDC, "balanceOf(address)", address)[0]
+        tokens = self.call_contract(UTILITY_TOKEN, "balanceOf(address)", address)[0]
+        staked = self.call_contract(UTILITY_TOKEN, "stakedOf(address)", address)[0]
+        wei = int(self.request("eth_getBalance", address, "latest"), 16)
         return {
-            "usdc": format_amount(self.call_contract(USDC, "balanceOf(address)", address)[0], USDC_DECIMALS),
-            "tokens": format_amount(
-                self.call_contract(UTILITY_TOKEN, "balanceOf(address)", address)[0], TOKEN_DECIMALS
-            ),
-            "staked": format_amount(
-                self.call_contract(UTILITY_TOKEN, "stakedOf(address)", address)[0], TOKEN_DECIMALS
-            ),
-            "ether": format_amount(int(self.request("eth_getBalance", address, "latest"), 16), ETHER_DECIMALS),
+            "usdc": format_amount(usdc, USDC_DECIMALS),
+            "tokens": format_amount(tokens, TOKEN_DECIMALS),
+            "staked": format_amount(staked, TOKEN_DECIMALS),
+            "ether": format_amount(wei, ETHER_DECIMALS),
         }
 
     def get_price(self) -> str:
@@ -121,24 +120,17 @@ class DevchainClient:
 
     def mint(self, contract: str, to: str, amount: int) -> str:
         """Mint this amount of a coin, in its smallest unit; the faucet pays the gas."""
-        return self._send_from_faucet(contract, encode_call("mint(address,uint256)", to, amount))
-
-    def send_ether(self, to: str, wei: int) -> str:
-        return self._send_from_faucet(to, value=wei)
+        return self.send_from_faucet(contract, encode_call("mint(address,uint256)", to, amount))
 
     def set_price(self, amount: int) -> str:
         """Set the price of the feed, in its smallest unit of USD."""
-        return self._send_from_faucet(PRICE_FEED, encode_call("set(int256)", amount))
+        return self.send_from_faucet(PRICE_FEED, encode_call("set(int256)", amount))
 
-    def stake(self, owner: Wallet, amount: int) -> str:
-        """Stake tokens of the owner, in their smallest unit."""
-        return self.send_transaction(owner, UTILITY_TOKEN, encode_call("stake(uint256)", amount))
+    def stake(self, owner: Wallet, amount: int, *, function: str = "stake") -> str:
+        """Stake tokens of the owner, in their smallest unit, or `unstake` them."""
+        return self.send_transaction(owner, UTILITY_TOKEN, encode_call(f"{function}(uint256)", amount))
 
-    def unstake(self, owner: Wallet, amount: int) -> str:
-        """Unstake tokens of the owner, in their smallest unit."""
-        return self.send_transaction(owner, UTILITY_TOKEN, encode_call("unstake(uint256)", amount))
-
-    def _send_from_faucet(self, to: str, data: str = "0x", *, value: int = 0) -> str:
+    def send_from_faucet(self, to: str, data: str = "0x", *, value: int = 0) -> str:
         return self.send_transaction(wallets.derive_wallet(self.secret, wallets.FAUCET), to, data, value=value)
 
 
@@ -151,15 +143,14 @@ def connect(home: Path, *, rpc_url: str | None) -> DevchainClient:
     if record is None:
         raise NotDevelopmentChain(f"{home} has no development chain: start one with `manage.py up`.")
     chain = DevchainClient(url=f"http://127.0.0.1:{record['port']}", secret=record["password"])
-    if rpc_url is not None and host_and_port(rpc_url) != host_and_port(chain.url):
+    if rpc_url is not None and _host_and_port(rpc_url) != _host_and_port(chain.url):
         raise NotDevelopmentChain("RPC_URL names another chain. This command is for the development chain only.")
     if chain.request("web3_clientVersion") != CLIENT or int(chain.request("eth_chainId"), 16) != CHAIN_ID:
         raise NotDevelopmentChain(f"What answers at {chain.url} is no development chain of ours.")
     return chain
 
 
-def host_and_port(url: str) -> tuple[str, int | None]:
-    """Return the host and the port of a URL."""
+def _host_and_port(url: str) -> tuple[str, int | None]:
     parts = urlsplit(url)
     return parts.hostname or "", parts.port
 
@@ -173,5 +164,4 @@ def to_atomic(amount: Decimal, decimals: int) -> int:
 
 
 def format_amount(amount: int, decimals: int) -> str:
-    """Format an amount of the smallest unit in whole coins, without trailing zeros."""
     return f"{Decimal(f'{amount}e-{decimals}').normalize():f}"

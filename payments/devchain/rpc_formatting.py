@@ -14,7 +14,6 @@ ERROR_SELECTOR = bytes.fromhex("08c379a0")
 
 
 def to_hex(content: bytes) -> str:
-    """Format bytes as 0x and hexadecimal digits."""
     return "0x" + content.hex()
 
 
@@ -49,8 +48,8 @@ def format_block(block: Block, *, full: bool) -> dict[str, Any]:
     }
 
 
-def format_transaction(sent: Transaction, *, block: Block | None) -> dict[str, Any]:
-    """Format a transaction of a block, or of none while it is pending."""
+def format_transaction(sent: Transaction, *, block: Block) -> dict[str, Any]:
+    """Format a transaction of a block."""
     formatted = {
         "hash": to_hex(sent.hash),
         "type": hex(sent.kind),
@@ -65,9 +64,9 @@ def format_transaction(sent: Transaction, *, block: Block | None) -> dict[str, A
         "v": hex(sent.signature[64]),
         "r": hex(int.from_bytes(sent.signature[:32])),
         "s": hex(int.from_bytes(sent.signature[32:64])),
-        "blockHash": to_hex(block.hash) if block else None,
-        "blockNumber": hex(block.number) if block else None,
-        "transactionIndex": "0x0" if block else None,
+        "blockHash": to_hex(block.hash),
+        "blockNumber": hex(block.number),
+        "transactionIndex": "0x0",
     }
     if sent.kind == 2:
         formatted |= {"maxFeePerGas": hex(sent.max_fee), "maxPriorityFeePerGas": hex(sent.max_priority_fee)}

@@ -40,6 +40,12 @@ class Transaction:
         """The most wei that the transaction can take from its sender."""
         return self.gas * self.max_fee + self.value
 
+    @property
+    def call(self) -> dict[str, Any]:
+        """What the transaction executes, as arguments of `execute` and Chain.call."""
+        names = ("sender", "to", "data", "value", "gas")
+        return {name: getattr(self, name) for name in names}
+
     def gas_price(self, base_fee: int) -> int:
         return min(self.max_fee, base_fee + self.max_priority_fee)
 

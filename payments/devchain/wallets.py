@@ -1,7 +1,6 @@
 """The wallets of a development chain: their keys derive from its secret."""
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 from coincurve import PrivateKey
 
@@ -12,6 +11,8 @@ ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 FACILITATOR = "facilitator"
 MERCHANT = "merchant"
 FAUCET = "faucet"
+# The demo wallets, each named after the tier of its holdings (payments/tiers/definitions.py).
+DEMO = ("free", "pro", "premium", "enterprise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,26 +22,6 @@ class Wallet:
     name: str
     address: str
     private_key: str
-
-
-@dataclass(frozen=True, slots=True)
-class InitialBalances:
-    """The balances of a demo wallet at genesis, in whole coins."""
-
-    usdc: Decimal = Decimal(1000)
-    ether: Decimal = Decimal(10)
-    tokens: Decimal = Decimal(0)
-    staked: Decimal = Decimal(0)
-
-
-TOKEN_PRICE_USD = Decimal(2)
-# By the wallet's name, which is also its tier (payments/tiers/definitions.py).
-DEMO_HOLDINGS = {
-    "free": InitialBalances(),
-    "pro": InitialBalances(tokens=Decimal(125)),
-    "premium": InitialBalances(tokens=Decimal(1000)),
-    "enterprise": InitialBalances(staked=Decimal(60_000)),
-}
 
 
 def derive_wallet(secret: str, name: str) -> Wallet:
@@ -56,5 +37,4 @@ def from_key(name: str, key: bytes) -> Wallet:
 
 
 def derive_demo_wallets(secret: str) -> tuple[Wallet, ...]:
-    """Return the four demo wallets, one of each tier."""
-    return tuple(derive_wallet(secret, name) for name in DEMO_HOLDINGS)
+    return tuple(derive_wallet(secret, name) for name in DEMO)

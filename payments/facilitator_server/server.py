@@ -106,6 +106,5 @@ def is_readable(payment: Mapping[str, Any]) -> bool:
 
 
 def to_json(answer: Any) -> Mapping[str, Any]:
-    """Return an answer of the SDK as JSON."""
     content: Mapping[str, Any] = answer.model_dump(by_alias=True, exclude_none=True)
     return content

@@ -8,12 +8,12 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from framework.resilience.deadline import Deadline
 from payments.facilitator_server import error_codes
 from payments.facilitator_server.policy import Policy
-from payments.facilitator_server.settlement_attempt import Attempt, current
 
 if TYPE_CHECKING:
     from x402 import x402FacilitatorSync
@@ -28,6 +28,59 @@ ANSWERED_WITHIN_S = 6.5
 MAX_THREADS = 16
 
 
+class NotSent(Exception):
+    """The settlement is not sent; the message is the reason."""
+
+
+@dataclass
+class Attempt:
+    """A settlement of the authorization that `key` names, which is to be answered by `deadline`.
+
+    One thread settles; another waits for the answer, and cancels when its time is over. After that either nothing is
+    sent any more, or the transaction is known.
+    """
+
+    payer: str
+    key: str
+    deadline: Deadline
+    transaction: str | None = None
+    not_sent_reason: str | None = None
+    chain_failed: bool = False
+    is_cancelled: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def begin(self, transaction: str) -> None:
+        """Record that it is sent in this transaction now. Raises NotSent if the settlement was cancelled."""
+        with self.lock:
+            if self.is_cancelled:
+                raise NotSent("cancelled")
+            self.transaction = transaction
+
+    def unset_transaction(self) -> None:
+        with self.lock:
+            self.transaction = None
+
+    def cancel(self) -> str | None:
+        """Return the transaction in which it was sent; None cancels it, and it never will be."""
+        with self.lock:
+            self.is_cancelled = self.transaction is None
+            return self.transaction
+
+    def refuse(self, reason: str) -> NotSent:
+        """Record and return why it is not sent; the SDK replaces the reason of every exception that it catches."""
+        self.not_sent_reason = reason
+        return NotSent(reason)
+
+
+class Current(threading.local):
+    """The settlement that this thread works on."""
+
+    attempt: Attempt | None = None
+
+
+current = Current()
+
+
 class Settler:
     """The SDK's facilitator under a policy. Its imports take seconds and happen in the background."""
 
@@ -36,7 +89,7 @@ class Settler:
         self._loaded: Future[tuple[x402FacilitatorSync, Signer]] = Future()
         # The process ends after its threads have finished their settlements.
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="settling")
-        self._payers: dict[str, Attempt] = {}
+        self.payers: dict[str, Attempt] = {}
         self._changed = threading.Condition()
         # Neither the start nor the first payment waits for the imports.
         threading.Thread(target=self._load, args=(build_sdk,), daemon=True).start()
@@ -47,9 +100,6 @@ class Settler:
     def is_low(self) -> bool:
         """Whether the ether for gas was low at the last settlement."""
         return self._loaded.done() and self._loaded.exception() is None and self._loaded.result()[1].is_low
-
-    def is_idle(self) -> bool:
-        return not self._payers
 
     def verify(self, payload: Any, requirements: Any) -> Any:
         """Return whether the payment could be settled now (x402, POST /verify); moves nothing."""
@@ -142,17 +192,17 @@ class Settler:
         """Hold the payer's lock; yield None, or the running settlement of this payer when the time to wait is over."""
         with self._changed:
             free = self._changed.wait_for(
-                lambda: attempt.payer not in self._payers, timeout=attempt.deadline.remaining_s
+                lambda: attempt.payer not in self.payers, timeout=attempt.deadline.remaining_s
             )
-            running = None if free else self._payers[attempt.payer]
+            running = None if free else self.payers[attempt.payer]
             if running is None:
-                self._payers[attempt.payer] = attempt
+                self.payers[attempt.payer] = attempt
         try:
             yield running
         finally:
             if running is None:
                 with self._changed:
-                    del self._payers[attempt.payer]
+                    del self.payers[attempt.payer]
                     self._changed.notify_all()
 
     def _load(self, build_sdk: "Callable[[Policy], tuple[x402FacilitatorSync, Signer]]") -> None:

@@ -17,7 +17,7 @@ from x402.mechanisms.evm import FacilitatorWeb3Signer
 
 from payments.facilitator_server import error_codes
 from payments.facilitator_server.policy import Policy
-from payments.facilitator_server.settlement_attempt import current
+from payments.facilitator_server.settlement import Attempt, current
 
 logger = logging.getLogger("tablewire.facilitator")
 
@@ -126,7 +126,7 @@ class Signer(FacilitatorWeb3Signer):
     def _send(self, call: TxParams) -> str:
         attempt = current.attempt
         assert attempt is not None  # noqa: S101 - verification sends nothing
-        transaction = self._build(call)
+        transaction = self._build(call, attempt)
         signed = self._account.sign_transaction(transaction)
         attempt.begin(signed.hash.to_0x_hex())
         try:
@@ -149,10 +149,9 @@ class Signer(FacilitatorWeb3Signer):
         self._our_next_nonce, self._our_nonce_valid_until = transaction["nonce"] + 1, time.monotonic() + NONCE_TTL_S
         return attempt.transaction or ""
 
-    def _build(self, call: TxParams) -> TxParams:
+    def _build(self, call: TxParams, attempt: Attempt) -> TxParams:
         """Return the complete transaction. Raises NotSent if it would cost more than allowed."""
-        attempt, policy = current.attempt, self._policy
-        assert attempt is not None  # noqa: S101 - as in _send
+        policy = self._policy
         price, count, balance = self._provider.batch_numbers(
             ("eth_gasPrice", []),
             ("eth_getTransactionCount", [self._account.address, "pending"]),
@@ -167,7 +166,10 @@ class Signer(FacilitatorWeb3Signer):
             raise attempt.refuse(error_codes.TOO_MUCH_GAS)
         gas = min(needed + needed // MARGIN_DIVISOR, policy.max_gas)
         offer = min(price + price // MARGIN_DIVISOR, policy.max_gas_price)
-        self._check_balance(balance, cost=gas * offer)
+        self.is_low = balance < LOW_SETTLEMENTS * gas * offer
+        if self.is_low:
+            left = balance // (gas * offer)
+            logger.warning("%s has ether for %s more settlements: send it some", self._account.address, left)
         if balance < gas * offer:
             raise attempt.refuse(error_codes.NO_GAS_LEFT)
         nonce = max(count, self._our_next_nonce) if time.monotonic() < self._our_nonce_valid_until else count
@@ -179,13 +181,6 @@ class Signer(FacilitatorWeb3Signer):
             "value": Web3.to_wei(0, "wei"),
             "chainId": policy.network.chain_id,
         }
-
-    def _check_balance(self, balance: int, *, cost: int) -> None:
-        """Log a warning when the ether for gas runs low; `cost` is of one settlement, in wei."""
-        self.is_low = balance < LOW_SETTLEMENTS * cost
-        if self.is_low:
-            left = balance // cost if cost else 0
-            logger.warning("%s has ether for %s more settlements: send it some", self._account.address, left)
 
     def _is_known(self, transaction: Any) -> bool:
         """Whether the node may have this transaction, whatever it answered."""

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
-from cachetools import TLRUCache
+from cachetools import TLRUCache, cached
 from django.conf import settings
 from django.db.models import Exists
 from django.http import HttpRequest
@@ -22,15 +22,15 @@ from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
 from framework.api.rate_limits.client_ip import address_bucket, client_ip
 from framework.errors import ApiError, ErrorCode, InvalidRequest
-from payments import x402
 from payments.chain.networks import payment_network
 from payments.chain.rpc import RpcUnavailable
-from payments.identity import queries, sessions, siwx
-from payments.identity.challenge_verification import verify_and_spend
-from payments.models import Payment, Wallet
+from payments.identity import sessions, siwx
+from payments.identity.siwx import verify_and_spend
+from payments.models import Payment, Plan, Wallet
 from payments.tiers import holdings, terms
 from payments.tiers.definitions import FREE, Tier
 from payments.tiers.terms import STANDARD, Terms
+from payments.x402.proofs import Authorization, InvalidPayment, parse_mcp_proof, parse_proof
 
 # A payment that is valid for longer than any settlement needs could be reused like a password.
 MAX_PAYMENT_VALIDITY_S = 3600
@@ -101,7 +101,6 @@ CALLER_TTL_S = 1.0
 cached_callers: TLRUCache[UUID, Caller] = TLRUCache(
     10_000, ttu=lambda _key, _caller, now: now + min(CALLER_TTL_S, settings.TIER_CACHE_S)
 )
-callers_lock = threading.Lock()
 
 
 def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = None, now: datetime) -> Caller:
@@ -118,7 +117,10 @@ def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = No
     token = bearer_token(request) or ""
     header = request.META.get("HTTP_SIGN_IN_WITH_X")
     # A malformed header is refused before any challenge is spent.
-    sign_in = None if header is None else parse_sign_in(header, now=now)
+    try:
+        sign_in = None if header is None else siwx.parse_header(header, now=now)
+    except siwx.InvalidSignIn as refusal:
+        raise MalformedSignIn(refusal.message, param=refusal.param, headers=CHALLENGE) from refusal
     if token.startswith("ws_"):
         return identify_by_session(request, token, sign_in, now=now)
     if token.startswith("rk_"):
@@ -131,16 +133,7 @@ def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = No
     return identify_by_payment(request, meta=meta, now=now) or anonymous_caller(request)
 
 
-def parse_sign_in(header: str, *, now: datetime) -> siwx.SignIn:
-    """Parse the SIGN-IN-WITH-X header. Raises MalformedSignIn."""
-    try:
-        return siwx.parse_header(header, now=now)
-    except siwx.InvalidSignIn as refusal:
-        raise MalformedSignIn(refusal.message, param=refusal.param, headers=CHALLENGE) from refusal
-
-
 def anonymous_caller(request: HttpRequest) -> Caller:
-    """Return the caller of the free tier at the request's address."""
     return Caller(bucket=address_bucket(request), terms=STANDARD)
 
 
@@ -189,22 +182,23 @@ def identify_by_api_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, no
     api_key_cache.record_use(key, now=now, address=partial(client_ip, request))
     if sign_in is not None:
         return account_caller(key, challenge_wallet=verify_and_spend(sign_in), now=now)
-    with callers_lock:
-        caller = cached_callers.get(key.pk)
-    if caller is None:
-        caller = account_caller(key, now=now)
-        with callers_lock:
-            cached_callers[key.pk] = caller
-    return caller
+    return shared_account_caller(key, now=now)
+
+
+@cached(cached_callers, key=lambda key, now: key.pk, lock=threading.Lock())
+def shared_account_caller(key: ApiKey, *, now: datetime) -> Caller:
+    return account_caller(key, now=now)
 
 
 def account_caller(key: ApiKey, *, challenge_wallet: str | None = None, now: datetime) -> Caller:
     """Return the caller for the account of the key, by its current wallets and plan.
 
-    One query, another for `challenge_wallet` if it is not linked, and the cost of `holdings.refresh_wallets`.
+    One query, two without a linked wallet, another for `challenge_wallet` if it is not linked, and the cost of
+    `holdings.refresh_wallets`.
     """
     account = key.venue.account_id
-    linked, plan = queries.load_account_wallets(account, now=now)
+    linked = list(Wallet.objects.with_plan(now).filter(account=account))
+    plan = linked[0].account_plan if linked else Plan.objects.current(now).filter(account=account).first()
     if challenge_wallet and challenge_wallet not in {wallet.address for wallet in linked}:
         linked.append(holdings.find_wallet(challenge_wallet, now=now))
     account_terms = terms.apply_plans(plan, tier=FREE) if plan else None
@@ -270,14 +264,14 @@ def bearer_token(request: HttpRequest | Request) -> str | None:
 
 def read_signed_payment(
     request: HttpRequest, *, meta: Mapping[str, Any] | None, now: datetime
-) -> x402.Authorization | None:
+) -> Authorization | None:
     """Return the payment of the request if it is signed by its payer and could pay us now. Without chain access."""
     try:
-        payment = x402.parse_proof(request.headers) if meta is None else x402.parse_mcp_proof(meta)
-    except x402.InvalidPayment:
+        payment = parse_proof(request.headers) if meta is None else parse_mcp_proof(meta)
+    except InvalidPayment:
         # A free request ignores its payment header; a paid one refuses it later.
         return None
-    if not isinstance(payment, x402.Authorization):
+    if not isinstance(payment, Authorization):
         return None
     if (payment.network, payment.to) != (payment_network().caip2, settings.PAY_TO):
         return None
@@ -288,7 +282,6 @@ def read_signed_payment(
 
 
 def account_bucket(account: UUID) -> str:
-    """Return the bucket of all keys of an account."""
     return _hash_bucket(f"account {account}")
 
 

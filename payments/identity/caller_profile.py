@@ -1,80 +1,42 @@
 """The profile of a caller at /v1/me: account, wallets, tier, rate limit, prices and the next tier."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal
+from typing import Any
 
 from accounts.models import Account
 from framework.api.rate_limits.middleware import Usage
 from payments.identity.caller import Caller
-from payments.models import Plan, Product, TierTerms, Wallet
+from payments.models import Plan, Product, TierTerms
 from payments.pricing.price_list import apply_factor, current_prices
-from payments.tiers.definitions import TIERS, Tier
-from payments.tiers.terms import Terms
+from payments.tiers.definitions import TIERS
 
 
-@dataclass(frozen=True, slots=True)
-class ProductPrice:
-    """The price of a product in USDC at the caller's rate; None if it is not sold at that rate."""
+def load_profile(caller: Caller, *, usage: Usage, now: datetime) -> Mapping[str, Any]:
+    """Load what MeRecord serializes of an identified caller. Three queries, and one each for account and plan.
 
-    product: str
-    amount: Decimal | None
-    from_tier: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallerProfile:
-    """The profile of a caller; `wallet` is the row of `caller.wallet`."""
-
-    caller: Caller
-    wallet: Wallet | None
-    account: Account | None
-    plan: Plan | None
-    tier_terms: TierTerms
-    next_tier: Tier | None
-    usage: Usage
-    products: tuple[ProductPrice, ...]
-
-    @property
-    def wallet_addresses(self) -> list[str]:
-        return [wallet.address for wallet in self.caller.loaded_wallets]
-
-    @property
-    def sla(self) -> str:
-        return (self.plan.sla if self.plan else "") or self.tier_terms.sla
-
-
-@dataclass(frozen=True, slots=True)
-class WalletProfile:
-    """A wallet (loaded `with_plan`) and its terms without other wallets."""
-
-    wallet: Wallet
-    terms: Terms
-
-
-def load_profile(caller: Caller, *, usage: Usage, now: datetime) -> CallerProfile:
-    """Load the profile of an identified caller. Three queries, and one each for account and plan."""
+    `wallet` is the row of `caller.wallet`. The amount of a product is in USDC at the caller's rate, None if it is not
+    sold at that rate.
+    """
     wallet = next((each for each in caller.loaded_wallets if each.address == caller.wallet), None)
     account = caller.account or (wallet.account_id if wallet else None)
+    plan = Plan.objects.filter(pk=caller.terms.plan).first() if caller.terms.plan else None
     tier = caller.tier
     tier_terms = TierTerms.objects.filter(pk=tier.name).first() or TierTerms(tier=tier.name, priority="standard")
-    return CallerProfile(
-        caller=caller,
-        wallet=wallet,
-        account=Account.objects.filter(pk=account).first() if account else None,
-        plan=Plan.objects.filter(pk=caller.terms.plan).first() if caller.terms.plan else None,
-        tier_terms=tier_terms,
-        next_tier=next((above for above in TIERS.values() if above > tier), None),
-        usage=usage,
-        products=list_prices(caller.terms, now=now),
-    )
-
-
-def list_prices(agreed: Terms, *, now: datetime) -> tuple[ProductPrice, ...]:
-    """Return the price of each product on these terms, by slug. Two queries."""
     amounts = current_prices(now=now)
-    products = Product.objects.order_by("slug").values_list("slug", "from_tier")
-    return tuple(
-        ProductPrice(slug, apply_factor(agreed, amounts.get(slug, {}).get(agreed.tier.rate)), from_tier)
-        for slug, from_tier in products
-    )
+    products = Product.objects.order_by("slug").values("slug", "from_tier")
+    return {
+        "caller": caller,
+        "wallet": wallet,
+        "wallet_addresses": [each.address for each in caller.loaded_wallets],
+        "account": Account.objects.filter(pk=account).first() if account else None,
+        "plan": plan,
+        "tier_terms": tier_terms,
+        "sla": (plan.sla if plan else "") or tier_terms.sla,
+        "next_tier": next((above for above in TIERS.values() if above > tier), None),
+        "usage": usage,
+        "products": [
+            {**each, "amount": apply_factor(caller.terms, amounts.get(each["slug"], {}).get(tier.rate))}
+            for each in products
+        ],
+    }

@@ -1,7 +1,7 @@
-"""Sign-in with a wallet (EIP-4361): creates challenges, and parses signed messages.
+"""Sign-in with a wallet (EIP-4361): creates challenges, and parses and verifies signed messages.
 
 A challenge is not stored: its nonce contains its time and a keyed hash. The primary key of SpentChallenge guarantees
-that each is used once (payments.identity.challenge_verification).
+that each is used once.
 """
 
 import base64
@@ -14,12 +14,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from accounts.api_keys.authentication import Unauthorized
 from framework.api.json_parser import MalformedBody, parse
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
 from framework.signed_tokens import KeyedHash
-from payments.chain import evm
+from payments.chain import evm, reads
 from payments.chain.networks import payment_network
+from payments.models import SpentChallenge
 
 CHALLENGE_LIFETIME = timedelta(minutes=5)
 # A wallet's clock may be this far ahead of ours.
@@ -55,87 +57,64 @@ MESSAGE = re.compile(
     re.ASCII,
 )
 
+# The names of these lines, by field.
+LABELS = {
+    "uri": "URI",
+    "version": "Version",
+    "chainId": "Chain ID",
+    "nonce": "Nonce",
+    "issuedAt": "Issued At",
+    "expirationTime": "Expiration Time",
+    "notBefore": "Not Before",
+    "requestId": "Request ID",
+}
+
 
 class InvalidSignIn(InvalidRequest):
     """The message is not one of our challenges, or it has expired."""
 
 
-@dataclass(frozen=True, slots=True)
-class Challenge:
-    """The fields of the message to sign, as EIP-4361 names them."""
-
-    domain: str
-    uri: str
-    version: str
-    chain_id: int
-    nonce: str
-    issued_at: datetime
-    expiration_time: datetime
-    statement: str
-
-    def message(self, address: str) -> str:
-        """Return the text to sign with the wallet at this address."""
-        return format_message(
-            {
-                "domain": self.domain,
-                "address": evm.to_checksum_address(address),
-                "statement": self.statement,
-                "uri": self.uri,
-                "version": self.version,
-                "chainId": str(self.chain_id),
-                "nonce": self.nonce,
-                "issuedAt": format_time(self.issued_at),
-                "expirationTime": format_time(self.expiration_time),
-            }
-        )
+class InvalidSignature(Unauthorized):
+    """The wallet has not signed this message."""
 
 
-def create_challenge(*, now: datetime) -> Challenge:
-    """Create a challenge, valid once and for CHALLENGE_LIFETIME."""
-    return Challenge(
-        domain=urlsplit(public_url("")).netloc,
-        uri=public_url(PATH),
-        version="1",
-        chain_id=payment_network().chain_id,
-        nonce=sign_nonce(f"{secrets.token_hex(12)}{int(now.timestamp()):08x}"),
-        issued_at=now.replace(microsecond=0),
-        expiration_time=now.replace(microsecond=0) + CHALLENGE_LIFETIME,
-        statement=STATEMENT,
-    )
+class ChallengeAlreadyUsed(Unauthorized):
+    """The challenge was used before."""
 
 
-def sign_nonce(body: str) -> str:
-    """Return a nonce of 64 digits: the body (24 random digits, 8 of the time in seconds) and 32 of its keyed hash."""
-    return body + NONCE_HASH.hexdigest(body)[:32]
+def create_challenge(*, now: datetime) -> dict[str, Any]:
+    """Create a challenge, valid once and for CHALLENGE_LIFETIME: the fields of its message, but for the address.
+
+    The nonce has 64 digits: 24 random ones, 8 of the time in seconds, and 32 of their keyed hash.
+    """
+    body = f"{secrets.token_hex(12)}{int(now.timestamp()):08x}"
+    return {
+        "domain": urlsplit(public_url("")).netloc,
+        "uri": public_url(PATH),
+        "version": "1",
+        "chainId": payment_network().chain_id,
+        "nonce": body + NONCE_HASH.hexdigest(body)[:32],
+        "issuedAt": format_time(now),
+        "expirationTime": format_time(now + CHALLENGE_LIFETIME),
+        "statement": STATEMENT,
+    }
 
 
 def format_time(moment: datetime) -> str:
-    """Format a time in UTC, to the second (RFC 3339)."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def format_message(fields: Mapping[str, Any]) -> str:
     """Format the message of EIP-4361 with these fields; optional ones may be missing."""
-    optional = {
-        "Expiration Time": fields.get("expirationTime"),
-        "Not Before": fields.get("notBefore"),
-        "Request ID": fields.get("requestId"),
-    }
-    resources = fields.get("resources")
-    statement = fields.get("statement")
+    statement, resources = fields.get("statement"), fields.get("resources")
     lines = [
         f"{fields['domain']} wants you to sign in with your Ethereum account:",
         fields["address"],
         "",
-        *([statement] if statement is not None else []),
+        *([] if statement is None else [statement]),
         "",
-        f"URI: {fields['uri']}",
-        f"Version: {fields['version']}",
-        f"Chain ID: {fields['chainId']}",
-        f"Nonce: {fields['nonce']}",
-        f"Issued At: {fields['issuedAt']}",
-        *(f"{name}: {value}" for name, value in optional.items() if value is not None),
-        *(["Resources:", *(f"- {resource}" for resource in resources)] if resources is not None else []),
+        *(f"{label}: {fields[name]}" for name, label in LABELS.items() if fields.get(name) is not None),
+        *([] if resources is None else ["Resources:", *(f"- {resource}" for resource in resources)]),
     ]
     return "\n".join(lines)
 
@@ -151,7 +130,6 @@ class SignIn:
 
     @property
     def expires_at(self) -> datetime:
-        """When the challenge has expired by the clock of any of our machines."""
         return nonce_time(self.nonce) + CHALLENGE_LIFETIME + CLOCK_SKEW
 
 
@@ -191,22 +169,20 @@ def check_message(text: str, signature: str, *, source: str, now: datetime) -> S
             param=source,
         )
     check_signature(signature, param="signature" if source == "message" else f"{source}.signature")
-    address, expected, created_at = found["address"], create_challenge(now=now), parse_nonce(found["nonce"])
+    address, nonce, expected = found["address"], found["nonce"], create_challenge(now=now)
+    domain = expected["domain"]
+    created_at = nonce_time(nonce) if NONCE_HASH.matches(nonce[:32], nonce[32:], length=32) else None
     issued_at, expires_at, not_before = (
         parse_time(found[name], source=source) for name in ("issuedAt", "expirationTime", "notBefore")
     )
     rules = [
         ("address", address in (evm.to_checksum_address(address), address.lower()), "has wrong capitals (EIP-55)"),
-        ("domain", found["domain"] == expected.domain, f"must be {expected.domain}: it was made for another service"),
-        ("uri", urlsplit(found["uri"])[:2] == urlsplit(expected.uri)[:2], f"must be {expected.uri}"),
-        ("version", found["version"] == expected.version, f"must be {expected.version}"),
-        ("chainId", found["chainId"] == str(expected.chain_id), f"must be {expected.chain_id}"),
-        ("nonce", created_at is not None, "is not one of ours"),
-        (
-            "nonce",
-            created_at is not None and now < created_at + CHALLENGE_LIFETIME,
-            "is too old; ask for another challenge",
-        ),
+        ("domain", found["domain"] == domain, f"must be {domain}: it was made for another service"),
+        ("uri", urlsplit(found["uri"])[:2] == urlsplit(expected["uri"])[:2], f"must be {expected['uri']}"),
+        ("version", found["version"] == expected["version"], f"must be {expected['version']}"),
+        ("chainId", found["chainId"] == str(expected["chainId"]), f"must be {expected['chainId']}"),
+        ("nonce", created_at, "is not one of ours"),
+        ("nonce", created_at and now < created_at + CHALLENGE_LIFETIME, "is too old; ask for another challenge"),
         ("issuedAt", issued_at is not None and issued_at <= now + CLOCK_SKEW, "must be a moment that has come"),
         ("expirationTime", expires_at is None or expires_at > now, "must be a moment to come"),
         ("notBefore", not_before is None or not_before <= now + CLOCK_SKEW, "must be a moment that has come"),
@@ -214,7 +190,7 @@ def check_message(text: str, signature: str, *, source: str, now: datetime) -> S
     for field, is_valid, error in rules:
         if not is_valid:
             raise InvalidSignIn(f"`{field}` of the message {error}.", param=f"{source}.{field}")
-    return SignIn(text=text, address=address.lower(), nonce=found["nonce"], signature=signature)
+    return SignIn(text=text, address=address.lower(), nonce=nonce, signature=signature)
 
 
 def check_signature(signature: str, *, param: str) -> None:
@@ -231,11 +207,6 @@ def check_signature(signature: str, *, param: str) -> None:
         )
 
 
-def parse_nonce(nonce: str) -> datetime | None:
-    """Return the time of a nonce of ours; None if its hash does not match."""
-    return nonce_time(nonce) if NONCE_HASH.matches(nonce[:32], nonce[32:], length=32) else None
-
-
 def nonce_time(nonce: str) -> datetime:
     """Return the time in a nonce, which is not verified."""
     return datetime.fromtimestamp(int(nonce[24:32], 16), tz=UTC)
@@ -248,3 +219,32 @@ def parse_time(text: str | None, *, source: str) -> datetime | None:
         return datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text.upper())) if text else None
     except ValueError as error:
         raise InvalidSignIn(f"There is no such moment as {text}.", param=source) from error
+
+
+def verify_and_spend(sign_in: SignIn) -> str:
+    """Return the address that has signed, in lower case. The challenge is spent even if the signature is wrong.
+
+    One statement, and a trip to the chain for the signature of a contract wallet. Issuing challenges is rate limited,
+    which also limits these trips. Raises ChallengeAlreadyUsed, InvalidSignature and RpcUnavailable.
+    """
+    spend_challenge(sign_in)
+    verify_signature(sign_in)
+    return sign_in.address
+
+
+def spend_challenge(sign_in: SignIn) -> None:
+    """Mark the challenge as used. One statement; one of several concurrent calls succeeds.
+
+    Raises ChallengeAlreadyUsed.
+    """
+    if not SpentChallenge.objects.spend(sign_in.nonce, expires_at=sign_in.expires_at):
+        raise ChallengeAlreadyUsed("This challenge was used before. Each is good once: ask for another.")
+
+
+def verify_signature(sign_in: SignIn) -> None:
+    """Verify the signature of the key, or else of the contract. Raises InvalidSignature and RpcUnavailable."""
+    digest, signature = evm.hash_message(sign_in.text), bytes.fromhex(sign_in.signature[2:])
+    if evm.recover_address(digest, signature) == sign_in.address:
+        return
+    if not reads.is_contract_signature(sign_in.address, digest, signature):
+        raise InvalidSignature("The signature is not of this wallet on this message.")

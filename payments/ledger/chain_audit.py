@@ -14,7 +14,7 @@ from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 from framework import public_ids
 from payments.chain import reads
 from payments.chain.networks import payment_network
-from payments.chain.reads import Transfer, TransferLog
+from payments.chain.reads import Transfer
 from payments.chain.rpc import RpcError
 from payments.ledger import reconcile, transitions
 from payments.models import Audit, Payment, Refund
@@ -30,9 +30,6 @@ MIN_AGE = timedelta(minutes=30)
 MAX_DIFFERENCES = 200
 # The purchase of a payment that no caller presented.
 UNCLAIMED = {"purchase": "", "resource": "", "products": [], "tier": FREE.name, "signature_digest": ""}
-
-# Called after each span with the number of audited blocks and the number of all blocks.
-OnSpan = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
@@ -53,9 +50,11 @@ class Findings:
 
 
 def run(
-    *, now: datetime, from_block: int | None = None, on_span: OnSpan = lambda _done, _all: None
+    *, now: datetime, from_block: int | None = None, on_span: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Sequence[Audit]:
     """Audit the blocks since the last audit, or from `from_block`, up to MIN_AGE ago; return an audit for each span.
+
+    `on_span` is called after each span with the number of audited blocks and of all blocks.
 
     A transfer without a payment is recorded as a payment that is refund due. The next run continues an interrupted
     one after its last span. Any number of runs may overlap: what two of them find is written once. Three requests to
@@ -68,12 +67,11 @@ def run(
     if last is None:
         return []
     first = find_first_block(last) if from_block is None else from_block
-    audits, start = [], first
-    while start <= last:
-        end = min(start + reads.LOG_WINDOW_BLOCKS, last + 1) - 1
+    audits = []
+    for start in range(first, last + 1, reads.LOG_WINDOW_BLOCKS):
+        end = min(start + reads.LOG_WINDOW_BLOCKS - 1, last)
         audits.append(audit_span(start, end, now=now))
-        start = end + 1
-        on_span(start - first, last + 1 - first)
+        on_span(end + 1 - first, last + 1 - first)
     return audits
 
 
@@ -89,12 +87,10 @@ def find_first_block(last: int) -> int:
 
 
 def our_payments() -> QuerySet[Payment]:
-    """Return the payments to our address."""
     return Payment.objects.filter(network=payment_network().caip2, pay_to=settings.PAY_TO)
 
 
 def payments_in_blocks(first: int, last: int) -> QuerySet[Payment]:
-    """Return the payments that have arrived in these blocks."""
     return our_payments().filter(block__range=(first, last), state__in=Payment.PAID)
 
 
@@ -115,7 +111,7 @@ def audit_span(first: int, last: int, *, now: datetime) -> Audit:
         started_at=now,
         ended_at=now,
         transfers=len(logs),
-        arrived_usdc=sum_exactly(log.amount for log in logs),
+        arrived_usdc=sum_exactly(amount for _, _, amount in logs),
         ledger_usdc=ledger["usdc"] or Decimal(0),
         orphans=ledger["orphans"],
         differences=findings.differences,
@@ -152,11 +148,13 @@ def confirm_payments_without_block(first: int, last: int, *, findings: Findings,
             findings.add(payment, error or "the chain does not show it")
 
 
-def compare(logs: Sequence[TransferLog], first: int, last: int, *, findings: Findings, now: datetime) -> None:
+def compare(
+    logs: Sequence[tuple[str, str, Decimal]], first: int, last: int, *, findings: Findings, now: datetime
+) -> None:
     """Compare the transfers of these blocks with the payments, by transaction and payer; examine each difference."""
     parts: dict[tuple[str, str], list[Decimal]] = {}
-    for log in logs:
-        parts.setdefault((log.tx_hash, log.payer), []).append(log.amount)
+    for tx_hash, payer, amount in logs:
+        parts.setdefault((tx_hash, payer), []).append(amount)
     on_chain = {key: sum_exactly(amounts) for key, amounts in parts.items()}
     payments = payments_in_blocks(first, last)
     sums = payments.values_list("tx_hash", "payer").annotate(Sum("amount_usdc"))
@@ -183,7 +181,13 @@ def correct_transaction(tx_hash: str, *, findings: Findings, now: datetime) -> N
     for transfer, nonce in transfers:
         proof_key = proof_key_of(transfer, nonce)
         proof_keys.append(proof_key)
-        payment = find_payment(transfer, proof_key=proof_key, is_plain=nonce is None)
+        if nonce is not None:
+            payment = transitions.find_by_proof(network=payment_network().caip2, proof_key=proof_key)
+        else:
+            # All plain transfers of a payer in a transaction are one payment. Its log index is part of its proof key
+            # and may have changed in a reorganisation, also to the former index of another payer's transfer.
+            of_transaction = our_payments().filter(form=Payment.Form.TX, tx_hash=transfer.tx_hash)
+            payment = of_transaction.filter(payer=transfer.payer).first()
         if payment is None:
             orphans.append(new_orphan(transfer, proof_key=proof_key, is_plain=nonce is None, now=now))
             continue
@@ -211,17 +215,6 @@ def correct_transaction(tx_hash: str, *, findings: Findings, now: datetime) -> N
     others = our_payments().filter(tx_hash=tx_hash, state__in=Payment.PAID, block__isnull=False)
     for payment in others.exclude(proof_key__in=proof_keys).exclude(pk__in=matched):
         findings.add(payment, f"the chain shows no such transfer in {tx_hash}")
-
-
-def find_payment(transfer: Transfer, *, proof_key: str, is_plain: bool) -> Payment | None:
-    """Return the payment of a transfer.
-
-    All plain transfers of a payer in a transaction are one payment. Its log index is part of its proof key and may
-    have changed in a reorganisation, also to the former index of another payer's transfer.
-    """
-    if not is_plain:
-        return transitions.find_by_proof(network=payment_network().caip2, proof_key=proof_key)
-    return our_payments().filter(form=Payment.Form.TX, tx_hash=transfer.tx_hash, payer=transfer.payer).first()
 
 
 def find_moved_transfer(payment: Payment, *, findings: Findings) -> None:

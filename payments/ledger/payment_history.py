@@ -54,15 +54,13 @@ def list_payments(
     wallet. Raises InvalidCursor.
     """
     question = pagination_cursor.fingerprint("payments", sorted(wallets), state, product, since, until)
-    condition, as_of = Q(), now
-    if state is not None:
-        condition &= Q(state__in=STATES[state])
-    if product is not None:
-        condition &= Q(products__contains=[product])
-    if since is not None:
-        condition &= Q(created_at__gte=since)
-    if until is not None:
-        condition &= Q(created_at__lt=until)
+    lookups = {
+        "state__in": STATES[state] if state else None,
+        "products__contains": [product] if product else None,
+        "created_at__gte": since,
+        "created_at__lt": until,
+    }
+    condition, as_of = Q(**{name: value for name, value in lookups.items() if value is not None}), now
     if cursor is not None:
         position = pagination_cursor.decode_cursor(cursor, question=question, now=now)
         as_of, last = position.as_of, datetime.fromisoformat(str(position.after[0]))

@@ -42,6 +42,10 @@ class AuthorizationStatus(Enum):
     UNUSED = auto()
     UNCONFIRMED = auto()  # it is spent, and the chain does not show yet for what
 
+    @property
+    def has_ended(self) -> bool:
+        return self in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID)
+
 
 def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
     """Ask the chain about a payment that is not known to have arrived, and record what is certain.
@@ -63,7 +67,7 @@ def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
         windows = log_windows_since(payment.created_at, now=now)
         transfer = reads.find_authorization_transfer(payment.payer, nonce, windows=windows)
     except NotAPayment as error:
-        transitions.mark_expired(payment, reason=error.reason)
+        transitions.mark_expired(payment, reason=str(error))
         return AuthorizationStatus.VOID
     if transfer is None:
         return AuthorizationStatus.UNCONFIRMED
@@ -77,7 +81,6 @@ def log_windows_since(moment: datetime, *, now: datetime) -> int:
 
 
 def nonce_of(payment: Payment) -> bytes:
-    """The nonce of the payment's authorization."""
     return bytes.fromhex(payment.proof_key.rpartition(":")[2].removeprefix("0x"))
 
 
@@ -99,7 +102,7 @@ def sweep(*, now: datetime, is_urgent: bool = False) -> int:
                 status = check_chain(payment, now=now)
             except RpcUnavailable:
                 is_unavailable = True
-        if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
+        if status.has_ended:
             ended += 1
         elif payment.state == State.CLAIMED:
             transitions.mark_unknown(payment, reason=payment.error or "How the settlement ended is not known.")
@@ -171,7 +174,7 @@ def confirm_settlement(payment: Payment, *, now: datetime) -> str:
     try:
         transfer = reads.find_authorization_transfer(payment.payer, nonce, windows=log_windows_since(since, now=now))
     except NotAPayment as refusal:
-        error = refusal.reason
+        error = str(refusal)
     else:
         if transfer is not None and transfer.amount < payment.amount_usdc:
             error = f"Settled for {payment.amount_usdc.normalize():f}, it says; less has arrived."

@@ -4,14 +4,14 @@ The key of the address that receives payments is never here, so nothing in this 
 """
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
 from framework.errors import ApiError
-from payments.chain import evm, reads, receipts, usdc
+from payments.chain import evm, reads, usdc
 from payments.chain.networks import payment_network
 from payments.chain.rpc import RpcUnavailable
 from payments.ledger import reconcile, transitions
@@ -42,11 +42,16 @@ class PaymentNotOnChain(ApiError):
 
 @dataclass(frozen=True, slots=True)
 class RefundTransfer:
-    """What a transaction has moved of our asset, in whole units, and who sent it, both by receiver."""
+    """What a transaction has moved of our asset: sender, receiver and value in the smallest unit of each transfer."""
 
-    by_receiver: Mapping[str, Decimal]
-    senders: Mapping[str, Sequence[str]]
+    transfers: Sequence[tuple[str, str, int]]
     block: int
+
+    def amount_to(self, address: str) -> Decimal:
+        return payment_network().to_decimal(sum(value for _, receiver, value in self.transfers if receiver == address))
+
+    def senders_to(self, address: str) -> list[str]:
+        return list(dict.fromkeys(sender for sender, receiver, _ in self.transfers if receiver == address))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +96,16 @@ def read_transfer(tx_hash: str) -> RefundTransfer | None:
     Transfers of an address to itself, and minted money, do not count. Raises RefundNotOnChain for a transaction that
     was reverted, and RpcUnavailable.
     """
-    receipt = receipts.find_receipt(tx_hash)
+    receipt = reads.find_receipt(tx_hash)
     if receipt is None:
         return None
     if receipt.is_reverted:
         raise RefundNotOnChain("The transaction was reverted: it has moved nothing.")
-    received: dict[str, int] = {}
-    senders: dict[str, list[str]] = {}
-    for log in receipt.logs:
-        if not usdc.is_transfer(log) or not usdc.value(log):
-            continue
-        sender, receiver = usdc.sender(log), usdc.receiver(log)
-        if sender not in (evm.ZERO_ADDRESS, receiver):
-            received[receiver] = received.get(receiver, 0) + usdc.value(log)
-            if sender not in senders.setdefault(receiver, []):
-                senders[receiver].append(sender)
-    by_receiver = {receiver: payment_network().to_decimal(value) for receiver, value in received.items()}
-    return RefundTransfer(by_receiver=by_receiver, senders=senders, block=receipt.block)
+    transfers = [
+        (usdc.sender(log), usdc.receiver(log), usdc.value(log)) for log in receipt.logs if usdc.is_transfer(log)
+    ]
+    moved = [each for each in transfers if each[0] not in (evm.ZERO_ADDRESS, each[1]) and each[2]]
+    return RefundTransfer(moved, block=receipt.block)
 
 
 def amount_received(payment: Payment, transfer: RefundTransfer, *, offset: Decimal = Decimal(0)) -> Decimal:
@@ -115,7 +113,7 @@ def amount_received(payment: Payment, transfer: RefundTransfer, *, offset: Decim
 
     `offset` is what other refunds claim of it.
     """
-    received = transfer.by_receiver.get(payment.payer, Decimal(0))
+    received = transfer.amount_to(payment.payer)
     if payment.block is None:
         raise RefundNotOnChain(PAYMENT_NOT_SHOWN)
     if transfer.block < payment.block:
@@ -146,10 +144,9 @@ def record(payments: Collection[UUID], *, tx_hash: str, by: str, now: datetime) 
     for payment in Payment.objects.filter(pk__in=payments).order_by("pk"):
         try:
             is_confirmed = _record_one(payment, tx_hash=tx_hash, transfer=transfer, by=by, now=now)
+            results.append(RefundResult(payment=payment.pk, is_confirmed=is_confirmed))
         except (PaymentNotRefundable, RefundNotOnChain, transitions.TransferFullyClaimed) as refusal:
             results.append(RefundResult(payment=payment.pk, refusal=refusal.message))
-        else:
-            results.append(RefundResult(payment=payment.pk, is_confirmed=is_confirmed))
     return results
 
 
@@ -160,7 +157,7 @@ def _record_one(payment: Payment, *, tx_hash: str, transfer: RefundTransfer | No
     if not payment.is_refundable(now):
         raise PaymentNotRefundable(_why_not_refundable(payment))
     received = amount_received(payment, transfer) if transfer else None
-    senders = transfer.senders.get(payment.payer, []) if transfer else []
+    senders = transfer.senders_to(payment.payer) if transfer else []
     if not transitions.record_refund(payment.pk, tx_hash=tx_hash, by=by, now=now, moved=received, senders=senders):
         payment.refresh_from_db()
         raise PaymentNotRefundable(_why_not_refundable(payment))
@@ -226,7 +223,7 @@ def _confirm(refund: Refund, transfer: RefundTransfer | None, *, now: datetime) 
     except RefundNotOnChain as refusal:
         _update(refund, error=refusal.message)
         return False
-    senders = transfer.senders[refund.payment.payer]
+    senders = transfer.senders_to(refund.payment.payer)
     return _update(refund, confirmed_at=now, moved_usdc=received, senders=senders, error="")
 
 

@@ -47,24 +47,17 @@ class TransferFullyClaimed(ApiError):
 
 
 def constraint_of(error: IntegrityError) -> str | None:
-    """The name of the constraint that a statement would have violated."""
     diag = getattr(error.__cause__, "diag", None)
     return diag.constraint_name if diag else None
 
 
 def find_by_proof(*, network: str, proof_key: str) -> Payment | None:
-    """Return the payment of this proof."""
     return Payment.objects.filter(network=network, proof_key=proof_key).first()
 
 
 def find_by_identifier(*, payer: str, identifier: str) -> Payment | None:
     """Return the payer's payment with this payment identifier; None for an empty one."""
     return Payment.objects.filter(payer=payer, payment_identifier=identifier).first() if identifier else None
-
-
-def is_recorded(*, network: str, proof_key: str, signature_digest: str) -> bool:
-    """Whether the ledger holds this proof with this very signature."""
-    return Payment.objects.filter(network=network, proof_key=proof_key, signature_digest=signature_digest).exists()
 
 
 def insert(payment: Payment, *others: Payment) -> bool:
@@ -87,7 +80,12 @@ def insert(payment: Payment, *others: Payment) -> bool:
 
 # Settlement
 def take_over(payment: Payment, *, now: datetime) -> bool:
-    """Claim an open payment that no request is settling; False if another request was first."""
+    """Claim an open payment that no request is settling: its outcome is unknown, or its claim timed out.
+
+    False while a request is settling it, and if another request was first.
+    """
+    if payment.state == State.CLAIMED and payment.claimed_at >= now - CLAIM_TIMEOUT:
+        return False
     unchanged = Payment.objects.filter(pk=payment.pk, state=payment.state, attempts=payment.attempts)
     if not unchanged.update(state=State.CLAIMED, claimed_at=now, attempts=F("attempts") + 1):
         return False

@@ -54,7 +54,7 @@ class Wallet(models.Model):
 
     objects = Wallets.as_manager()
 
-    # Set by with_plan() and payments.identity.queries.
+    # Set by with_plan() and payments.identity.sessions.
     own_plan: "Plan | None" = None
     account_plan: "Plan | None" = None
     session: "WalletSession"

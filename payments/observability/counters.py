@@ -6,17 +6,15 @@ No series names a payer, an address or the content of a request.
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from framework.errors import ApiError, ErrorCode
-from framework.observability.prometheus_multiprocess import ENV_VARIABLE
+from framework.observability.prometheus_multiprocess import ENV_VARIABLE, process_start_time
 
 # Facilitators choose the wording of their reasons, and each reason is a series.
 REASON = re.compile("[a-z0-9_]{1,60}")
@@ -54,25 +52,19 @@ RPC_CALLS = Histogram(
 )
 reasons: set[str] = set()
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-def count_refusals(collect: Function) -> Function:
-    """Count the refusals of a checkout; a refusal for want of a `proof` counts as a challenge of each product."""
-
-    @wraps(collect)
-    def wrapper(purchase: Any, *, products: Sequence[str], proof: object, **options: Any) -> Any:
-        try:
-            return collect(purchase, products=products, proof=proof, **options)
-        except ApiError as refusal:
-            if proof is None and refusal.code == ErrorCode.PAYMENT_REQUIRED:
-                for product in products:
-                    CHALLENGES.labels(product, purchase.channel).inc()
-            else:
-                REFUSALS.labels(reason_label(refusal)).inc()
-            raise
-
-    return wrapper  # type: ignore[return-value]
+@contextmanager
+def count_refusals(products: Sequence[str], *, channel: str, has_proof: bool) -> Iterator[None]:
+    """Count the refusals of a checkout; a refusal for want of a proof counts as a challenge of each product."""
+    try:
+        yield
+    except ApiError as refusal:
+        if not has_proof and refusal.code == ErrorCode.PAYMENT_REQUIRED:
+            for product in products:
+                CHALLENGES.labels(product, channel).inc()
+        else:
+            REFUSALS.labels(reason_label(refusal)).inc()
+        raise
 
 
 def reason_label(refusal: ApiError) -> str:
@@ -82,19 +74,6 @@ def reason_label(refusal: ApiError) -> str:
         return "other"
     reasons.add(reason)
     return reason
-
-
-def time_settlements(settle: Function) -> Function:
-    """Record the duration of a function by the type of its result."""
-
-    @wraps(settle)
-    def wrapper(*args: Any, **options: Any) -> Any:
-        started = time.monotonic()
-        outcome = settle(*args, **options)
-        SETTLEMENTS.labels(type(outcome).__name__.lower()).observe(time.monotonic() - started)
-        return outcome
-
-    return wrapper  # type: ignore[return-value]
 
 
 @contextmanager
@@ -117,19 +96,8 @@ def render() -> bytes:
     # The counters of a process that has ended stay; its live gauges are deleted.
     for file in Path(folder).iterdir():
         match = re.fullmatch(r"gauge_live\w+_([0-9]+)\.db", file.name)
-        if match and not is_running(int(match[1])):
+        if match and not process_start_time(int(match[1])):
             mark_process_dead(int(match[1]), path=folder)  # type: ignore[no-untyped-call]
     shared = CollectorRegistry()
     MultiProcessCollector(shared, path=folder)  # type: ignore[no-untyped-call]
     return generate_latest(shared)
-
-
-def is_running(pid: int) -> bool:
-    """Whether this machine has a process with this id."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

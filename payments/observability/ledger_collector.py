@@ -94,25 +94,16 @@ class LedgerCollector(Collector):
         since = audits["last"] or Payment.objects.order_by("pk").values_list("created_at", flat=True).first() or now
         age_s = (now - since).total_seconds()
         yield gauge("tablewire_audit_age_seconds", "Time since the last audit, or the first payment.", age_s)
-        yield gauge(
-            "tablewire_audit_differences",
-            "Payments that differ from the chain, in the audits of seven days.",
-            audits["differences"] or 0,
-        )
-        yield gauge(
-            "tablewire_audit_orphans",
-            "Transfers that matched no payment, in the audits of seven days.",
-            audits["orphans"] or 0,
-        )
+        differences, orphans = audits["differences"] or 0, audits["orphans"] or 0
+        yield gauge("tablewire_audit_differences", "Payments that differ from the chain, of seven days.", differences)
+        yield gauge("tablewire_audit_orphans", "Transfers that matched no payment, of seven days.", orphans)
 
 
 def gauge(name: str, documentation: str, value: float | Decimal) -> Metric:
-    """Return a gauge without labels."""
     return GaugeMetricFamily(name, documentation, value=float(value))
 
 
 def labelled_gauge(name: str, documentation: str, labels: Sequence[str], values: Mapping[Any, Any]) -> Metric:
-    """Return gauges by the values of their labels."""
     family = GaugeMetricFamily(name, documentation, labels=labels)
     for key, value in sorted(values.items()):
         family.add_metric(list(key), float(value))
@@ -125,5 +116,4 @@ registry.register(ledger)
 
 
 def render() -> bytes:
-    """Return the series in Prometheus' text format."""
     return generate_latest(registry)

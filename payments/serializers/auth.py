@@ -5,7 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from framework.api.fields import ConstantField, StrictSerializer, TextField
-from payments.chain.evm import ADDRESS
+from payments.chain.evm import ADDRESS, to_checksum_address
+from payments.identity import siwx
 from payments.identity.siwx import MAX_MESSAGE_LENGTH, MAX_SIGNATURE_LENGTH, SIGNATURE
 from payments.serializers.amounts import Amount, Tier, Time
 
@@ -29,16 +30,16 @@ class ChallengeRecord(serializers.Serializer[Any]):
     domain = serializers.CharField()
     uri = serializers.URLField()
     version = serializers.CharField()
-    chainId = serializers.IntegerField(source="chain_id", min_value=1)  # noqa: N815  # the standard's name
+    chainId = serializers.IntegerField(min_value=1)  # noqa: N815  # the standard's name
     nonce = serializers.RegexField("^[0-9a-f]{64}$", help_text="Good once.")
-    issuedAt = Time(source="issued_at")  # noqa: N815
-    expirationTime = Time(source="expiration_time")  # noqa: N815
+    issuedAt = Time()  # noqa: N815
+    expirationTime = Time()  # noqa: N815
     statement = serializers.CharField()
     message = serializers.SerializerMethodField(help_text="The text to sign (personal_sign); null without `address`.")
 
     def get_message(self, challenge: Any) -> str | None:
         address = self.context.get("address")
-        return challenge.message(address) if address else None
+        return siwx.format_message({**challenge, "address": to_checksum_address(address)}) if address else None
 
 
 class SignedMessage(StrictSerializer):

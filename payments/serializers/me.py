@@ -53,7 +53,7 @@ class UsageRecord(serializers.Serializer[Any]):
 class ProductPriceRecord(serializers.Serializer[Any]):
     """A product at the caller's rate."""
 
-    product = serializers.SlugField()
+    product = serializers.SlugField(source="slug")
     amount = Amount(decimal_places=6, allow_null=True, help_text="Null: not sold at this rate.")
     from_tier = Tier(help_text="The lowest tier that it is sold to.")
 

@@ -8,7 +8,6 @@ from django.db import transaction
 
 from payments.chain import reads
 from payments.chain.rpc import RpcUnavailable
-from payments.identity import queries
 from payments.models import HoldingSnapshot, Payment, Wallet
 from payments.tiers import terms
 from payments.tiers.definitions import FREE, TIERS, Tier, tier_for_holdings
@@ -20,7 +19,7 @@ TIER_RETENTION = timedelta(hours=24)
 
 def find_wallet(address: str, *, now: datetime) -> Wallet:
     """Return the wallet of an address in lower case with its plan, or an unsaved one. One query."""
-    return queries.load_wallet(address, now=now) or Wallet(address=address)
+    return Wallet.objects.with_plan(now).filter(pk=address).first() or Wallet(address=address)
 
 
 def load_terms(address: str, *, now: datetime) -> Terms:

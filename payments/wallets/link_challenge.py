@@ -20,7 +20,7 @@ from framework.signed_tokens import KeyedHash
 from payments.chain import evm
 from payments.chain.networks import payment_network
 from payments.identity import siwx
-from payments.identity.challenge_verification import ChallengeAlreadyUsed, verify_signature
+from payments.identity.siwx import ChallengeAlreadyUsed, verify_signature
 from payments.models import SpentChallenge
 from payments.wallets import links
 

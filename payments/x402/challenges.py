@@ -1,7 +1,6 @@
 """Writes a 402: the `x402` header, the header of x402 version 2, and the body of version 1."""
 
 from collections.abc import Mapping
-from functools import cache
 
 import orjson
 from django.conf import settings
@@ -12,8 +11,8 @@ from x402.schemas import PaymentRequirements, ResourceInfo
 from x402.schemas.v1 import PaymentRequirementsV1
 
 from framework.errors import ApiError, ErrorCode
-from payments.chain import evm
-from payments.chain.networks import Network, payment_network
+from payments.chain.evm import to_checksum_address
+from payments.chain.networks import payment_network
 from payments.pricing.price_list import PRICE_GRACE, Quote
 from payments.tiers.definitions import FREE
 from payments.x402.purchase import Purchase
@@ -24,7 +23,6 @@ MAX_URL_LENGTH = 1000
 JSON_TYPE = "application/json"
 # The headers that identify a caller: caches must not serve the answer to one caller to another.
 CALLER_HEADERS = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNATURE")
-to_checksum_address = cache(evm.to_checksum_address)
 
 
 class PaymentRequired(ApiError):
@@ -43,10 +41,16 @@ class PaymentRequired(ApiError):
         refund: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        self.required = build_required(quote, purchase, error=self.code)
+        # The challenge of version 2.
+        self.required = RequiredV2(
+            error=self.code,
+            resource=build_resource(purchase, description=quote.description),
+            accepts=[build_requirement(payment_network().to_atomic(quote.amount))],
+            # Further extensions would not fit: proxies refuse long headers.
+            extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
+        )
         super().__init__(message, headers={**challenge_headers(self.required, quote), **(headers or {})})
         self.reason = reason
-        self.refund = refund
         self.body_override = {
             "x402Version": 1,
             "error": self.code.value,
@@ -81,20 +85,7 @@ class TransactionNotFound(PaymentRequired):
     title = "Transaction not found"
 
 
-def build_required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV2:
-    """Return the challenge of version 2."""
-    network = payment_network()
-    return RequiredV2(
-        error=error,
-        resource=build_resource(purchase, description=quote.description),
-        accepts=[build_requirement(network, network.to_atomic(quote.amount))],
-        # Further extensions would not fit: proxies refuse long headers.
-        extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
-    )
-
-
 def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:
-    """Return the headers of a 402."""
     network = payment_network()
     bare = {
         "asset": network.asset_name,
@@ -114,8 +105,9 @@ def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:
     }
 
 
-def build_requirement(network: Network, value: int) -> PaymentRequirements:
+def build_requirement(value: int) -> PaymentRequirements:
     """Return what we accept, as version 2 writes it: `value` of the network's USDC in atomic units, to our address."""
+    network = payment_network()
     return PaymentRequirements(
         scheme="exact",
         network=network.caip2,
@@ -131,24 +123,19 @@ def build_requirement(network: Network, value: int) -> PaymentRequirements:
 def build_requirement_v1(quote: Quote, purchase: Purchase) -> PaymentRequirementsV1:
     """Return what we accept, as version 1 writes it."""
     network = payment_network()
-    current = build_requirement(network, network.to_atomic(quote.amount))
+    current = build_requirement(network.to_atomic(quote.amount))
     return PaymentRequirementsV1(
-        scheme=current.scheme,
+        **current.model_dump(exclude={"network", "amount"}),
         network=network.name,
         max_amount_required=current.amount,
         resource=resource_url(purchase),
         description=quote.description,
         mime_type=JSON_TYPE,
-        pay_to=current.pay_to,
-        max_timeout_seconds=current.max_timeout_seconds,
-        asset=current.asset,
         output_schema={"input": {"type": "http", "method": purchase.method, "discoverable": True}, "output": None},
-        extra=current.extra,
     )
 
 
 def build_resource(purchase: Purchase, *, description: str | None = None) -> ResourceInfo:
-    """Return what is sold, as x402 writes it."""
     return ResourceInfo(url=resource_url(purchase), description=description, mime_type=JSON_TYPE)
 
 

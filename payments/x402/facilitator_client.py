@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 import ssl
+import time
 from dataclasses import dataclass, field, replace
 from functools import cache
 from urllib.parse import urlsplit
@@ -54,49 +55,37 @@ def public_url(url: str) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a settlement request. `facilitator` is the address of the last facilitator that was asked."""
+    """The outcome of a settlement request, with the facilitator's reason and transaction if it has given them.
 
+    `facilitator` is the address of the last facilitator that was asked.
+    """
+
+    reason: str = ""
+    transaction: str | None = None
     facilitator: str = field(default="", compare=False, kw_only=True)
 
 
-@dataclass(frozen=True)
 class Settled(Outcome):
     """The money has arrived in this transaction."""
 
-    transaction: str
 
-
-@dataclass(frozen=True)
 class Rejected(Outcome):
     """The facilitator refused before it sent anything; another sender may have sent the payment."""
 
-    reason: str
 
-
-@dataclass(frozen=True)
 class NotSent(Outcome):
     """The facilitator was not reached, or did not process the payment: certainly nothing has moved."""
 
-    reason: str
 
-
-@dataclass(frozen=True)
 class Unknown(Outcome):
     """The facilitator received the request and has not reported how the settlement ended."""
 
-    reason: str
-    transaction: str | None = None
 
-
-@dataclass(frozen=True)
 class Failed(Outcome):
-    """The facilitator reports no settlement: `transaction` failed, or (None) another sender may have sent it.
+    """The facilitator reports no settlement: the transaction failed, or without one another sender may have sent it.
 
     Only the chain shows which.
     """
-
-    reason: str
-    transaction: str | None = None
 
 
 # How long a settlement waits for a free thread: a healthy facilitator has mostly answered by then.
@@ -108,14 +97,6 @@ FAILURE_THRESHOLD = 2
 RECOVERY_S = 5.0
 # By the facilitator's address.
 breakers: dict[str, CircuitBreaker] = {}
-
-
-class NoAnswer(Exception):
-    """The facilitator did not answer; `outcome` is the consequence for the payment."""
-
-    def __init__(self, outcome: NotSent | Unknown) -> None:
-        super().__init__(outcome.reason)
-        self.outcome = outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +116,6 @@ def configured_servers() -> list[Server]:
     return [Server(url, token) for url, token in configured if url]
 
 
-@counters.time_settlements
 def settle(
     *, payload: dict[str, object], requirement: PaymentRequirements, resource: ResourceInfo, payer: str
 ) -> Outcome:
@@ -151,11 +131,14 @@ def settle(
         "paymentPayload": payment.model_dump(mode="json", exclude_none=True),
         "paymentRequirements": requirement.model_dump(mode="json", exclude_none=True),
     }
+    started = time.monotonic()
     with bulkhead.slot() as is_admitted:
         if is_admitted:
-            return _settle_at_first_available(body, payer=payer)
-    outcome = NotSent("too many settlements at a time", facilitator=public_url(settings.FACILITATOR_URL))
-    logger.warning("not settled: %s", outcome)
+            outcome = _settle_at_first_available(body, payer=payer)
+        else:
+            outcome = NotSent("too many settlements at a time", facilitator=public_url(settings.FACILITATOR_URL))
+            logger.warning("not settled: %s", outcome)
+    counters.SETTLEMENTS.labels(type(outcome).__name__.lower()).observe(time.monotonic() - started)
     return outcome
 
 
@@ -189,33 +172,30 @@ def _settle_at(server: Server, body: dict[str, object], *, payer: str, within_s:
     )
     if not breaker.allow_request():
         return NotSent("circuit breaker open")
-    try:
-        status, content = _post(server, body, within_s=within_s)
-    except NoAnswer as error:
-        breaker.record_failure(error)
-        return error.outcome
+    answer = _post(server, body, within_s=within_s)
+    if isinstance(answer, Outcome):
+        breaker.record_failure(answer.reason)
     else:
         breaker.record_success()
-    finally:
-        place = "first" if server.url == settings.FACILITATOR_URL else "second"
-        counters.CIRCUIT_OPEN.labels(place).set(breaker.state is not State.CLOSED)
-    return _classify(status, content, payer=payer)
+    place = "first" if server.url == settings.FACILITATOR_URL else "second"
+    counters.CIRCUIT_OPEN.labels(place).set(breaker.state is not State.CLOSED)
+    return answer if isinstance(answer, Outcome) else _classify(*answer, payer=payer)
 
 
-def _post(server: Server, body: dict[str, object], *, within_s: float) -> tuple[int, bytes]:
-    """Return the status and the beginning of the body of the facilitator's answer. Raises NoAnswer."""
+def _post(server: Server, body: dict[str, object], *, within_s: float) -> tuple[int, bytes] | NotSent | Unknown:
+    """Return the status and the beginning of the body of the facilitator's answer; without one, what follows."""
     # A loop for each request: only a loop can end a hanging request, and closing it does not wait for a name server.
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(_post_async(server, body, within_s=within_s))
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-        raise NoAnswer(NotSent(type(error).__name__)) from error
+        return NotSent(type(error).__name__)
     except (httpx.HTTPError, TimeoutError) as error:
-        raise NoAnswer(Unknown(type(error).__name__)) from error
-    except Exception as error:
+        return Unknown(type(error).__name__)
+    except Exception as error:  # noqa: BLE001
         # An address or a token that no connection accepts fails in many ways; the payment must not be lost to it.
         logger.error("the facilitator cannot be asked: %s", type(error).__name__)
-        raise NoAnswer(Unknown(type(error).__name__)) from error
+        return Unknown(type(error).__name__)
     finally:
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
@@ -256,8 +236,9 @@ def _classify(status: int, content: bytes, *, payer: str) -> Outcome:
     if answer.success:
         if transaction is None or (answer.payer or payer).lower() != payer:
             return Unknown("reported as settled, without a transaction or for another payer")
-        return Settled(transaction)
-    reason = sanitize(answer.error_reason or "")
+        return Settled(transaction=transaction)
+    text = (answer.error_reason or "")[:MAX_REASON_LENGTH]
+    reason = "".join(char if char.isprintable() else " " for char in text).strip() or "no reason"
     if reason == error_codes.PENDING:
         return Unknown(reason, transaction)
     if reason in error_codes.MAYBE_USED:
@@ -270,9 +251,3 @@ def _classify(status: int, content: bytes, *, payer: str) -> Outcome:
     if reason in error_codes.RETRYABLE:
         return NotSent(reason)
     return Rejected(reason) if reason in error_codes.REFUSED else Unknown(reason)
-
-
-def sanitize(reason: str) -> str:
-    """Return a facilitator's reason as it may be shown and recorded: printable, at most MAX_REASON_LENGTH."""
-    printable = "".join(char if char.isprintable() else " " for char in reason[:MAX_REASON_LENGTH])
-    return printable.strip() or "no reason"

@@ -1,7 +1,6 @@
 """Parses the payment that a caller sends."""
 
 import base64
-import binascii
 import hashlib
 import json
 import re
@@ -21,6 +20,7 @@ from payments.chain.networks import NETWORKS, payment_network
 from payments.models import Payment
 
 MAX_BYTES = 8 * 1024
+TOO_LONG = f"is longer than {MAX_BYTES} bytes"
 # The key of the payment in the `_meta` of an MCP message (x402, transport MCP).
 PAYMENT_META = "x402/payment"
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
@@ -125,7 +125,7 @@ def parse_mcp_proof(meta: Mapping[str, Any]) -> Proof | None:
         return parser.parse(content.strip())
     # The limit of a header: the payment is sent on to the facilitator, and its signature to the chain.
     if len(json.dumps(content)) > MAX_BYTES:
-        raise parser.too_long()
+        raise parser.invalid(TOO_LONG)
     return parser.parse_json(content)
 
 
@@ -143,7 +143,7 @@ class Parser:
 
     def parse(self, text: str) -> Proof:
         if len(text) > MAX_BYTES:
-            raise self.too_long()
+            raise self.invalid(TOO_LONG)
         if HASH.fullmatch(text):
             return TransactionProof(text.lower())
         return self.parse_json(self.decode(text))
@@ -179,15 +179,12 @@ class Parser:
         raise self.invalid("holds neither a transaction nor a payment of x402 version 1 or 2")
 
     def decode(self, text: str) -> Any:
-        if not text.startswith("{"):
-            padded = text.translate(str.maketrans("-_", "+/")) + "=" * (-len(text) % 4)
-            try:
-                text = base64.b64decode(padded, validate=True).decode()
-            except (binascii.Error, ValueError) as error:
-                raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
         try:
+            if not text.startswith("{"):
+                padded = text.translate(str.maketrans("-_", "+/")) + "=" * (-len(text) % 4)
+                text = base64.b64decode(padded, validate=True).decode()
             return orjson.loads(text)
-        except orjson.JSONDecodeError as error:
+        except ValueError as error:
             raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
 
     def payment_identifier(self, extensions: Mapping[str, Any]) -> str:
@@ -247,9 +244,6 @@ class Parser:
         if number >= 2**256:
             raise self.invalid(f"has a `{name}` that cannot be read")
         return number
-
-    def too_long(self) -> InvalidPayment:
-        return self.invalid(f"is longer than {MAX_BYTES} bytes")
 
     def invalid(self, what: str) -> InvalidPayment:
         return InvalidPayment(f"{self.source} {what}.", param=self.name)

@@ -36,7 +36,6 @@ class Receipt:
 
     @classmethod
     def for_payment(cls, payment: Payment) -> Self:
-        """Return the receipt of a payment that has arrived."""
         return cls(
             payment=payment.pk,
             payer=payment.payer,

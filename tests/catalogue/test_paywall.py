@@ -9,7 +9,7 @@ from django.test import Client, RequestFactory
 from rest_framework.request import Request
 
 from catalogue import paywall
-from payments.checkout import TierRequired
+from payments.checkout.context import TierRequired
 from payments.identity.caller import Caller
 from payments.tiers import terms
 from payments.tiers.definitions import FREE, PREMIUM, PRO, Tier

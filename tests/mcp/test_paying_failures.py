@@ -12,7 +12,7 @@ from django.test import Client
 
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from payments.x402 import Receipt
+from payments.x402.receipts import Receipt
 from tests.framework.observability.test_metrics import counted
 from tests.mcp.client import RECEIPT, call, paid, price_of, quoted, refusal_of, words_of
 from tests.mcp.paying_client import AROUND, PRICE, again, is_content

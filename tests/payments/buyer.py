@@ -23,10 +23,8 @@ from x402.schemas import PaymentRequired
 
 from framework.api.error_handler import error_response
 from framework.errors import ApiError
-from payments import checkout, x402
+from payments import checkout
 from payments.chain import evm
-from payments.chain.networks import payment_network
-from payments.checkout import Purchase
 from payments.checkout.context import Sale
 from payments.checkout.signed_authorization import new_claim, to_payload
 from payments.devchain.wallets import Wallet
@@ -37,6 +35,10 @@ from payments.tiers import terms
 from payments.tiers.definitions import FREE, Tier
 from payments.tiers.terms import STANDARD
 from payments.x402 import facilitator_client
+from payments.x402.challenges import build_requirement, build_resource
+from payments.x402.proofs import Authorization, parse_proof
+from payments.x402.purchase import Purchase
+from payments.x402.receipts import Receipt
 from tests.payments.transfers import authorize
 
 Found = TypeVar("Found")
@@ -65,13 +67,13 @@ def buy(
     caller: Caller = ANONYMOUS,
     receipt_token: str | None = None,
     now: datetime | None = None,
-) -> x402.Receipt:
+) -> Receipt:
     """Ask with these payment headers, as a view does when the answer is ready."""
     return checkout.collect(
         purchase or purchase_for(),
         products=products,
         caller=caller,
-        proof=x402.parse_proof(CaseInsensitiveMapping(headers)),
+        proof=parse_proof(CaseInsensitiveMapping(headers)),
         receipt_token=receipt_token,
         now=now or timezone.now(),
     )
@@ -114,7 +116,7 @@ def paid_by(
 
 def signed_by(wallet: Wallet, *, value: int = 2000, **asked_for: Any) -> dict[str, str]:
     """The header that pays so many millionths, signed for a requirement that differs from ours in what is named."""
-    required = x402.build_requirement(payment_network(), value).model_copy(update=asked_for)
+    required = build_requirement(value).model_copy(update=asked_for)
     client = client_of(wallet)
     # By default it refuses to sign much of this.
     client.set_spend_controls(False)
@@ -158,8 +160,8 @@ def resigned(
 
 def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=20)) -> Payment:
     """The line of a process that claimed this payment and died before it asked the facilitator."""
-    signed = x402.parse_proof(CaseInsensitiveMapping(headers))
-    assert isinstance(signed, x402.Authorization)
+    signed = parse_proof(CaseInsensitiveMapping(headers))
+    assert isinstance(signed, Authorization)
     then = timezone.now() - ago
     sale = Sale(
         purchase=purchase_for(),
@@ -175,16 +177,16 @@ def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=
 
 def settled_by_third_party(headers: Mapping[str, str]) -> str:
     """Have the payment settled past us, and return the transaction."""
-    signed = x402.parse_proof(headers)
-    assert isinstance(signed, x402.Authorization)
+    signed = parse_proof(headers)
+    assert isinstance(signed, Authorization)
     outcome = facilitator_client.settle(
         payload=to_payload(signed),
-        requirement=x402.build_requirement(payment_network(), signed.value),
-        resource=x402.build_resource(purchase_for()),
+        requirement=build_requirement(signed.value),
+        resource=build_resource(purchase_for()),
         payer=signed.payer,
     )
     assert isinstance(outcome, facilitator_client.Settled)
-    return outcome.transaction
+    return str(outcome.transaction)
 
 
 def aged(by: timedelta = timedelta(seconds=20)) -> None:

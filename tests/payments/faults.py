@@ -17,10 +17,10 @@ from decimal import Decimal
 from django.conf import settings
 from django.utils.datastructures import CaseInsensitiveMapping
 
-from payments import x402
 from payments.chain import reads
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
+from payments.x402.proofs import Authorization, Proof, TransactionProof, parse_proof
 from tests.payments.buyer import signed_by
 from tests.payments.facilitators import Script, cuts_short, hangs_up, node_answering, refuses, says
 from tests.payments.short_timeouts import TIMEOUT_S
@@ -51,9 +51,9 @@ class Paid:
     is_lied_about: bool = False
 
     @property
-    def proof(self) -> x402.Proof:
+    def proof(self) -> Proof:
         """What it proves."""
-        proof = x402.parse_proof(CaseInsensitiveMapping(self.headers))
+        proof = parse_proof(CaseInsensitiveMapping(self.headers))
         assert proof is not None
         return proof
 
@@ -65,14 +65,14 @@ class Paid:
     def row(self) -> Payment | None:
         """Its line of the ledger."""
         proof = self.proof
-        if isinstance(proof, x402.Authorization):
+        if isinstance(proof, Authorization):
             return Payment.objects.filter(proof_key=proof.proof_key).first()
         return Payment.objects.filter(tx_hash=proof.tx_hash, form=Payment.Form.TX).first()
 
     def arrived(self) -> Decimal:
         """What it has brought us, as the chain says."""
         proof = self.proof
-        if isinstance(proof, x402.TransactionProof):
+        if isinstance(proof, TransactionProof):
             return sum((each.amount for each in reads.find_plain_transfers(proof.tx_hash)), Decimal(0))
         if not reads.is_authorization_spent(proof.payer, proof.nonce):
             return Decimal(0)
@@ -237,7 +237,7 @@ def lies(story: Story) -> Script:
         nonce = json.loads(content)["paymentPayload"]["payload"]["authorization"]["nonce"]
         for payment in story.payments:
             proof = payment.proof
-            if isinstance(proof, x402.Authorization) and nonce == f"0x{proof.nonce.hex()}":
+            if isinstance(proof, Authorization) and nonce == f"0x{proof.nonce.hex()}":
                 payment.is_lied_about = True
         return 200, settled_response("0x" + nonce[2:])
 

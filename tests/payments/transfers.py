@@ -7,11 +7,11 @@ import rlp
 from coincurve import PrivateKey
 from eth_abi.abi import encode
 
-from payments import x402
 from payments.chain import evm, rpc
 from payments.chain.networks import payment_network
 from payments.devchain.addresses import MULTICALL
 from payments.devchain.wallets import Wallet
+from payments.x402.proofs import Authorization, parse_proof
 from tests.support import wallets
 
 Arguments = int | str | bytes
@@ -45,8 +45,8 @@ CANCEL = "cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)"
 
 def use_of(headers: Mapping[str, str]) -> str:
     """The call of the token that uses the authorization in this header, whatever it says."""
-    signed = x402.parse_proof(headers)
-    assert isinstance(signed, x402.Authorization)
+    signed = parse_proof(headers)
+    assert isinstance(signed, Authorization)
     r, s, v = signed.signature[:32], signed.signature[32:64], signed.signature[64]
     times = (signed.valid_after, signed.valid_before)
     return evm.encode_call(TRANSFER, signed.payer, signed.to, signed.value, *times, signed.nonce, v, r, s)

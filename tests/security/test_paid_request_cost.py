@@ -9,8 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.datastructures import CaseInsensitiveMapping
 
-from payments import x402
 from payments.devchain.wallets import Wallet
+from payments.x402.proofs import Authorization, parse_proof
 from tests.payments.buyer import signed_by
 from tests.security.live_product import CONTEXT, opened, stocked
 
@@ -33,7 +33,7 @@ def test_the_local_check_of_a_payment_asks_neither_the_database_nor_anybody_else
 ) -> None:
     headers = signed_by(wallets["free"])
     with CaptureQueriesContext(connection) as queries:
-        proof = x402.parse_proof(CaseInsensitiveMapping(headers))
-        assert isinstance(proof, x402.Authorization)
+        proof = parse_proof(CaseInsensitiveMapping(headers))
+        assert isinstance(proof, Authorization)
         assert proof.is_signed()
     assert len(queries) == 0

@@ -11,11 +11,11 @@ import httpx
 import pytest
 import time_machine
 
-from payments import x402
 from payments.chain import rpc
 from payments.devchain import wallets as devchain
 from payments.devchain.wallets import Wallet
 from payments.models import Payment, Price
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected
 from tests.payments.buyer import aged, buy, purchase_for, read, reason, refused, signed_by
 from tests.payments.facilitator_server.test_settlement import cancelled
 from tests.payments.facilitators import Script
@@ -164,7 +164,7 @@ def test_a_payer_with_a_skewed_clock_pays_once_or_gets_the_reason(
         assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
         return
     refusal = refused(headers)
-    assert isinstance(refusal, x402.PaymentRejected)
+    assert isinstance(refusal, PaymentRejected)
     assert (reason(refusal), Payment.objects.count()) == (expected, 0)
     assert usdc_balance(wallets["free"].address) == before
 
@@ -177,7 +177,7 @@ def test_a_server_clock_that_is_behind_charges_once(wallets: Mapping[str, Wallet
         receipt = buy(headers)
         assert buy(headers) == receipt
     assert buy(headers) == receipt
-    assert isinstance(refused(headers, purchase_for("geranium")), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(headers, purchase_for("geranium")), PaymentAlreadyUsed)
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
 
 

@@ -116,15 +116,15 @@ class Command(BaseCommand):
         atomic_amounts = {name: to_atomic(whole, DECIMALS[name]) for name, whole in amounts.items()}
         for name, number in atomic_amounts.items():
             if name == "ether":
-                chain.send_ether(to, number)
+                chain.send_from_faucet(to, value=number)
             else:
                 chain.mint(CONTRACTS[name], to, number)
         return self.balances(chain, to)
 
     def stake(self, chain: DevchainClient, options: dict[str, Any]) -> dict[str, Any]:
-        owner, send = self.find_wallet(chain, options["wallet"]), getattr(chain, options["subcommand"])
+        owner, number = self.find_wallet(chain, options["wallet"]), to_atomic(options["amount"], client.TOKEN_DECIMALS)
         try:
-            send(owner, to_atomic(options["amount"], client.TOKEN_DECIMALS))
+            chain.stake(owner, number, function=options["subcommand"])
         except TransactionRefused as error:
             held = chain.get_balances(owner.address)
             has = f"{held['tokens']} tokens that are free, {held['staked']} staked, {held['ether']} ether"

@@ -22,7 +22,7 @@ from web3 import Web3
 
 from config.up import bind_address, summary
 from framework.state_directory import up_record_path
-from payments.devchain import artifacts
+from tests.support import contracts
 from tests.support.live_stack import Up, ask, environment, eventually, is_alive, manage, running
 
 SHAPE = {
@@ -189,7 +189,7 @@ def test_demo_wallets_have_the_holdings_of_their_tiers(up: Up) -> None:
     assert chain["usdc"] == "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
     node = Web3(Web3.HTTPProvider(chain["rpc_url"]))
     usdc, token = (
-        node.eth.contract(address=chain[key], abi=artifacts.load_artifact(name).abi)
+        node.eth.contract(address=chain[key], abi=contracts.load_artifact(name).abi)
         for key, name in (("usdc", "Usdc"), ("token", "UtilityToken"))
     )
     holdings = {

@@ -16,12 +16,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from framework.errors import ApiError, ServiceUnavailable
-from payments import checkout, x402
+from payments.checkout.context import SettlementPending, TierRequired
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment, Price, Product
 from payments.tiers.definitions import ENTERPRISE, PRO
 from payments.tiers.terms import tier_terms
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected, PaymentRequired
+from payments.x402.receipts import PaidResponse, Receipt
 from tests.payments.buyer import (
     ANONYMOUS,
     REVIEWS,
@@ -43,7 +45,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 def test_a_request_without_payment_is_quoted_the_standard_price() -> None:
     refusal = refused({}, purchase_for(fields="reviews"), products=REVIEWS)
-    assert type(refusal) is x402.PaymentRequired
+    assert type(refusal) is PaymentRequired
     assert refusal.message == (
         "This costs 0.004 USDC: ask again with a payment."
         " It is sold from the pro tier on, which the wallet that pays must have."
@@ -76,7 +78,7 @@ def test_a_payment_of_either_version_buys_the_answer(
     receipt = buy(paid_by(wallets["free"], version=version))
     row = Payment.objects.get()
     assert before - usdc_balance(wallets["free"].address) == Decimal("0.002")
-    assert receipt == x402.Receipt.for_payment(row)
+    assert receipt == Receipt.for_payment(row)
     assert (receipt.payer, receipt.amount) == (wallets["free"].address, Decimal("0.002"))
     assert (row.form, row.state, row.tier, row.products) == (form, Payment.State.SETTLED, "free", ["context"])
     assert (row.tx_hash, row.attempts, row.error) == (receipt.transaction, 1, "")
@@ -87,7 +89,7 @@ def test_a_payment_of_either_version_buys_the_answer(
 
 def test_a_payment_counts_as_delivered_when_the_answer_is_written(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(paid_by(wallets["free"]))
-    answer = x402.PaidResponse({}, receipt)
+    answer = PaidResponse({}, receipt)
     assert Payment.objects.get().state == Payment.State.SETTLED
     answer.close()
     row = Payment.objects.get()
@@ -140,7 +142,7 @@ def test_the_old_price_is_accepted_for_a_minute_after_a_change(wallets: Mapping[
 def test_a_free_wallet_is_refused_reviews_and_charged_nothing(wallets: Mapping[str, Wallet]) -> None:
     before = usdc_balance(wallets["free"].address)
     refusal = refused(paid_by(wallets["free"], products=REVIEWS), products=REVIEWS)
-    assert isinstance(refusal, checkout.TierRequired)
+    assert isinstance(refusal, TierRequired)
     assert (refusal.status, refusal.extra) == (403, {"tier": "free", "tier_required": "pro"})
     assert usdc_balance(wallets["free"].address) == before
     assert Payment.objects.count() == 0
@@ -169,7 +171,7 @@ def test_a_payment_that_was_tampered_with_is_refused(
     wallets: Mapping[str, Wallet], change: Mapping[str, Any], expected: str
 ) -> None:
     refusal = refused(tampered(paid_by(wallets["free"]), **change))
-    assert isinstance(refusal, x402.PaymentRejected)
+    assert isinstance(refusal, PaymentRejected)
     assert reason(refusal) == expected
     assert refusal.message.endswith("Nothing was charged.")
     assert "PAYMENT-REQUIRED" in refusal.headers
@@ -196,14 +198,14 @@ def test_a_payment_that_was_signed_for_something_else_is_refused(
     wallets: Mapping[str, Wallet], asked_for: Mapping[str, Any], expected: str
 ) -> None:
     refusal = refused(signed_by(wallets["free"], **asked_for))
-    assert isinstance(refusal, x402.PaymentRejected)
+    assert isinstance(refusal, PaymentRejected)
     assert reason(refusal) == expected
     assert Payment.objects.count() == 0
 
 
 def test_a_wallet_that_holds_too_little_is_refused_by_the_facilitator() -> None:
     refusal = refused(paid_by(fresh_wallet(usdc=Decimal("0.001"))))
-    assert isinstance(refusal, x402.PaymentRejected)
+    assert isinstance(refusal, PaymentRejected)
     assert reason(refusal) == "invalid_exact_evm_insufficient_balance"
     assert Payment.objects.count() == 0
 
@@ -226,11 +228,11 @@ def test_an_installation_without_an_address_to_pay_takes_no_payments(settings: L
 def test_the_same_payment_is_served_again_for_ten_minutes(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     receipt = buy(headers)
-    x402.PaidResponse({}, receipt).close()
+    PaidResponse({}, receipt).close()
     now = timezone.now()
     assert buy(headers, now=now + timedelta(minutes=9)) == receipt
     refusal = refused(headers, now=now + timedelta(minutes=10))
-    assert isinstance(refusal, x402.PaymentAlreadyUsed)
+    assert isinstance(refusal, PaymentAlreadyUsed)
     assert Payment.objects.get().state == Payment.State.DELIVERED
 
 
@@ -239,7 +241,7 @@ def test_an_answer_that_never_went_out_is_served_for_a_day(wallets: Mapping[str,
     receipt = buy(headers)
     now = timezone.now()
     assert buy(headers, now=now + timedelta(hours=23)) == receipt
-    assert isinstance(refused(headers, now=now + timedelta(hours=24)), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(headers, now=now + timedelta(hours=24)), PaymentAlreadyUsed)
 
 
 def test_what_was_bought_is_served_again_whatever_it_costs_now(wallets: Mapping[str, Wallet]) -> None:
@@ -259,7 +261,7 @@ def test_a_payment_does_not_buy_something_else(wallets: Mapping[str, Wallet]) ->
     headers = paid_by(wallets["free"])
     buy(headers)
     refusal = refused(headers, purchase_for("geranium"))
-    assert isinstance(refusal, x402.PaymentAlreadyUsed)
+    assert isinstance(refusal, PaymentAlreadyUsed)
     assert refusal.status == 402
     assert Payment.objects.count() == 1
 
@@ -269,7 +271,7 @@ def test_twenty_copies_at_once_are_charged_once(wallets: Mapping[str, Wallet]) -
     headers = paid_by(wallets["free"])
     found = at_once(20, lambda: buy(headers))
     assert before - usdc_balance(wallets["free"].address) == Decimal("0.002")
-    served = {each for each in found if isinstance(each, x402.Receipt)}
+    served = {each for each in found if isinstance(each, Receipt)}
     assert len(served) == 1
     assert {each.code for each in found if isinstance(each, ApiError)} <= {"settlement_pending"}
     assert buy(headers) in served
@@ -282,7 +284,7 @@ def test_twenty_copies_for_twenty_records_buy_one(wallets: Mapping[str, Wallet])
     found = at_once(20, lambda: buy(headers, next(records)))
     refusals = [each for each in found if isinstance(each, ApiError)]
     assert len(found) - len(refusals) == 1
-    assert {type(each) for each in refusals} == {x402.PaymentAlreadyUsed}
+    assert {type(each) for each in refusals} == {PaymentAlreadyUsed}
     assert Payment.objects.count() == 1
 
 
@@ -291,7 +293,7 @@ def test_a_payment_that_another_request_is_settling_is_not_settled_twice(wallets
     buy(headers)
     Payment.objects.update(state=Payment.State.CLAIMED, tx_hash=None, settled_at=None, claimed_at=timezone.now())
     refusal = refused(headers)
-    assert isinstance(refusal, checkout.SettlementPending)
+    assert isinstance(refusal, SettlementPending)
     assert (refusal.status, refusal.headers["Retry-After"]) == (503, "1")
     left_alone(headers)
 

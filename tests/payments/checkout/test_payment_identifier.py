@@ -23,12 +23,12 @@ from x402.extensions.payment_identifier import (
 from x402.http.utils import decode_payment_required_header, encode_payment_signature_header
 from x402.schemas import PaymentRequired as RequiredV2
 
-from payments import checkout, x402
-from payments.checkout import PaymentIdentifierReused
+from payments.checkout.context import PaymentIdentifierReused, SettlementPending, TierRequired
 from payments.devchain.wallets import Wallet
 from payments.ledger import reconcile, transitions
 from payments.models import Payment
-from payments.x402 import Receipt
+from payments.x402.challenges import PaymentAlreadyUsed
+from payments.x402.receipts import Receipt
 from tests.payments.buyer import (
     REVIEWS,
     abandoned,
@@ -76,7 +76,7 @@ def lost(wallet: Wallet, settings: LazySettings) -> dict[str, str]:
     real, headers = settings.FACILITATOR_URL, sign(wallet)
     with serving(says(500, {})) as server:
         settings.FACILITATOR_URL = server.url
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
     settings.FACILITATOR_URL = real
     assert Payment.objects.get().state == State.UNKNOWN
     return headers
@@ -182,7 +182,7 @@ def test_an_authorization_that_is_on_the_chain_gives_no_access(wallets: Mapping[
     buy(sign(wallets["free"]))
     elsewhere = paid_by(wallets["free"])
     buy(elsewhere, purchase_for("geranium"))
-    assert isinstance(refused(called(elsewhere)), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(called(elsewhere)), PaymentAlreadyUsed)
 
 
 def test_an_expired_authorization_gives_no_access(wallets: Mapping[str, Wallet]) -> None:
@@ -255,7 +255,7 @@ def test_of_two_purchases_under_one_identifier_at_once_one_is_charged() -> None:
 def test_a_second_payment_waits_for_the_first_to_be_settled(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("payments.checkout.pending_settlement.MAX_WAIT_S", 0.2)
+    monkeypatch.setattr("payments.checkout.signed_authorization.MAX_WAIT_S", 0.2)
     real, over = settings.FACILITATOR_URL, threading.Event()
     first, second = sign(wallets["free"]), sign(wallets["free"])
     with serving(never_answers(over)) as server:
@@ -265,7 +265,7 @@ def test_a_second_payment_waits_for_the_first_to_be_settled(
         assert eventually(lambda: bool(server.asked))
         settings.FACILITATOR_URL = real
         refusal = refused(second)
-        assert isinstance(refusal, checkout.SettlementPending)
+        assert isinstance(refusal, SettlementPending)
         assert refusal.headers["Retry-After"] == "1"
         over.set()
         waiting.join()
@@ -295,7 +295,7 @@ def test_a_first_that_was_settled_and_whose_answer_was_lost_serves_the_second(
     real, first = settings.FACILITATOR_URL, sign(wallets["free"])
     with serving(settles_and(says(500, {}))) as server:
         settings.FACILITATOR_URL = server.url
-        assert isinstance(refused(first), checkout.SettlementPending)
+        assert isinstance(refused(first), SettlementPending)
     settings.FACILITATOR_URL = real
     receipt = buy(sign(wallets["free"]))
     assert buy(first) == receipt
@@ -305,7 +305,7 @@ def test_a_first_that_was_settled_and_whose_answer_was_lost_serves_the_second(
 def test_a_first_whose_process_died_is_reconciled(wallets: Mapping[str, Wallet]) -> None:
     first = sign(wallets["free"])
     abandoned(first)
-    assert isinstance(refused(sign(wallets["free"])), checkout.SettlementPending)
+    assert isinstance(refused(sign(wallets["free"])), SettlementPending)
     assert buy(first).amount == PRICE
     assert buy(sign(wallets["free"])) == buy(first)
 
@@ -390,5 +390,5 @@ def test_a_payment_needs_no_name(wallets: Mapping[str, Wallet], extensions: Any)
 
 def test_reviews_with_an_identifier_need_their_tier(wallets: Mapping[str, Wallet]) -> None:
     headers = sign(wallets["free"], products=REVIEWS)
-    assert isinstance(refused(headers, products=REVIEWS), checkout.TierRequired)
+    assert isinstance(refused(headers, products=REVIEWS), TierRequired)
     assert Payment.objects.aggregate(total=Sum("amount_usdc"))["total"] is None

@@ -13,11 +13,12 @@ import pytest
 from django.conf import LazySettings
 from django.utils import timezone
 
-from payments import checkout, x402
+from payments.checkout.context import SettlementPending, TierRequired
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment
 from payments.tiers.definitions import FREE, PREMIUM
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected
 from tests.payments.buyer import (
     REVIEWS,
     buy,
@@ -49,7 +50,7 @@ def test_a_smaller_amount_under_the_same_nonce_buys_nothing_and_a_refund_is_due(
     front_run(resigned(wallets["free"], headers, value=1), sender=wallets["pro"])
     for refusal in (refused(headers), refused(headers)):
         row = Payment.objects.get()
-        assert isinstance(refusal, x402.PaymentAlreadyUsed)
+        assert isinstance(refusal, PaymentAlreadyUsed)
         assert (row.state, row.amount_usdc, row.error) == (State.REFUND_DUE, Decimal("0.000001"), "wrong_amount")
         assert refusal.body_override is not None
         assert refusal.body_override["refund"] == row.public_id
@@ -59,7 +60,7 @@ def test_an_amount_of_zero_under_the_same_nonce_buys_nothing(wallets: Mapping[st
     headers = signed_by(wallets["free"], value=2000)
     front_run(resigned(wallets["free"], headers, value=0), sender=wallets["pro"])
     for refusal in (refused(headers), refused(headers)):
-        assert isinstance(refusal, x402.PaymentRejected)
+        assert isinstance(refusal, PaymentRejected)
         assert (reason(refusal), Payment.objects.get().state) == ("expired", State.EXPIRED)
 
 
@@ -82,13 +83,13 @@ def test_another_amount_under_the_nonce_of_an_unknown_payment_is_another_payment
     real, headers = settings.FACILITATOR_URL, signed_by(wallets["free"], value=2000)
     with serving(says(500, {})) as server:
         settings.FACILITATOR_URL = server.url
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
     settings.FACILITATOR_URL = real
     cheap = resigned(wallets["free"], headers, value=1)
-    assert isinstance(refused(cheap), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(cheap), PaymentAlreadyUsed)
     assert Payment.objects.get().state == State.UNKNOWN
     assert buy(headers).amount == Decimal("0.002")
-    assert isinstance(refused(cheap), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(cheap), PaymentAlreadyUsed)
 
 
 # Sent to the chain before we saw them
@@ -125,7 +126,7 @@ def test_an_authorization_of_too_low_a_tier_sent_by_a_third_party_is_refund_due(
     headers = paid_by(wallets["free"], products=REVIEWS)
     front_run(headers, sender=wallets["pro"])
     refusal = refused(headers, products=REVIEWS)
-    assert isinstance(refusal, checkout.TierRequired)
+    assert isinstance(refusal, TierRequired)
     assert refusal.extra["refund"] == Payment.objects.get().public_id
 
 
@@ -137,7 +138,7 @@ def test_a_spent_authorization_is_pending_until_the_chain_shows_its_use(
     now = timezone.now() + timedelta(minutes=5)
     with serving(node_answering({"eth_getLogs": []})) as server:
         settings.RPC_URL = server.url
-        assert isinstance(refused(headers, now=now), checkout.SettlementPending)
+        assert isinstance(refused(headers, now=now), SettlementPending)
         refusal = refused(headers, now=now + timedelta(hours=6))
         assert (reason(refusal), "Nothing was charged" in refusal.message) == ("expired", False)
     settings.RPC_URL = real
@@ -150,7 +151,7 @@ def test_a_replay_serves_nothing_that_was_not_paid_for(wallets: Mapping[str, Wal
     receipt = buy(headers)
     transitions.mark_delivered(receipt.payment, now=timezone.now())
     refusal = refused(headers, products=("context", "reviews"))
-    assert isinstance(refusal, x402.PaymentAlreadyUsed)
+    assert isinstance(refusal, PaymentAlreadyUsed)
     assert buy(headers) == receipt
 
 
@@ -168,7 +169,7 @@ def test_an_unknown_payment_is_not_settled_for_more_than_it_was_for(
         settings.FACILITATOR_URL = server.url
         refused(headers)
     settings.FACILITATOR_URL = real
-    assert isinstance(refused(headers, products=("context", "reviews")), checkout.SettlementPending)
+    assert isinstance(refused(headers, products=("context", "reviews")), SettlementPending)
     assert buy(headers).amount == Decimal("0.002")
 
 
@@ -195,7 +196,7 @@ def test_a_contract_wallet_judges_its_signatures_itself(length: int) -> None:
     assert (receipt.payer, receipt.amount) == (payer, Decimal("0.002"))
     assert buy(headers) == receipt
     # Its nonce is to be read on the chain: who has not the same signature is not served.
-    assert isinstance(refused(with_signature(headers, b"\x12" * length)), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(with_signature(headers, b"\x12" * length)), PaymentAlreadyUsed)
 
 
 def with_signature(headers: Mapping[str, str], signature: bytes) -> dict[str, str]:

@@ -13,12 +13,14 @@ from django.conf import settings as project
 from django.utils import timezone
 
 from framework.errors import ApiError
-from payments import checkout, x402
+from payments.checkout.context import TierRequired
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment, Price
 from payments.pricing import price_list
 from payments.tiers.definitions import FREE, PRO
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected, TransactionNotFound
+from payments.x402.receipts import PaidResponse, Receipt
 from tests.payments.buyer import (
     ANONYMOUS,
     CONTEXT,
@@ -48,7 +50,7 @@ def test_a_plain_transfer_buys_one_answer(wallets: Mapping[str, Wallet]) -> None
     headers = sent(wallets["free"])
     receipt = buy(headers)
     row = Payment.objects.get()
-    assert receipt == x402.Receipt.for_payment(row)
+    assert receipt == Receipt.for_payment(row)
     assert (receipt.payer, receipt.transaction) == (wallets["free"].address, headers["X-Payment"])
     assert (row.form, row.state, row.amount_usdc) == (Payment.Form.TX, State.SETTLED, Decimal("0.002"))
     assert row.proof_key == f"tx:{row.tx_hash}:{row.log_index}"
@@ -70,17 +72,17 @@ def test_another_caller_with_the_hash_is_not_served(wallets: Mapping[str, Wallet
     headers = sent(wallets["free"])
     receipt = buy(headers)
     for stranger in ({}, {"receipt_token": receipt.token[:-1]}, {"caller": proven(wallets["pro"], PRO)}):
-        assert isinstance(refused(headers, **stranger), x402.PaymentAlreadyUsed)
+        assert isinstance(refused(headers, **stranger), PaymentAlreadyUsed)
 
 
 def test_the_holder_of_the_receipt_is_served_again(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"])
     receipt = buy(headers)
-    x402.PaidResponse({}, receipt).close()
+    PaidResponse({}, receipt).close()
     now = timezone.now()
     assert buy(headers, receipt_token=receipt.token, now=now + timedelta(minutes=9)) == receipt
     refusal = refused(headers, receipt_token=receipt.token, now=now + Payment.READABLE_AFTER_DELIVERY)
-    assert isinstance(refusal, x402.PaymentAlreadyUsed)
+    assert isinstance(refusal, PaymentAlreadyUsed)
 
 
 def test_the_wallet_that_has_paid_is_served_again(wallets: Mapping[str, Wallet]) -> None:
@@ -92,7 +94,7 @@ def test_a_hash_does_not_buy_something_else_even_for_its_payer(wallets: Mapping[
     headers = sent(wallets["free"])
     receipt = buy(headers)
     for theirs in ({"receipt_token": receipt.token}, {"caller": proven(wallets["free"], FREE)}):
-        assert isinstance(refused(headers, purchase_for("geranium"), **theirs), x402.PaymentAlreadyUsed)
+        assert isinstance(refused(headers, purchase_for("geranium"), **theirs), PaymentAlreadyUsed)
     assert Payment.objects.get().purchase == purchase_for().key
 
 
@@ -115,7 +117,7 @@ def test_a_wallet_that_presents_its_hash_twice_at_once_is_served_twice_for_one_p
 # What is no payment
 def test_an_unknown_transaction_is_402_with_retry_after() -> None:
     refusal = refused({"X-Payment": "0x" + "5a" * 32})
-    assert isinstance(refusal, x402.TransactionNotFound)
+    assert isinstance(refusal, TransactionNotFound)
     assert (refusal.status, refusal.code, refusal.headers["Retry-After"]) == (402, "transaction_not_found", "2")
     assert "PAYMENT-REQUIRED" in refusal.headers
 
@@ -123,7 +125,7 @@ def test_an_unknown_transaction_is_402_with_retry_after() -> None:
 def test_a_transfer_to_another_address_is_no_payment(wallets: Mapping[str, Wallet]) -> None:
     transaction = transfer_usdc(wallets["free"], wallets["pro"].address, Decimal("0.002"))
     refusal = refused({"X-Payment": transaction})
-    assert isinstance(refusal, x402.PaymentRejected)
+    assert isinstance(refusal, PaymentRejected)
     assert reason(refusal) == "not_a_payment"
     assert Payment.objects.count() == 0
 
@@ -164,7 +166,7 @@ def test_a_transfer_of_too_little_is_refund_due(wallets: Mapping[str, Wallet]) -
 
 def test_a_transfer_of_too_low_a_tier_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     refusal = refused(sent(wallets["free"], "0.004"), purchase_for(fields="reviews"), products=REVIEWS)
-    assert isinstance(refusal, checkout.TierRequired)
+    assert isinstance(refusal, TierRequired)
     assert (refusal.status, refusal.extra["tier_required"]) == (403, "pro")
     check_refund_due(refusal, "tier_required")
 
@@ -198,7 +200,7 @@ def test_a_refund_due_is_reported_again_and_buys_nothing(wallets: Mapping[str, W
     assert check_refund_due(refusal, "wrong_amount").pk == row.pk
     # Another wallet may not use it.
     refusal = refused(headers, caller=proven(wallets["pro"], PRO))
-    assert isinstance(refusal, x402.PaymentAlreadyUsed)
+    assert isinstance(refusal, PaymentAlreadyUsed)
     assert refusal.body_override is not None
     assert (refusal.body_override["refund"], reason(refusal)) == (row.public_id, "refund_due")
 
@@ -212,7 +214,7 @@ def test_a_transfer_that_a_stranger_presented_first_still_buys_its_purchase(
     receipt = buy(headers)
     assert (receipt.amount, Payment.objects.get().products) == (Decimal("0.002"), ["context"])
     assert buy(headers, receipt_token=receipt.token) == receipt
-    assert isinstance(refused(headers), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(headers), PaymentAlreadyUsed)
 
 
 def test_a_transfer_above_the_anonymous_limit_stays_refused(wallets: Mapping[str, Wallet]) -> None:
@@ -237,7 +239,7 @@ def test_a_transfer_that_a_stranger_presented_first_still_buys_for_its_sender(wa
     row = Payment.objects.get()
     assert (row.state, row.error, row.purchase) == (State.SETTLED, "", purchase_for().key)
     assert buy(headers, caller=caller) == receipt
-    assert isinstance(refused(headers, purchase_for("geranium"), caller=caller), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(headers, purchase_for("geranium"), caller=caller), PaymentAlreadyUsed)
 
 
 def test_equal_concurrent_requests_for_a_spendable_refund_are_all_served() -> None:
@@ -245,7 +247,7 @@ def test_equal_concurrent_requests_for_a_spendable_refund_are_all_served() -> No
     headers = sent(wallet)
     refused(headers, purchase_for("geranium", fields="reviews"), products=REVIEWS)
     found = at_once(6, lambda: buy(headers, caller=proven(wallet, FREE)))
-    assert {type(each) for each in found} == {x402.Receipt}
+    assert {type(each) for each in found} == {Receipt}
     assert len(set(found)) == 1
     assert Payment.objects.get().state == State.SETTLED
 
@@ -265,7 +267,7 @@ def test_a_refunded_payment_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
     assert not transitions.record_refund(row.pk, tx_hash="0x" + "5b" * 32, by="staff:ada", now=later)
     for caller in (None, proven(wallets["free"], FREE)):
         refusal = refused(headers, **({"caller": caller} if caller else {}))
-        assert isinstance(refusal, x402.PaymentAlreadyUsed)
+        assert isinstance(refusal, PaymentAlreadyUsed)
         assert reason(refusal) == "refunded"
     assert Payment.objects.get().refund.tx_hash == "0x" + "5a" * 32
 
@@ -331,5 +333,5 @@ def test_a_replay_of_a_hash_serves_nothing_that_was_not_paid_for(wallets: Mappin
     receipt = buy(headers)
     transitions.mark_delivered(receipt.payment, now=timezone.now())
     refusal = refused(headers, products=("context", "reviews"), receipt_token=receipt.token)
-    assert isinstance(refusal, x402.PaymentAlreadyUsed)
+    assert isinstance(refusal, PaymentAlreadyUsed)
     assert buy(headers, receipt_token=receipt.token) == receipt

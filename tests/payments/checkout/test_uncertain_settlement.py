@@ -14,14 +14,15 @@ from django.db import connection
 from django.utils import timezone
 
 from framework.errors import ApiError
-from payments import checkout, x402
 from payments.chain import reads
 from payments.chain.networks import payment_network
+from payments.checkout.context import PaymentIdentifierReused, SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.facilitator_server import error_codes
 from payments.ledger import chain_audit, reconcile, transitions
 from payments.models import Payment
 from payments.tiers.definitions import PRO
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected
 from tests.payments.buyer import abandoned, aged, buy, paid_by, proven, read, reason, refused, resigned, signed_by
 from tests.payments.facilitators import Script, node_answering, refuses, says, serving
 from tests.payments.transfers import FICKLE, contract_wallet, front_run, send
@@ -90,7 +91,7 @@ def test_a_payment_that_may_still_arrive_is_503_and_charged_once(
 @pytest.mark.parametrize("why", ["transaction_failed", "invalid_exact_evm_transaction_failed", "of_tomorrow"])
 def test_a_reverted_settlement_is_refused(wallets: Mapping[str, Wallet], settings: LazySettings, why: str) -> None:
     refusal = answered(refuses(why, reverted(wallets["pro"])), paid_by(wallets["free"]), settings)
-    assert isinstance(refusal, x402.PaymentRejected)
+    assert isinstance(refusal, PaymentRejected)
     assert (reason(refusal), Payment.objects.count()) == (why, 0)
 
 
@@ -99,7 +100,7 @@ def test_a_settlement_that_failed_because_the_nonce_was_used_is_not_refused(
 ) -> None:
     headers = paid_by(wallets["free"])
     refusal = answered(refuses(USED, reverted(wallets["pro"])), headers, settings)
-    assert isinstance(refusal, checkout.SettlementPending)
+    assert isinstance(refusal, SettlementPending)
     buy(headers)
 
 
@@ -112,7 +113,7 @@ def test_a_lagging_node_does_not_release_a_used_authorization(
     transaction = front_run(headers, sender=wallets["pro"])
     with serving(node_answering({"eth_call": UNUSED})) as node:
         settings.RPC_URL = node.url
-        assert isinstance(answered(refuses(USED), headers, settings), checkout.SettlementPending)
+        assert isinstance(answered(refuses(USED), headers, settings), SettlementPending)
     settings.RPC_URL = real
     aged()
     assert reconcile.sweep(now=timezone.now()) == 1
@@ -128,7 +129,7 @@ def test_a_reported_failure_is_not_final_without_its_receipt(
         settings.RPC_URL = node.url
         refusal = answered(refuses("transaction_failed", transaction), headers, settings)
     settings.RPC_URL = real
-    assert isinstance(refusal, checkout.SettlementPending)
+    assert isinstance(refusal, SettlementPending)
     buy(headers)
 
 
@@ -153,7 +154,7 @@ def test_a_payment_that_was_taken_over_is_pending(
         connection.close()
         return (status, b"") if status == 404 else refuses("invalid_exact_evm_insufficient_balance")(b"")
 
-    assert isinstance(answered(slow, headers, settings), checkout.SettlementPending)
+    assert isinstance(answered(slow, headers, settings), SettlementPending)
     assert (Payment.objects.get().state, Payment.objects.get().attempts) == (State.UNKNOWN, 2)
     buy(headers)
 
@@ -172,7 +173,7 @@ def test_a_smaller_transfer_is_not_served_whatever_the_facilitator_says(
 
     refusal = answered(lies, headers, settings)
     row = Payment.objects.get()
-    assert isinstance(refusal, x402.PaymentAlreadyUsed)
+    assert isinstance(refusal, PaymentAlreadyUsed)
     assert (row.state, row.amount_usdc) == (State.REFUND_DUE, Decimal("0.000001"))
     assert refusal.body_override is not None
     assert refusal.body_override["refund"] == row.public_id
@@ -193,7 +194,7 @@ def test_a_reason_is_sanitized_and_truncated(
     wallets: Mapping[str, Wallet], settings: LazySettings, caplog: pytest.LogCaptureFixture, why: str
 ) -> None:
     headers = paid_by(wallets["free"])
-    assert isinstance(answered(refuses(ODD[why]), headers, settings), checkout.SettlementPending)
+    assert isinstance(answered(refuses(ODD[why]), headers, settings), SettlementPending)
     row = Payment.objects.get()
     assert 0 < len(row.error) <= 100
     assert row.error.isprintable()
@@ -208,16 +209,16 @@ def test_an_undelivered_payment_for_an_answer_that_has_grown_is_refund_due(walle
     front_run(headers, sender=wallets["free"])
     reconcile.sweep(now=timezone.now())
     # Another request may be answering it.
-    assert isinstance(refused(headers, products=BOTH), checkout.SettlementPending)
+    assert isinstance(refused(headers, products=BOTH), SettlementPending)
     Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     for _ in range(2):
         refusal = refused(headers, products=BOTH)
         row.refresh_from_db()
-        assert isinstance(refusal, x402.PaymentAlreadyUsed)
+        assert isinstance(refusal, PaymentAlreadyUsed)
         assert (row.state, row.error) == (State.REFUND_DUE, Payment.RefundReason.NOT_DELIVERED)
         assert refusal.body_override is not None
         assert refusal.body_override["refund"] == row.public_id
-    assert isinstance(refused(headers), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(headers), PaymentAlreadyUsed)
 
 
 def test_an_undelivered_payment_found_by_its_identifier_is_refund_due_if_the_answer_has_grown(
@@ -226,7 +227,7 @@ def test_an_undelivered_payment_found_by_its_identifier_is_refund_due_if_the_ans
     buy(named(signed_by(wallets["pro"])))
     Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     refusal = refused(named(signed_by(wallets["pro"])), products=BOTH)
-    assert isinstance(refusal, checkout.PaymentIdentifierReused)
+    assert isinstance(refusal, PaymentIdentifierReused)
     assert refusal.extra == {"refund": Payment.objects.get().public_id}
     assert Payment.objects.get().error == Payment.RefundReason.NOT_DELIVERED
 
@@ -240,7 +241,7 @@ def test_an_undelivered_transaction_for_an_answer_that_has_grown_is_refund_due(
     receipt, mine = buy(sent), proven(wallets["pro"], PRO)
     Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     # A stranger moves nothing by the hash alone.
-    assert isinstance(refused(sent, products=BOTH), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(sent, products=BOTH), PaymentAlreadyUsed)
     assert Payment.objects.get().state == State.SETTLED
     refusal = refused(sent, products=BOTH, caller=mine)
     assert refusal.body_override is not None

@@ -10,9 +10,9 @@ from web3.contract import Contract
 from web3.types import TxReceipt
 
 from payments.chain.evm import to_checksum_address
-from payments.devchain import artifacts
 from payments.devchain.addresses import PRICE_FEED, USDC, UTILITY_TOKEN
 from payments.devchain.wallets import Wallet
+from tests.support import contracts
 
 # A time in the past, and one that no test reaches.
 LONG_AGO, FAR = 0, 2**40
@@ -40,7 +40,7 @@ def price_feed(node: Web3) -> Contract:
 
 def _contract(node: Web3, address: str, name: str) -> Contract:
     # As they come from the compiler; web3 declares narrower dictionaries.
-    abi: Any = artifacts.load_artifact(name).abi
+    abi: Any = contracts.load_artifact(name).abi
     return node.eth.contract(address=Web3.to_checksum_address(address), abi=abi)
 
 

@@ -60,22 +60,17 @@ def test_a_restart_restores_blocks_and_state(chain: Chain, restart: Callable[[],
         signed(PRO, nonce=0, to=USDC, data=encode_call("mint(address,uint256)", PRO.address, 7), value=0), now=NOW
     )
     chain.send(signed(PRO, nonce=1, to=UTILITY_TOKEN, data=encode_call("unstake(uint256)", 1), value=0), now=NOW + 9)
-    # Sent in reverse order: each is pending until the one before it arrives.
-    chain.send(signed(PRO, nonce=4), now=NOW + 20)
-    chain.send(signed(PRO, nonce=3), now=NOW + 21)
     chain.send(signed(PRO, nonce=2), now=NOW + 22)
-    waiting = chain.send(signed(PRO, nonce=6), now=NOW + 23)
-    assert [block.mined.result.is_success for block in chain.blocks[1:] if block.mined] == [True, False, *[True] * 3]
-    assert [block.timestamp for block in chain.blocks] == [0, NOW, NOW + 9, *[NOW + 22] * 3]
+    assert [block.mined.result.is_success for block in chain.blocks[1:] if block.mined] == [True, False, True]
+    assert [block.timestamp for block in chain.blocks] == [0, NOW, NOW + 9, NOW + 22]
 
     again = restart()
 
     assert again.blocks == chain.blocks
-    assert again.evm.balance(PRO.address) == chain.evm.balance(PRO.address)
-    assert again.evm.nonce(PRO.address) == 5
-    assert again.find_pending(waiting) is not None
-    again.send(signed(PRO, nonce=5), now=NOW + 30)
-    assert again.head.number == 7
+    assert again.evm.get_balance(PRO.address) == chain.evm.get_balance(PRO.address)
+    assert again.evm.basic(PRO.address).nonce == 3
+    again.send(signed(PRO, nonce=3), now=NOW + 30)
+    assert again.head.number == 4
 
 
 def test_each_block_has_the_hash_of_its_parent(chain: Chain) -> None:
@@ -125,28 +120,15 @@ def test_a_transaction_that_cannot_be_stored_changes_nothing(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (tmp_path / "transactions").read_bytes() == before
-    assert (chain.head.number, chain.evm.nonce(PRO.address)) == (1, 1)
+    assert (chain.head.number, chain.evm.basic(PRO.address).nonce) == (1, 1)
     chain.send(signed(PRO, nonce=1), now=NOW)
     assert restart().blocks == chain.blocks
 
 
-def test_pending_transactions_of_a_sender_are_limited(chain: Chain) -> None:
-    for nonce in range(1, 65):
-        chain.send(signed(PRO, nonce=nonce), now=NOW)
-    with pytest.raises(InvalidTransaction, match="wait for an earlier one"):
-        chain.send(signed(PRO, nonce=65), now=NOW)
-    with pytest.raises(InvalidTransaction, match="replacement transaction underpriced"):
-        chain.send(signed(PRO, nonce=64, value=2), now=NOW)
-    chain.send(signed(PRO, nonce=0), now=NOW)
-    assert chain.head.number == 65
-
-
-def test_a_pending_transaction_that_became_impossible_is_dropped(chain: Chain) -> None:
-    balance = 10 * 10**18 - 21_000 * 1_000_000
-    late = chain.send(signed(PRO, nonce=1, value=10**18), now=NOW)
-    chain.send(signed(PRO, nonce=0, value=balance - 200_000 * 1_000_000), now=NOW)
-    assert chain.head.number == 1
-    assert (chain.find(late), chain.find_pending(late)) == (None, None)
+def test_a_transaction_before_which_another_is_missing_is_refused(chain: Chain) -> None:
+    with pytest.raises(InvalidTransaction, match="nonce too high: next nonce 0, tx nonce 1"):
+        chain.send(signed(PRO, nonce=1), now=NOW)
+    assert chain.head.number == 0
 
 
 def test_another_secret_gives_other_wallets() -> None:

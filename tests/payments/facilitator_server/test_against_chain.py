@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 
 from config.dev_stack.processes import Child, last_lines
 from config.dev_stack.servers import free_port
-from payments import checkout
+from payments.checkout.context import FacilitatorUnavailable
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from tests.payments.buyer import buy, paid_by, refused, signed_by
@@ -105,7 +105,7 @@ def test_the_checkout_without_the_token_settles_nothing(
     own: str, wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     settings.FACILITATOR_URL, settings.FACILITATOR_TOKEN = own, "not the token of it"
-    assert isinstance(refused(paid_by(wallets["free"])), checkout.FacilitatorUnavailable)
+    assert isinstance(refused(paid_by(wallets["free"])), FacilitatorUnavailable)
     assert Payment.objects.count() == 0
 
 

@@ -6,6 +6,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
+from operator import not_
 from typing import Any
 
 import httpx
@@ -16,8 +18,7 @@ from framework.resilience.deadline import Deadline
 from payments.chain.evm import to_checksum_address
 from payments.facilitator_server import error_codes
 from payments.facilitator_server import server as facilitating
-from payments.facilitator_server.settlement import Settler, build_sdk
-from payments.facilitator_server.settlement_attempt import Attempt, NotSent
+from payments.facilitator_server.settlement import Attempt, NotSent, Settler, build_sdk
 from tests.payments.buyer import signed_by
 from tests.payments.facilitator_server.policies import JSON, call, gas_of, interrupted, policy, settle_body, settled
 from tests.payments.facilitators import Script, hangs_up, node_answering, says, serving
@@ -187,7 +188,7 @@ def test_a_timeout_names_the_transaction_or_nothing_is_sent(monkeypatch: pytest.
             settler.supported()
             answers[method] = settler.settle(*facilitating.parse(json.dumps(settle_body(signed_by(payer))).encode()))
             over.set()
-            assert eventually(settler.is_idle)
+            assert eventually(partial(not_, settler.payers))
         spent = Decimal(1) - usdc_balance(payer.address)
         assert (gas_of(terms)[1], spent) == ((0, Decimal(0)) if method == b"eth_getCode" else (1, Decimal("0.002")))
     assert (answers[b"eth_getCode"].error_reason, answers[b"eth_getCode"].transaction) == (error_codes.BUSY, "")

@@ -14,12 +14,14 @@ from django.conf import LazySettings
 from django.db import connection
 from eth_account import Account
 
-from payments import checkout, x402
 from payments.chain import evm
 from payments.chain.networks import payment_network
+from payments.checkout.context import FacilitatorUnavailable, SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from payments.x402 import facilitator_client
+from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected
+from payments.x402.proofs import Authorization, parse_proof
 from tests.payments.buyer import aged, buy, paid_by, purchase_for, reason, refused, settled_by_third_party
 from tests.payments.facilitators import cuts_short, hangs_up, never_answers, refuses, says, serving, settles_and
 from tests.support.wallets import fresh_wallet, send, usdc_balance
@@ -42,7 +44,7 @@ def test_a_facilitator_that_is_not_reached_leaves_no_trace(
     with serving(says(200, {})) as server:
         settings.FACILITATOR_URL = url.format(port=server.server_port)
         refusal = refused(headers)
-    assert isinstance(refusal, checkout.FacilitatorUnavailable)
+    assert isinstance(refusal, FacilitatorUnavailable)
     assert (refusal.status, refusal.code) == (503, "facilitator_unavailable")
     assert refusal.headers["Retry-After"] == "5"
     assert Payment.objects.count() == 0
@@ -54,7 +56,7 @@ def test_a_facilitator_that_does_not_process_the_payment_leaves_no_trace(
 ) -> None:
     with serving(says(status, {"error": "no"})) as server:
         settings.FACILITATOR_URL = server.url
-        assert isinstance(refused(paid_by(wallets["free"])), checkout.FacilitatorUnavailable)
+        assert isinstance(refused(paid_by(wallets["free"])), FacilitatorUnavailable)
     assert Payment.objects.count() == 0
 
 
@@ -65,7 +67,7 @@ def test_a_rejected_payment_leaves_no_trace_and_a_fresh_challenge(
     with serving(refuses(why)) as server:
         settings.FACILITATOR_URL = server.url
         refusal = refused(paid_by(wallets["free"]))
-    assert isinstance(refusal, x402.PaymentRejected)
+    assert isinstance(refusal, PaymentRejected)
     assert reason(refusal) == why
     assert "PAYMENT-REQUIRED" in refusal.headers
     assert Payment.objects.count() == 0
@@ -101,7 +103,7 @@ def test_an_unknown_outcome_is_503_and_the_same_header_is_charged_once(
         settings.FACILITATOR_URL = server.url
         refusal = refused(headers)
         assert len(server.asked) == 1
-    assert isinstance(refusal, checkout.SettlementPending)
+    assert isinstance(refusal, SettlementPending)
     assert (refusal.status, refusal.headers["Retry-After"]) == (503, "2")
     assert "you will not be charged twice" in refusal.message
     assert (Payment.objects.get().state, Payment.objects.get().error != "") == (State.UNKNOWN, True)
@@ -125,7 +127,7 @@ def test_a_facilitator_that_does_not_answer_is_timed_out(
     never = never_answers(over)
     with serving(settles_and(never) if has_settled else never) as server:
         settings.FACILITATOR_URL = server.url
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
         over.set()
     row = Payment.objects.get()
     assert (row.state, row.error) == (State.UNKNOWN, "ReadTimeout")
@@ -144,10 +146,10 @@ def test_an_unknown_payment_stays_unknown_while_the_facilitator_is_unavailable(
         refused(headers)
     # Nothing is sent now, but it may have been before.
     settings.FACILITATOR_URL = NOWHERE
-    assert isinstance(refused(headers), checkout.SettlementPending)
+    assert isinstance(refused(headers), SettlementPending)
     with serving(refuses("invalid_exact_evm_insufficient_balance")) as server:
         settings.FACILITATOR_URL = server.url
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
     assert (Payment.objects.get().state, Payment.objects.get().attempts) == (State.UNKNOWN, 3)
 
 
@@ -159,7 +161,7 @@ def test_an_unknown_payment_stays_unknown_while_the_chain_is_unavailable(
         settings.FACILITATOR_URL = server.url
         refused(headers)
         settings.RPC_URL = NOWHERE
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
         assert len(server.asked) == 1
     assert Payment.objects.get().state == State.UNKNOWN
     settings.RPC_URL = real
@@ -173,7 +175,7 @@ def test_a_rejection_is_not_final_while_the_chain_is_unavailable(
     real, headers = settings.RPC_URL, paid_by(wallets["free"])
     with serving(refuses("invalid_exact_evm_nonce_already_used")) as server:
         settings.FACILITATOR_URL, settings.RPC_URL = server.url, NOWHERE
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
     settings.RPC_URL = real
     assert Payment.objects.filter(state=State.UNKNOWN).count() == 1
 
@@ -195,7 +197,7 @@ def test_a_database_failure_after_settling_is_503_and_the_same_header_is_charged
 
     with serving(settles_and(ends_the_session)) as server:
         settings.FACILITATOR_URL = server.url
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
     settings.FACILITATOR_URL = real
     connection.close()
     assert (Payment.objects.get().state, Payment.objects.get().tx_hash) == (State.CLAIMED, None)
@@ -211,7 +213,7 @@ def test_an_authorization_sent_by_a_third_party_counts_as_paid_once(wallets: Map
     assert buy(headers).transaction == transaction
     row = Payment.objects.get()
     assert (row.state, row.tx_hash, row.block is not None) == (State.SETTLED, transaction, True)
-    assert isinstance(refused(headers, purchase_for("geranium")), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(headers, purchase_for("geranium")), PaymentAlreadyUsed)
 
 
 def test_an_authorization_sent_during_settlement_counts_as_paid(
@@ -229,13 +231,13 @@ def test_the_transaction_of_an_authorization_is_no_second_payment(wallets: Mappi
     transaction = settled_by_third_party(headers)
     assert reason(refused({"X-Payment": transaction}, purchase_for("geranium"))) == "not_a_payment"
     receipt = buy(headers)
-    assert isinstance(refused({"X-Payment": receipt.transaction}, purchase_for("geranium")), x402.PaymentAlreadyUsed)
+    assert isinstance(refused({"X-Payment": receipt.transaction}, purchase_for("geranium")), PaymentAlreadyUsed)
 
 
 def cancelled(wallet: Wallet, headers: Mapping[str, str]) -> None:
     """The wallet takes the authorization back."""
-    signed = x402.parse_proof(headers)
-    assert isinstance(signed, x402.Authorization)
+    signed = parse_proof(headers)
+    assert isinstance(signed, Authorization)
     domain = {
         "name": payment_network().domain_name,
         "version": payment_network().domain_version,
@@ -261,6 +263,6 @@ def test_a_cancelled_authorization_buys_nothing() -> None:
     headers = paid_by(wallet)
     cancelled(wallet, headers)
     for refusal in (refused(headers), refused(headers)):
-        assert isinstance(refusal, x402.PaymentRejected)
+        assert isinstance(refusal, PaymentRejected)
         assert (reason(refusal), Payment.objects.get().state) == ("expired", State.EXPIRED)
     assert usdc_balance(wallet.address) == Decimal(1)

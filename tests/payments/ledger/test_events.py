@@ -56,8 +56,9 @@ def test_a_take_over_and_what_follows_are_events() -> None:
     transitions.mark_unknown(row, reason="a timeout", tx_hash=HASH)
     row.refresh_from_db()
     assert transitions.take_over(row, now=NOW)
+    assert not transitions.take_over(row, now=NOW + transitions.CLAIM_TIMEOUT)
     # Taken over: only the number of attempts has changed.
-    assert transitions.take_over(row, now=NOW)
+    assert transitions.take_over(row, now=NOW + transitions.CLAIM_TIMEOUT + timedelta(seconds=1))
     transitions.mark_expired(row, reason="It was cancelled.")
     assert moves(row) == [
         ("", "claimed", 1, "system"),

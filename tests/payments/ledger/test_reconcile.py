@@ -16,13 +16,14 @@ from django.conf import LazySettings
 from django.utils import timezone
 
 from config.celery import app
-from payments import checkout, x402
 from payments.chain import evm, reads, usdc
 from payments.chain.networks import payment_network
+from payments.checkout.context import SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.ledger import reconcile, transitions
 from payments.models import Payment, PaymentEvent
 from payments.tasks import reconcile_payments
+from payments.x402.challenges import PaymentRejected
 from tests.payments.buyer import (
     abandoned,
     aged,
@@ -99,7 +100,7 @@ def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet
     assert Payment.objects.get().state == State.EXPIRED
     ahead[0] = timedelta(0)
     refusal = refused(headers)
-    assert isinstance(refusal, x402.PaymentRejected)
+    assert isinstance(refusal, PaymentRejected)
     assert reason(refusal) == "expired"
 
 
@@ -145,7 +146,7 @@ def test_a_spent_authorization_stays_open_until_the_chain_shows_its_use(
             for later in (timedelta(0), timedelta(hours=1), timedelta(hours=30)):
                 assert reconcile.sweep(now=timezone.now() + later) == 0
                 aged()
-            assert isinstance(refused(headers), checkout.SettlementPending)
+            assert isinstance(refused(headers), SettlementPending)
         assert Payment.objects.get().state == State.UNKNOWN
         aged()
     settings.RPC_URL = real
@@ -208,7 +209,7 @@ def test_a_node_that_answers_nonsense_ends_no_payment(
         settings.RPC_URL = server.url
         assert reconcile.sweep(now=timezone.now()) == 0
         assert Payment.objects.get().state == State.UNKNOWN
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
     settings.RPC_URL = real
     aged()
     assert reconcile.sweep(now=timezone.now()) == 1
@@ -351,7 +352,9 @@ def test_a_request_cannot_undo_a_take_over_of_its_payment(wallets: Mapping[str, 
     first = abandoned(paid_by(wallets["free"]))
     second = Payment.objects.get()
     assert transitions.take_over(second, now=timezone.now())
-    assert not transitions.take_over(Payment(pk=first.pk, state=first.state, attempts=1), now=timezone.now())
+    assert not transitions.take_over(
+        Payment(pk=first.pk, state=first.state, attempts=1, claimed_at=first.claimed_at), now=timezone.now()
+    )
     transitions.release_claim(first)
     transitions.mark_unknown(first, reason="too late")
     transitions.mark_expired(first, reason="too late")

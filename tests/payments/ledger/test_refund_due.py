@@ -223,7 +223,8 @@ def test_a_refund_names_the_senders_of_its_money(wallets: Mapping[str, Wallet]) 
     tx_hash = transfer_usdc(wallets["pro"], row.payer, Decimal("0.002"))
     sent = refunds.read_transfer(tx_hash)
     assert sent is not None
-    assert (sent.senders, sent.by_receiver) == ({row.payer: [pro]}, {row.payer: Decimal("0.002")})
+    assert (sent.senders_to(row.payer), sent.amount_to(row.payer)) == ([pro], Decimal("0.002"))
+    assert {receiver for _, receiver, _ in sent.transfers} == {row.payer}
     refunds.record([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
     assert Refund.objects.get().senders == [pro]
     later = refund_due(2, payer=row.payer)

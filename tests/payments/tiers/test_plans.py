@@ -20,7 +20,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account
-from payments import checkout
+from payments.checkout.context import TierRequired
 from payments.devchain.wallets import Wallet as Key
 from payments.identity import caller as identity_caller
 from payments.identity.caller import Caller
@@ -301,7 +301,7 @@ def test_a_plan_that_staff_end_ends_at_once_and_charges_no_pending_payment(walle
     refusal = refused(reviews, purchase_for(fields="reviews"), products=REVIEWS)
     assert reason(refusal) == "wrong_amount"
     assert reason(refused(context)) == "wrong_amount"
-    assert isinstance(refused(signed_by(wallets["free"], value=4000), products=REVIEWS), checkout.TierRequired)
+    assert isinstance(refused(signed_by(wallets["free"], value=4000), products=REVIEWS), TierRequired)
     assert nothing_charged(wallets["free"], before)
 
 

@@ -13,8 +13,9 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from payments import checkout, retention
+from payments import retention
 from payments.chain.rpc import RpcUnavailable
+from payments.checkout.context import TierRequired
 from payments.devchain.wallets import Wallet as Key
 from payments.models import HoldingSnapshot, Payment, Wallet
 from payments.tiers import holdings, terms
@@ -159,7 +160,7 @@ def test_a_payment_before_its_holdings_count_is_refused_with_the_upgrade_time() 
     refusal = refused(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start)
     # In whole seconds, and not one too early.
     at = f"{start + AGE + timedelta(microseconds=999_999):%Y-%m-%dT%H:%M:%SZ}"
-    assert isinstance(refusal, checkout.TierRequired)
+    assert isinstance(refusal, TierRequired)
     assert refusal.message == (
         "This is sold from the pro tier on, and the wallet that pays is free. Nothing was charged."
         f" By what it holds it is pro from {at} on, if that stays."
@@ -176,7 +177,7 @@ def test_money_sent_before_its_holdings_count_is_refund_due_and_buys_later(setti
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     headers = {"X-Payment": transfer_usdc(key, settings.PAY_TO, Decimal("0.004"))}
     refusal = refused(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start)
-    assert isinstance(refusal, checkout.TierRequired)
+    assert isinstance(refusal, TierRequired)
     assert refusal.extra["pending_tier"] == "pro"
     assert Payment.objects.get().state == Payment.State.REFUND_DUE
     buy(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start + AGE)

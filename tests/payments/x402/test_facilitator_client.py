@@ -16,11 +16,10 @@ from django.conf import LazySettings
 
 from config import environment
 from framework.resilience.bulkhead import REQUEST_THREADS
-from payments import x402
 from payments.chain import evm
-from payments.chain.networks import BASE_SEPOLIA
 from payments.devchain.wallets import Wallet
 from payments.x402 import facilitator_client
+from payments.x402.challenges import build_requirement, build_resource
 from payments.x402.facilitator_client import NotSent, Outcome, Settled, Unknown
 from tests.catalogue import builders
 from tests.payments.buyer import paid_by, purchase_for
@@ -51,8 +50,8 @@ def settle(url: str, settings: LazySettings) -> Outcome:
     settings.FACILITATOR_URL = url
     return facilitator_client.settle(
         payload=dict(SIGNED),
-        requirement=x402.build_requirement(BASE_SEPOLIA, 2000),
-        resource=x402.build_resource(purchase_for()),
+        requirement=build_requirement(2000),
+        resource=build_resource(purchase_for()),
         payer=PAYER,
     )
 
@@ -61,7 +60,7 @@ def settle(url: str, settings: LazySettings) -> Outcome:
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_a_settlement_is_asked_for_in_version_2(settings: LazySettings, slash: str) -> None:
     with serving(SETTLED) as server:
-        assert settle(server.url + slash, settings) == Settled(HASH.lower())
+        assert settle(server.url + slash, settings) == Settled(transaction=HASH.lower())
     requirement = {
         "scheme": "exact",
         "network": "eip155:84532",
@@ -134,7 +133,7 @@ def test_one_thread_stays_free_for_requests_without_settlement(settings: LazySet
         assert settle(server.url, settings) == NotSent("too many settlements at a time")
     assert [one.result() for one in settlements] == [Unknown("RemoteProtocolError")] * (REQUEST_THREADS - 1)
     with serving(SETTLED) as server:
-        assert settle(server.url, settings) == Settled(HASH.lower())
+        assert settle(server.url, settings) == Settled(transaction=HASH.lower())
 
 
 def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySettings) -> None:
@@ -152,7 +151,7 @@ def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySe
 
     with serving(slow) as server, ThreadPoolExecutor(8) as threads:
         outcomes = list(threads.map(lambda _: settle(server.url, settings), range(24)))
-    assert outcomes == [Settled(HASH.lower())] * 24
+    assert outcomes == [Settled(transaction=HASH.lower())] * 24
     assert peak == REQUEST_THREADS - 1
 
 
@@ -189,8 +188,8 @@ def test_two_failures_open_the_circuit_breaker_and_one_trip_tests_it(
             assert settle(server.url, settings) == ALONE
         finally:
             trial.set()
-        assert answer.result() == Settled(HASH.lower())
-        assert settle(server.url, settings) == Settled(HASH.lower())
+        assert answer.result() == Settled(transaction=HASH.lower())
+        assert settle(server.url, settings) == Settled(transaction=HASH.lower())
 
 
 def until_asked(server: Server, settings: LazySettings) -> Outcome:

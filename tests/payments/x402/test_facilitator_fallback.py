@@ -9,11 +9,12 @@ import httpx
 import pytest
 from django.conf import LazySettings
 
-from payments import checkout, x402
+from payments.checkout.context import FacilitatorUnavailable, SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.facilitator_server import error_codes
 from payments.models import Payment
 from payments.x402 import facilitator_client
+from payments.x402.challenges import PaymentRejected
 from tests.payments.buyer import buy, paid_by, reason, refused
 from tests.payments.facilitators import hangs_up, never_answers, refuses, says, serving, settles_and
 from tests.support.wallets import usdc_balance
@@ -72,7 +73,7 @@ def test_a_temporary_error_is_503_and_leaves_no_trace(
     with serving(refuses(why)) as server:
         settings.FACILITATOR_URL = server.url
         refusal = refused(paid_by(wallets["free"]))
-    assert isinstance(refusal, checkout.FacilitatorUnavailable)
+    assert isinstance(refusal, FacilitatorUnavailable)
     assert Payment.objects.count() == 0
 
 
@@ -97,7 +98,7 @@ def test_the_fallback_is_not_asked_after_an_unknown_outcome(
     real, headers = settings.FACILITATOR_URL, paid_by(wallets["free"])
     with serving(says(200, {})) as second, serving(script) as first:  # type: ignore[arg-type]
         settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = first.url, second.url
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
         assert (len(first.asked), len(second.asked)) == (1, 0)
     assert Payment.objects.get().state == State.UNKNOWN
     settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = real, ""
@@ -111,7 +112,7 @@ def test_the_fallback_is_not_asked_if_the_first_is_slow(
     real, headers, over = settings.FACILITATOR_URL, paid_by(wallets["free"]), Event()
     with serving(says(200, {})) as second, serving(never_answers(over)) as first:
         settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = first.url, second.url
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
         over.set()
         assert second.asked == []
     monkeypatch.undo()
@@ -126,7 +127,7 @@ def test_the_fallback_is_not_asked_if_the_first_has_refused(
         settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = first.url, second.url
         refusal = refused(paid_by(wallets["free"]))
         assert second.asked == []
-    assert isinstance(refusal, x402.PaymentRejected)
+    assert isinstance(refusal, PaymentRejected)
     assert reason(refusal) == "invalid_exact_evm_insufficient_balance"
     assert Payment.objects.count() == 0
 
@@ -137,7 +138,7 @@ def test_an_unknown_outcome_of_the_fallback_is_recorded_with_its_name(
     real, headers = settings.FACILITATOR_URL, paid_by(wallets["free"])
     with serving(hangs_up) as second:
         settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = NOWHERE, f"{second.url}/v2?key={TOKEN}"
-        assert isinstance(refused(headers), checkout.SettlementPending)
+        assert isinstance(refused(headers), SettlementPending)
         assert (Payment.objects.get().state, Payment.objects.get().facilitator) == (State.UNKNOWN, second.url)
     settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = real, ""
     buy(headers)
@@ -150,7 +151,7 @@ def test_the_fallback_is_not_asked_without_enough_time(
     monkeypatch.setattr(facilitator_client, "MIN_TIME_LEFT_S", (0.2, facilitator_client.TOTAL_S))
     with serving(says(200, {})) as second:
         settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = NOWHERE, second.url
-        assert isinstance(refused(paid_by(wallets["free"])), checkout.FacilitatorUnavailable)
+        assert isinstance(refused(paid_by(wallets["free"])), FacilitatorUnavailable)
         assert second.asked == []
 
 
@@ -162,9 +163,9 @@ def test_with_both_breakers_open_paid_fields_are_refused_at_once_and_prices_quot
     settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = NOWHERE, "http://127.0.0.1:2"
     payments = [paid_by(wallets["free"]) for _ in range(facilitator_client.FAILURE_THRESHOLD + 1)]
     for headers in payments[:-1]:
-        assert isinstance(refused(headers), checkout.FacilitatorUnavailable)
+        assert isinstance(refused(headers), FacilitatorUnavailable)
     started = time.monotonic()
-    assert isinstance(refused(payments[-1]), checkout.FacilitatorUnavailable)
+    assert isinstance(refused(payments[-1]), FacilitatorUnavailable)
     assert time.monotonic() - started < 1
     assert {one.failures for one in facilitator_client.breakers.values()} == {facilitator_client.FAILURE_THRESHOLD}
     assert "PAYMENT-REQUIRED" in refused({}).headers

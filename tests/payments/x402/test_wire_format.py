@@ -20,14 +20,15 @@ from x402.schemas.v1 import PaymentPayloadV1, PaymentRequiredV1
 
 from framework.api.error_handler import error_body
 from framework.public_ids import new_id
-from payments import x402
 from payments.chain import evm
 from payments.chain.networks import BASE_SEPOLIA
 from payments.models import Payment
 from payments.pricing.price_list import Quote
 from payments.tiers.definitions import FREE, PRO
+from payments.x402.challenges import PaymentRejected, PaymentRequired
+from payments.x402.proofs import Authorization, InvalidPayment, TransactionProof, parse_proof
 from payments.x402.purchase import Purchase
-from payments.x402.receipts import Receipt, is_receipt_token
+from payments.x402.receipts import PaidResponse, Receipt, is_receipt_token
 
 PAY_TO = "0x209693bc6afc0c5328ba36faf03c514ef312287c"
 PAYER = "0x857b06519e91e3a54538791bdbb0e22373e36b66"
@@ -80,7 +81,7 @@ def in_base64(content: Any) -> str:
 
 # Challenges
 def test_the_seeds_header_names_asset_amount_receiver_and_network() -> None:
-    refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
+    refusal = PaymentRequired("Pay.", quote=quote(), purchase=purchase())
     assert refusal.status == 402
     assert json.loads(refusal.headers["x402"]) == {
         "asset": "USDC",
@@ -96,7 +97,7 @@ def test_the_seeds_header_names_asset_amount_receiver_and_network() -> None:
 
 
 def test_the_header_of_version_2_is_what_official_clients_read() -> None:
-    refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
+    refusal = PaymentRequired("Pay.", quote=quote(), purchase=purchase())
     read = decode_payment_required_header(refusal.headers["PAYMENT-REQUIRED"])
     assert isinstance(read, RequiredV2)
     assert read.error == "payment_required"
@@ -112,7 +113,7 @@ def test_the_header_of_version_2_is_what_official_clients_read() -> None:
 
 
 def test_the_body_is_what_clients_of_version_1_read() -> None:
-    refusal = x402.PaymentRejected("Too little.", quote=quote(PRO), purchase=purchase(), reason="wrong_amount")
+    refusal = PaymentRejected("Too little.", quote=quote(PRO), purchase=purchase(), reason="wrong_amount")
     content = error_body(refusal, request_id="req_1")
     (accepts,) = PaymentRequiredV1.model_validate(content).accepts
     assert (accepts.network, accepts.max_amount_required) == ("base-sepolia", "2000")
@@ -131,21 +132,21 @@ def test_the_body_is_what_clients_of_version_1_read() -> None:
 
 
 def test_free_tier_products_require_no_tier() -> None:
-    refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
+    refusal = PaymentRequired("Pay.", quote=quote(), purchase=purchase())
     assert refusal.body_override is not None
     assert refusal.body_override["tier_required"] is None
     assert "reason" not in refusal.body_override
 
 
 def test_no_cache_keeps_a_402() -> None:
-    headers = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase()).headers
+    headers = PaymentRequired("Pay.", quote=quote(), purchase=purchase()).headers
     assert headers["Cache-Control"] == "no-store"
     assert headers["Vary"] == "Authorization, SIGN-IN-WITH-X, X-Payment, PAYMENT-SIGNATURE"
 
 
 @pytest.mark.parametrize("length", [10, 1000, 20_000])
 def test_the_headers_of_a_402_stay_below_4_kb(length: int) -> None:
-    refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase(f"/v1/restaurants/noma?q={'é' * length}"))
+    refusal = PaymentRequired("Pay.", quote=quote(), purchase=purchase(f"/v1/restaurants/noma?q={'é' * length}"))
     assert sum(len(name) + len(value) + 4 for name, value in refusal.headers.items()) < 4096
     assert all(value.isascii() for value in refusal.headers.values())
 
@@ -158,25 +159,25 @@ def test_the_header_of_version_2_takes_about_a_kilobyte() -> None:
         description="Neighborhood context, Reviews, Photos, Insight",
     )
     asked_for = purchase("/v1/restaurants/noma?fields=core,context,reviews,photos,ai_insight")
-    headers = x402.PaymentRequired("Pay.", quote=every, purchase=asked_for).headers
+    headers = PaymentRequired("Pay.", quote=every, purchase=asked_for).headers
     assert len(headers["PAYMENT-REQUIRED"]) < 1300
     assert len(headers["x402"]) < 300
 
 
 # Proofs
 def test_a_request_without_payment_has_no_proof() -> None:
-    assert x402.parse_proof({}) is None
-    assert x402.parse_proof({"X-Payment": " "}) is None
+    assert parse_proof({}) is None
+    assert parse_proof({"X-Payment": " "}) is None
 
 
 def test_a_transaction_hash_is_a_proof() -> None:
-    assert x402.parse_proof({"X-Payment": HASH.upper().replace("X", "x")}) == x402.TransactionProof(HASH)
+    assert parse_proof({"X-Payment": HASH.upper().replace("X", "x")}) == TransactionProof(HASH)
 
 
 @pytest.mark.parametrize("encode", [json.dumps, in_base64])
 def test_a_settlement_response_is_the_transaction_that_it_holds(encode: Any) -> None:
     settled = {"success": True, "transaction": HASH, "network": "base-sepolia", "payer": PAYER}
-    assert x402.parse_proof({"X-Payment": encode(settled)}) == x402.TransactionProof(HASH)
+    assert parse_proof({"X-Payment": encode(settled)}) == TransactionProof(HASH)
 
 
 @pytest.mark.parametrize("encode", [json.dumps, in_base64])
@@ -191,7 +192,7 @@ def test_a_settlement_response_is_the_transaction_that_it_holds(encode: Any) -> 
 def test_both_versions_become_one_authorization(
     header: str, payload: Any, form: Payment.Form, asset: str | None, encode: Any
 ) -> None:
-    assert x402.parse_proof({header: encode(payload)}) == x402.Authorization(
+    assert parse_proof({header: encode(payload)}) == Authorization(
         form=form,
         scheme="exact",
         network="eip155:84532",
@@ -208,19 +209,19 @@ def test_both_versions_become_one_authorization(
 
 def test_the_official_codec_writes_what_we_read() -> None:
     for payload in (PaymentPayload.model_validate(V2), PaymentPayloadV1.model_validate(V1)):
-        found = x402.parse_proof({"X-Payment": encode_payment_signature_header(payload)})
-        assert isinstance(found, x402.Authorization)
+        found = parse_proof({"X-Payment": encode_payment_signature_header(payload)})
+        assert isinstance(found, Authorization)
         assert found.value == 2000
 
 
 def test_url_safe_and_unpadded_base64_is_parsed() -> None:
     text = in_base64({**V2, "note": "?>~?>~"}).replace("+", "-").replace("/", "_").rstrip("=")
-    assert isinstance(x402.parse_proof({"X-Payment": text}), x402.Authorization)
+    assert isinstance(parse_proof({"X-Payment": text}), Authorization)
 
 
 def test_payment_signature_counts_before_x_payment() -> None:
-    found = x402.parse_proof({"X-Payment": HASH, "PAYMENT-SIGNATURE": in_base64(V2)})
-    assert isinstance(found, x402.Authorization)
+    found = parse_proof({"X-Payment": HASH, "PAYMENT-SIGNATURE": in_base64(V2)})
+    assert isinstance(found, Authorization)
 
 
 def changed(**signed: Any) -> dict[str, Any]:
@@ -260,15 +261,15 @@ def changed(**signed: Any) -> dict[str, Any]:
 )
 @pytest.mark.parametrize("header", ["PAYMENT-SIGNATURE", "X-Payment"])
 def test_anything_else_is_refused_and_names_the_header(header: str, text: str) -> None:
-    with pytest.raises(x402.InvalidPayment) as caught:
-        x402.parse_proof({header: text})
+    with pytest.raises(InvalidPayment) as caught:
+        parse_proof({header: text})
     assert (caught.value.status, caught.value.code, caught.value.param) == (400, "invalid_payment", header)
     assert header in caught.value.message
 
 
 def test_a_header_of_more_than_8_kb_is_refused_unparsed() -> None:
-    with pytest.raises(x402.InvalidPayment, match="longer than 8192 bytes"):
-        x402.parse_proof({"X-Payment": in_base64({**V2, "note": "x" * 8192})})
+    with pytest.raises(InvalidPayment, match="longer than 8192 bytes"):
+        parse_proof({"X-Payment": in_base64({**V2, "note": "x" * 8192})})
 
 
 # Purchases
@@ -297,7 +298,7 @@ def test_another_request_is_another_purchase(other: Any) -> None:
 # Receipts
 def test_a_receipt_is_written_in_both_versions_and_not_stored_by_shared_caches() -> None:
     receipt = Receipt(payment=new_id(), payer=PAYER, transaction=HASH, network="eip155:84532", amount=Decimal("0.002"))
-    answer = x402.PaidResponse({"name": "Noma"}, receipt)
+    answer = PaidResponse({"name": "Noma"}, receipt)
     v2 = decode_payment_response_header(answer["PAYMENT-RESPONSE"])
     assert v2.model_dump(exclude_none=True) == {
         "success": True,
@@ -353,8 +354,8 @@ def test_an_authorization_is_signed_by_its_payer_or_not(change: dict[str, str], 
     types = [dict(zip(("name", "type"), field.split(":"), strict=True)) for field in fields]
     made = Account.sign_typed_data(payer.key, typed, {"TransferWithAuthorization": types}, numbers(authorization))
     payload = {"signature": "0x" + made.signature.hex().removeprefix("0x"), "authorization": authorization | change}
-    found = x402.parse_proof({"PAYMENT-SIGNATURE": json.dumps({**V2, "payload": payload})})
-    assert isinstance(found, x402.Authorization)
+    found = parse_proof({"PAYMENT-SIGNATURE": json.dumps({**V2, "payload": payload})})
+    assert isinstance(found, Authorization)
     assert found.is_signed() is expected
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from payments import x402
+from payments.x402.proofs import Authorization, InvalidPayment, TransactionProof, parse_proof
 from tests.payments.x402.test_wire_format import HASH, V1, V2, in_base64
 
 
@@ -35,15 +35,15 @@ NAMED = {**V2, "extensions": {"payment-identifier": {"info": {"id": "pay_0123456
 @pytest.mark.parametrize("content", [{"transaction": HASH}, NAMED, V1], ids=["transaction", "version 2", "version 1"])
 def test_deeply_nested_json_is_refused_or_ignored_at_any_place(content: dict[str, Any], deep: str) -> None:
     for way in [*places(content), ("resource",), ("more",)]:
-        with suppress(x402.InvalidPayment):
+        with suppress(InvalidPayment):
             text = json.dumps(replaced(content, way, "here")).replace('"here"', deep)
-            assert isinstance(x402.parse_proof({"X-Payment": text}), x402.Authorization | x402.TransactionProof)
+            assert isinstance(parse_proof({"X-Payment": text}), Authorization | TransactionProof)
 
 
 @given(text=st.text(max_size=200) | st.binary(max_size=200).map(lambda content: base64.b64encode(content).decode()))
 def test_no_text_crashes_the_parser(text: str) -> None:
-    with suppress(x402.InvalidPayment):
-        x402.parse_proof({"X-Payment": text})
+    with suppress(InvalidPayment):
+        parse_proof({"X-Payment": text})
 
 
 @given(
@@ -58,5 +58,5 @@ def test_no_text_crashes_the_parser(text: str) -> None:
     )
 )
 def test_no_json_crashes_the_parser(content: Any) -> None:
-    with suppress(x402.InvalidPayment):
-        x402.parse_proof({"X-Payment": in_base64(content)})
+    with suppress(InvalidPayment):
+        parse_proof({"X-Payment": in_base64(content)})

@@ -1,4 +1,4 @@
-"""Compiled contracts. `python -m payments.devchain.artifacts` compiles them again."""
+"""The contracts of the development chain. `python -m tests.support.contracts` compiles them again."""
 
 import hashlib
 import json
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-CONTRACTS = Path(__file__).parent / "contracts"
+CONTRACTS = Path(__file__).parents[2] / "payments" / "devchain" / "contracts"
 NAMES = ("Usdc", "UtilityToken", "PriceFeed", "Multicall")
 COMPILER = "0.8.37"
 SETTINGS: Mapping[str, Any] = {
-    # The fork that evm.py runs.
+    # The fork that payments/devchain/evm.py runs.
     "evmVersion": "shanghai",
     "optimizer": {"enabled": True, "runs": 200},
     # Without metadata the same source compiles to the same bytes everywhere.
@@ -51,8 +51,8 @@ def compile_all() -> dict[str, str]:
     ValueError with the compiler's errors.
     """
     sources = {f"{name}.sol": {"content": (CONTRACTS / f"{name}.sol").read_text()} for name in NAMES}
-    completed = subprocess.run(  # noqa: S603 - constants of ours
-        ["npx", "--yes", "--package", f"solc@{COMPILER}", "solcjs", "--standard-json"],  # noqa: S607 - npx of PATH
+    completed = subprocess.run(
+        ["npx", "--yes", "--package", f"solc@{COMPILER}", "solcjs", "--standard-json"],
         input=json.dumps({"language": "Solidity", "sources": sources, "settings": SETTINGS}),
         capture_output=True,
         text=True,
