@@ -21,7 +21,7 @@ from catalogue.search.geocoding.landmarks import search_landmarks
 from catalogue.search.text import autocomplete
 from catalogue.serializers.offers import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.paid_groups import InsightAnswer
-from catalogue.tasks import enqueue_demanded_insights
+from catalogue.tasks import enqueue_insights
 from framework.api.pagination.cursor import AttributedListing, Listing, PageInfo
 from framework.api.renderers import JSONRenderer
 from framework.db import read_replica
@@ -178,7 +178,7 @@ def generate_insight(place: Restaurant, *, now: datetime) -> bool:
     """Generate an insight, or enqueue a task for it, once a minute; return whether it was generated."""
     result = write_or_queue(place, now=now)
     if result is OnDemandResult.QUEUED:
-        enqueue_demanded_insights()
+        enqueue_insights(requested_only=True)
     return result is OnDemandResult.WRITTEN
 
 
