@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -12,9 +13,8 @@ from rest_framework.response import Response
 
 from accounts import idempotency
 from catalogue import paywall, responses
-from catalogue.api.openapi_responses import CONDITIONAL, MOVED, SLUG, free_responses
-from catalogue.filters.offers import OfferParams, SlotParams
-from catalogue.models import FlowBooking, FlowSlot
+from catalogue.api.openapi_responses import free_operation
+from catalogue.filters.offers import OfferParams
 from catalogue.offers import booking, idempotent_booking, search
 from catalogue.offers.booking import BookingDetails
 from catalogue.offers.idempotent_booking import BookingRequest
@@ -44,42 +44,13 @@ TOKEN = OpenApiParameter(
 ID = "[a-z0-9_]{1,40}"
 
 
-class FlowSlotViewSet(DataViewSet[FlowSlot]):
-    """The offers of one restaurant."""
-
-    queryset = FlowSlot.objects.none()
-    serializer_class = serializers.FlowSlotRecord
-
-    @extend_schema(
-        operation_id="list_restaurant_offers",
-        summary="List the offers of a restaurant",
-        parameters=[SLUG, SlotParams, *CONDITIONAL, MOVED],
-        responses=free_responses(serializers.FlowSlotAnswer, errors=[308, 404, 410]),
-    )
-    def list(self, request: Request, slug: str) -> HttpResponse:
-        """Discounts at a time of day, soonest first, of one day or of the next 14. Free; no key.
-
-        The `status` says whether an offer can be booked. A restaurant without offers has an empty list.
-        """
-        params = SlotParams.read(request)
-        now = timezone.now()
-        return paywall.serve(request, responses.restaurant_offers(slug, params, now=now), now=now)
-
-
-class FlowOfferViewSet(DataViewSet[FlowSlot]):
+class FlowOfferViewSet(DataViewSet[Any]):
     """The offers of all restaurants, and bookings at them."""
 
-    queryset = FlowSlot.objects.none()
-    serializer_class = serializers.FlowSlotRecord
     lookup_url_kwarg = "id"
     lookup_value_regex = ID
 
-    @extend_schema(
-        operation_id="search_offers",
-        summary="Find offers around a place",
-        parameters=[OfferParams, *CONDITIONAL],
-        responses=free_responses(serializers.FlowOfferAnswer),
-    )
+    @free_operation("search_offers", "Find offers around a place", OfferParams, answer=serializers.FlowOfferAnswer)
     def list(self, request: Request) -> HttpResponse:
         """Discounts that can be booked now with their restaurants, soonest first, then the nearest.
 
@@ -89,11 +60,8 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         now = timezone.now()
         return paywall.serve(request, responses.offers(params, now=now), now=now)
 
-    @extend_schema(
-        operation_id="get_offer",
-        summary="Retrieve an offer",
-        parameters=[schema.path_id("fo"), *CONDITIONAL],
-        responses=free_responses(serializers.FlowSlotRecord, errors=[404]),
+    @free_operation(
+        "get_offer", "Retrieve an offer", schema.path_id("fo"), answer=serializers.FlowSlotRecord, errors=[404]
     )
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """An offer with its status, even if it is over. Free; no key."""
@@ -130,11 +98,9 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         )
 
 
-class FlowBookingViewSet(DataViewSet[FlowBooking]):
+class FlowBookingViewSet(DataViewSet[Any]):
     """A booking at an offer, for the owner of its token."""
 
-    queryset = FlowBooking.objects.none()
-    serializer_class = serializers.FlowBookingRecord
     lookup_url_kwarg = "id"
     lookup_value_regex = ID
 

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from catalogue.models import FlowRule
 from catalogue.offers import Status
 from catalogue.serializers.search import PlaceRecord
-from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord
+from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord, page_of
 from framework.api.fields import EmailField, PhoneField, StrictIntegerField, StrictSerializer, TextField, TimeField
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
@@ -42,13 +42,9 @@ class FlowSlotRecord(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=Status.choices, help_text="Only what is `available` can be booked.")
 
 
-@extend_schema_serializer(many=False)
-class FlowSlotAnswer(serializers.Serializer[Any]):
-    """A page of a restaurant's offers."""
-
-    data = FlowSlotRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = CursorPageRecord(source="*")
-    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+FlowSlotAnswer = page_of(
+    FlowSlotRecord, name="FlowSlotAnswer", description="A page of a restaurant's offers.", has_attribution=True
+)
 
 
 class FlowPlaceRecord(serializers.Serializer[Any]):

@@ -3,8 +3,7 @@
 from functools import partial
 
 from catalogue import responses
-from catalogue.filters import paid_groups as filters
-from catalogue.filters.history import HistoryParams
+from catalogue.filters import restaurants as filters
 from catalogue.mcp import paywall
 from catalogue.mcp.tools.search import CURSOR_WORDS, SHORT, SLUG_WORDS
 from framework.mcp import schemas
@@ -174,7 +173,7 @@ GET_HISTORY = Tool(
     },
     required=["slug"],
     defaults={"limit": 10},
-    serializer=HistoryParams,
+    serializer=filters.HistoryParams,
     output=lambda: schemas.result_schema(
         "HistoryAnswer",
         only={

@@ -4,8 +4,10 @@ from functools import partial
 
 import orjson
 
-from catalogue import filters, responses
-from catalogue.filters.history import RestaurantParams
+from catalogue import responses
+from catalogue.filters.lookups import LandmarkParams
+from catalogue.filters.restaurants import RestaurantParams
+from catalogue.filters.search import SearchParams
 from catalogue.mcp import paywall
 from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
@@ -119,7 +121,7 @@ SEARCH_RESTAURANTS = Tool(
     },
     defaults={"limit": 10},
     own_schemas={"market": MARKET},
-    serializer=filters.SearchParams,
+    serializer=SearchParams,
     output=lambda: schemas.result_schema(
         "SearchAnswer",
         only={
@@ -178,7 +180,7 @@ FIND_LANDMARK = Tool(
     defaults={"limit": 10},
     aliases={"query": "q"},
     own_schemas={"market": MARKET},
-    serializer=filters.LandmarkParams,
+    serializer=LandmarkParams,
     output=lambda: schemas.result_schema(
         "LandmarkAnswer", only={**SHORT, "LandmarkRecord": ("id", "name", "kind", "market", "location")}
     ),
