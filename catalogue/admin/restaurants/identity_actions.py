@@ -75,9 +75,8 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
         """Show the confirmation page; after confirmation run the action and add its message or its error."""
         chosen = list(queryset.order_by("pk")[: count + 1])
         if len(chosen) != count:
-            self.message_user(
-                request, f"Select {'one restaurant' if count == 1 else 'two restaurants'}.", messages.ERROR
-            )
+            number = "one restaurant" if count == 1 else "two restaurants"
+            self.message_user(request, f"Select {number}.", messages.ERROR)
             return None
         if "confirmed" in request.POST:
             try:
@@ -85,6 +84,5 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
             except ApiError as refusal:
                 self.message_user(request, refusal.message, messages.ERROR)
             return None
-        return render_confirmation(
-            self, request, "catalogue/confirm_place_action.html", title=title, action=action, chosen=chosen
-        )
+        template = "catalogue/confirm_place_action.html"
+        return render_confirmation(self, request, template, title=title, action=action, chosen=chosen)

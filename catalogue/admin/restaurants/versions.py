@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.history import to_json_patch
 from catalogue.models import FormerSlug, Restaurant, Version
 from framework.admin.read_only import ReadOnlyAdmin
@@ -31,16 +32,12 @@ def _brief(value: Any) -> str:
 
 
 @admin.register(Version)
-class VersionAdmin(ReadOnlyAdmin):
+class VersionAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     """Versions of restaurants, newest first."""
 
     list_display = ["restaurant", "version", "kind", "actor", "at", "what"]
-    list_select_related = ["restaurant"]
     list_filter = ["kind"]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Complete slug of the restaurant"
     fields = ["restaurant", "version", "kind", "actor", "at", "what", "seq"]
-    readonly_fields = ["what"]
 
     @admin.display(description="What changed")
     def what(self, version: Version) -> SafeString | str:
