@@ -13,16 +13,7 @@ from django.http import HttpRequest
 
 from catalogue.admin.restaurants.restaurants import fold
 from catalogue.hours import holidays
-from catalogue.models import (
-    Attribute,
-    Cuisine,
-    Holiday,
-    ImportRun,
-    Landmark,
-    LandmarkName,
-    Market,
-    Source,
-)
+from catalogue.models import Attribute, Cuisine, Holiday, ImportRun, Landmark, LandmarkName, Market, Source
 from catalogue.tasks import enqueue_open_intervals, enqueue_rendering
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin

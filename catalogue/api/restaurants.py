@@ -227,11 +227,7 @@ class ChangeViewSet(DataViewSet[Any]):
     """The change feed."""
 
     @paid_operation(
-        "list_changes",
-        "Follow changes",
-        lookups.ChangeParams,
-        answer=FeedAnswer,
-        products=[field_groups.HISTORY],
+        "list_changes", "Follow changes", lookups.ChangeParams, answer=FeedAnswer, products=[field_groups.HISTORY]
     )
     def list(self, request: Request) -> HttpResponse:
         """Every change of every restaurant, in commit order. Continue from `next_since` at any time: no change is

@@ -210,13 +210,7 @@ def _from_json(value: Mapping[str, Any]) -> Hours | None:
 
 
 def reread_osm(
-    hours: Hours,
-    *,
-    today: date,
-    first: date,
-    point: tuple[float, float] | None,
-    is_locked: bool,
-    holidays: Set[date],
+    hours: Hours, *, today: date, first: date, point: tuple[float, float] | None, is_locked: bool, holidays: Set[date]
 ) -> Hours:
     """Read the opening_hours string of hours again for the 60 days from `first` and the day before.
 

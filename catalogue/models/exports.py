@@ -126,11 +126,7 @@ class Export(models.Model):
             ),
             models.CheckConstraint(
                 name="export_status_valid",
-                condition=Q(
-                    status__in=[
-                        *("awaiting_payment", "queued", "running", "succeeded", "failed", "cancelled", "expired"),
-                    ]
-                ),
+                condition=Q(status__in=[*UNFINISHED, "succeeded", "failed", "cancelled", "expired"]),
             ),
             models.CheckConstraint(name="failed_export_requires_error", condition=~Q(status="failed") | ~Q(error="")),
             models.CheckConstraint(

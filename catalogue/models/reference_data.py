@@ -104,7 +104,7 @@ class Attribute(models.Model):
                 name="attribute_key_valid",
                 condition=Q(key__regex="^[a-z][a-z0-9_]*$"),
                 violation_error_message="A key has small letters, digits and _, and begins with a letter.",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -1,7 +1,6 @@
 """Book the highest discount that a restaurant has at a time for a party."""
 
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
@@ -22,17 +21,12 @@ class NoOfferAtTime(NotFound):
     """The restaurant has no offer for this party at this time."""
 
 
-@dataclass(frozen=True, slots=True)
-class OffersAtTime:
-    """The bookable offers at a time, the highest discount first, and the error to raise if none can be booked."""
+def find_offers_at(
+    restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime
+) -> tuple[list[SlotDetails], ApiError]:
+    """Return the bookable offers at a local time, the highest discount first, and the error if none can be booked.
 
-    offers: list[SlotDetails]
-    refusal: ApiError
-
-
-def find_offers_at(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime) -> OffersAtTime:
-    """Find the offers at a local time. At most two queries. Raises InvalidRequest for a day that is over or too
-    far.
+    At most two queries. Raises InvalidRequest for a day that is over or too far.
     """
     slots = search.list_restaurant_slots(
         restaurant, day=day, party_size=party_size, limit=MAX_DAY_OFFERS, now=now
@@ -48,15 +42,15 @@ def find_offers_at(restaurant: Restaurant, *, day: date, at: time, party_size: i
     alternatives = f"On that day there is {', '.join(times)}." if times else "There is none on that day."
     request = f"for {party_size} at {at:%H:%M} on {day}"
     if any(slot.time == at and slot.status != Status.EXPIRED for slot in slots):
-        return OffersAtTime(offers, SlotFull(f"There is no table {request}. {alternatives}"))
-    return OffersAtTime(offers, NoOfferAtTime(f"There is no offer {request}. {alternatives}"))
+        return offers, SlotFull(f"There is no table {request}. {alternatives}")
+    return offers, NoOfferAtTime(f"There is no offer {request}. {alternatives}")
 
 
 def check_best_offer(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime) -> None:
     """Raise what `book_best_offer` would raise if there is no offer at this time, and book nothing."""
-    found = find_offers_at(restaurant, day=day, at=at, party_size=party_size, now=now)
-    if not found.offers:
-        raise found.refusal
+    offers, error = find_offers_at(restaurant, day=day, at=at, party_size=party_size, now=now)
+    if not offers:
+        raise error
 
 
 def book_best_offer(
@@ -67,11 +61,11 @@ def book_best_offer(
     Raises SlotFull and NoOfferAtTime, which list other times of the day, InvalidRequest for the day, and what
     booking.book_offer raises for the guest.
     """
-    found = find_offers_at(restaurant, day=day, at=at, party_size=party_size, now=now)
-    for offer in found.offers:
+    offers, error = find_offers_at(restaurant, day=day, at=at, party_size=party_size, now=now)
+    for offer in offers:
         with suppress(SlotFull, OfferExpired):
             return booking.book_offer(booking.parse_offer_id(offer.id), party_size=party_size, now=now, **guest)
-    raise found.refusal
+    raise error
 
 
 def _minute(at: time) -> int:

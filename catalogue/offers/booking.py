@@ -162,9 +162,11 @@ def lock_contact(contact: str, *, now: datetime, only_at: UUID | None = None) ->
     upcoming = upcoming.exclude(reservation__status=Reservation.Status.CANCELLED)
     if only_at is not None:
         slot = FlowSlot.objects.filter(pk=only_at)
-        if upcoming.filter(
-            slot__restaurant__in=slot.values("restaurant"), slot__starts_at__in=slot.values("starts_at")
-        ).exists():
+        same_time = {
+            "slot__restaurant__in": slot.values("restaurant"),
+            "slot__starts_at__in": slot.values("starts_at"),
+        }
+        if upcoming.filter(**same_time).exists():
             raise AlreadyBooked(
                 "This guest has a table at this restaurant at this time already."
                 " For a second one call again with an `idempotency_key`."
@@ -211,9 +213,8 @@ def _execute_or_refuse(statement: str, offer: UUID, *, seats: int, now: datetime
         raise OfferExpired("This offer cannot be booked yet.", extra={"bookable_from": slot.bookable_from})
     if not slot.party_min <= seats <= slot.party_max:
         parties = f"parties of {slot.party_min} to {slot.party_max}"
-        raise InvalidRequest(
-            f"This offer is for {parties}: ask for offers with this `party_size`.", param="party_size"
-        )
+        message = f"This offer is for {parties}: ask for offers with this `party_size`."
+        raise InvalidRequest(message, param="party_size")
     if slot.seats_left < seats:
         raise slot_full(slot, seats)
     raise OfferExpired("This restaurant takes no bookings at offers now.")

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from catalogue.field_groups.context import KINDS, MAX_ENTRIES
 from catalogue.field_groups.insights import REASONS
-from catalogue.field_groups.reviews import NEWEST
+from catalogue.field_groups.newest import MAX_REVIEWS
 from catalogue.insights.providers.base import MAX_CITATIONS, MAX_TEXT_LENGTH
 from catalogue.models import Photo
 from catalogue.photos import SIZES
@@ -72,7 +72,7 @@ class ReviewsRecord(serializers.Serializer[Any]):
     """The newest reviews."""
 
     summary = ReviewSummaryRecord()
-    items = serializers.ListField(child=ReviewRecord(), max_length=NEWEST, help_text="The newest.")
+    items = serializers.ListField(child=ReviewRecord(), max_length=MAX_REVIEWS, help_text="The newest.")
     next = serializers.URLField(allow_null=True, help_text="The next page; valid for at least half an hour.")
 
 

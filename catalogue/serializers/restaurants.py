@@ -8,8 +8,6 @@ from rest_framework import serializers
 
 from catalogue.field_groups import Record
 from catalogue.field_groups.insights import REASONS
-from catalogue.hours.date_range import DatedException
-from catalogue.hours.serialization import format_time
 from catalogue.models import Restaurant
 from catalogue.serializers.history import EntryRecord
 from catalogue.serializers.paid_groups import ContextRecord, InsightRecord, PhotosRecord, ReviewsRecord
@@ -96,10 +94,6 @@ class DatedExceptionRecord(serializers.Serializer[Any]):
     name = serializers.CharField(allow_null=True, help_text="The name of the public holiday.")
     periods = SpanRecord(many=True)
 
-    def to_representation(self, instance: DatedException) -> dict[str, Any]:
-        periods = [{"open": format_time(opens), "close": format_time(closes)} for opens, closes in instance.periods]
-        return {"date": instance.date.isoformat(), "name": instance.name, "periods": periods}
-
 
 class HolidayRecord(serializers.Serializer[Any]):
     """A public holiday of the market."""
@@ -117,8 +111,7 @@ class HoursForDatesRecord(serializers.Serializer[Any]):
     spans = OpenIntervalRecord(many=True, allow_null=True, help_text="Null if the hours are unknown.")
     special_days = DatedExceptionRecord(many=True, help_text="Dates that differ from the weekly periods.")
     holidays = HolidayRecord(
-        many=True,
-        help_text="Public holidays of the market. On one that is not a special day the weekly periods hold.",
+        many=True, help_text="Public holidays of the market. On one that is not a special day the weekly periods hold."
     )
     attribution = attribution_lines()
 

@@ -91,10 +91,7 @@ class FacetsRecord(serializers.Serializer[Any]):
     counted = CountRecord(help_text="How many restaurants were counted.")
 
     def get_fields(self) -> dict[str, Any]:
-        words = {
-            Facet.RATING: "Restaurants with at least this rating.",
-            Facet.OPEN_NOW: "For the parameter `open`.",
-        }
+        words = {Facet.RATING: "Restaurants with at least this rating.", Facet.OPEN_NOW: "For the parameter `open`."}
         return super().get_fields() | {
             facet.value: BucketRecord(many=True, required=False, help_text=words.get(facet, "The most frequent 50."))
             for facet in Facet

@@ -207,7 +207,7 @@ def test_an_insight_can_be_hidden_and_approved_at_once(staff: Client, place: Res
         ("hidden", {"hidden": True}),
         ("stale", {"provider_version": "0"}),
         ("failed", {"failed_at": NOW}),
-        ("reply_without_draft", {"text": ""}),
+        ("silent", {"text": ""}),
     ],
 )
 def test_the_list_finds_what_staff_have_to_look_at(
