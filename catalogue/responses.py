@@ -47,7 +47,6 @@ class Content:
 
 
 def never() -> bool:
-    """Return False: the caller cannot buy anything."""
     return False
 
 
@@ -75,14 +74,12 @@ def restaurant(slug: str, params: dict[str, Any], *, now: datetime, is_buyer: Ca
 
 
 def landmarks(params: dict[str, Any], *, now: datetime) -> Content:
-    """Return a page of landmarks."""
     return read_replica.read_from_replica(
         lambda: list_content(lookups.LandmarkAnswer(search_landmarks(**params, now=now)).data)
     )
 
 
 def suggestions(params: dict[str, Any], *, now: datetime) -> Content:
-    """Return autocomplete suggestions."""
     page = single_page(autocomplete.suggest(**params), limit=params["limit"], now=now)
     return list_content(lookups.SuggestionAnswer(page).data)
 
@@ -96,25 +93,21 @@ def matches(params: dict[str, Any], *, now: datetime) -> Content:
 
 
 def markets(*, now: datetime) -> Content:
-    """Return all markets, sorted by name."""
     rows = Market.objects.order_by("name", "slug")[:MAX_DICTIONARY_ROWS]
     return list_content(lookups.MarketAnswer(single_page(rows, now=now)).data)
 
 
 def cuisines(params: dict[str, Any], *, now: datetime) -> Content:
-    """Return all cuisines, sorted by slug."""
     rows = reference_data.list_cuisines(**params)[:MAX_DICTIONARY_ROWS]
     return list_content(lookups.CuisineAnswer(single_page(rows, now=now)).data)
 
 
 def attributes(*, now: datetime) -> Content:
-    """Return all attributes, sorted by key."""
     rows = Attribute.objects.order_by("key")[:MAX_DICTIONARY_ROWS]
     return list_content(lookups.AttributeAnswer(single_page(rows, now=now)).data)
 
 
 def single_page(rows: Iterable[Any], *, now: datetime, limit: int = MAX_DICTIONARY_ROWS) -> Listing[Any]:
-    """Return rows as a list of one page."""
     return Listing(rows=list(rows), limit=limit, as_of=now)
 
 
@@ -194,12 +187,10 @@ def versions(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
 
 
 def offers(params: dict[str, Any], *, now: datetime) -> Content:
-    """Return a page of offers of all restaurants."""
     return page_content(FlowOfferAnswer(offers_search.search_offers(offers_search.OfferQuery(**params), now=now)).data)
 
 
 def restaurant_offers(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
-    """Return a page of the offers of a restaurant."""
     page = offers_search.list_restaurant_slots(
         places.find_restaurant(slug),
         day=params.get("date"),

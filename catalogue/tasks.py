@@ -157,6 +157,6 @@ def render_restaurants(
     reference_data.rerender_restaurants(source=source, cuisine=cuisine, market=market)
 
 
-def enqueue_rendering(**entry: str) -> None:
+def enqueue_rendering(**entry: Any) -> None:
     """Enqueue the rendering for a changed entry (`source=`, `cuisine=`, `market=`); call it after the commit."""
     enqueue(render_restaurants, **entry)

@@ -39,8 +39,6 @@ RECENT_FAILURES = timedelta(days=7)
 
 
 class OrderForm(forms.Form):
-    """The form of a staff export."""
-
     dataset = forms.ChoiceField(choices=Export.Dataset.choices)
     format = forms.ChoiceField(choices=Export.Format.choices, initial=Export.Format.PARQUET)
     market = forms.ModelChoiceField(Market.objects.order_by("name"), required=False, empty_label="all")
@@ -90,8 +88,6 @@ class OrderForm(forms.Form):
 
 
 class OrderedBy(admin.SimpleListFilter):
-    """Filters by owner."""
-
     title = "ordered by"
     parameter_name = "by"
 
@@ -103,8 +99,6 @@ class OrderedBy(admin.SimpleListFilter):
 
 
 class ExportPartInline(ReadOnlyInline):
-    """The parts, in their order."""
-
     model = ExportPart
     fields = ["seq", "kind", "state", "attempts", "lease_until", "rows", "bytes", "checksum", "sources"]
     readonly_fields = ["checksum"]
@@ -162,7 +156,6 @@ class ExportAdmin(ReadOnlyAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Create a staff export, and redirect to it."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = OrderForm(request.POST or None)
@@ -253,7 +246,7 @@ class ExportAdmin(ReadOnlyAdmin):
     def cancel(self, request: HttpRequest, queryset: QuerySet[Export]) -> HttpResponse | None:
         if "confirmed" not in request.POST:
             found = queryset.filter(status__in=[*UNFINISHED, Export.Status.SUCCEEDED])
-            context = {"title": "Cancel exports?", "count": found.count(), "examples": found[:20]}
+            context: dict[str, Any] = {"title": "Cancel exports?", "count": found.count(), "examples": found[:20]}
             return render_confirmation(self, request, "catalogue/confirm_cancel.html", action="cancel", **context)
         for export in queryset:
             if commands.cancel_export(export, actor=get_staff_actor(request), now=timezone.now()):

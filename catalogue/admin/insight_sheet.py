@@ -39,7 +39,6 @@ class Cited:
 
     @property
     def stars(self) -> str:
-        """The stars as characters."""
         return "★" * self.review.stars + "☆" * (5 - self.review.stars)
 
 
@@ -88,5 +87,4 @@ def claims(detail: Mapping[str, Any]) -> Iterator[tuple[str, str, str, list[str]
 
 
 def keys(citations: list[str]) -> list[UUID]:
-    """Decode the public ids of reviews."""
     return [pk for text in citations if (pk := decode("rev", text))]

@@ -160,7 +160,6 @@ class InsightAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
 
     @admin.action(description="Show the selected insights again", permissions=["change"])
     def serve_again(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
-        """Serve their texts again."""
         served = insights.set_hidden(queryset, hidden=False)
         self.message_user(request, f"{served} insights are served again.", messages.SUCCESS)
 
@@ -196,7 +195,6 @@ class InsightAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
 
 
 def _moment(text: str) -> datetime | None:
-    """Parse a time with a zone; None if it is invalid."""
     try:
         read = datetime.fromisoformat(text)
     except ValueError:
@@ -206,8 +204,6 @@ def _moment(text: str) -> datetime | None:
 
 @admin.register(InsightCall)
 class InsightCallAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
-    """Model calls with outcome and cost."""
-
     change_list_template = "catalogue/insight_calls.html"
     list_display = [
         *("started_at", "restaurant", "provider", "model", "outcome", "cost_usd"),

@@ -26,8 +26,6 @@ from reservations.models.reservations import printable_name
 
 
 class FlowRuleForm(forms.ModelForm[FlowRule]):
-    """A weekly discount, with checkboxes for the weekdays."""
-
     weekdays = forms.TypedMultipleChoiceField(choices=WEEKDAYS, coerce=int, widget=forms.CheckboxSelectMultiple)
 
 
@@ -60,8 +58,6 @@ class GeneratesSlots(admin.ModelAdmin[Any]):
 
 
 class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):
-    """The discounts of a restaurant."""
-
     model = FlowRule
     form = FlowRuleForm
     extra = 0
@@ -78,8 +74,6 @@ class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):
 
 @admin.register(FlowRule)
 class FlowRuleAdmin(GeneratesSlots, RestaurantRowsAdmin):
-    """Weekly discounts."""
-
     form = FlowRuleForm
     list_display = ["restaurant", "days", "window", "percent", "seats", "active"]
     list_filter = ["active"]
@@ -109,8 +103,6 @@ class FlowRuleAdmin(GeneratesSlots, RestaurantRowsAdmin):
 
 @admin.register(Listing)
 class ListingAdmin(GeneratesSlots, LargeTableAdmin):
-    """Links between catalogue restaurants and venues."""
-
     form = ListingForm
     list_display = ["restaurant", "venue", "is_active", "created_at"]
     list_select_related = ["restaurant", "venue"]
@@ -127,8 +119,6 @@ class ListingAdmin(GeneratesSlots, LargeTableAdmin):
 
 
 class TimeFilter(DefaultFilter):
-    """Filters by time; future rows by default."""
-
     title = "time"
     parameter_name = "time"
 
@@ -142,8 +132,6 @@ class TimeFilter(DefaultFilter):
 
 @admin.register(FlowSlot)
 class FlowSlotAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
-    """Offer slots."""
-
     list_display = ["when", "restaurant", "percent", "seats_booked", "status_shown"]
     list_display_links = ["when"]
     list_filter = [TimeFilter]
@@ -169,7 +157,6 @@ class FlowSlotAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
 
     @admin.action(description="Withdraw the selected slots permanently", permissions=["change"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[FlowSlot]) -> None:
-        """Withdraw slots; existing bookings are kept."""
         slots = list(queryset.order_by().values_list("pk", flat=True))
         changed = slot_materialization.withdraw_slots(slots, now=timezone.now())
         self.message_user(request, f"{changed} withdrawn. Existing bookings are kept.", messages.SUCCESS)

@@ -34,7 +34,6 @@ class PhotoForm(forms.ModelForm[Photo]):
             self.fields["alt"].required = True
 
     def clean_upload(self) -> Any:
-        """Read the image. Rejects invalid and too large files."""
         upload = self.cleaned_data["upload"]
         try:
             self.image = uploads.read_image(upload.file, length=upload.size)

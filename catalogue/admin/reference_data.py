@@ -37,8 +37,6 @@ class RerenderingAdmin(admin.ModelAdmin[Any]):
 
 @admin.register(Market)
 class MarketAdmin(RerenderingAdmin):
-    """The cities that the catalogue covers."""
-
     list_display = ["name", "slug", "country", "timezone", "currency", "radius_m"]
     search_fields = ["name", "slug"]
     ordering = ["name"]
@@ -48,8 +46,6 @@ class MarketAdmin(RerenderingAdmin):
 
 @admin.register(Cuisine)
 class CuisineAdmin(RerenderingAdmin):
-    """Cuisines."""
-
     list_display = ["label", "slug"]
     search_fields = ["label", "slug"]
     ordering = ["slug"]
@@ -59,8 +55,6 @@ class CuisineAdmin(RerenderingAdmin):
 
 @admin.register(Attribute)
 class AttributeAdmin(admin.ModelAdmin[Attribute]):
-    """The attributes by which clients can filter."""
-
     list_display = ["label", "key", "kind", "values"]
     list_filter = ["kind"]
     search_fields = ["label", "key"]
@@ -68,8 +62,6 @@ class AttributeAdmin(admin.ModelAdmin[Attribute]):
 
 
 class YearFilter(admin.SimpleListFilter):
-    """The years that have holidays."""
-
     title = "year"
     parameter_name = "year"
 
@@ -122,8 +114,6 @@ def recalculate_hours(markets: Iterable[str]) -> None:
 
 @admin.register(Source)
 class SourceAdmin(RerenderingAdmin):
-    """Data sources and their licences."""
-
     list_display = ["name", "key", "license", "attribution"]
     search_fields = ["name", "key"]
     ordering = ["key"]
@@ -132,8 +122,6 @@ class SourceAdmin(RerenderingAdmin):
 
 
 class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):
-    """All names by which a landmark can be found."""
-
     model = LandmarkName
     extra = 1
     readonly_fields = ["folded"]
@@ -141,8 +129,6 @@ class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):
 
 @admin.register(Landmark)
 class LandmarkAdmin(LargeTableAdmin):
-    """The places that the search parameter `near` accepts."""
-
     list_display = ["name", "kind", "market", "prominence", "wikidata", "source"]
     list_select_related = ["market", "source"]
     list_filter = ["kind", "market"]
@@ -168,8 +154,6 @@ class LandmarkAdmin(LargeTableAdmin):
 
 @admin.register(LandmarkName)
 class LandmarkNameAdmin(LargeTableAdmin):
-    """Names of landmarks."""
-
     list_display = ["name", "landmark", "folded"]
     list_select_related = ["landmark"]
     search_fields = ["folded__startswith"]
@@ -180,8 +164,6 @@ class LandmarkNameAdmin(LargeTableAdmin):
 
 @admin.register(ImportRun)
 class ImportRunAdmin(ReadOnlyAdmin):
-    """Import runs, read-only."""
-
     list_display = ["started_at", "source", "market", "state", "rows", "forced"]
     list_select_related = ["source", "market"]
     list_filter = ["state", "source"]

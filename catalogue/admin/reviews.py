@@ -15,10 +15,7 @@ from framework.admin.read_only import ReadOnlyAdmin
 
 
 class ReviewForm(forms.ModelForm[Review]):
-    """A review with an optional owner reply."""
-
     def clean_owner_reply(self) -> str | None:
-        """An empty reply becomes None."""
         return self.cleaned_data["owner_reply"] or None
 
     def clean(self) -> dict[str, Any]:

@@ -21,8 +21,6 @@ from payments.interface import DataViewSet
 
 
 class LandmarkViewSet(DataViewSet[Any]):
-    """The places that `near` accepts."""
-
     @free_operation("search_landmarks", "Search landmarks", LandmarkParams, answer=LandmarkAnswer)
     def list(self, request: Request) -> HttpResponse:
         """Landmarks, museums, parks, neighborhoods and cities: exact matches first, then prefixes, then
@@ -33,8 +31,6 @@ class LandmarkViewSet(DataViewSet[Any]):
 
 
 class MarketViewSet(DataViewSet[Any]):
-    """The markets."""
-
     query_actions = ()
 
     @free_operation("list_markets", "List the markets", answer=MarketAnswer)
@@ -45,8 +41,6 @@ class MarketViewSet(DataViewSet[Any]):
 
 
 class CuisineViewSet(DataViewSet[Any]):
-    """The cuisines."""
-
     @free_operation("list_cuisines", "List the cuisines", CuisineParams, answer=CuisineAnswer)
     def list(self, request: Request) -> HttpResponse:
         """The values of `cuisine` with their labels, sorted by slug."""
@@ -55,8 +49,6 @@ class CuisineViewSet(DataViewSet[Any]):
 
 
 class AttributeViewSet(DataViewSet[Any]):
-    """The attributes."""
-
     query_actions = ()
 
     @free_operation("list_attributes", "List the attributes", answer=AttributeAnswer)
@@ -67,8 +59,6 @@ class AttributeViewSet(DataViewSet[Any]):
 
 
 class AutocompleteViewSet(DataViewSet[Any]):
-    """Suggestions for a text that is being typed."""
-
     @free_operation("autocomplete", "Complete a text while it is typed", AutocompleteParams, answer=SuggestionAnswer)
     def list(self, request: Request) -> HttpResponse:
         """Cuisines, landmarks, neighborhoods and restaurants whose name has a word that begins with the text. Free; no
@@ -81,8 +71,6 @@ class AutocompleteViewSet(DataViewSet[Any]):
 
 
 class MatchViewSet(DataViewSet[Any]):
-    """Restaurants that match a record of the caller."""
-
     @free_operation("match_restaurant", "Find the restaurant of a record of yours", MatchParams, answer=MatchAnswer)
     def list(self, request: Request) -> HttpResponse:
         """The matching restaurants, the best match first, closed ones too. Free; no key.

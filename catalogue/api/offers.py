@@ -45,8 +45,6 @@ ID = "[a-z0-9_]{1,40}"
 
 
 class FlowOfferViewSet(DataViewSet[Any]):
-    """The offers of all restaurants, and bookings at them."""
-
     lookup_url_kwarg = "id"
     lookup_value_regex = ID
 
@@ -126,7 +124,6 @@ class FlowBookingViewSet(DataViewSet[Any]):
 
 
 def created(booked: BookingDetails) -> Response:
-    """Return the 201 response of a new booking, with its URL."""
     location = public_url(f"/v1/flow/bookings/{booked.id}")
     return answer(booked, status=HTTPStatus.CREATED, headers={"Location": location})
 
@@ -140,5 +137,4 @@ def answer(
 
 
 def token_of(request: Request) -> str:
-    """Return the token of a booking from the headers, or an empty string."""
     return request.headers.get("X-Manage-Token", "")

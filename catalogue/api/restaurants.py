@@ -39,8 +39,6 @@ FOUND = PolymorphicProxySerializer(
 
 
 class RestaurantViewSet(DataViewSet[Any]):
-    """Search and retrieve restaurants."""
-
     lookup_field = "slug"
     # No other text is a slug.
     lookup_value_regex = "[a-z0-9-]{1,120}"
@@ -224,8 +222,6 @@ class RestaurantViewSet(DataViewSet[Any]):
 
 
 class ChangeViewSet(DataViewSet[Any]):
-    """The change feed."""
-
     @paid_operation(
         "list_changes", "Follow changes", lookups.ChangeParams, answer=FeedAnswer, products=[field_groups.HISTORY]
     )

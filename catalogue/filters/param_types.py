@@ -34,12 +34,10 @@ LNG = r"-?(180(\.0{1,12})?|(1[0-7][0-9]|[0-9]?[0-9])(\.[0-9]{1,12})?)"
 
 
 def integer(min_value: int, max_value: int, help_text: str, **options: Any) -> IntegerParam:
-    """Return an optional whole number."""
     return IntegerParam(required=False, min_value=min_value, max_value=max_value, help_text=help_text, **options)
 
 
 def page_cursor(*, needs_same_parameters: bool = False, max_length: int = 400) -> TextField:
-    """Return the position of a page."""
     condition = ", with the same parameters" if needs_same_parameters else ""
     return TextField(
         required=False,
@@ -49,7 +47,6 @@ def page_cursor(*, needs_same_parameters: bool = False, max_length: int = 400) -
 
 
 def some_of(values: Sequence[str]) -> ListParam:
-    """Return a list of some of these values."""
     known = ", ".join(values)
     return ListParam(
         required=False,
@@ -93,15 +90,11 @@ class Since(ParsedTextParam):
 
 
 class Numbers(ListParam):
-    """Numbers separated by commas."""
-
     def to_internal_value(self, data: Any) -> Any:
         return tuple(int(number) for number in super().to_internal_value(data))
 
 
 class MarketSlug(ParsedTextParam):
-    """The slug of an existing market."""
-
     looks_up = True
 
     def __init__(self, **options: Any) -> None:
@@ -172,8 +165,6 @@ class OpenAt(ParsedTextParam):
 
 
 class SortBy(serializers.ChoiceField):
-    """An order of hits, parsed as Sort."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=[sort.value for sort in Sort], **options)
 
@@ -184,8 +175,6 @@ class SortBy(serializers.ChoiceField):
 
 
 class FacetNames(ListParam):
-    """Facet names, parsed as Facets."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(of="|".join(Facet), **options)
 
@@ -209,8 +198,6 @@ class Flag(serializers.ChoiceField):
 
 
 class FieldGroups(ListParam):
-    """Names of field groups."""
-
     def __init__(self, *, in_lists: bool = False, **options: Any) -> None:
         self.known = [name for name, group in GROUPS.items() if group.in_lists or not in_lists]
         super().__init__(of="|".join(self.known), **options)

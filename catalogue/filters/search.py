@@ -39,7 +39,6 @@ OFFER_MINUTES = int(OFFER_TIME_TOLERANCE.total_seconds() // 60)
 
 
 def cuisines(meaning: str) -> ListParam:
-    """Return a list of cuisines with this meaning."""
     return ListParam(
         required=False,
         of=SLUG,

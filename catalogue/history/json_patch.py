@@ -74,7 +74,6 @@ def _operations(patch: Mapping[str, Any], label: Callable[[str], str]) -> Iterat
 
 
 def _second(moment: str | None) -> str | None:
-    """Format a stored moment as the record does."""
     return moment and f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

@@ -26,11 +26,9 @@ class Exports(models.QuerySet["Export"]):
         return self.filter(pk=key) if key else self.none()
 
     def unfinished(self) -> Self:
-        """Exports that await payment, are queued or running."""
         return self.filter(status__in=UNFINISHED)
 
     def under_way(self) -> Self:
-        """Exports that are queued or running."""
         return self.filter(status__in=UNDER_WAY)
 
 
@@ -148,7 +146,6 @@ class Export(models.Model):
 
     @property
     def requested_at(self) -> datetime:
-        """When it was ordered or restarted."""
         return self.restarted_at or self.created_at
 
 

@@ -221,7 +221,6 @@ def _execute_or_refuse(statement: str, offer: UUID, *, seats: int, now: datetime
 
 
 def slot_full(slot: FlowSlot, party_size: int) -> SlotFull:
-    """Return the error for a party for which the slot has no room."""
     return SlotFull(f"There is no table for {party_size} at this offer any more: {slot.date} at {slot.time:%H:%M}.")
 
 

@@ -311,7 +311,6 @@ def match_from_row(row: Sequence[Any]) -> OfferMatch:
 
 
 def slot_from_row(row: Sequence[Any], *, restaurant: str, timezone: str) -> SlotDetails:
-    """Return the slot of a row of COLUMNS."""
     slot, _, status, *values = row
     return SlotDetails(
         id=encode(PREFIX, slot),

@@ -107,7 +107,6 @@ def _update_slot(slot: FlowSlot, terms: SlotTerms | None, *, booked: int, now: d
 
 
 def _booked_seats(slots: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the number of booked seats by slot, for slots that have any."""
     bookings = FlowBooking.objects.filter(slot__in=slots, released_at=None).order_by()
     return dict(bookings.values_list("slot").annotate(booked=Sum("seats")))
 

@@ -33,8 +33,6 @@ class DefaultFilter(admin.SimpleListFilter):
 
 
 class StateFilter(DefaultFilter):
-    """Filters by state; open rows by default."""
-
     title = "state"
     parameter_name = "state__exact"
 
@@ -64,7 +62,6 @@ class ReviewQueueAdmin(LargeTableAdmin):
         raise NotImplementedError
 
     def open_rows(self) -> QuerySet[Any]:
-        """The open rows in order."""
         rows: QuerySet[Any] = self.model._default_manager.filter(state="open")
         return rows.order_by(*self.ordering)
 
@@ -75,7 +72,8 @@ class ReviewQueueAdmin(LargeTableAdmin):
 
     def next_rows(self, row: Any) -> QuerySet[Any]:
         """The open rows after a row."""
-        column, is_descending = self.ordering[0].lstrip("-"), self.ordering[0].startswith("-")
+        first = str(self.ordering[0])
+        column, is_descending = first.lstrip("-"), first.startswith("-")
         lookup, value = f"{column}__{'lt' if is_descending else 'gt'}", getattr(row, column)
         after = Q(**{lookup: value}) | Q(**{column: value, "pk__gt": row.pk})
         # The second condition is for the index.
@@ -99,7 +97,6 @@ class ReviewQueueAdmin(LargeTableAdmin):
         return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     def submit_decision(self, request: HttpRequest, row: Any, verdict: str) -> HttpResponse:
-        """Apply the decision, and redirect."""
         if not self.has_change_permission(request, row):
             raise PermissionDenied
         following = self.next_rows(row).values_list("pk", flat=True).first()
@@ -120,7 +117,6 @@ class ReviewQueueAdmin(LargeTableAdmin):
         return HttpResponseRedirect(self.page_url(following))
 
     def page_url(self, key: Any) -> str:
-        """The URL of a row."""
         return reverse(f"admin:catalogue_{self.opts.model_name}_change", args=[key])
 
     def has_add_permission(self, request: HttpRequest) -> bool:

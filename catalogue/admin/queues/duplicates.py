@@ -95,7 +95,6 @@ class MatchCandidateAdmin(ReviewQueueAdmin):
 
     @admin.action(description="Same place: merge each pair", permissions=["change"])
     def same_place(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> HttpResponse | None:
-        """Ask for confirmation with the survivor of each pair, then merge."""
         if "confirmed" in request.POST:
             self._decide_pairs(request, queryset, duplicate_review.merge_pair, "{} pairs were merged.")
             return None

@@ -34,8 +34,6 @@ class AlreadyDecided(InvalidRequest):
 
 @admin.register(Report)
 class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
-    """Reports, oldest first."""
-
     list_display = ["created_at", "kind", "place", "beginning", "state", "decided_by"]
     list_select_related = ["restaurant", "decided_by"]
     list_filter = [StateFilter, "kind"]
@@ -107,7 +105,6 @@ class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
 
     @admin.action(description="Dismiss the selected reports", permissions=["change"])
     def dismiss(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
-        """Dismiss the reports; the restaurants do not change."""
         self.decide_all(request, queryset.order_by("created_at", "pk"), reports.dismiss_report, "dismissed")
 
     def decide_all(
@@ -123,5 +120,4 @@ class ReportAdmin(RestaurantRowsAdmin, ReviewQueueAdmin):
 
 
 def page_of(report: Report) -> str:
-    """The URL of the report's restaurant."""
     return reverse("admin:catalogue_restaurant_change", args=[report.restaurant_id])

@@ -75,7 +75,6 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
             self.initial["shown_version"] = self.instance.version
 
     def add_locks(self) -> None:
-        """Add the checkbox of each lock to the help text of its field."""
         checked = self["locked_fields"].value() or []
         for name in LOCKABLE:
             if name in self.fields:
@@ -91,7 +90,6 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
                 )
 
     def clean_hours(self) -> dict[str, Any] | None:
-        """Bring hours into the form that the catalogue keeps."""
         hours = self.cleaned_data["hours"]
         if hours is None:
             return None
@@ -109,7 +107,6 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
             return JsonObject(self.cleaned_data).text_map("external_ids")
 
     def clean_cuisines(self) -> list[str]:
-        """Refuse a slug that is not in the dictionary; name each once."""
         slugs: list[str] = list(dict.fromkeys(self.cleaned_data["cuisines"] or []))
         known = set(Cuisine.objects.filter(slug__in=slugs).values_list("slug", flat=True))
         if unknown := [slug for slug in slugs if slug not in known]:

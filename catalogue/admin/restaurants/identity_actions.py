@@ -29,8 +29,6 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
 
     @admin.action(description="Change the slug of the selected restaurant", permissions=["change"])
     def rename(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask for the new slug, then change it."""
-
         def do(chosen: list[Restaurant]) -> str:
             slug = request.POST.get("slug", "").strip()
             places.rename(chosen[0], slug, actor=f"staff:{request.user.pk}", now=timezone.now())
@@ -40,8 +38,6 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
 
     @admin.action(description="Merge the two selected restaurants", permissions=["change"])
     def merge(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask which one to keep, then merge the other into it."""
-
         def do(chosen: list[Restaurant]) -> str:
             survivors = [row for row in chosen if str(row.pk) == request.POST.get("survivor")]
             losers = [row for row in chosen if row not in survivors]
@@ -54,8 +50,6 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
 
     @admin.action(description="Erase the selected restaurant permanently", permissions=["erase"])
     def erase(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask for confirmation, then erase."""
-
         def do(chosen: list[Restaurant]) -> str:
             places.erase(chosen[0], actor=f"staff:{request.user.pk}", now=timezone.now())
             return f"{chosen[0].slug} was erased."

@@ -15,7 +15,7 @@ from catalogue.admin.offers import FlowRuleInline, GeneratesSlots
 from catalogue.admin.restaurants.forms import RestaurantForm
 from catalogue.admin.restaurants.identity_actions import IdentityActions
 from catalogue.admin.restaurants.mini_map import render_map
-from catalogue.admin.restaurants.versions import VersionList
+from catalogue.admin.restaurants.versions import readable
 from catalogue.history import publish
 from catalogue.hours import Hours
 from catalogue.models import Restaurant, SourceRecord
@@ -26,6 +26,8 @@ from framework.admin.read_only import ReadOnlyInline
 
 # A shorter text has no trigram, so the search would scan the whole table.
 MIN_QUERY_LENGTH = 3
+# Versions on the page of a restaurant.
+MAX_VERSIONS = 20
 
 
 # Hours of permanently closed, merged and erased restaurants are not needed.
@@ -63,8 +65,6 @@ def fold(term: str) -> Func:
 
 
 class SourceRecordInline(ReadOnlyInline):
-    """The source records."""
-
     model = SourceRecord
     fields = ["source", "record", "fields", "updated_at"]
     ordering = ["source", "record"]
@@ -83,7 +83,7 @@ def _status_action(name: str, status: Restaurant.Status) -> Callable[..., HttpRe
 
 
 @admin.register(Restaurant)
-class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAdmin):
+class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
     """Restaurants. They are closed, never deleted, because clients store their slugs."""
 
     form = RestaurantForm
@@ -149,6 +149,15 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
         lines = [*hours.display, *(f"{special.date:%d %b %Y}: special" for special in hours.special_days)]
         return format_html_join("", "{}<br>", ((line,) for line in lines)) or "unknown"
 
+    @admin.display(description="Versions")
+    def newest_versions(self, restaurant: Restaurant) -> SafeString | str:
+        found = restaurant.versions.order_by("-version")[:MAX_VERSIONS]
+        lines = (
+            (version.version, f"{version.at:%d %b %Y %H:%M}", version.actor, version.kind, readable(version))
+            for version in found
+        )
+        return format_html_join("", "<p><b>{}</b> {} by {}: {}<br>{}</p>", lines) or "none"
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Restaurant], search_term: str
     ) -> tuple[QuerySet[Restaurant], bool]:
@@ -204,15 +213,13 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
                 self.message_user(request, text, messages.WARNING)
             return None
         others = present.exclude(status=status)
-        title = f"Mark as {status.label.lower()}?"
-        context = {"title": title, "count": others.count(), "examples": others[:20], "status": status.label.lower()}
-        return render_confirmation(self, request, "catalogue/confirm_status.html", action=action, **context)
+        label, template = status.label.lower(), "catalogue/confirm_status.html"
+        context = {"count": others.count(), "examples": others[:20], "status": label}
+        return render_confirmation(self, request, template, title=f"Mark as {label}?", action=action, **context)
 
 
 @admin.register(SourceRecord)
 class SourceRecordAdmin(LargeTableAdmin):
-    """Source records of restaurants."""
-
     list_display = ["record", "source", "restaurant", "updated_at"]
     list_select_related = ["source", "restaurant"]
     search_fields = ["record__exact"]
