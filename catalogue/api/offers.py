@@ -15,8 +15,8 @@ from accounts import idempotency
 from catalogue import paywall, responses
 from catalogue.api.openapi_responses import free_operation
 from catalogue.filters.offers import OfferParams
+from catalogue.models import FlowBooking
 from catalogue.offers import booking, idempotent_booking, search
-from catalogue.offers.booking import BookingDetails
 from catalogue.offers.idempotent_booking import BookingRequest
 from catalogue.serializers import offers as serializers
 from framework.api.json_parser import json_body
@@ -110,7 +110,7 @@ class FlowBookingViewSet(DataViewSet[Any]):
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """A booking in its current state. 404 without the right token."""
-        return answer(booking.describe_booking(booking.find_booking(id, token=token_of(request))))
+        return answer(booking.find_booking(id, token=token_of(request)))
 
     @extend_schema(
         operation_id="cancel_booking",
@@ -123,14 +123,12 @@ class FlowBookingViewSet(DataViewSet[Any]):
         return answer(booking.cancel_booking(booking.find_booking(id, token=token_of(request)), now=timezone.now()))
 
 
-def created(booked: BookingDetails) -> Response:
-    location = public_url(f"/v1/flow/bookings/{booked.id}")
+def created(booked: FlowBooking) -> Response:
+    location = public_url(f"/v1/flow/bookings/{booked.public_id}")
     return answer(booked, status=HTTPStatus.CREATED, headers={"Location": location})
 
 
-def answer(
-    booked: BookingDetails, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None
-) -> Response:
+def answer(booked: FlowBooking, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:
     """Return the record of a booking. It is not cacheable, because it contains personal data and the token."""
     record = serializers.FlowBookingRecord(booked).data
     return Response(record, status=status, headers={"Cache-Control": "no-store, private", **(headers or {})})

@@ -19,7 +19,7 @@ from accounts.idempotency import StoredResponse
 from catalogue import places
 from catalogue.models import FlowBooking
 from catalogue.offers import booking, search
-from catalogue.offers.booking import BookingDetails, NoSuchBooking, OfferExpired, SlotFull
+from catalogue.offers.booking import NoSuchBooking, OfferExpired, SlotFull
 from catalogue.offers.on_sale import Status
 from catalogue.offers.search import SlotDetails
 from framework.errors import ApiError, NotFound
@@ -113,7 +113,7 @@ def check_request(at: str | RestaurantTime, *, party_size: int, now: datetime) -
             booking.check_seats(booking.parse_offer_id(offer), seats=party_size, now=now)
 
 
-def book_request(request: BookingRequest, *, now: datetime, is_only: bool = False) -> BookingDetails:
+def book_request(request: BookingRequest, *, now: datetime, is_only: bool = False) -> FlowBooking:
     """Book the table; at a time the highest discount, or the next one if that is sold out in the meantime.
 
     Raises what booking.book_offer and find_offers_at raise, and the error that the latter returns.
@@ -132,7 +132,7 @@ def book_request(request: BookingRequest, *, now: datetime, is_only: bool = Fals
 
 def book_once(
     request: BookingRequest, *, key: str | None, caller: str, address: str, operation: str, now: datetime
-) -> BookingDetails:
+) -> FlowBooking:
     """Book the table, or return the booking that an earlier identical request has made, in its current state.
 
     A key books once in 24 hours, even if that booking was cancelled since, and rejects a different request. Without a
@@ -152,13 +152,13 @@ def book_once(
     # Only the id is stored, because the state of the booking changes.
     stored = idempotency.run_once(
         call,
-        lambda: StoredResponse(body=book_request(request, now=now, is_only=key is None).id.encode()),
+        lambda: StoredResponse(body=book_request(request, now=now, is_only=key is None).public_id.encode()),
         is_valid=idempotency.is_always_valid if key is not None else is_active,
     )
     found = load_booking(stored)
     if found is None:
         raise NoSuchBooking
-    return booking.describe_booking(found)
+    return found
 
 
 def load_booking(stored: StoredResponse) -> FlowBooking | None:

@@ -12,7 +12,7 @@ from catalogue import offers
 from catalogue.hours import open_intervals
 from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
 from catalogue.offers import booking, demo, slot_materialization
-from framework.public_ids import decode
+from catalogue.serializers.offers import FlowBookingRecord
 from reservations.models import Closure, Reservation, ServicePeriod, Table
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
@@ -45,9 +45,7 @@ def booked(slot: FlowSlot, *, guests: int = 2, name: str = "ada") -> FlowBooking
     made = booking.book_offer(
         slot.pk, party_size=guests, customer_name=name, customer_email=f"{name}@example.com", now=NOW
     )
-    key = decode("fb", made.id)
-    assert key is not None
-    return FlowBooking.objects.get(pk=key)
+    return FlowBooking.objects.get(pk=made.pk)
 
 
 def test_a_rule_has_a_slot_at_each_step_of_its_window_for_two_weeks(place: Restaurant) -> None:
@@ -218,8 +216,8 @@ def test_a_booked_slot_of_a_rule_that_ended_is_sold_no_further_and_its_booking_s
     offers.materialize_slots(now=NOW)
     with pytest.raises(booking.OfferExpired):
         booked(slot, name="grace")
-    shown = booking.describe_booking(FlowBooking.objects.get(pk=made.pk))
-    assert (shown.status, shown.percent) == ("confirmed", 30)
+    shown = FlowBookingRecord(FlowBooking.objects.get(pk=made.pk)).data
+    assert (shown["status"], shown["percent"]) == ("confirmed", 30)
 
 
 def test_parties_that_wait_for_the_staffs_word_are_not_offered_a_slot(place: Restaurant) -> None:
