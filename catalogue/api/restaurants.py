@@ -13,8 +13,16 @@ from rest_framework.response import Response
 
 from catalogue import field_groups, history, paywall, responses, search
 from catalogue.api.openapi_responses import SLUG, free_operation, paid_operation
-from catalogue.filters import lookups, restaurants
+from catalogue.filters.lookups import ChangeParams
 from catalogue.filters.offers import SlotParams
+from catalogue.filters.restaurants import (
+    ContextParams,
+    HistoryParams,
+    HoursParams,
+    PhotoParams,
+    RestaurantParams,
+    ReviewParams,
+)
 from catalogue.filters.search import SearchParams
 from catalogue.hours import date_range
 from catalogue.moderation import reports
@@ -63,7 +71,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         "get_restaurant",
         "Retrieve a restaurant",
         SLUG,
-        restaurants.RestaurantParams,
+        RestaurantParams,
         answer=RestaurantRecord,
         products=[group.product for group in field_groups.GROUPS.values() if group.product],
     )
@@ -75,7 +83,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         `history` from Premium. A group without content is null and free. `at` returns `core` as of a past moment, sold
         as `history`. The slug of a renamed or merged restaurant is 308.
         """
-        selection = restaurants.RestaurantParams.read(request)
+        selection = RestaurantParams.read(request)
         now = timezone.now()
         is_buyer = partial(paywall.is_buyer, request, "ai_insight", now=now)
         return paywall.serve(request, responses.restaurant(slug, selection, now=now, is_buyer=is_buyer), now=now)
@@ -84,7 +92,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         "get_restaurant_hours",
         "List the opening hours of a restaurant",
         SLUG,
-        restaurants.HoursParams,
+        HoursParams,
         answer=HoursForDatesRecord,
         errors=[308, 404, 410],
     )
@@ -94,7 +102,7 @@ class RestaurantViewSet(DataViewSet[Any]):
 
         `spans` is null if the hours are unknown, and empty for a closed restaurant.
         """
-        days = restaurants.HoursParams.read(request)
+        days = HoursParams.read(request)
         now = timezone.now()
         found = date_range.list_hours(slug, first=days.get("from"), last=days.get("to"), now=now)
         return paywall.build_response(request, HoursForDatesRecord(found).data, now=now)
@@ -103,7 +111,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         "list_reviews",
         "Read the reviews of a restaurant",
         SLUG,
-        restaurants.ReviewParams,
+        ReviewParams,
         answer=ReviewAnswer,
         products=["reviews"],
     )
@@ -112,24 +120,19 @@ class RestaurantViewSet(DataViewSet[Any]):
         """Reviews with filters and sorting, and a summary of all. Sold from the Pro tier, each page separately; a page
         without reviews is free.
         """
-        params = restaurants.ReviewParams.read(request)
+        params = ReviewParams.read(request)
         now = timezone.now()
         return paywall.serve(request, responses.reviews(slug, params, now=now), now=now)
 
     @paid_operation(
-        "list_photos",
-        "List the photos of a restaurant",
-        SLUG,
-        restaurants.PhotoParams,
-        answer=PhotoAnswer,
-        products=["photos"],
+        "list_photos", "List the photos of a restaurant", SLUG, PhotoParams, answer=PhotoAnswer, products=["photos"]
     )
     @action(detail=True)
     def photos(self, request: Request, slug: str) -> HttpResponse:
         """Photos, newest first, with their authors and licences. Their URLs need no payment. Sold from the Pro tier,
         each page separately; a page without photos is free.
         """
-        params = restaurants.PhotoParams.read(request)
+        params = PhotoParams.read(request)
         now = timezone.now()
         return paywall.serve(request, responses.photos(slug, params, now=now), now=now)
 
@@ -137,7 +140,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         "get_restaurant_context",
         "List the surroundings of a restaurant",
         SLUG,
-        restaurants.ContextParams,
+        ContextParams,
         answer=AroundAnswer,
         products=["context"],
     )
@@ -146,7 +149,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         """Landmarks, museums, parks and stations within walking distance, and the neighborhood. Sold to every tier;
         free if there are none.
         """
-        params = restaurants.ContextParams.read(request)
+        params = ContextParams.read(request)
         return paywall.serve(request, responses.context(slug, params), now=timezone.now())
 
     @paid_operation(
@@ -169,7 +172,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         "get_restaurant_history",
         "List the versions of a restaurant",
         SLUG,
-        restaurants.HistoryParams,
+        HistoryParams,
         answer=HistoryAnswer,
         products=[field_groups.HISTORY],
     )
@@ -178,7 +181,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         """Versions, newest first, with their validity, their actor, and their changes as JSON Patch (RFC 6902) with
         the old values. Sold from the Premium tier; a page without changes is free.
         """
-        params = restaurants.HistoryParams.read(request)
+        params = HistoryParams.read(request)
         now = timezone.now()
         return paywall.serve(request, responses.versions(slug, params, now=now), now=now)
 
@@ -222,14 +225,12 @@ class RestaurantViewSet(DataViewSet[Any]):
 
 
 class ChangeViewSet(DataViewSet[Any]):
-    @paid_operation(
-        "list_changes", "Follow changes", lookups.ChangeParams, answer=FeedAnswer, products=[field_groups.HISTORY]
-    )
+    @paid_operation("list_changes", "Follow changes", ChangeParams, answer=FeedAnswer, products=[field_groups.HISTORY])
     def list(self, request: Request) -> HttpResponse:
         """Every change of every restaurant, in commit order. Continue from `next_since` at any time: no change is
         missed or repeated. Sold from the Premium tier; a page without changes is free.
         """
-        params = lookups.ChangeParams.read(request)
+        params = ChangeParams.read(request)
         with_record = params.pop("include", None) is not None
         page = history.list_changes(
             since=params["since"],
