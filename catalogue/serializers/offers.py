@@ -129,14 +129,14 @@ class NewFlowBooking(StrictSerializer):
 class ManageToken(serializers.CharField):
     """The token of a reservation's guest."""
 
-    def to_representation(self, value: Reservation) -> str:
+    def to_representation(self, value: Any) -> str:
         return links.token_of(value)
 
 
 class ManageUrl(serializers.URLField):
     """The page of a reservation's guest."""
 
-    def to_representation(self, value: Reservation) -> str:
+    def to_representation(self, value: Any) -> str:
         return links.url_of(value)
 
 
