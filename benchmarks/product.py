@@ -164,7 +164,7 @@ def generate_data(restaurants: int, reviews: int) -> None:
 def pause_workers(connection: psycopg.Connection[Any]) -> Iterator[None]:
     """No insights are written meanwhile: of a large catalogue that is new a worker writes them for hours."""
     from catalogue.insights.pipeline.batch_job import REFRESH_LOCK
-    from catalogue.tasks.insights import enqueue_insights
+    from catalogue.tasks import enqueue_insights
 
     connection.execute("SELECT pg_advisory_lock(%s)", [REFRESH_LOCK.number()])
     try:

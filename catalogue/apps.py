@@ -5,8 +5,6 @@ from django.core import checks
 
 
 class CatalogueConfig(AppConfig):
-    """Restaurant data."""
-
     name = "catalogue"
 
     def ready(self) -> None:

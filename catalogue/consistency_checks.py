@@ -53,7 +53,6 @@ def find_export_problem(export: Export) -> str | None:
 
 
 def run_checks(now: datetime) -> Checks:
-    """Return the checks of the seats of offers and the files of exports."""
     return {
         "offer_seats": query("offer_seats", SEATS, subject=partial(encode, "fo")),
         "export_parts": check_exports(now=now),

@@ -32,8 +32,6 @@ def read_csv(name: str) -> list[dict[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class LabelledCuisine:
-    """A cuisine with its label in the requested language."""
-
     slug: str
     label: str
 
@@ -97,13 +95,20 @@ def load_reference_data() -> None:
         Source.objects.bulk_create([Source(**row) for row in read_csv("sources")], ignore_conflicts=True)
         Cuisine.objects.bulk_create([Cuisine(**row) for row in read_csv("cuisines")], ignore_conflicts=True)
         _label_cuisines()
-        Attribute.objects.bulk_create([_attribute(row) for row in read_csv("attributes")], ignore_conflicts=True)
-        Market.objects.bulk_create([_market(row) for row in read_csv("markets")], ignore_conflicts=True)
+        attributes = (
+            {**row, "values": list(filter(None, row["values"].split("|")))} for row in read_csv("attributes")
+        )
+        Attribute.objects.bulk_create([Attribute(**row) for row in attributes], ignore_conflicts=True)
+        Market.objects.bulk_create([Market(**row) for row in read_csv("markets")], ignore_conflicts=True)
         rows = {landmark_id(row["market"], row["name"]): row for row in read_csv("landmarks")}
         _load_landmarks(rows)
         # Of two names with the same folded form (Tokyo, Tōkyō) the first is stored.
         LandmarkName.objects.bulk_create(
-            [LandmarkName(landmark_id=pk, name=name) for pk, row in rows.items() for name in _names(row)],
+            [
+                LandmarkName(landmark_id=pk, name=name)
+                for pk, row in rows.items()
+                for name in (row["name"], *filter(None, row["aliases"].split("|")))
+            ],
             ignore_conflicts=True,
         )
 
@@ -113,26 +118,6 @@ def _label_cuisines() -> None:
     labels = [json.dumps({lang: word for lang, word in row.items() if lang != "slug" and word}) for row in rows]
     with connection.cursor() as cursor:
         cursor.execute(SET_LABELS, [[row["slug"] for row in rows], labels])
-
-
-def _attribute(row: Mapping[str, str]) -> Attribute:
-    return Attribute(
-        key=row["key"], label=row["label"], kind=row["kind"], values=row["values"].split("|") if row["values"] else []
-    )
-
-
-def _market(row: dict[str, str]) -> Market:
-    return Market(
-        slug=row["slug"],
-        name=row["name"],
-        country=row["country"],
-        timezone=row["timezone"],
-        currency=row["currency"],
-        calling_code=row["calling_code"],
-        latitude=float(row["latitude"]),
-        longitude=float(row["longitude"]),
-        radius_m=int(row["radius_m"]),
-    )
 
 
 def _load_landmarks(rows: Mapping[UUID, Mapping[str, str]]) -> None:
@@ -159,7 +144,3 @@ def _load_landmarks(rows: Mapping[UUID, Mapping[str, str]]) -> None:
         ],
         ignore_conflicts=True,
     )
-
-
-def _names(row: Mapping[str, str]) -> list[str]:
-    return [row["name"], *(name for name in row["aliases"].split("|") if name)]

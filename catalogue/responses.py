@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from catalogue import attribution, field_groups, history, places, reference_data, search, serializers
+from catalogue import attribution, field_groups, history, places, reference_data, search
 from catalogue.field_groups import insights
 from catalogue.field_groups.context import KINDS, describe_neighborhood, list_landmarks
 from catalogue.insights import OnDemandResult, write_or_queue
@@ -19,9 +19,12 @@ from catalogue.photos import list_photos
 from catalogue.reviews.listing import ReviewQuery, list_reviews_by_slug
 from catalogue.search.geocoding.landmarks import search_landmarks
 from catalogue.search.text import autocomplete
+from catalogue.serializers import lookups
+from catalogue.serializers.history import HistoryAnswer
 from catalogue.serializers.offers import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.paid_groups import InsightAnswer
-from catalogue.tasks import enqueue_demanded_insights
+from catalogue.serializers.restaurants import render_etag_content, render_record
+from catalogue.tasks import enqueue_insights
 from framework.api.pagination.cursor import AttributedListing, Listing, PageInfo
 from framework.api.renderers import JSONRenderer
 from framework.db import read_replica
@@ -44,7 +47,6 @@ class Content:
 
 
 def never() -> bool:
-    """Return False: the caller cannot buy anything."""
     return False
 
 
@@ -68,20 +70,18 @@ def restaurant(slug: str, params: dict[str, Any], *, now: datetime, is_buyer: Ca
         and generate_insight(places.find_restaurant(slug), now=now)
     ):
         record = read()
-    return Content(serializers.render_record(record), record.sold, partial(serializers.render_etag_content, record))
+    return Content(render_record(record), record.sold, partial(render_etag_content, record))
 
 
 def landmarks(params: dict[str, Any], *, now: datetime) -> Content:
-    """Return a page of landmarks."""
     return read_replica.read_from_replica(
-        lambda: list_content(serializers.LandmarkAnswer(search_landmarks(**params, now=now)).data)
+        lambda: list_content(lookups.LandmarkAnswer(search_landmarks(**params, now=now)).data)
     )
 
 
 def suggestions(params: dict[str, Any], *, now: datetime) -> Content:
-    """Return autocomplete suggestions."""
     page = single_page(autocomplete.suggest(**params), limit=params["limit"], now=now)
-    return list_content(serializers.SuggestionAnswer(page).data)
+    return list_content(lookups.SuggestionAnswer(page).data)
 
 
 def matches(params: dict[str, Any], *, now: datetime) -> Content:
@@ -89,29 +89,25 @@ def matches(params: dict[str, Any], *, now: datetime) -> Content:
     found = match_endpoint.find_matches(**params)
     lines = attribution.restaurant_attribution([match.slug for match in found])
     page = AttributedListing(rows=found, limit=params["limit"], as_of=now, attribution=lines)
-    return list_content(serializers.MatchAnswer(page).data)
+    return list_content(lookups.MatchAnswer(page).data)
 
 
 def markets(*, now: datetime) -> Content:
-    """Return all markets, sorted by name."""
     rows = Market.objects.order_by("name", "slug")[:MAX_DICTIONARY_ROWS]
-    return list_content(serializers.MarketAnswer(single_page(rows, now=now)).data)
+    return list_content(lookups.MarketAnswer(single_page(rows, now=now)).data)
 
 
 def cuisines(params: dict[str, Any], *, now: datetime) -> Content:
-    """Return all cuisines, sorted by slug."""
     rows = reference_data.list_cuisines(**params)[:MAX_DICTIONARY_ROWS]
-    return list_content(serializers.CuisineAnswer(single_page(rows, now=now)).data)
+    return list_content(lookups.CuisineAnswer(single_page(rows, now=now)).data)
 
 
 def attributes(*, now: datetime) -> Content:
-    """Return all attributes, sorted by key."""
     rows = Attribute.objects.order_by("key")[:MAX_DICTIONARY_ROWS]
-    return list_content(serializers.AttributeAnswer(single_page(rows, now=now)).data)
+    return list_content(lookups.AttributeAnswer(single_page(rows, now=now)).data)
 
 
 def single_page(rows: Iterable[Any], *, now: datetime, limit: int = MAX_DICTIONARY_ROWS) -> Listing[Any]:
-    """Return rows as a list of one page."""
     return Listing(rows=list(rows), limit=limit, as_of=now)
 
 
@@ -178,7 +174,7 @@ def generate_insight(place: Restaurant, *, now: datetime) -> bool:
     """Generate an insight, or enqueue a task for it, once a minute; return whether it was generated."""
     result = write_or_queue(place, now=now)
     if result is OnDemandResult.QUEUED:
-        enqueue_demanded_insights()
+        enqueue_insights(requested_only=True)
     return result is OnDemandResult.WRITTEN
 
 
@@ -187,16 +183,14 @@ def versions(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
     page = history.list_versions(slug, **params, now=now)
     sold = (field_groups.HISTORY,) if history.has_changes(page.rows) else ()
     # The cursor and the moment of the page are not part of the ETag.
-    return Content(JSONRenderer().render(serializers.HistoryAnswer(page).data), sold, lambda: repr(page.rows).encode())
+    return Content(JSONRenderer().render(HistoryAnswer(page).data), sold, lambda: repr(page.rows).encode())
 
 
 def offers(params: dict[str, Any], *, now: datetime) -> Content:
-    """Return a page of offers of all restaurants."""
     return page_content(FlowOfferAnswer(offers_search.search_offers(offers_search.OfferQuery(**params), now=now)).data)
 
 
 def restaurant_offers(slug: str, params: dict[str, Any], *, now: datetime) -> Content:
-    """Return a page of the offers of a restaurant."""
     page = offers_search.list_restaurant_slots(
         places.find_restaurant(slug),
         day=params.get("date"),

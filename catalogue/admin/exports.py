@@ -39,8 +39,6 @@ RECENT_FAILURES = timedelta(days=7)
 
 
 class OrderForm(forms.Form):
-    """The form of a staff export."""
-
     dataset = forms.ChoiceField(choices=Export.Dataset.choices)
     format = forms.ChoiceField(choices=Export.Format.choices, initial=Export.Format.PARQUET)
     market = forms.ModelChoiceField(Market.objects.order_by("name"), required=False, empty_label="all")
@@ -90,8 +88,6 @@ class OrderForm(forms.Form):
 
 
 class OrderedBy(admin.SimpleListFilter):
-    """Filters by owner."""
-
     title = "ordered by"
     parameter_name = "by"
 
@@ -102,15 +98,10 @@ class OrderedBy(admin.SimpleListFilter):
         return queryset if self.value() is None else queryset.filter(wallet__isnull=self.value() == "staff")
 
 
-PART_COLUMNS: Any = ["seq", "kind", "state", "attempts", "lease_until", "rows", "bytes", "checksum", "sources"]
-
-
 class ExportPartInline(ReadOnlyInline):
-    """The parts, in their order."""
-
     model = ExportPart
-    fields = PART_COLUMNS
-    readonly_fields = PART_COLUMNS
+    fields = ["seq", "kind", "state", "attempts", "lease_until", "rows", "bytes", "checksum", "sources"]
+    readonly_fields = ["checksum"]
     ordering = ["seq"]
 
     @admin.display(description="SHA-256", empty_value="-")
@@ -165,7 +156,6 @@ class ExportAdmin(ReadOnlyAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Create a staff export, and redirect to it."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = OrderForm(request.POST or None)
@@ -178,12 +168,7 @@ class ExportAdmin(ReadOnlyAdmin):
                 enqueue_export_step(export)
                 self.message_user(request, f"Export {export.public_id} is {export.status}.", messages.SUCCESS)
                 return HttpResponseRedirect(reverse("admin:catalogue_export_change", args=[export.pk]))
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Create export",
-            "opts": self.opts,
-            "form": form,
-        }
+        context = {**self.admin_site.each_context(request), "title": "Create export", "opts": self.opts, "form": form}
         return TemplateResponse(request, "catalogue/order_export.html", context)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -245,7 +230,6 @@ class ExportAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Restart the selected failed exports", permissions=["change"])
     def restart(self, request: HttpRequest, queryset: QuerySet[Export]) -> None:
-        """Queue failed exports, and report the others."""
         for export in queryset:
             try:
                 is_queued = commands.restart_export(export, actor=get_staff_actor(request), now=timezone.now())
@@ -260,24 +244,17 @@ class ExportAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Cancel the selected exports, and delete their files", permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Export]) -> HttpResponse | None:
-        """Ask for confirmation, then cancel running exports, expire finished ones, and report the others."""
         if "confirmed" not in request.POST:
-            return self.ask(request, queryset.filter(status__in=[*UNFINISHED, Export.Status.SUCCEEDED]))
+            found = queryset.filter(status__in=[*UNFINISHED, Export.Status.SUCCEEDED])
+            context: dict[str, Any] = {"title": "Cancel exports?", "count": found.count(), "examples": found[:20]}
+            return render_confirmation(self, request, "catalogue/confirm_cancel.html", action="cancel", **context)
         for export in queryset:
             if commands.cancel_export(export, actor=get_staff_actor(request), now=timezone.now()):
-                self.message_user(
-                    request, f"Export {export.public_id} was cancelled and its files deleted.", messages.SUCCESS
-                )
+                outcome, level = "was cancelled and its files deleted", messages.SUCCESS
             else:
-                self.message_user(request, f"Export {export.public_id} had no files.", messages.ERROR)
+                outcome, level = "had no files", messages.ERROR
+            self.message_user(request, f"Export {export.public_id} {outcome}.", level)
         return None
-
-    def ask(self, request: HttpRequest, queryset: QuerySet[Export]) -> HttpResponse:
-        """Render the confirmation page with the exports to be cancelled."""
-        context = {"count": queryset.count(), "examples": queryset[:20]}
-        return render_confirmation(
-            self, request, "catalogue/confirm_cancel.html", title="Cancel exports?", action="cancel", **context
-        )
 
 
 @admin.register(ExportPart)

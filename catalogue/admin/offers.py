@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from catalogue.admin.queues.base import TimeFilter
+from catalogue.admin.queues.base import DefaultFilter
+from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.admin.restaurants.forms import WEEKDAYS
 from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
 from catalogue.offers import slot_materialization
@@ -25,8 +26,6 @@ from reservations.models.reservations import printable_name
 
 
 class FlowRuleForm(forms.ModelForm[FlowRule]):
-    """A weekly discount, with checkboxes for the weekdays."""
-
     weekdays = forms.TypedMultipleChoiceField(choices=WEEKDAYS, coerce=int, widget=forms.CheckboxSelectMultiple)
 
 
@@ -49,20 +48,16 @@ class GeneratesSlots(admin.ModelAdmin[Any]):
     """Generates the offer slots of a restaurant in the background after its page was saved."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Save the rules, then enqueue the task."""
         super().save_related(request, form, formsets, change)
         restaurant = form.instance.pk if isinstance(form.instance, Restaurant) else form.instance.restaurant_id
         transaction.on_commit(partial(enqueue_slot_generation, restaurant))
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Delete the row, then enqueue the task, which withdraws its slots."""
         super().delete_model(request, obj)
         transaction.on_commit(partial(enqueue_slot_generation, obj.restaurant_id))
 
 
 class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):
-    """The discounts of a restaurant."""
-
     model = FlowRule
     form = FlowRuleForm
     extra = 0
@@ -78,15 +73,10 @@ class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):
 
 
 @admin.register(FlowRule)
-class FlowRuleAdmin(GeneratesSlots, LargeTableAdmin):
-    """Weekly discounts."""
-
+class FlowRuleAdmin(GeneratesSlots, RestaurantRowsAdmin):
     form = FlowRuleForm
     list_display = ["restaurant", "days", "window", "percent", "seats", "active"]
-    list_select_related = ["restaurant"]
     list_filter = ["active"]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Complete slug of the restaurant"
     autocomplete_fields = ["restaurant"]
     fields = ["restaurant", *FlowRuleInline.fields]
 
@@ -103,20 +93,16 @@ class FlowRuleAdmin(GeneratesSlots, LargeTableAdmin):
         return f"{its[0]:%H:%M}" if len(its) == 1 else f"{its[0]:%H:%M}-{its[-1]:%H:%M}"
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Add a message about the slots of the rule."""
         super().save_related(request, form, formsets, change)
         if Listing.objects.filter(restaurant=form.instance.restaurant_id, is_active=True).exists():
             self.message_user(request, "The slots of the next 14 days are being generated.", messages.INFO)
         else:
-            self.message_user(
-                request, "No slots: this restaurant has no active listing with a venue.", messages.WARNING
-            )
+            reason = "No slots: this restaurant has no active listing with a venue."
+            self.message_user(request, reason, messages.WARNING)
 
 
 @admin.register(Listing)
 class ListingAdmin(GeneratesSlots, LargeTableAdmin):
-    """Links between catalogue restaurants and venues."""
-
     form = ListingForm
     list_display = ["restaurant", "venue", "is_active", "created_at"]
     list_select_related = ["restaurant", "venue"]
@@ -128,21 +114,27 @@ class ListingAdmin(GeneratesSlots, LargeTableAdmin):
     readonly_fields = ["created_at"]
 
     def save_model(self, request: HttpRequest, obj: Listing, form: Any, change: bool) -> None:
-        """Set the creation time."""
         obj.created_at = obj.created_at or timezone.now()
         super().save_model(request, obj, form, change)
 
 
-@admin.register(FlowSlot)
-class FlowSlotAdmin(ReadOnlyAdmin):
-    """Offer slots."""
+class TimeFilter(DefaultFilter):
+    title = "time"
+    parameter_name = "time"
 
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("coming", "Future"), ("over", "Past"), ("all", "All")]
+
+    def apply_choice(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        now = timezone.now()
+        return queryset.filter(starts_at__gte=now) if self.value() == "coming" else queryset.filter(starts_at__lt=now)
+
+
+@admin.register(FlowSlot)
+class FlowSlotAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     list_display = ["when", "restaurant", "percent", "seats_booked", "status_shown"]
     list_display_links = ["when"]
-    list_select_related = ["restaurant"]
     list_filter = [TimeFilter]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Complete slug of the restaurant"
     ordering = ["starts_at", "pk"]
     actions = ["withdraw"]
 
@@ -165,10 +157,8 @@ class FlowSlotAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Withdraw the selected slots permanently", permissions=["change"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[FlowSlot]) -> None:
-        """Withdraw slots; existing bookings are kept."""
-        changed = slot_materialization.withdraw_slots(
-            list(queryset.order_by().values_list("pk", flat=True)), now=timezone.now()
-        )
+        slots = list(queryset.order_by().values_list("pk", flat=True))
+        changed = slot_materialization.withdraw_slots(slots, now=timezone.now())
         self.message_user(request, f"{changed} withdrawn. Existing bookings are kept.", messages.SUCCESS)
 
 

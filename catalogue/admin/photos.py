@@ -11,11 +11,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from PIL import Image
 
+from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.models import Photo
 from catalogue.photos import uploads
 from catalogue.photos.listing import thumbnail_path
 from catalogue.photos.thumbnails import thumbnail_dimensions
-from framework.admin.large_tables import LargeTableAdmin
 
 
 class PhotoForm(forms.ModelForm[Photo]):
@@ -34,7 +34,6 @@ class PhotoForm(forms.ModelForm[Photo]):
             self.fields["alt"].required = True
 
     def clean_upload(self) -> Any:
-        """Read the image. Rejects invalid and too large files."""
         upload = self.cleaned_data["upload"]
         try:
             self.image = uploads.read_image(upload.file, length=upload.size)
@@ -44,7 +43,7 @@ class PhotoForm(forms.ModelForm[Photo]):
 
 
 @admin.register(Photo)
-class PhotoAdmin(LargeTableAdmin):
+class PhotoAdmin(RestaurantRowsAdmin):
     """Photos. The image of a URL never changes: a different image is a new photo."""
 
     class Media:
@@ -53,10 +52,7 @@ class PhotoAdmin(LargeTableAdmin):
     form = PhotoForm
     list_display = ["preview", "restaurant", "kind", "alt", "is_hidden", "created_at"]
     list_display_links = ["preview", "alt"]
-    list_select_related = ["restaurant"]
     list_filter = ["kind", "is_hidden"]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Complete slug of the restaurant"
     autocomplete_fields = ["restaurant", "source"]
     actions = ["hide", "show_again"]
 

@@ -1,4 +1,4 @@
-"""Dictionaries in the back office: markets, holidays, cuisines, attributes and sources."""
+"""Reference data in the back office: markets, holidays, dictionaries, landmarks, and sources with their imports."""
 
 import re
 from collections.abc import Iterable
@@ -11,46 +11,50 @@ from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 
+from catalogue.admin.restaurants.restaurants import fold
 from catalogue.hours import holidays
-from catalogue.models import Attribute, Cuisine, Holiday, Market, Source
+from catalogue.models import Attribute, Cuisine, Holiday, ImportRun, Landmark, LandmarkName, Market, Source
 from catalogue.tasks import enqueue_open_intervals, enqueue_rendering
 from framework.admin.large_tables import LargeTableAdmin
+from framework.admin.read_only import ReadOnlyAdmin
+
+# Import runs count rows by what became of them.
+COUNTERS = ("created", "merged", "changed", "unchanged", "skipped", "rejected", "queued", "closed")
+
+
+class RerenderingAdmin(admin.ModelAdmin[Any]):
+    """Re-renders the restaurants that show an entry when a field has changed that their records contain."""
+
+    # The argument of enqueue_rendering, and the fields.
+    entry = ""
+    rendered_fields: frozenset[str] = frozenset()
+
+    def save_model(self, request: HttpRequest, obj: Any, form: ModelForm[Any], change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if change and self.rendered_fields.intersection(form.changed_data):
+            transaction.on_commit(partial(enqueue_rendering, **{self.entry: obj.pk}))
 
 
 @admin.register(Market)
-class MarketAdmin(admin.ModelAdmin[Market]):
-    """The cities that the catalogue covers."""
-
+class MarketAdmin(RerenderingAdmin):
     list_display = ["name", "slug", "country", "timezone", "currency", "radius_m"]
     search_fields = ["name", "slug"]
     ordering = ["name"]
-
-    def save_model(self, request: HttpRequest, obj: Market, form: ModelForm[Market], change: bool) -> None:
-        """Re-render the market's restaurants when the time zone has changed."""
-        super().save_model(request, obj, form, change)
-        if change and "timezone" in form.changed_data:
-            transaction.on_commit(partial(enqueue_rendering, market=obj.pk))
+    entry = "market"
+    rendered_fields = frozenset({"timezone"})
 
 
 @admin.register(Cuisine)
-class CuisineAdmin(admin.ModelAdmin[Cuisine]):
-    """Cuisines."""
-
+class CuisineAdmin(RerenderingAdmin):
     list_display = ["label", "slug"]
     search_fields = ["label", "slug"]
     ordering = ["slug"]
-
-    def save_model(self, request: HttpRequest, obj: Cuisine, form: ModelForm[Cuisine], change: bool) -> None:
-        """Re-render the restaurants of the cuisine when the label has changed."""
-        super().save_model(request, obj, form, change)
-        if change and "label" in form.changed_data:
-            transaction.on_commit(partial(enqueue_rendering, cuisine=obj.pk))
+    entry = "cuisine"
+    rendered_fields = frozenset({"label"})
 
 
 @admin.register(Attribute)
 class AttributeAdmin(admin.ModelAdmin[Attribute]):
-    """The attributes by which clients can filter."""
-
     list_display = ["label", "key", "kind", "values"]
     list_filter = ["kind"]
     search_fields = ["label", "key"]
@@ -58,8 +62,6 @@ class AttributeAdmin(admin.ModelAdmin[Attribute]):
 
 
 class YearFilter(admin.SimpleListFilter):
-    """The years that have holidays."""
-
     title = "year"
     parameter_name = "year"
 
@@ -93,12 +95,10 @@ class HolidayAdmin(LargeTableAdmin):
         recalculate_hours({obj.market_id, form.initial.get("market", obj.market_id)})
 
     def delete_model(self, request: HttpRequest, obj: Holiday) -> None:
-        """Recalculate the opening hours that depend on holidays."""
         super().delete_model(request, obj)
         recalculate_hours({obj.market_id})
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Holiday]) -> None:
-        """Recalculate the opening hours that depend on holidays."""
         with transaction.atomic():
             markets = set(queryset.order_by().values_list("market", flat=True).distinct())
             super().delete_queryset(request, queryset)
@@ -113,15 +113,64 @@ def recalculate_hours(markets: Iterable[str]) -> None:
 
 
 @admin.register(Source)
-class SourceAdmin(admin.ModelAdmin[Source]):
-    """Data sources and their licences."""
-
+class SourceAdmin(RerenderingAdmin):
     list_display = ["name", "key", "license", "attribution"]
     search_fields = ["name", "key"]
     ordering = ["key"]
+    entry = "source"
+    rendered_fields = frozenset({"license", "attribution"})
 
-    def save_model(self, request: HttpRequest, obj: Source, form: ModelForm[Source], change: bool) -> None:
-        """Re-render the records of the source when its licence or attribution has changed."""
-        super().save_model(request, obj, form, change)
-        if change and {"license", "attribution"}.intersection(form.changed_data):
-            transaction.on_commit(partial(enqueue_rendering, source=obj.pk))
+
+class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):
+    model = LandmarkName
+    extra = 1
+    readonly_fields = ["folded"]
+
+
+@admin.register(Landmark)
+class LandmarkAdmin(LargeTableAdmin):
+    list_display = ["name", "kind", "market", "prominence", "wikidata", "source"]
+    list_select_related = ["market", "source"]
+    list_filter = ["kind", "market"]
+    search_fields = ["name"]
+    search_help_text = "Part of any of its names; case and accents are ignored"
+    inlines = [LandmarkNameInline]
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Add the landmark's own name to its names, which are the only ones searched."""
+        super().save_related(request, form, formsets, change)
+        own = LandmarkName(landmark=form.instance, name=form.instance.name)
+        LandmarkName.objects.bulk_create([own], ignore_conflicts=True)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Landmark], search_term: str
+    ) -> tuple[QuerySet[Landmark], bool]:
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        named = LandmarkName.objects.filter(folded__contains=fold(term)).values("landmark")
+        return queryset.filter(pk__in=named), False
+
+
+@admin.register(LandmarkName)
+class LandmarkNameAdmin(LargeTableAdmin):
+    list_display = ["name", "landmark", "folded"]
+    list_select_related = ["landmark"]
+    search_fields = ["folded__startswith"]
+    search_help_text = "Beginning of the name, in lower case and without accents"
+    autocomplete_fields = ["landmark"]
+    readonly_fields = ["folded"]
+
+
+@admin.register(ImportRun)
+class ImportRunAdmin(ReadOnlyAdmin):
+    list_display = ["started_at", "source", "market", "state", "rows", "forced"]
+    list_select_related = ["source", "market"]
+    list_filter = ["state", "source"]
+    search_fields = ["file"]
+    empty_hint = "Each run of `manage.py catalogue_import` adds a row."
+
+    @admin.display(description="Rows")
+    def rows(self, run: ImportRun) -> str:
+        counts = [f"{getattr(run, name):,} {name}" for name in COUNTERS if getattr(run, name)]
+        return f"{run.read:,} read" + (f": {', '.join(counts)}" if counts else "")

@@ -7,17 +7,15 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
+from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.history import publish
 from catalogue.models import Review
 from catalogue.reviews import aggregates
-from framework.admin.large_tables import LargeTableAdmin
+from framework.admin.read_only import ReadOnlyAdmin
 
 
 class ReviewForm(forms.ModelForm[Review]):
-    """A review with an optional owner reply."""
-
     def clean_owner_reply(self) -> str | None:
-        """An empty reply becomes None."""
         return self.cleaned_data["owner_reply"] or None
 
     def clean(self) -> dict[str, Any]:
@@ -28,15 +26,16 @@ class ReviewForm(forms.ModelForm[Review]):
 
 
 @admin.register(Review)
-class ReviewAdmin(LargeTableAdmin):
-    """Reviews. Texts are editable; stars are not, because they are part of the restaurant's rating."""
+class ReviewAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
+    """Reviews. Texts are editable; stars are not, because they are part of the restaurant's rating.
+
+    Reviews are kept for the same reason.
+    """
 
     form = ReviewForm
     list_display = ["author", "stars", "restaurant", "lang", "source", "created_at"]
     list_select_related = ["restaurant", "source"]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Complete slug of the restaurant"
-    readonly_fields = ["restaurant", "stars", "source", "helpful_count", "photo_count", "visited_on", "created_at"]
+    editable_fields = ("author", "lang", "text", "owner_reply", "owner_replied_at")
     fields = [
         "restaurant",
         ("stars", "author", "lang"),
@@ -51,10 +50,3 @@ class ReviewAdmin(LargeTableAdmin):
             publish.set_actor(f"staff:{request.user.pk}")
             obj.save(update_fields=form.changed_data)
             aggregates.update_restaurants([obj.restaurant_id], now=timezone.now())
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:
-        """Reviews are kept: the rating includes them."""
-        return False

@@ -14,16 +14,18 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import filters, serializers
 from catalogue.api.openapi_responses import order_parameters, order_responses, product_extensions
 from catalogue.exports import formats
 from catalogue.exports.downloads import byte_ranges, signed_urls
 from catalogue.exports.requests import checkout, commands, payment_state, representation
+from catalogue.filters.exports import DownloadParams
 from catalogue.models import Export
+from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
 from catalogue.tasks import enqueue_export_step
 from framework.api import conditional_requests
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
+from framework.api.query_params.declarations import PageParams
 from framework.api.urls import public_url
 from payments.interface import DataViewSet, PaidResponse, Purchase, caller_of, identify_caller, parse_proof
 
@@ -64,8 +66,6 @@ class ExportViewSet(DataViewSet[Export]):
 
     # `initial` checks the session, and the OpenAPI document declares it.
     permission_classes = []
-    queryset = Export.objects.none()
-    serializer_class = serializers.ExportRecord
     lookup_url_kwarg = "id"
     # No other text is an id.
     lookup_value_regex = "[a-z0-9_]{1,40}"
@@ -82,8 +82,8 @@ class ExportViewSet(DataViewSet[Export]):
         operation_id="create_export",
         summary="Export in bulk",
         parameters=[LOCATION, *order_parameters()],
-        request=serializers.NewExport,
-        responses=order_responses(serializers.ExportRecord),
+        request=NewExport,
+        responses=order_responses(ExportRecord),
         extensions=product_extensions(*payment_state.PRODUCTS.values(), one_a_call=True),
     )
     def create(self, request: Request) -> Response:
@@ -93,7 +93,7 @@ class ExportViewSet(DataViewSet[Export]):
         export. An export that fails, or is cancelled before it has succeeded, is refunded. A wallet has at most three
         unfinished exports.
         """
-        form = serializers.NewExport(data=json_body(request))
+        form = NewExport(data=json_body(request))
         form.is_valid(raise_exception=True)
         bought = checkout.order_export(
             caller_of(request),
@@ -113,22 +113,22 @@ class ExportViewSet(DataViewSet[Export]):
     @extend_schema(
         operation_id="list_exports",
         summary="List your exports, newest first",
-        parameters=[filters.PageParams],
-        responses=schema.documented_responses({200: serializers.ExportAnswer}, errors=[403]),
+        parameters=[PageParams],
+        responses=schema.documented_responses({200: ExportAnswer}, errors=[403]),
     )
     def list(self, request: Request) -> Response:
         """The exports of the wallet of the session, finished or not."""
-        pages = filters.PageParams.read(request)
+        pages = PageParams.read(request)
         found = representation.list_page(
             self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now()
         )
-        return Response(serializers.ExportAnswer(found).data)
+        return Response(ExportAnswer(found).data)
 
     @extend_schema(
         operation_id="get_export",
         summary="Retrieve an export",
         parameters=[ID],
-        responses=schema.documented_responses({200: serializers.ExportRecord}, errors=[403, 404]),
+        responses=schema.documented_responses({200: ExportRecord}, errors=[403, 404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """The progress of an export; once it has succeeded, its files with checksums and new links."""
@@ -158,7 +158,7 @@ class ExportViewSet(DataViewSet[Export]):
         summary="Fetch a file of an export",
         # A signed link needs no session. The annotation of drf-spectacular is narrower than its code.
         auth=[{"walletSession": []}, {}],  # type: ignore[list-item]
-        parameters=[ID, NAME, filters.DownloadParams, RANGE, BUCKET_LOCATION],
+        parameters=[ID, NAME, DownloadParams, RANGE, BUCKET_LOCATION],
         responses=CONTENT
         | schema.documented_responses(
             {
@@ -175,7 +175,7 @@ class ExportViewSet(DataViewSet[Export]):
         Its ETag is its SHA-256. A single range of bytes is supported, so that downloads can be resumed.
         """
         now = timezone.now()
-        link = filters.DownloadParams.read(request)
+        link = DownloadParams.read(request)
         if link:
             until = signed_urls.verify_link(
                 id, name, until=link.get("until", 0), signature=link.get("signature", ""), now=now
@@ -191,7 +191,7 @@ class ExportViewSet(DataViewSet[Export]):
     def answer(self, export: Export, code: int = status.HTTP_200_OK) -> Response:
         """Return the record of an export, which is not cacheable."""
         shown = representation.represent_export(export, now=timezone.now())
-        return Response(serializers.ExportRecord(shown).data, status=code, headers={"Cache-Control": "no-store"})
+        return Response(ExportRecord(shown).data, status=code, headers={"Cache-Control": "no-store"})
 
 
 def file_response(request: Request, stored: signed_urls.StoredFile, *, until: datetime, now: datetime) -> HttpResponse:

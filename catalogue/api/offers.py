@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -12,11 +13,10 @@ from rest_framework.response import Response
 
 from accounts import idempotency
 from catalogue import paywall, responses
-from catalogue.api.openapi_responses import CONDITIONAL, MOVED, SLUG, free_responses
-from catalogue.filters.offers import OfferParams, SlotParams
-from catalogue.models import FlowBooking, FlowSlot
+from catalogue.api.openapi_responses import free_operation
+from catalogue.filters.offers import OfferParams
+from catalogue.models import FlowBooking
 from catalogue.offers import booking, idempotent_booking, search
-from catalogue.offers.booking import BookingDetails
 from catalogue.offers.idempotent_booking import BookingRequest
 from catalogue.serializers import offers as serializers
 from framework.api.json_parser import json_body
@@ -44,42 +44,11 @@ TOKEN = OpenApiParameter(
 ID = "[a-z0-9_]{1,40}"
 
 
-class FlowSlotViewSet(DataViewSet[FlowSlot]):
-    """The offers of one restaurant."""
-
-    queryset = FlowSlot.objects.none()
-    serializer_class = serializers.FlowSlotRecord
-
-    @extend_schema(
-        operation_id="list_restaurant_offers",
-        summary="List the offers of a restaurant",
-        parameters=[SLUG, SlotParams, *CONDITIONAL, MOVED],
-        responses=free_responses(serializers.FlowSlotAnswer, errors=[308, 404, 410]),
-    )
-    def list(self, request: Request, slug: str) -> HttpResponse:
-        """Discounts at a time of day, soonest first, of one day or of the next 14. Free; no key.
-
-        The `status` says whether an offer can be booked. A restaurant without offers has an empty list.
-        """
-        params = SlotParams.read(request)
-        now = timezone.now()
-        return paywall.serve(request, responses.restaurant_offers(slug, params, now=now), now=now)
-
-
-class FlowOfferViewSet(DataViewSet[FlowSlot]):
-    """The offers of all restaurants, and bookings at them."""
-
-    queryset = FlowSlot.objects.none()
-    serializer_class = serializers.FlowSlotRecord
+class FlowOfferViewSet(DataViewSet[Any]):
     lookup_url_kwarg = "id"
     lookup_value_regex = ID
 
-    @extend_schema(
-        operation_id="search_offers",
-        summary="Find offers around a place",
-        parameters=[OfferParams, *CONDITIONAL],
-        responses=free_responses(serializers.FlowOfferAnswer),
-    )
+    @free_operation("search_offers", "Find offers around a place", OfferParams, answer=serializers.FlowOfferAnswer)
     def list(self, request: Request) -> HttpResponse:
         """Discounts that can be booked now with their restaurants, soonest first, then the nearest.
 
@@ -89,11 +58,8 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         now = timezone.now()
         return paywall.serve(request, responses.offers(params, now=now), now=now)
 
-    @extend_schema(
-        operation_id="get_offer",
-        summary="Retrieve an offer",
-        parameters=[schema.path_id("fo"), *CONDITIONAL],
-        responses=free_responses(serializers.FlowSlotRecord, errors=[404]),
+    @free_operation(
+        "get_offer", "Retrieve an offer", schema.path_id("fo"), answer=serializers.FlowSlotRecord, errors=[404]
     )
     def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """An offer with its status, even if it is over. Free; no key."""
@@ -130,11 +96,9 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         )
 
 
-class FlowBookingViewSet(DataViewSet[FlowBooking]):
+class FlowBookingViewSet(DataViewSet[Any]):
     """A booking at an offer, for the owner of its token."""
 
-    queryset = FlowBooking.objects.none()
-    serializer_class = serializers.FlowBookingRecord
     lookup_url_kwarg = "id"
     lookup_value_regex = ID
 
@@ -146,7 +110,7 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """A booking in its current state. 404 without the right token."""
-        return answer(booking.describe_booking(booking.find_booking(id, token=token_of(request))))
+        return answer(booking.find_booking(id, token=token_of(request)))
 
     @extend_schema(
         operation_id="cancel_booking",
@@ -159,20 +123,16 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
         return answer(booking.cancel_booking(booking.find_booking(id, token=token_of(request)), now=timezone.now()))
 
 
-def created(booked: BookingDetails) -> Response:
-    """Return the 201 response of a new booking, with its URL."""
-    location = public_url(f"/v1/flow/bookings/{booked.id}")
+def created(booked: FlowBooking) -> Response:
+    location = public_url(f"/v1/flow/bookings/{booked.public_id}")
     return answer(booked, status=HTTPStatus.CREATED, headers={"Location": location})
 
 
-def answer(
-    booked: BookingDetails, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None
-) -> Response:
+def answer(booked: FlowBooking, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:
     """Return the record of a booking. It is not cacheable, because it contains personal data and the token."""
     record = serializers.FlowBookingRecord(booked).data
     return Response(record, status=status, headers={"Cache-Control": "no-store, private", **(headers or {})})
 
 
 def token_of(request: Request) -> str:
-    """Return the token of a booking from the headers, or an empty string."""
     return request.headers.get("X-Manage-Token", "")

@@ -1,16 +1,19 @@
 """OpenAPI descriptions of paid and of conditional responses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
 
-from catalogue import serializers
+from catalogue.serializers.shared import SLUG as SLUG_PATTERN
 from framework.api.openapi import schema
+from framework.errors import ErrorCode
+from payments.interface import TIERS
 
 SLUG = OpenApiParameter(
     "slug",
-    {"type": "string", "pattern": serializers.SLUG, "maxLength": 120},
+    {"type": "string", "pattern": SLUG_PATTERN, "maxLength": 120},
     OpenApiParameter.PATH,
     description="The slug of the restaurant: lower-case letters, digits and hyphens.",
 )
@@ -20,6 +23,42 @@ CHALLENGE = (
     " clients of x402 version 2, and in the body for those of version 1."
 )
 UNCHANGED = OpenApiResponse(description="You have this content already; nothing was charged.")
+
+
+CODES = [code.value for code in ErrorCode if code.status == 402]
+
+
+class RequirementRecord(serializers.Serializer[Any]):
+    """A way to pay, as x402 version 1 words it."""
+
+    scheme = serializers.CharField()
+    network = serializers.CharField()
+    maxAmountRequired = serializers.RegexField("^[0-9]+$", help_text="In the asset's smallest unit.")  # noqa: N815  # a name of x402
+    resource = serializers.CharField()
+    description = serializers.CharField()
+    mimeType = serializers.CharField()  # noqa: N815  # a name of x402
+    outputSchema = serializers.DictField(allow_null=True, required=False)  # noqa: N815  # a name of x402
+    payTo = serializers.RegexField("^0x[0-9a-fA-F]{40}$")  # noqa: N815  # a name of x402
+    maxTimeoutSeconds = serializers.IntegerField(min_value=1)  # noqa: N815  # a name of x402
+    asset = serializers.RegexField("^0x[0-9a-fA-F]{40}$")
+    extra = serializers.DictField(required=False)
+
+
+class PaymentRequiredRecord(serializers.Serializer[Any]):
+    """The challenge of x402 version 1, and why there is one."""
+
+    x402Version = serializers.IntegerField(min_value=1, max_value=1)  # noqa: N815  # a name of x402
+    error = serializers.ChoiceField(choices=CODES)
+    accepts = RequirementRecord(many=True)
+    title = serializers.CharField()
+    status = serializers.IntegerField(min_value=402, max_value=402)
+    detail = serializers.CharField(help_text="What to do, for people.")
+    tier_required = serializers.ChoiceField(
+        choices=list(TIERS), allow_null=True, help_text="The lowest tier that it is sold to; null for every tier."
+    )
+    reason = serializers.CharField(required=False, help_text="Why the payment that came does not pay.")
+    refund = serializers.CharField(required=False, help_text="A payment that came and that we owe you.")
+    request_id = serializers.CharField(help_text="Also in the header X-Request-Id; quote it to us.")
 
 
 def header(name: str, words: str, *, response: int | None = None, required: bool = False) -> OpenApiParameter:
@@ -74,23 +113,38 @@ def product_extensions(*names: str, one_a_call: bool = False) -> dict[str, Any]:
     return {"x-products": list(names), **({"x-one-product-a-call": True} if one_a_call else {})}
 
 
-def free_responses(good: Any, *, errors: Sequence[int] = ()) -> dict[int, Any]:
-    """Return the responses of a free operation, whose parameters include CONDITIONAL."""
-    return schema.documented_responses({200: good, 304: UNCHANGED}, errors=errors)
+def free_operation(
+    operation_id: str, summary: str, *parameters: Any, answer: Any, errors: Sequence[int] = ()
+) -> Callable[[Any], Any]:
+    """Return the extend_schema of a free operation with an ETag."""
+    return extend_schema(
+        operation_id=operation_id,
+        summary=summary,
+        parameters=[*parameters, *CONDITIONAL, *([MOVED] if 308 in errors else [])],
+        responses=schema.documented_responses({200: answer, 304: UNCHANGED}, errors=errors),
+    )
 
 
-def paid_responses(good: Any, *, of_restaurant: bool = True) -> dict[int, Any]:
-    """Return the responses of a paid operation; `of_restaurant` adds those of renamed and erased restaurants."""
-    errors = [308, 403, 404, 409, 410] if of_restaurant else [403, 409]
-    return {
-        **schema.documented_responses({200: good, 304: UNCHANGED}, errors=errors),
-        402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
-    }
+def paid_operation(
+    operation_id: str, summary: str, *parameters: Any, answer: Any, products: Sequence[str]
+) -> Callable[[Any], Any]:
+    """Return the extend_schema of an operation that sells these products; with SLUG it is about one restaurant."""
+    errors = [308, 403, 404, 409, 410] if SLUG in parameters else [403, 409]
+    return extend_schema(
+        operation_id=operation_id,
+        summary=summary,
+        parameters=[*parameters, *PAYMENT],
+        responses={
+            **schema.documented_responses({200: answer, 304: UNCHANGED}, errors=errors),
+            402: OpenApiResponse(PaymentRequiredRecord, description=CHALLENGE),
+        },
+        extensions=product_extensions(*products),
+    )
 
 
 def order_responses(good: Any) -> dict[int, Any]:
     """Return the responses of an operation that sells a product which is delivered later."""
     return {
         **schema.documented_responses({202: good}, errors=[403, 409]),
-        402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
+        402: OpenApiResponse(PaymentRequiredRecord, description=CHALLENGE),
     }

@@ -1,52 +1,58 @@
-"""REST views of restaurants."""
+"""REST views of restaurants, of what belongs to one, and of the feed of their changes."""
 
 from functools import partial
+from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
+from rest_framework.response import Response
 
-from catalogue import field_groups, filters, paywall, responses, search, serializers
-from catalogue.api.openapi_responses import (
-    CONDITIONAL,
-    MOVED,
-    PAYMENT,
-    SLUG,
-    free_responses,
-    paid_responses,
-    product_extensions,
+from catalogue import field_groups, history, paywall, responses, search
+from catalogue.api.openapi_responses import SLUG, free_operation, paid_operation
+from catalogue.filters.lookups import ChangeParams
+from catalogue.filters.offers import SlotParams
+from catalogue.filters.restaurants import (
+    ContextParams,
+    HistoryParams,
+    HoursParams,
+    PhotoParams,
+    RestaurantParams,
+    ReviewParams,
 )
-from catalogue.filters.history import RestaurantParams
+from catalogue.filters.search import SearchParams
 from catalogue.hours import date_range
-from catalogue.models import Restaurant
+from catalogue.moderation import reports
+from catalogue.serializers.history import FeedAnswer, HistoryAnswer, render_changes
+from catalogue.serializers.offers import FlowSlotAnswer
+from catalogue.serializers.paid_groups import AroundAnswer, InsightAnswer, PhotoAnswer, ReviewAnswer
+from catalogue.serializers.reports import NewReport, ReportRecord
+from catalogue.serializers.restaurants import HoursForDatesRecord, RestaurantRecord
+from catalogue.serializers.search import BatchAnswer, SearchAnswer
+from framework.api.json_parser import json_body
+from framework.api.openapi import schema
+from framework.api.rate_limits.client_ip import client_network
+from framework.django_internals import wrapped_request
 from payments.interface import PREMIUM, DataViewSet
 
 FOUND = PolymorphicProxySerializer(
     component_name="FoundRestaurants",
-    serializers=[serializers.SearchAnswer, serializers.BatchAnswer],
+    serializers=[SearchAnswer, BatchAnswer],
     resource_type_field_name=None,
     many=False,
 )
 
 
-class RestaurantViewSet(DataViewSet[Restaurant]):
-    """Search and retrieve restaurants."""
-
-    queryset = Restaurant.objects.none()
-    serializer_class = serializers.RestaurantRecord
+class RestaurantViewSet(DataViewSet[Any]):
     lookup_field = "slug"
     # No other text is a slug.
     lookup_value_regex = "[a-z0-9-]{1,120}"
-    query_actions = ("list", "retrieve", "hours")
+    query_actions = ("list", "retrieve", "hours", "reviews", "photos", "context", "history", "flow")
 
-    @extend_schema(
-        operation_id="search_restaurants",
-        summary="Search restaurants",
-        parameters=[filters.SearchParams, *CONDITIONAL],
-        responses=free_responses(FOUND, errors=[403]),
-    )
+    @free_operation("search_restaurants", "Search restaurants", SearchParams, answer=FOUND, errors=[403])
     def list(self, request: Request) -> HttpResponse:
         """Search by location, opening hours, words, cuisine, price and rating. Free; no key.
 
@@ -54,19 +60,20 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         have closed for good are left out, and a search by location leaves out those without one. `slugs` looks up
         restaurants instead of searching.
         """
-        params = filters.SearchParams.read(request)
+        params = SearchParams.read(request)
         now = timezone.now()
         if "slugs" in params:
             paywall.require_tier(request, PREMIUM)
             return paywall.build_response(request, search.look_up_slugs(**params, now=now).to_json(), now=now)
         return paywall.serve(request, responses.search_results(params, now=now), now=now)
 
-    @extend_schema(
-        operation_id="get_restaurant",
-        summary="Retrieve a restaurant",
-        parameters=[SLUG, RestaurantParams, *PAYMENT],
-        responses=paid_responses(serializers.RestaurantRecord),
-        extensions=product_extensions(*(group.product for group in field_groups.GROUPS.values() if group.product)),
+    @paid_operation(
+        "get_restaurant",
+        "Retrieve a restaurant",
+        SLUG,
+        RestaurantParams,
+        answer=RestaurantRecord,
+        products=[group.product for group in field_groups.GROUPS.values() if group.product],
     )
     def retrieve(self, request: Request, slug: str) -> HttpResponse:
         """The slug, the name and the requested field groups.
@@ -81,11 +88,13 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         is_buyer = partial(paywall.is_buyer, request, "ai_insight", now=now)
         return paywall.serve(request, responses.restaurant(slug, selection, now=now, is_buyer=is_buyer), now=now)
 
-    @extend_schema(
-        operation_id="get_restaurant_hours",
-        summary="List the opening hours of a restaurant",
-        parameters=[SLUG, filters.HoursParams, *CONDITIONAL, MOVED],
-        responses=free_responses(serializers.HoursForDatesRecord, errors=[308, 404, 410]),
+    @free_operation(
+        "get_restaurant_hours",
+        "List the opening hours of a restaurant",
+        SLUG,
+        HoursParams,
+        answer=HoursForDatesRecord,
+        errors=[308, 404, 410],
     )
     @action(detail=True)
     def hours(self, request: Request, slug: str) -> HttpResponse:
@@ -93,7 +102,143 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
 
         `spans` is null if the hours are unknown, and empty for a closed restaurant.
         """
-        days = filters.HoursParams.read(request)
+        days = HoursParams.read(request)
         now = timezone.now()
         found = date_range.list_hours(slug, first=days.get("from"), last=days.get("to"), now=now)
-        return paywall.build_response(request, serializers.HoursForDatesRecord(found).data, now=now)
+        return paywall.build_response(request, HoursForDatesRecord(found).data, now=now)
+
+    @paid_operation(
+        "list_reviews",
+        "Read the reviews of a restaurant",
+        SLUG,
+        ReviewParams,
+        answer=ReviewAnswer,
+        products=["reviews"],
+    )
+    @action(detail=True)
+    def reviews(self, request: Request, slug: str) -> HttpResponse:
+        """Reviews with filters and sorting, and a summary of all. Sold from the Pro tier, each page separately; a page
+        without reviews is free.
+        """
+        params = ReviewParams.read(request)
+        now = timezone.now()
+        return paywall.serve(request, responses.reviews(slug, params, now=now), now=now)
+
+    @paid_operation(
+        "list_photos", "List the photos of a restaurant", SLUG, PhotoParams, answer=PhotoAnswer, products=["photos"]
+    )
+    @action(detail=True)
+    def photos(self, request: Request, slug: str) -> HttpResponse:
+        """Photos, newest first, with their authors and licences. Their URLs need no payment. Sold from the Pro tier,
+        each page separately; a page without photos is free.
+        """
+        params = PhotoParams.read(request)
+        now = timezone.now()
+        return paywall.serve(request, responses.photos(slug, params, now=now), now=now)
+
+    @paid_operation(
+        "get_restaurant_context",
+        "List the surroundings of a restaurant",
+        SLUG,
+        ContextParams,
+        answer=AroundAnswer,
+        products=["context"],
+    )
+    @action(detail=True)
+    def context(self, request: Request, slug: str) -> HttpResponse:
+        """Landmarks, museums, parks and stations within walking distance, and the neighborhood. Sold to every tier;
+        free if there are none.
+        """
+        params = ContextParams.read(request)
+        return paywall.serve(request, responses.context(slug, params), now=timezone.now())
+
+    @paid_operation(
+        "get_restaurant_insight",
+        "Read the insight of a restaurant",
+        SLUG,
+        answer=InsightAnswer,
+        products=["ai_insight"],
+    )
+    @action(detail=True)
+    def insight(self, request: Request, slug: str) -> HttpResponse:
+        """A summary of the reviews, the best time to go, dishes and complaints, each with the reviews that it cites.
+        Sold from the Premium tier; null is free, with a reason.
+        """
+        now = timezone.now()
+        is_buyer = partial(paywall.is_buyer, request, "ai_insight", now=now)
+        return paywall.serve(request, responses.insight(slug, now=now, is_buyer=is_buyer), now=now)
+
+    @paid_operation(
+        "get_restaurant_history",
+        "List the versions of a restaurant",
+        SLUG,
+        HistoryParams,
+        answer=HistoryAnswer,
+        products=[field_groups.HISTORY],
+    )
+    @action(detail=True)
+    def history(self, request: Request, slug: str) -> HttpResponse:
+        """Versions, newest first, with their validity, their actor, and their changes as JSON Patch (RFC 6902) with
+        the old values. Sold from the Premium tier; a page without changes is free.
+        """
+        params = HistoryParams.read(request)
+        now = timezone.now()
+        return paywall.serve(request, responses.versions(slug, params, now=now), now=now)
+
+    @free_operation(
+        "list_restaurant_offers",
+        "List the offers of a restaurant",
+        SLUG,
+        SlotParams,
+        answer=FlowSlotAnswer,
+        errors=[308, 404, 410],
+    )
+    @action(detail=True)
+    def flow(self, request: Request, slug: str) -> HttpResponse:
+        """Discounts at a time of day, soonest first, of one day or of the next 14. Free; no key.
+
+        The `status` says whether an offer can be booked. A restaurant without offers has an empty list.
+        """
+        params = SlotParams.read(request)
+        now = timezone.now()
+        return paywall.serve(request, responses.restaurant_offers(slug, params, now=now), now=now)
+
+    @extend_schema(
+        operation_id="create_report",
+        summary="Report wrong data of a restaurant",
+        parameters=[SLUG],
+        request=NewReport,
+        responses=schema.documented_responses({200: ReportRecord, 201: ReportRecord}, errors=[308, 404, 410]),
+    )
+    @action(detail=True, methods=["post"])
+    def reports(self, request: Request, slug: str) -> Response:
+        """Report a closed or moved restaurant, or wrong data, which our staff check. Free; no key. A repeated report
+        is 200 and adds none while the first is open. At most 5 a minute, 30 a day and 5 open ones per restaurant from
+        an IP address.
+        """
+        form = NewReport(data=json_body(request))
+        form.is_valid(raise_exception=True)
+        reporter = reports.hash_reporter(client_network(wrapped_request(request)))
+        filed = reports.file_report(slug, **form.validated_data, reporter=reporter, now=timezone.now())
+        code = status.HTTP_201_CREATED if filed.is_new else status.HTTP_200_OK
+        return Response(ReportRecord(filed.report).data, status=code, headers={"Cache-Control": "no-store"})
+
+
+class ChangeViewSet(DataViewSet[Any]):
+    @paid_operation("list_changes", "Follow changes", ChangeParams, answer=FeedAnswer, products=[field_groups.HISTORY])
+    def list(self, request: Request) -> HttpResponse:
+        """Every change of every restaurant, in commit order. Continue from `next_since` at any time: no change is
+        missed or repeated. Sold from the Premium tier; a page without changes is free.
+        """
+        params = ChangeParams.read(request)
+        with_record = params.pop("include", None) is not None
+        page = history.list_changes(
+            since=params["since"],
+            limit=params["limit"],
+            market=params.get("market"),
+            types=params.get("type"),
+            with_record=with_record,
+        )
+        sold = (field_groups.HISTORY,) if page.rows else ()
+        body = render_changes(page, with_record=with_record)
+        return paywall.build_response(request, body, sold=sold, now=timezone.now())

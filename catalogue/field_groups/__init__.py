@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from catalogue import places
-from catalogue.field_groups import as_of, context, history, insights, photos, reviews
+from catalogue.field_groups import as_of, context, insights, newest
 from catalogue.field_groups.core import CoreFields, read_core
 from catalogue.models import Restaurant
 from catalogue.places import Place
@@ -52,9 +52,8 @@ def read_record(slug: str, *, groups: Sequence[str], now: datetime, at: datetime
     """
     if at is not None:
         if tuple(groups) != (CORE,):
-            raise InvalidRequest(
-                "`at` is for the group `core` only: leave the other field groups out.", param="fields"
-            )
+            message = "`at` is for the group `core` only: leave the other field groups out."
+            raise InvalidRequest(message, param="fields")
         return Record({}, sold=(HISTORY,), core=as_of.read_core_as_of(slug, at=at, now=now))
     core = read_core(slug, now=now) if CORE in groups else None
     others = [group for name, group in GROUPS.items() if name in groups and name != CORE]
@@ -74,9 +73,9 @@ def read_record(slug: str, *, groups: Sequence[str], now: datetime, at: datetime
 # The values of `fields`.
 GROUPS: Mapping[str, Group] = {
     CORE: Group(in_lists=True),
-    "reviews": Group(reviews.read_group, product="reviews"),
-    "photos": Group(photos.read_group, product="photos"),
+    "reviews": Group(newest.read_reviews, product="reviews"),
+    "photos": Group(newest.read_photos, product="photos"),
     "context": Group(context.read_group, product="context"),
     "ai_insight": Group(insights.read_group, product="ai_insight"),
-    HISTORY: Group(history.read_group, product=HISTORY),
+    HISTORY: Group(newest.read_history, product=HISTORY),
 }

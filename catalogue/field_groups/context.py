@@ -62,7 +62,23 @@ def list_landmarks(
         "metres": radius_m,
         "limit": limit,
     }
-    return [_entry(center, *row) for row in prepared_statements.fetch_all(AROUND, parameters)]
+    entries = []
+    for pk, name, kind, lat, lng, wikidata, source, metres in prepared_statements.fetch_all(AROUND, parameters):
+        walk = distance.estimate_walk(metres)
+        entries.append(
+            {
+                "id": encode("lm", pk),
+                "name": name,
+                "kind": kind,
+                "distance_m": round(metres),
+                "walking_distance_m": walk.distance_m,
+                "walking_minutes": walk.minutes,
+                "bearing": distance.bearing(center, Location(lat, lng)),
+                "wikidata": wikidata,
+                "source": source,
+            }
+        )
+    return entries
 
 
 def describe_neighborhood(restaurant: Restaurant | Place) -> dict[str, Any] | None:
@@ -80,28 +96,3 @@ def describe_neighborhood(restaurant: Restaurant | Place) -> dict[str, Any] | No
     pk, _, latitude, longitude, metres = row
     center = {"lat": latitude, "lng": longitude}
     return {**result, "id": encode("lm", pk), "center": center, "distance_m": round(metres)}
-
-
-def _entry(
-    center: Location,
-    pk: Any,
-    name: str,
-    kind: str,
-    latitude: float,
-    longitude: float,
-    wikidata: str | None,
-    source: str,
-    metres: float,
-) -> dict[str, Any]:
-    walk = distance.estimate_walk(metres)
-    return {
-        "id": encode("lm", pk),
-        "name": name,
-        "kind": kind,
-        "distance_m": round(metres),
-        "walking_distance_m": walk.distance_m,
-        "walking_minutes": walk.minutes,
-        "bearing": distance.bearing(center, Location(latitude, longitude)),
-        "wikidata": wikidata,
-        "source": source,
-    }

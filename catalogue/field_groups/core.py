@@ -2,15 +2,15 @@
 
 import logging
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 import orjson
 
 from catalogue import places
 from catalogue.hours import Hours, InvalidHoursError, OpenState
 from catalogue.hours.open_intervals import CLOSED_STATUSES
+from catalogue.hours.schedule import NEXT_CHANGE_WITHIN, state_in
 from catalogue.offers import Offer
 from catalogue.offers.on_sale import next_offer_join, offer_from_row
 from framework import timezones
@@ -18,8 +18,6 @@ from framework.db import prepared_statements
 
 logger = logging.getLogger("tablewire.catalogue")
 
-# The same as in catalogue.hours.schedule.
-NEXT_CHANGE_WITHIN = timedelta(days=14)
 UNKNOWN_STATE = OpenState("unknown", open_now=None, next_change=None)
 CLOSED_STATE = OpenState("closed", open_now=False, next_change=None)
 
@@ -66,8 +64,9 @@ def read_core(slug: str, *, now: datetime) -> CoreFields:
         state = state_from_hours(hours, status=status, known=known, restaurant=pk, now=now)
     elif known and has_intervals:
         start = '"timezone":"'
+        next_interval = None if opens is None else (opens, closes)
         zone = hours[len(start) :].partition('"')[0] if hours.startswith(start) else zone
-        state = state_from_interval(opens, closes, zone=timezones.zone(zone), now=now)
+        state = state_in(next_interval, at=now, zone=timezones.zone(zone))
     else:
         state = UNKNOWN_STATE
     return CoreFields(
@@ -77,21 +76,6 @@ def read_core(slug: str, *, now: datetime) -> CoreFields:
         after=after,
         state=state,
         offer=offer_from_row(percent, *slot) if percent is not None else None,
-    )
-
-
-def state_from_interval(
-    opens: datetime | None, closes: datetime | None, *, zone: ZoneInfo, now: datetime
-) -> OpenState:
-    """Return the state by the current or next open interval."""
-    if opens is None or closes is None:
-        return CLOSED_STATE
-    is_open = opens <= now
-    change = closes if is_open else opens
-    return OpenState(
-        "open" if is_open else "closed",
-        open_now=is_open,
-        next_change=change.astimezone(zone) if change < now + NEXT_CHANGE_WITHIN else None,
     )
 
 

@@ -11,14 +11,9 @@ from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Insight, Restaurant
 from catalogue.places import Place
 
-# Reasons why there is no insight.
-TOO_FEW_REVIEWS, NOTHING_TO_SAY, NOT_WRITTEN_YET, WITHHELD = (
-    "too_few_reviews",
-    "nothing_to_say",
-    "not_written_yet",
-    "withheld",
-)
-AWAITING_APPROVAL = "awaiting_approval"
+# Why there is no insight.
+REASONS = ("too_few_reviews", "nothing_to_say", "not_written_yet", "awaiting_approval", "withheld")
+TOO_FEW_REVIEWS, NOTHING_TO_SAY, NOT_WRITTEN_YET, AWAITING_APPROVAL, WITHHELD = REASONS
 
 
 def read_group(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:

@@ -13,9 +13,12 @@ from rest_framework import serializers
 from catalogue.field_groups import GROUPS
 from catalogue.search import BoundingBox, Facet, Sort
 from catalogue.search.text.vocabulary import Vocabulary
+from framework.api.fields import TextField
 from framework.api.query_params.declarations import (
     DATE_PATTERN,
+    DATETIME_PATTERN,
     TIME_PATTERN,
+    IntegerParam,
     ListParam,
     ParsedTextParam,
     parse_datetime,
@@ -28,6 +31,30 @@ SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 # Web Mercator ends at 85 degrees.
 LAT = r"-?(85(\.0{1,12})?|(8[0-4]|[0-7]?[0-9])(\.[0-9]{1,12})?)"
 LNG = r"-?(180(\.0{1,12})?|(1[0-7][0-9]|[0-9]?[0-9])(\.[0-9]{1,12})?)"
+
+
+def integer(min_value: int, max_value: int, help_text: str, **options: Any) -> IntegerParam:
+    return IntegerParam(required=False, min_value=min_value, max_value=max_value, help_text=help_text, **options)
+
+
+def page_cursor(*, needs_same_parameters: bool = False, max_length: int = 400) -> TextField:
+    condition = ", with the same parameters" if needs_same_parameters else ""
+    return TextField(
+        required=False,
+        max_length=max_length,
+        help_text=f"`next_cursor` of the page before{condition}; valid for an hour.",
+    )
+
+
+def some_of(values: Sequence[str]) -> ListParam:
+    known = ", ".join(values)
+    return ListParam(
+        required=False,
+        of="|".join(values),
+        max_length=100,
+        hint=f"This must be some of these with commas between them: {known}.",
+        help_text=f"With commas between them: {known}.",
+    )
 
 
 def unknown_word(param: str, value: str, known: Sequence[str]) -> InvalidRequest:
@@ -51,16 +78,23 @@ class Stars(serializers.Field[Decimal, str, str, Any]):
         return Decimal(data)
 
 
-class PriceLevels(ListParam):
-    """Price levels, parsed as numbers."""
+class Since(ParsedTextParam):
+    """A date or a moment, parsed as a moment; a date is its start in UTC."""
+
+    def __init__(self, **options: Any) -> None:
+        hint = "This must be a date like 2026-11-21 or a moment like 2026-11-21T19:30:00Z; write + as %2B."
+        super().__init__(pattern=f"^({DATE_PATTERN}|{DATETIME_PATTERN})$", hint=hint, **options)
 
     def to_internal_value(self, data: Any) -> Any:
-        return tuple(int(level) for level in super().to_internal_value(data))
+        return parse_datetime(super().to_internal_value(data))
+
+
+class Numbers(ListParam):
+    def to_internal_value(self, data: Any) -> Any:
+        return tuple(int(number) for number in super().to_internal_value(data))
 
 
 class MarketSlug(ParsedTextParam):
-    """The slug of an existing market."""
-
     looks_up = True
 
     def __init__(self, **options: Any) -> None:
@@ -131,8 +165,6 @@ class OpenAt(ParsedTextParam):
 
 
 class SortBy(serializers.ChoiceField):
-    """An order of hits, parsed as Sort."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=[sort.value for sort in Sort], **options)
 
@@ -143,8 +175,6 @@ class SortBy(serializers.ChoiceField):
 
 
 class FacetNames(ListParam):
-    """Facet names, parsed as Facets."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(of="|".join(Facet), **options)
 
@@ -168,8 +198,6 @@ class Flag(serializers.ChoiceField):
 
 
 class FieldGroups(ListParam):
-    """Names of field groups."""
-
     def __init__(self, *, in_lists: bool = False, **options: Any) -> None:
         self.known = [name for name, group in GROUPS.items() if group.in_lists or not in_lists]
         super().__init__(of="|".join(self.known), **options)

@@ -12,11 +12,13 @@ from catalogue.filters.param_types import (
     Flag,
     LatLng,
     MarketSlug,
+    Numbers,
     OpenAt,
-    PriceLevels,
     SortBy,
     Stars,
     Words,
+    integer,
+    page_cursor,
 )
 from catalogue.search import (
     DEFAULT_RADIUS_M,
@@ -28,12 +30,22 @@ from catalogue.search import (
     Sort,
 )
 from framework.api.fields import DateField, TextField, TimeField
-from framework.api.query_params.declarations import ChoiceParam, IntegerParam, ListParam, QueryParams
+from framework.api.query_params.declarations import ChoiceParam, ListParam, QueryParams
 from framework.errors import InvalidRequest
 
 ALLOWED_WITH_SLUGS = ("slugs", "fields", "lang")
 KEY = "[a-z][a-z0-9_]{0,39}"
 OFFER_MINUTES = int(OFFER_TIME_TOLERANCE.total_seconds() // 60)
+
+
+def cuisines(meaning: str) -> ListParam:
+    return ListParam(
+        required=False,
+        of=SLUG,
+        max_length=400,
+        hint="This must be slugs of GET /v1/cuisines separated by commas: seafood,danish.",
+        help_text=f"Slugs of GET /v1/cuisines separated by commas; {meaning}.",
+    )
 
 
 class SearchParams(QueryParams):
@@ -52,12 +64,7 @@ class SearchParams(QueryParams):
         help_text="Only restaurants in this box: west,south,east,north in degrees, at most 100 km wide and high. With"
         " `near` or `ll` distances are measured from that point, and the box is the area.",
     )
-    radius = IntegerParam(
-        required=False,
-        min_value=1,
-        max_value=MAX_RADIUS_M,
-        help_text=f"Metres around the reference point; by default {DEFAULT_RADIUS_M}.",
-    )
+    radius = integer(1, MAX_RADIUS_M, f"Metres around the reference point; by default {DEFAULT_RADIUS_M}.")
     q = Words(
         required=False,
         max_length=120,
@@ -72,26 +79,9 @@ class SearchParams(QueryParams):
         f" about; or a moment of RFC 3339 within {MAX_OPEN_AHEAD.days} days, which is local time without an"
         " offset.",
     )
-    open_for = IntegerParam(
-        required=False,
-        min_value=1,
-        max_value=MAX_OPEN_MINUTES,
-        help_text="Only restaurants that stay open for so many minutes from `open` on.",
-    )
-    cuisine = ListParam(
-        required=False,
-        of=SLUG,
-        max_length=400,
-        hint="This must be slugs of GET /v1/cuisines separated by commas: seafood,danish.",
-        help_text="Slugs of GET /v1/cuisines separated by commas; a restaurant has at least one of them.",
-    )
-    cuisine_not = ListParam(
-        required=False,
-        of=SLUG,
-        max_length=400,
-        hint="This must be slugs of GET /v1/cuisines separated by commas: seafood,danish.",
-        help_text="Slugs of GET /v1/cuisines separated by commas; a restaurant has none of them.",
-    )
+    open_for = integer(1, MAX_OPEN_MINUTES, "Only restaurants that stay open for so many minutes from `open` on.")
+    cuisine = cuisines("a restaurant has at least one of them")
+    cuisine_not = cuisines("a restaurant has none of them")
     attributes = ListParam(
         required=False,
         of=KEY,
@@ -107,34 +97,27 @@ class SearchParams(QueryParams):
         help_text="Diets separated by commas, each a key of GET /v1/attributes without its `diet_`: `vegan`; a"
         " restaurant serves all of them.",
     )
-    price = PriceLevels(
+    price = Numbers(
         required=False,
         of="[1-4]",
         max_length=40,
         hint="This must be price levels separated by commas, each from 1 to 4: 1,2.",
         help_text="Price levels separated by commas: 1,2.",
     )
-    price_max = IntegerParam(required=False, min_value=1, max_value=4, help_text="The maximum price level.")
+    price_max = integer(1, 4, "The maximum price level.")
     rating_min = Stars(required=False, help_text="The minimum star rating.")
-    reviews_min = IntegerParam(
-        required=False, min_value=0, max_value=999_999_999, help_text="The minimum number of reviews."
-    )
+    reviews_min = integer(0, 999_999_999, "The minimum number of reviews.")
     offer = ChoiceParam(
         required=False, choices=["any"], help_text="`any`: only restaurants with a discount that can be booked now."
     )
-    offer_min = IntegerParam(required=False, min_value=1, max_value=90, help_text="The minimum discount in percent.")
+    offer_min = integer(1, 90, "The minimum discount in percent.")
     date = DateField(required=False, help_text="A discount on this day, in the restaurant's local time.")
     time = TimeField(
         required=False,
         help_text=f"A discount at most {OFFER_MINUTES} minutes before or after this time of the same day, on the"
         " restaurant's clock.",
     )
-    party_size = IntegerParam(
-        required=False,
-        min_value=1,
-        max_value=500,
-        help_text="A discount for a party of so many: the offer takes it and has the seats left.",
-    )
+    party_size = integer(1, 500, "A discount for a party of so many: the offer takes it and has the seats left.")
     sort = SortBy(
         required=False,
         default=Sort.BEST,
@@ -142,12 +125,8 @@ class SearchParams(QueryParams):
         " `distance` needs a reference point; `offer` is by the highest discount that fits, and keeps those that have"
         " one.",
     )
-    limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Restaurants on a page.")
-    cursor = TextField(
-        required=False,
-        max_length=400,
-        help_text="`next_cursor` of the page before, with the same parameters; valid for an hour.",
-    )
+    limit = integer(1, 50, "Restaurants on a page.", default=20)
+    cursor = page_cursor(needs_same_parameters=True)
     fields = FieldGroups(required=False, in_lists=True, help_text="Field groups; lists have `core` only.")  # type: ignore[assignment]  # a name of the contract
     facets = FacetNames(
         required=False,

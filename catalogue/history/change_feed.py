@@ -97,7 +97,7 @@ def list_changes(
             cursor.execute(END, parameters)
             parameters["upto"], scanned = cursor.fetchone()
         cursor.execute(READ, parameters)
-        changes = [_change(*row) for row in cursor.fetchall()]
+        changes = [_change(row) for row in cursor.fetchall()]
     rows = changes[:limit]
     if len(changes) > limit:
         return ChangePage(rows, limit, rows[-1].seq, has_more=True)
@@ -105,19 +105,7 @@ def list_changes(
     return ChangePage(rows, limit, next_since, has_more=scanned == MAX_SCANNED)
 
 
-def _change(
-    seq: int,
-    kind: str,
-    slug: str,
-    version: int,
-    at: datetime,
-    patch: str,
-    into: str | None,
-    before: str | None,
-    hours: str | None,
-    after: str | None,
-) -> Change:
-    record = None
-    if before is not None and hours is not None and after is not None:
-        record = f'{{{before},"hours":{{{hours}}},{after}}}'.encode()
+def _change(row: Sequence[Any]) -> Change:
+    seq, kind, slug, version, at, patch, into, before, hours, after = row
+    record = None if before is None else f'{{{before},"hours":{{{hours}}},{after}}}'.encode()
     return Change(seq, kind, slug, version, at, changed_paths(orjson.loads(patch)), into, record)

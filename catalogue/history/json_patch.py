@@ -9,25 +9,13 @@ from catalogue.models import Cuisine
 Operation = dict[str, Any]
 Pair = tuple[Any, Any]
 
+# Columns that have the same name in the record.
+RECORD_COLUMNS = (
+    *("slug", "name", "alt_names", "status", "neighborhood", "phone", "phone_verified_at", "website"),
+    *("rating", "review_count", "price_level", "cuisines", "verified_at"),
+)
 PATHS: Mapping[str, str] = {
-    **{
-        name: f"/{name}"
-        for name in (
-            "slug",
-            "name",
-            "alt_names",
-            "status",
-            "neighborhood",
-            "phone",
-            "phone_verified_at",
-            "website",
-            "rating",
-            "review_count",
-            "price_level",
-            "cuisines",
-            "verified_at",
-        )
-    },
+    **{name: f"/{name}" for name in RECORD_COLUMNS},
     **{name: f"/address/{name}" for name in ("line1", "locality", "region", "postal_code", "country")},
     "market_id": "/market",
     "cuisine_id": "/cuisine",
@@ -86,7 +74,6 @@ def _operations(patch: Mapping[str, Any], label: Callable[[str], str]) -> Iterat
 
 
 def _second(moment: str | None) -> str | None:
-    """Format a stored moment as the record does."""
     return moment and f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from catalogue import attribution, places
-from catalogue.hours import HORIZON_DAYS, holidays
+from catalogue.hours import HORIZON_DAYS, holidays, serialization
 from catalogue.hours.local_time import to_instant
 from catalogue.hours.open_intervals import CLOSED_STATUSES, parse_hours, reread_osm
 from framework.errors import InvalidRequest
@@ -18,45 +18,22 @@ MAX_DISTANCE = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
-class OpenInterval:
-    """A time during which a restaurant is open, in its time zone."""
-
-    opens_at: datetime
-    closes_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class DatedException:
-    """A date on which the weekly periods do not hold; without periods it is closed. `name` is a public holiday's."""
-
-    date: date
-    name: str | None
-    periods: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PublicHoliday:
-    """A public holiday of the market, whether or not the hours mention it."""
-
-    date: date
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class HoursForDates:
     """The open intervals (`spans`) from the start of `first` to the end of `last`, merged, sorted and cut to these
     days.
 
-    `spans` is None if the hours are not known for all of these days, and empty for a closed restaurant.
+    `spans` is None if the hours are not known for all of these days, and empty for a closed restaurant. On
+    `special_days` the weekly periods do not hold. `holidays` are those of the market, whether or not the hours mention
+    them. All in the form of HoursForDatesRecord.
     """
 
     slug: str
     timezone: str
     first: date
     last: date
-    spans: list[OpenInterval] | None
-    special_days: list[DatedException]
-    holidays: list[PublicHoliday]
+    spans: list[dict[str, datetime]] | None
+    special_days: list[dict[str, Any]]
+    holidays: list[dict[str, Any]]
     attribution: list[dict[str, Any]]
 
 
@@ -88,14 +65,14 @@ def list_hours(slug: str, *, first: date | None, last: date | None, now: datetim
             is_locked="hours" in restaurant.locked_fields,
             holidays=names.keys(),
         )
-    intervals: list[OpenInterval] | None = None
+    intervals: list[dict[str, datetime]] | None = None
     # A closure overrides hours.
     if restaurant.status in CLOSED_STATUSES:
         intervals = []
     elif hours and hours.covers_date(last):
         start, end = to_instant(zone, first.toordinal(), 0), to_instant(zone, last.toordinal() + 1, 0)
         intervals = [
-            OpenInterval(opens.astimezone(zone), closes.astimezone(zone))
+            {"opens_at": opens.astimezone(zone), "closes_at": closes.astimezone(zone)}
             for opens, closes in hours.spans(start=start, end=end)
         ]
     special_days = [day for day in hours.special_days if first <= day.date <= last] if hours else []
@@ -106,9 +83,9 @@ def list_hours(slug: str, *, first: date | None, last: date | None, now: datetim
         last=last,
         spans=intervals,
         special_days=[
-            DatedException(day.date, names.get(day.date), day.periods)
+            {"date": day.date, "name": names.get(day.date), "periods": serialization.write_spans(day.periods)}
             for day in sorted(special_days, key=lambda day: day.date)
         ],
-        holidays=[PublicHoliday(day, name) for day, name in names.items() if first <= day <= last],
+        holidays=[{"date": day, "name": name} for day, name in names.items() if first <= day <= last],
         attribution=attribution.restaurant_attribution([restaurant.slug]),
     )

@@ -4,6 +4,7 @@ Calendars disagree, and cities have holidays of their own, so the rows decide an
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -63,10 +64,9 @@ def add_missing_holidays(*, now: datetime) -> int:
         days = _calendar(*CALENDARS[market], now.year)
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(INSERT_HOLIDAYS, [market, list(days), list(days.values())])
-            new = cursor.rowcount
-            if new:
+            if cursor.rowcount:
                 mark_hours_outdated(market)
-        added += new
+            added += cursor.rowcount
     return added
 
 
@@ -83,10 +83,9 @@ def mark_hours_outdated(market: str) -> int:
 
 def holidays_by_market(*, first: date, last: date) -> dict[str, frozenset[date]]:
     """Return the holidays from `first` to `last` that are not struck, by market. One query."""
-    by_market: dict[str, set[date]] = {}
-    rows = Holiday.objects.filter(is_struck=False, date__range=(first, last)).values_list("market", "date")
-    for market, day in rows:
-        by_market.setdefault(market, set()).add(day)
+    by_market: dict[str, set[date]] = defaultdict(set)
+    for holiday in Holiday.objects.filter(is_struck=False, date__range=(first, last)):
+        by_market[holiday.market_id].add(holiday.date)
     return {market: frozenset(days) for market, days in by_market.items()}
 
 

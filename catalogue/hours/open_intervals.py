@@ -36,17 +36,11 @@ CLOSED_STATUSES = frozenset(
 MAX_FOUND = 50_000
 
 
-class RefreshReason(NamedTuple):
-    """A condition for rows to refresh, and the tables to lock."""
-
-    condition: str
-    locked: str
-
-
-# A writer of hours sets `intervals_until` to NULL, but does not write it when it is NULL already: then the lock on the
-# restaurant makes the writer wait until the intervals are stored.
-MISSING = RefreshReason("row.intervals_missing", "row, restaurant")
-EXPIRING = RefreshReason("row.intervals_until < %(guaranteed)s", "row")
+# Reasons to refresh rows: their condition, and the tables to lock. A writer of hours sets `intervals_until` to NULL,
+# but does not write it when it is NULL already: then the lock on the restaurant makes the writer wait until the
+# intervals are stored.
+MISSING = {"condition": "row.intervals_missing", "locked": "row, restaurant"}
+EXPIRING = {"condition": "row.intervals_until < %(guaranteed)s", "locked": "row"}
 
 # `intervals_until` has no index, because each update would then have to update all indexes of the row. An update moves
 # the row, so rows are updated in their physical order to keep neighbours together
@@ -118,7 +112,7 @@ def refresh_open_intervals(*, now: datetime, batch: int = 1000, at_most: int | N
         while at_most is None or done < at_most:
             size = MAX_FOUND if at_most is None else min(MAX_FOUND, at_most - done)
             with connection.cursor() as cursor:
-                sql = FIND_OUTDATED.format(condition=reason.condition)
+                sql = FIND_OUTDATED.format(**reason)
                 cursor.execute(sql, {"guaranteed": now + GUARANTEED_AHEAD, "size": size})
                 found = [restaurant for (restaurant,) in cursor.fetchall()]
             refreshed = sum(
@@ -132,15 +126,12 @@ def refresh_open_intervals(*, now: datetime, batch: int = 1000, at_most: int | N
 
 
 def _refresh_batch(
-    reason: RefreshReason, ids: Sequence[UUID], *, compute: Callable[[HoursInput], ComputedIntervals], now: datetime
+    reason: dict[str, str], ids: Sequence[UUID], *, compute: Callable[[HoursInput], ComputedIntervals], now: datetime
 ) -> int:
     computed: list[tuple[str, str | None]] = []
     changed_hours: list[tuple[UUID, int, str]] = []
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(
-            CLAIM.format(condition=reason.condition, locked=reason.locked),
-            {"ids": list(ids), "guaranteed": now + GUARANTEED_AHEAD},
-        )
+        cursor.execute(CLAIM.format(**reason), {"ids": list(ids), "guaranteed": now + GUARANTEED_AHEAD})
         claimed = cursor.fetchall()
         # Read after the claim: a transaction that changes holidays marks the affected rows, so it has either committed
         # or waits for these locks.
@@ -210,13 +201,7 @@ def _from_json(value: Mapping[str, Any]) -> Hours | None:
 
 
 def reread_osm(
-    hours: Hours,
-    *,
-    today: date,
-    first: date,
-    point: tuple[float, float] | None,
-    is_locked: bool,
-    holidays: Set[date],
+    hours: Hours, *, today: date, first: date, point: tuple[float, float] | None, is_locked: bool, holidays: Set[date]
 ) -> Hours:
     """Read the opening_hours string of hours again for the 60 days from `first` and the day before.
 

@@ -1,15 +1,23 @@
-"""Convert OpenStreetMap opening_hours strings to hours."""
+"""Convert OpenStreetMap opening_hours strings to hours.
+
+The library opening-hours-py computes the dates of seasons, week numbers and Easter, and hours by the sun. It gets one
+rule at a time, never the whole string: where rules meet, it drops the hours after midnight of the day before.
+"""
 
 from collections.abc import Iterable, Sequence, Set
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from itertools import chain
+from zoneinfo import ZoneInfo
+
+from opening_hours import OpeningHours, State, validate
 
 from catalogue.hours.osm_grammar import EVERY_DAY, OsmInterval, Rule, UnreadableHoursError, read_rules
-from catalogue.hours.osm_seasons import expand_dates, sun_intervals
 from catalogue.hours.periods import DAY, Moment, Period, SpecialDay
 from catalogue.hours.schedule import Hours
 
 HORIZON_DAYS = 60
+_MINUTE = timedelta(minutes=1)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def read_osm(
@@ -40,9 +48,8 @@ def read_osm(
     is_ever_open = any(not rule.is_off and rule.weekdays != frozenset() for rule in rules)
     is_always_off = EVERY_DAY.issubset(chain.from_iterable(rule.weekdays or () for rule in rules))
     if not (is_ever_open or is_always_off):
-        return Hours(
-            timezone, (), (), osm=text, known=False, notes=("It never says when the place is open.", *left_out)
-        )
+        notes = ("It never says when the place is open.", *left_out)
+        return Hours(timezone, (), (), osm=text, known=False, notes=notes)
     return Hours(
         timezone,
         periods=tuple(_period(day, span) for day, spans in enumerate(week) for span in spans),
@@ -74,14 +81,14 @@ def _special_days(
     if point is None and any(rule.sun for rule in rules):
         raise UnreadableHoursError("Hours by the sun need a place.")
     by_date = [
-        expand_dates(rule.selector, dates=dates)
+        _expand_dates(rule.selector, dates=dates)
         if rule.weekdays is None
         else {each for each in dates if each.weekday() in rule.weekdays}
         for rule in rules
     ]
 
     def intervals_of(rule: Rule, day: date) -> tuple[OsmInterval, ...]:
-        return sun_intervals(rule.sun, on=day, timezone=timezone, point=point) if rule.sun and point else rule.spans
+        return _sun_intervals(rule.sun, on=day, timezone=timezone, point=point) if rule.sun and point else rule.spans
 
     special_days = []
     for day in dates:
@@ -106,9 +113,8 @@ def _holidays_of(rule: Rule, holidays: list[date]) -> Set[date]:
     if not rule.holidays.season:
         return selected
     days = range((holidays[-1] - holidays[0]).days + 1)
-    return selected & expand_dates(
-        rule.holidays.season, dates=[holidays[0] + timedelta(days=passed) for passed in days]
-    )
+    dates = [holidays[0] + timedelta(days=passed) for passed in days]
+    return selected & _expand_dates(rule.holidays.season, dates=dates)
 
 
 def _combined(applying: Iterable[tuple[Rule, tuple[OsmInterval, ...]]]) -> list[OsmInterval]:
@@ -142,3 +148,36 @@ def _period(day: int, span: OsmInterval) -> Period:
         closes=Moment((day + span.closes // DAY) % 7, span.closes % DAY),
         kind="open_end" if span.is_open_end else "regular",
     )
+
+
+def _expand_dates(selector: str, *, dates: list[date]) -> frozenset[date]:
+    """Return those of the consecutive `dates` that "Dec 24-26", "week 30" or "Su[1]" selects."""
+    expression = OpeningHours(_checked(f"{selector} 00:00-24:00"))
+    start = datetime.combine(dates[0], time())
+    selected: set[date] = set()
+    for opens, closes, state, _ in expression.intervals(start, start + timedelta(days=len(dates))):
+        if state == State.OPEN:
+            selected.update(opens.date() + timedelta(days=passed) for passed in range((closes - opens).days))
+    return frozenset(selected)
+
+
+def _sun_intervals(times: str, *, on: date, timezone: str, point: tuple[float, float]) -> tuple[OsmInterval, ...]:
+    """Return the intervals of "17:00-sunset" that begin on a date at a point (lat, lng)."""
+    # The date in the expression excludes intervals that begin on the day before.
+    expression = OpeningHours(
+        _checked(f"{on.year} {_MONTHS[on.month - 1]} {on.day:02} {times}"), timezone=ZoneInfo(timezone), coords=point
+    )
+    midnight = datetime.combine(on, time())
+    return tuple(
+        OsmInterval(
+            (opens.replace(tzinfo=None) - midnight) // _MINUTE, (closes.replace(tzinfo=None) - midnight) // _MINUTE
+        )
+        for opens, closes, state, _ in expression.intervals(midnight, midnight + timedelta(days=2))
+        if state == State.OPEN
+    )
+
+
+def _checked(text: str) -> str:
+    if not validate(text):
+        raise UnreadableHoursError(f'"{text}" is not a valid expression.')
+    return text

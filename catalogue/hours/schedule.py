@@ -4,14 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
+from itertools import groupby
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from catalogue.hours import formatting, serialization
+from catalogue.hours import serialization
 from catalogue.hours.local_time import to_instant
-from catalogue.hours.periods import InvalidHoursError, Period, SpecialDay
+from catalogue.hours.periods import DAY, InvalidHoursError, Period, SpecialDay
+from catalogue.hours.serialization import format_time
 
 NEXT_CHANGE_WITHIN = timedelta(days=14)
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,20 @@ class OpenState:
     state: Literal["open", "closed", "unknown"]
     open_now: bool | None
     next_change: datetime | None
+
+
+def state_in(interval: tuple[datetime, datetime] | None, *, at: datetime, zone: ZoneInfo) -> OpenState:
+    """Return the state by the current or next open interval, if there is one."""
+    if interval is None:
+        return OpenState("closed", open_now=False, next_change=None)
+    opens, closes = interval
+    is_open = opens <= at
+    change = closes if is_open else opens
+    return OpenState(
+        "open" if is_open else "closed",
+        open_now=is_open,
+        next_change=change.astimezone(zone) if change < at + NEXT_CHANGE_WITHIN else None,
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +102,7 @@ class Hours:
             return []
         if self.special_days and not self.periods:
             return ["Varies by date"]
-        return formatting.format_hours(self.periods)
+        return format_hours(self.periods)
 
     def spans(self, *, start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
         """Return the open intervals from `start` to `end`, merged, sorted and half-open, in UTC; none if unknown.
@@ -105,15 +122,7 @@ class Hours:
         zone = ZoneInfo(self.timezone)
         if not self.covers_date(at.astimezone(zone)):
             return OpenState("unknown", open_now=None, next_change=None)
-        end = at + NEXT_CHANGE_WITHIN
-        opens, closes = next(self._intervals(at, end), (end, end))
-        is_open = opens <= at
-        change = closes if is_open else opens
-        return OpenState(
-            "open" if is_open else "closed",
-            open_now=is_open,
-            next_change=change.astimezone(zone) if change < end else None,
-        )
+        return state_in(next(self._intervals(at, at + NEXT_CHANGE_WITHIN), None), at=at, zone=zone)
 
     def covers_date(self, day: date) -> bool:
         """Whether the hours of a day are known: not after the last special day of hours without weekly periods."""
@@ -167,3 +176,27 @@ def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("a moment needs a time zone")
     return moment.astimezone(UTC)
+
+
+def format_hours(periods: tuple[Period, ...]) -> list[str]:
+    """Return a line for each run of equal days, from Monday: "Mon-Thu 12:00-22:00", "Fri 12:00-02:00", "Sun
+    closed".
+    """
+    week: list[list[tuple[int, int, str]]] = [[] for _ in range(7)]
+    for period in periods:
+        for day, opens, closes in period.split_by_day():
+            week[day].append((opens, closes, " or later" if period.kind == "open_end" else ""))
+    texts = [", ".join(_format_interval(*interval) for interval in sorted(day)) or "closed" for day in week]
+    lines = []
+    for text, run in groupby(range(7), key=lambda day: texts[day]):
+        days = list(run)
+        name = WEEKDAYS[days[0]] if len(days) == 1 else f"{WEEKDAYS[days[0]]}-{WEEKDAYS[days[-1]]}"
+        lines.append(f"{'Every day' if len(days) == 7 else name} {text}")
+    return lines
+
+
+def _format_interval(opens: int, closes: int, ending: str) -> str:
+    if (opens, closes) == (0, DAY):
+        return "open 24 hours"
+    until = "24:00" if closes == DAY else format_time(closes)
+    return f"{format_time(opens)}-{until}{ending}"

@@ -1,6 +1,6 @@
 """The JSON of opening hours: times as "HH:MM", days as 0 (Monday) to 6, dates as ISO 8601."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, TypeVar
 
@@ -25,15 +25,11 @@ def write_periods(periods: tuple[Period, ...]) -> list[dict[str, Any]]:
 
 
 def write_special_days(special_days: tuple[SpecialDay, ...]) -> list[dict[str, Any]]:
-    return [
-        {
-            "date": special.date.isoformat(),
-            "periods": [
-                {"open": format_time(opens), "close": format_time(closes)} for opens, closes in special.periods
-            ],
-        }
-        for special in special_days
-    ]
+    return [{"date": special.date.isoformat(), "periods": write_spans(special.periods)} for special in special_days]
+
+
+def write_spans(spans: tuple[tuple[int, int], ...]) -> list[dict[str, str]]:
+    return [{"open": format_time(opens), "close": format_time(closes)} for opens, closes in spans]
 
 
 def read_periods(value: object) -> tuple[Period, ...]:
@@ -53,11 +49,7 @@ def read_text(name: str, value: object) -> str:
 
 
 def read_texts(name: str, value: object) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if not isinstance(value, list | tuple):
-        raise InvalidHoursError(f"{name}: a list is expected.")
-    return tuple(read_text(f"{name}[{index}]", each) for index, each in enumerate(value))
+    return tuple(read_text(f"{name}[{index}]", each) for index, each in enumerate(_read_list(name, value)))
 
 
 def read_flag(name: str, value: object) -> bool:
@@ -111,14 +103,18 @@ def _read_time(name: str, value: object, *, is_close: bool) -> int:
     raise InvalidHoursError(f'{name}: a time "HH:MM" is expected.')
 
 
-def _each(name: str, value: object, read: Callable[[Mapping[str, Any]], _Item]) -> tuple[_Item, ...]:
-    """Apply `read` to each object of a list. Raises InvalidHoursError with the index."""
+def _read_list(name: str, value: object) -> Sequence[Any]:
     if value is None:
         return ()
     if not isinstance(value, list | tuple):
         raise InvalidHoursError(f"{name}: a list is expected.")
+    return value
+
+
+def _each(name: str, value: object, read: Callable[[Mapping[str, Any]], _Item]) -> tuple[_Item, ...]:
+    """Apply `read` to each object of a list. Raises InvalidHoursError with the index."""
     items = []
-    for index, item in enumerate(value):
+    for index, item in enumerate(_read_list(name, value)):
         if not isinstance(item, Mapping):
             raise InvalidHoursError(f"{name}[{index}]: an object is expected.")
         try:

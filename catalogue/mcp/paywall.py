@@ -11,8 +11,8 @@ from accounts.idempotency import IdempotencyKeyReused
 from catalogue import paywall
 from catalogue.exports.requests.commands import TooManyExports
 from catalogue.exports.requests.representation import ExportNotFound
-from catalogue.offers.best_offer import NoOfferAtTime
 from catalogue.offers.booking import NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
+from catalogue.offers.idempotent_booking import NoOfferAtTime
 from catalogue.places import RestaurantNotFound
 from catalogue.responses import Content
 from framework.api import error_handler

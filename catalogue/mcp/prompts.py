@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 from rest_framework import serializers
 
-from catalogue.filters import SLUG, IntegerParam, ListParam, QueryParams, Words
+from catalogue.filters.param_types import SLUG, Words
 from catalogue.mcp import completion
+from framework.api.query_params.declarations import IntegerParam, ListParam, QueryParams
 from framework.mcp.resources import Completer, Prompt, PromptArgument
 
 MIN_COMPARED, MAX_COMPARED = 2, 5

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from catalogue import responses
 from catalogue.agent_discovery import x402_manifest
-from catalogue.filters import SLUG
+from catalogue.filters.param_types import SLUG
 from catalogue.mcp import completion
 from catalogue.places import RestaurantNotFound
 from framework.api.renderers import JSONRenderer

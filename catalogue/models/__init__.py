@@ -1,14 +1,12 @@
-from catalogue.models.duplicates import MatchCandidate
 from catalogue.models.exports import Export, ExportPart, Removal
-from catalogue.models.imports import ImportRun
 from catalogue.models.insights import Insight, InsightCall, InsightDemand
 from catalogue.models.landmarks import Landmark, LandmarkName
 from catalogue.models.offers import FlowBooking, FlowRule, FlowSlot, Listing
 from catalogue.models.photos import Photo
 from catalogue.models.read_model import Kitchen, Record, SearchRow
-from catalogue.models.reference_data import Attribute, Cuisine, Holiday, Market, Source
-from catalogue.models.reports import Report
+from catalogue.models.reference_data import Attribute, Cuisine, Holiday, ImportRun, Market, Source
 from catalogue.models.restaurants import Restaurant, SourceRecord
+from catalogue.models.review_queues import MatchCandidate, Report
 from catalogue.models.reviews import Review
 from catalogue.models.versions import FormerSlug, Version
 

@@ -26,11 +26,9 @@ class Exports(models.QuerySet["Export"]):
         return self.filter(pk=key) if key else self.none()
 
     def unfinished(self) -> Self:
-        """Exports that await payment, are queued or running."""
         return self.filter(status__in=UNFINISHED)
 
     def under_way(self) -> Self:
-        """Exports that are queued or running."""
         return self.filter(status__in=UNDER_WAY)
 
 
@@ -126,11 +124,7 @@ class Export(models.Model):
             ),
             models.CheckConstraint(
                 name="export_status_valid",
-                condition=Q(
-                    status__in=[
-                        *("awaiting_payment", "queued", "running", "succeeded", "failed", "cancelled", "expired"),
-                    ]
-                ),
+                condition=Q(status__in=[*UNFINISHED, "succeeded", "failed", "cancelled", "expired"]),
             ),
             models.CheckConstraint(name="failed_export_requires_error", condition=~Q(status="failed") | ~Q(error="")),
             models.CheckConstraint(
@@ -152,7 +146,6 @@ class Export(models.Model):
 
     @property
     def requested_at(self) -> datetime:
-        """When it was ordered or restarted."""
         return self.restarted_at or self.created_at
 
 

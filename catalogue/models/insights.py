@@ -26,10 +26,7 @@ class Insight(models.Model):
         null=True, blank=True, help_text="Last failure of the provider, if there was no success since"
     )
     is_outdated = models.BooleanField(
-        default=False,
-        db_default=False,
-        editable=False,
-        help_text="The input has changed since",
+        default=False, db_default=False, editable=False, help_text="The input has changed since"
     )
     hidden = models.BooleanField(default=False, help_text="Not served")
     model = models.CharField(max_length=80, blank=True, help_text="Model of the provider")
@@ -44,7 +41,7 @@ class Insight(models.Model):
                 name="insight_min_reviews",
                 condition=Q(review_count__gte=5) | Q(text=""),
                 violation_error_message="Fewer than five reviews say too little.",
-            ),
+            )
         ]
         indexes = [
             models.Index(fields=["provider"], condition=Q(approved_at=None) & ~Q(text=""), name="insight_not_approved")
@@ -112,9 +109,7 @@ class InsightCall(models.Model):
                 | ~Q(outcome="pending") & Q(ended_at__isnull=False),
             ),
             models.UniqueConstraint(
-                fields=["restaurant"],
-                name="unique_open_insight_call",
-                condition=Q(outcome="pending"),
+                fields=["restaurant"], name="unique_open_insight_call", condition=Q(outcome="pending")
             ),
         ]
         indexes = [

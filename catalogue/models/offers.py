@@ -143,7 +143,6 @@ class FlowSlot(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`fo_` and 26 letters."""
         return encode("fo", self.pk)
 
 
@@ -169,5 +168,4 @@ class FlowBooking(models.Model):
 
     @property
     def public_id(self) -> str:
-        """`fb_` and 26 letters."""
         return encode("fb", self.pk)

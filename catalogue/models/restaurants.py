@@ -26,8 +26,6 @@ def _is_object(column: str) -> Exact:
 
 
 class Restaurants(models.QuerySet["Restaurant"]):
-    """Many restaurants at once."""
-
     def set_status(self, status: str, *, now: datetime) -> int:
         """Give them a status that imports leave alone; how many did not have it or not for good. One statement.
 

@@ -4,8 +4,7 @@ Every transaction takes its locks in one order: the contact, the slot, the reser
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import datetime
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -15,7 +14,7 @@ from catalogue.offers import slot_materialization
 from catalogue.offers.on_sale import IS_BOOKABLE, IS_OFFERING, PREFIX
 from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
-from framework.public_ids import decode, encode
+from framework.public_ids import decode
 from reservations.booking import commands
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
 from reservations.guests.profiles import MAX_UPCOMING, hash_contact
@@ -70,29 +69,6 @@ class NoSuchBooking(NotFound):
         super().__init__("There is no such booking, or this is not its token.")
 
 
-@dataclass(frozen=True, slots=True)
-class BookingDetails:
-    """A booking as its guest sees it; date and time are the restaurant's local time."""
-
-    id: str
-    status: str
-    offer: str
-    restaurant: str
-    date: date
-    time: time
-    timezone: str
-    party_size: int
-    percent: int
-    applies_to: str
-    terms: str
-    customer_name: str
-    manage_token: str
-    manage_url: str
-    reservation_code: str
-    created_at: datetime
-    cancelled_at: datetime | None
-
-
 def parse_offer_id(public_id: str) -> UUID:
     """Return the key of an offer. Raises NoSuchOffer for an invalid id."""
     key = decode(PREFIX, public_id)
@@ -111,7 +87,7 @@ def book_offer(
     special_requests: str = "",
     is_only: bool = False,
     now: datetime,
-) -> BookingDetails:
+) -> FlowBooking:
     """Book a table at an offer: the booking is confirmed at once, or nothing is stored.
 
     The venue's events and the guest's mail are sent as for any reservation. `is_only` refuses a second table of the
@@ -144,10 +120,9 @@ def book_offer(
             raise OfferExpired("This offer is over.") from refusal
         if reservation.status != Reservation.Status.CONFIRMED or reservation.starts_at != slot.starts_at:
             raise slot_full(slot, party_size)
-        booking = FlowBooking.objects.create(
+        return FlowBooking.objects.create(
             slot=slot, reservation=reservation, seats=party_size, contact=contact, created_at=now
         )
-    return describe_booking(booking)
 
 
 def lock_contact(contact: str, *, now: datetime, only_at: UUID | None = None) -> None:
@@ -162,9 +137,11 @@ def lock_contact(contact: str, *, now: datetime, only_at: UUID | None = None) ->
     upcoming = upcoming.exclude(reservation__status=Reservation.Status.CANCELLED)
     if only_at is not None:
         slot = FlowSlot.objects.filter(pk=only_at)
-        if upcoming.filter(
-            slot__restaurant__in=slot.values("restaurant"), slot__starts_at__in=slot.values("starts_at")
-        ).exists():
+        same_time = {
+            "slot__restaurant__in": slot.values("restaurant"),
+            "slot__starts_at__in": slot.values("starts_at"),
+        }
+        if upcoming.filter(**same_time).exists():
             raise AlreadyBooked(
                 "This guest has a table at this restaurant at this time already."
                 " For a second one call again with an `idempotency_key`."
@@ -211,16 +188,14 @@ def _execute_or_refuse(statement: str, offer: UUID, *, seats: int, now: datetime
         raise OfferExpired("This offer cannot be booked yet.", extra={"bookable_from": slot.bookable_from})
     if not slot.party_min <= seats <= slot.party_max:
         parties = f"parties of {slot.party_min} to {slot.party_max}"
-        raise InvalidRequest(
-            f"This offer is for {parties}: ask for offers with this `party_size`.", param="party_size"
-        )
+        message = f"This offer is for {parties}: ask for offers with this `party_size`."
+        raise InvalidRequest(message, param="party_size")
     if slot.seats_left < seats:
         raise slot_full(slot, seats)
     raise OfferExpired("This restaurant takes no bookings at offers now.")
 
 
 def slot_full(slot: FlowSlot, party_size: int) -> SlotFull:
-    """Return the error for a party for which the slot has no room."""
     return SlotFull(f"There is no table for {party_size} at this offer any more: {slot.date} at {slot.time:%H:%M}.")
 
 
@@ -244,7 +219,7 @@ def find_booking(public_id: str, *, token: str) -> FlowBooking:
     return booking
 
 
-def cancel_booking(booking: FlowBooking, *, now: datetime) -> BookingDetails:
+def cancel_booking(booking: FlowBooking, *, now: datetime) -> FlowBooking:
     """Cancel a booking for its guest and release its seats. A second call changes nothing.
 
     Raises reservations.self_service.permissions.TooLateToCancel. About fifteen statements.
@@ -255,28 +230,4 @@ def cancel_booking(booking: FlowBooking, *, now: datetime) -> BookingDetails:
         if booking.reservation.status != Reservation.Status.CANCELLED:
             permissions.cancel(booking.reservation, now=now)
         slot_materialization.release_seats(booking, now=now)
-    return describe_booking(booking)
-
-
-def describe_booking(booking: FlowBooking) -> BookingDetails:
-    """Return the details of a booking. Date and time are the reservation's, which may have been moved."""
-    slot, reservation = booking.slot, booking.reservation
-    return BookingDetails(
-        id=booking.public_id,
-        status=reservation.status,
-        offer=encode(PREFIX, slot.pk),
-        restaurant=slot.restaurant.slug,
-        date=reservation.date,
-        time=reservation.time,
-        timezone=reservation.venue.timezone,
-        party_size=reservation.party_size,
-        percent=slot.percent,
-        applies_to=slot.applies_to,
-        terms=slot.terms,
-        customer_name=reservation.customer_name,
-        manage_token=links.token_of(reservation),
-        manage_url=links.url_of(reservation),
-        reservation_code=reservation.code,
-        created_at=booking.created_at,
-        cancelled_at=reservation.cancelled_at,
-    )
+    return booking

@@ -1,7 +1,6 @@
 """Demo offers: venues with tables and discounts for popular restaurants of each market."""
 
 import random
-from dataclasses import dataclass
 from datetime import datetime, time
 from uuid import UUID, uuid5
 
@@ -34,17 +33,10 @@ DISCOUNTS = [
 TERMS = ["", "", "Not with other discounts", "Set menus excepted"]
 
 
-@dataclass(frozen=True, slots=True)
-class CreatedOffers:
-    """Numbers of added rows."""
-
-    listings: int
-    rules: int
-    slots: int
-
-
-def create_offers(*, per_market: int, now: datetime) -> CreatedOffers:
+def create_offers(*, per_market: int, now: datetime) -> tuple[int, int, int]:
     """Create venues, tables, listings and discounts until each market has `per_market` listings.
+
+    Returns the numbers of new listings, rules and slots.
 
     A second call adds nothing, and concurrent calls wait for each other. The same restaurants get the same venues,
     tables and discounts. A query for each market, six statements, and those of the slots.
@@ -82,7 +74,7 @@ def create_offers(*, per_market: int, now: datetime) -> CreatedOffers:
         Listing.objects.bulk_create(listings)
         FlowRule.objects.bulk_create(rules)
     slots = materialize_slots(now=now, restaurants=[restaurant.pk for restaurant in chosen.values()]) if chosen else 0
-    return CreatedOffers(listings=len(listings), rules=len(rules), slots=slots)
+    return len(listings), len(rules), slots
 
 
 def _choose(*, per_market: int) -> list[Restaurant]:

@@ -1,11 +1,13 @@
-"""Book a table at an offer exactly once, however often the request is repeated. REST and MCP both use it.
+"""Book a table at an offer, or at the best one of a time, exactly once, however often the request is repeated.
 
-REST clients send an idempotency key. Agents may omit it and still repeat a request, because a response was lost or
-their model believes so: then the request itself is the key, and a guest has one table at a time.
+REST and MCP both use it. REST clients send an idempotency key. Agents may omit it and still repeat a request, because
+a response was lost or their model believes so: then the request itself is the key, and a guest has one table at a
+time.
 """
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
@@ -16,17 +18,27 @@ from accounts import idempotency
 from accounts.idempotency import StoredResponse
 from catalogue import places
 from catalogue.models import FlowBooking
-from catalogue.offers import best_offer, booking
-from catalogue.offers.booking import BookingDetails, NoSuchBooking
+from catalogue.offers import booking, search
+from catalogue.offers.booking import NoSuchBooking, OfferExpired, SlotFull
+from catalogue.offers.on_sale import Status
+from catalogue.offers.search import SlotDetails
+from framework.errors import ApiError, NotFound
 from framework.public_ids import decode
 from reservations.guests.profiles import hash_contact
 from reservations.models import Reservation
 
+# More than any restaurant has on one day.
+MAX_DAY_OFFERS = 200
+# Other times that an error message lists.
+MAX_ALTERNATIVES = 6
+
+
+class NoOfferAtTime(NotFound):
+    """The restaurant has no offer for this party at this time."""
+
 
 @dataclass(frozen=True, slots=True)
 class RestaurantTime:
-    """A local time of a restaurant."""
-
     slug: str
     day: date
     at: time
@@ -55,39 +67,72 @@ class BookingRequest:
 
     @property
     def digest(self) -> bytes:
-        """The SHA-256 of the request."""
         content = [str(self.at), dict(self.guest)]
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def find_offers_at(when: RestaurantTime, *, party_size: int, now: datetime) -> tuple[list[SlotDetails], ApiError]:
+    """Return the bookable offers at a time, the highest discount first, and the error if none can be booked.
+
+    The error lists other times of the day. A few queries. Raises what places.find_restaurant raises, and
+    InvalidRequest for a day that is over or too far.
+    """
+    restaurant, at = places.find_restaurant(when.slug), when.at
+    page = search.list_restaurant_slots(restaurant, day=when.day, party_size=party_size, limit=MAX_DAY_OFFERS, now=now)
+    slots = page.rows
+    available = [slot for slot in slots if slot.status == Status.AVAILABLE]
+    offers = sorted((slot for slot in available if slot.time == at), key=lambda slot: -slot.percent)
+
+    others = [slot for slot in available if slot.time != at]
+    nearest = sorted(others, key=lambda slot: abs(_minute(slot.time) - _minute(at)))[:MAX_ALTERNATIVES]
+    times = dict.fromkeys(
+        f"{slot.time:%H:%M} ({slot.percent} %)" for slot in sorted(nearest, key=lambda slot: slot.time)
+    )
+    alternatives = f"On that day there is {', '.join(times)}." if times else "There is none on that day."
+    request = f"for {party_size} at {at:%H:%M} on {when.day}"
+    if any(slot.time == at and slot.status != Status.EXPIRED for slot in slots):
+        return offers, SlotFull(f"There is no table {request}. {alternatives}")
+    return offers, NoOfferAtTime(f"There is no offer {request}. {alternatives}")
+
+
+def _minute(at: time) -> int:
+    return at.hour * 60 + at.minute
 
 
 def check_request(at: str | RestaurantTime, *, party_size: int, now: datetime) -> None:
     """Raise what `book_request` would raise without the guest's data, which an agent asks for only afterwards.
 
-    Raises what booking.check_seats, best_offer.check_best_offer and places.find_restaurant raise.
+    Raises what booking.check_seats and find_offers_at raise, and the error that the latter returns.
     """
     match at:
-        case RestaurantTime(slug, day, minute):
-            best_offer.check_best_offer(
-                places.find_restaurant(slug), day=day, at=minute, party_size=party_size, now=now
-            )
+        case RestaurantTime():
+            offers, error = find_offers_at(at, party_size=party_size, now=now)
+            if not offers:
+                raise error
         case offer:
             booking.check_seats(booking.parse_offer_id(offer), seats=party_size, now=now)
 
 
-def book_request(request: BookingRequest, *, now: datetime, is_only: bool = False) -> BookingDetails:
-    """Book the table. Raises what booking.book_offer, best_offer.book_best_offer and places.find_restaurant raise."""
+def book_request(request: BookingRequest, *, now: datetime, is_only: bool = False) -> FlowBooking:
+    """Book the table; at a time the highest discount, or the next one if that is sold out in the meantime.
+
+    Raises what booking.book_offer and find_offers_at raise, and the error that the latter returns.
+    """
     match request.at:
-        case RestaurantTime(slug, day, at):
-            return best_offer.book_best_offer(
-                places.find_restaurant(slug), day=day, at=at, now=now, is_only=is_only, **request.guest
-            )
+        case RestaurantTime() as when:
+            offers, error = find_offers_at(when, party_size=request.guest["party_size"], now=now)
+            for found in offers:
+                with suppress(SlotFull, OfferExpired):
+                    key = booking.parse_offer_id(found.id)
+                    return booking.book_offer(key, now=now, is_only=is_only, **request.guest)
+            raise error
         case offer:
             return booking.book_offer(booking.parse_offer_id(offer), now=now, is_only=is_only, **request.guest)
 
 
 def book_once(
     request: BookingRequest, *, key: str | None, caller: str, address: str, operation: str, now: datetime
-) -> BookingDetails:
+) -> FlowBooking:
     """Book the table, or return the booking that an earlier identical request has made, in its current state.
 
     A key books once in 24 hours, even if that booking was cancelled since, and rejects a different request. Without a
@@ -107,13 +152,13 @@ def book_once(
     # Only the id is stored, because the state of the booking changes.
     stored = idempotency.run_once(
         call,
-        lambda: StoredResponse(body=book_request(request, now=now, is_only=key is None).id.encode()),
+        lambda: StoredResponse(body=book_request(request, now=now, is_only=key is None).public_id.encode()),
         is_valid=None if key is not None else is_active,
     )
     found = load_booking(stored)
     if found is None:
         raise NoSuchBooking
-    return booking.describe_booking(found)
+    return found
 
 
 def load_booking(stored: StoredResponse) -> FlowBooking | None:

@@ -36,8 +36,6 @@ def next_offer_join(*, condition: str = IS_ON_SALE, order: str = SOONEST) -> str
 
 
 class Status(models.TextChoices):
-    """The status of a slot."""
-
     SCHEDULED = "scheduled"
     AVAILABLE = "available"
     SOLD_OUT = "sold_out"
@@ -66,5 +64,4 @@ class Offer:
 
 
 def offer_from_row(percent: int, at: time, day: date, slot: UUID, seats_left: int) -> Offer:
-    """Return the offer of the columns of `next_offer_join`."""
     return Offer(percent=percent, time=at, date=day, id=encode(PREFIX, slot), seats_left=seats_left)

@@ -38,8 +38,9 @@ CASE WHEN slot.withdrawn_at IS NOT NULL OR ({IS_OFFERING}) IS NOT TRUE THEN 'wit
      WHEN slot.bookable_from > %(now)s THEN 'scheduled'
      ELSE 'available' END
 """
-COLUMNS = f"""slot.id, slot.date, slot.time, slot.percent, slot.applies_to, slot.party_min, slot.party_max,
-    slot.seats_left, slot.book_before, slot.terms, slot.starts_at, {STATUS}"""
+# The fields of SlotDetails that are columns.
+SLOT_FIELDS = ["date", "time", "percent", "applies_to", "party_min", "party_max", "seats_left", "book_before", "terms"]
+COLUMNS = f"slot.id, slot.starts_at, {STATUS}, {', '.join(f'slot.{name}' for name in SLOT_FIELDS)}"
 
 OF_RESTAURANT = f"""
 SELECT {COLUMNS}
@@ -149,11 +150,9 @@ def list_restaurant_slots(
     if day is not None:
         check_day(day, now=now, earliest=zone, latest=zone)
     fingerprint = pagination_cursor.fingerprint("flow of", restaurant.pk, day, party_size)
-    start = (
-        pagination_cursor.decode_cursor(cursor, question=fingerprint, now=now)
-        if cursor
-        else Cursor(after=(), as_of=now)
-    )
+    start = Cursor(after=(), as_of=now)
+    if cursor:
+        start = pagination_cursor.decode_cursor(cursor, question=fingerprint, now=now)
     after_at, after_percent, after_id = start.after or (None, 0, None)
     values: dict[str, Any] = {
         "restaurant": restaurant.pk,
@@ -168,9 +167,8 @@ def list_restaurant_slots(
     rows = execute(OF_RESTAURANT, values)
     next_cursor = None
     if len(rows) > limit:
-        next_cursor = pagination_cursor.encode_cursor(
-            sort_key(rows[limit - 1]), as_of=start.as_of, question=fingerprint
-        )
+        last = sort_key(rows[limit - 1])
+        next_cursor = pagination_cursor.encode_cursor(last, as_of=start.as_of, question=fingerprint)
     return AttributedListing(
         rows=[slot_from_row(row, restaurant=restaurant.slug, timezone=zone.key) for row in rows[:limit]],
         attribution=attribution.restaurant_attribution([restaurant.slug]) if rows else [],
@@ -290,7 +288,6 @@ def build_statement(
 
 
 def execute(sql: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Execute a query."""
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
@@ -299,11 +296,10 @@ def execute(sql: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 def sort_key(row: Sequence[Any]) -> tuple[str, int, str]:
     """Return the keyset of a slot: its start, its discount and its id."""
-    return row[10].isoformat(), -row[3], str(row[0])
+    return row[1].isoformat(), -row[5], str(row[0])
 
 
 def match_from_row(row: Sequence[Any]) -> OfferMatch:
-    """Return the match of a row of `build_statement`."""
     *slot, zone, _, metres, card, _ = row
     place = json.loads(f"{{{card}}}")
     return OfferMatch(
@@ -315,20 +311,11 @@ def match_from_row(row: Sequence[Any]) -> OfferMatch:
 
 
 def slot_from_row(row: Sequence[Any], *, restaurant: str, timezone: str) -> SlotDetails:
-    """Return the slot of a row of COLUMNS."""
-    slot, day, at, percent, applies_to, party_min, party_max, seats_left, book_before, terms, _, status = row
+    slot, _, status, *values = row
     return SlotDetails(
         id=encode(PREFIX, slot),
         restaurant=restaurant,
-        date=day,
-        time=at,
         timezone=timezone,
-        percent=percent,
-        applies_to=applies_to,
-        party_min=party_min,
-        party_max=party_max,
-        seats_left=seats_left,
-        book_before=book_before,
-        terms=terms,
         status=Status(status),
+        **dict(zip(SLOT_FIELDS, values, strict=True)),
     )

@@ -87,9 +87,7 @@ def _materialize_batch(listings: Sequence[int], *, now: datetime) -> int:
         # Again with locks, because bookings may have changed the slots since.
         slots = list(FlowSlot.objects.select_for_update(no_key=True).filter(pk__in=list(outdated)).order_by("pk"))
         booked = _booked_seats(list(outdated))
-        updated = [
-            slot for slot in slots if _update_slot(slot, outdated[slot.pk], booked=booked.get(slot.pk, 0), now=now)
-        ]
+        updated = [row for row in slots if _update_slot(row, outdated[row.pk], booked=booked.get(row.pk, 0), now=now)]
         FlowSlot.objects.bulk_update(updated, UPDATED_FIELDS, batch_size=200)
         return len(created) + len(updated)
 
@@ -109,7 +107,6 @@ def _update_slot(slot: FlowSlot, terms: SlotTerms | None, *, booked: int, now: d
 
 
 def _booked_seats(slots: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the number of booked seats by slot, for slots that have any."""
     bookings = FlowBooking.objects.filter(slot__in=slots, released_at=None).order_by()
     return dict(bookings.values_list("slot").annotate(booked=Sum("seats")))
 

@@ -10,8 +10,7 @@ from rest_framework import serializers
 
 from catalogue.history import Change, ChangePage
 from catalogue.models import Version
-from catalogue.serializers.shared import SLUG
-from framework.api.pagination.schema import CursorPageRecord
+from catalogue.serializers.shared import SLUG, page_of
 from framework.api.renderers import JSONRenderer
 
 
@@ -47,12 +46,7 @@ class EntryRecord(serializers.Serializer[Any]):
     patch = OperationRecord(many=True, help_text="Empty if no public field has changed.")
 
 
-@extend_schema_serializer(many=False)
-class HistoryAnswer(serializers.Serializer[Any]):
-    """A page of versions, newest first."""
-
-    data = EntryRecord(source="rows", many=True)  # type: ignore[assignment]  # a name of the contract
-    pagination = CursorPageRecord(source="*")
+HistoryAnswer = page_of(EntryRecord, name="HistoryAnswer", description="A page of versions, newest first.")
 
 
 class ChangedRecord(serializers.Serializer[Any]):

@@ -8,11 +8,12 @@ from rest_framework import serializers
 from catalogue.models import FlowRule
 from catalogue.offers import Status
 from catalogue.serializers.search import PlaceRecord
-from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord
+from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord, page_of
 from framework.api.fields import EmailField, PhoneField, StrictIntegerField, StrictSerializer, TextField, TimeField
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
 from reservations.models import Reservation
+from reservations.self_service import links
 
 # What the reservation of a booking can be: one that waits is never booked at an offer.
 BOOKED = [Reservation.Status.CONFIRMED.value, Reservation.Status.CANCELLED.value]
@@ -42,13 +43,9 @@ class FlowSlotRecord(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=Status.choices, help_text="Only what is `available` can be booked.")
 
 
-@extend_schema_serializer(many=False)
-class FlowSlotAnswer(serializers.Serializer[Any]):
-    """A page of a restaurant's offers."""
-
-    data = FlowSlotRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
-    pagination = CursorPageRecord(source="*")
-    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+FlowSlotAnswer = page_of(
+    FlowSlotRecord, name="FlowSlotAnswer", description="A page of a restaurant's offers.", has_attribution=True
+)
 
 
 class FlowPlaceRecord(serializers.Serializer[Any]):
@@ -129,23 +126,42 @@ class NewFlowBooking(StrictSerializer):
         return attrs
 
 
+class ManageToken(serializers.CharField):
+    """The token of a reservation's guest."""
+
+    def to_representation(self, value: Any) -> str:
+        return links.token_of(value)
+
+
+class ManageUrl(serializers.URLField):
+    """The page of a reservation's guest."""
+
+    def to_representation(self, value: Any) -> str:
+        return links.url_of(value)
+
+
 class FlowBookingRecord(serializers.Serializer[Any]):
     """A table that was booked at an offer. Date and time are on the restaurant's clock."""
 
-    id = serializers.RegexField(pattern("fb"))
-    status = serializers.ChoiceField(choices=BOOKED)
-    offer = serializers.RegexField(pattern("fo"))
-    restaurant = serializers.RegexField(SLUG, help_text="Its slug.")
-    date = serializers.DateField()
-    time = TimeField()
-    timezone = serializers.CharField(help_text="IANA name of the clock.")
-    party_size = serializers.IntegerField(min_value=1)
-    percent = serializers.IntegerField(min_value=1, max_value=90)
-    applies_to = serializers.ChoiceField(choices=FlowRule.AppliesTo.values)
-    terms = serializers.CharField(allow_blank=True)
-    customer_name = serializers.CharField()
-    manage_token = serializers.CharField(help_text="Send it as `X-Manage-Token` to see or cancel the booking.")
-    manage_url = serializers.URLField(help_text="The guest's own page, where it can be cancelled, too.")
-    reservation_code = serializers.CharField(help_text="The code for the restaurant: K7QX2M.")
+    # Date, time and party are those of the reservation, which may have been moved.
+    id = serializers.RegexField(pattern("fb"), source="public_id")
+    status = serializers.ChoiceField(choices=BOOKED, source="reservation.status")
+    offer = serializers.RegexField(pattern("fo"), source="slot.public_id")
+    restaurant = serializers.RegexField(SLUG, source="slot.restaurant.slug", help_text="Its slug.")
+    date = serializers.DateField(source="reservation.date")
+    time = TimeField(source="reservation.time")
+    timezone = serializers.CharField(source="reservation.venue.timezone", help_text="IANA name of the clock.")
+    party_size = serializers.IntegerField(source="reservation.party_size", min_value=1)
+    percent = serializers.IntegerField(source="slot.percent", min_value=1, max_value=90)
+    applies_to = serializers.ChoiceField(choices=FlowRule.AppliesTo.values, source="slot.applies_to")
+    terms = serializers.CharField(source="slot.terms", allow_blank=True)
+    customer_name = serializers.CharField(source="reservation.customer_name")
+    manage_token = ManageToken(
+        source="reservation", help_text="Send it as `X-Manage-Token` to see or cancel the booking."
+    )
+    manage_url = ManageUrl(source="reservation", help_text="The guest's own page, where it can be cancelled, too.")
+    reservation_code = serializers.CharField(
+        source="reservation.code", help_text="The code for the restaurant: K7QX2M."
+    )
     created_at = DateTimeField()
-    cancelled_at = DateTimeField(allow_null=True)
+    cancelled_at = DateTimeField(source="reservation.cancelled_at", allow_null=True)

@@ -1,26 +1,22 @@
-"""The groups of a restaurant that are sold: reviews, what lies around it, insights."""
+"""The groups of a restaurant that are sold: reviews, photos, what lies around it, insights."""
 
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from catalogue.field_groups import insights
 from catalogue.field_groups.context import KINDS, MAX_ENTRIES
-from catalogue.field_groups.reviews import NEWEST
+from catalogue.field_groups.insights import REASONS
+from catalogue.field_groups.newest import MAX_REVIEWS
 from catalogue.insights.providers.base import MAX_CITATIONS, MAX_TEXT_LENGTH
-from catalogue.serializers.shared import SLUG, AttributionRecord, LocationRecord
+from catalogue.models import Photo
+from catalogue.photos import SIZES
+from catalogue.serializers.shared import SLUG, LocationRecord, attribution_lines
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
 
-# Why an insight is null.
-REASONS = [
-    insights.TOO_FEW_REVIEWS,
-    insights.NOTHING_TO_SAY,
-    insights.NOT_WRITTEN_YET,
-    insights.AWAITING_APPROVAL,
-    insights.WITHHELD,
-]
+BASIS = ["reviews", "hours", "offers"]
+CLOCK_TIME = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
 ASPECTS = ["food", "service", "atmosphere", "value"]
 
 
@@ -76,7 +72,7 @@ class ReviewsRecord(serializers.Serializer[Any]):
     """The newest reviews."""
 
     summary = ReviewSummaryRecord()
-    items = serializers.ListField(child=ReviewRecord(), max_length=NEWEST, help_text="The newest.")
+    items = serializers.ListField(child=ReviewRecord(), max_length=MAX_REVIEWS, help_text="The newest.")
     next = serializers.URLField(allow_null=True, help_text="The next page; valid for at least half an hour.")
 
 
@@ -89,7 +85,52 @@ class ReviewAnswer(serializers.Serializer[Any]):
         allow_null=True, help_text="Null on a page without reviews, which is free, where the restaurant has some."
     )
     pagination = CursorPageRecord()
-    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+    attribution = attribution_lines()
+
+
+class SizeRecord(serializers.Serializer[Any]):
+    """A WebP image of a photo. The bytes behind its URL never change."""
+
+    name = serializers.ChoiceField(choices=list(SIZES))
+    url = serializers.URLField()
+    width = serializers.IntegerField(min_value=1, help_text="Pixels.")
+    height = serializers.IntegerField(min_value=1, help_text="Pixels.")
+
+
+class PhotoRecord(serializers.Serializer[Any]):
+    """A photo of a restaurant, a dish or a drink."""
+
+    id = serializers.RegexField(pattern("ph"))
+    url = serializers.URLField(help_text="The large size.")
+    sizes = SizeRecord(many=True)
+    width = serializers.IntegerField(min_value=1, help_text="Of the original, in pixels.")
+    height = serializers.IntegerField(min_value=1, help_text="Of the original, in pixels.")
+    kind = serializers.ChoiceField(choices=Photo.Kind.values)
+    caption = serializers.CharField(allow_null=True)
+    alt = serializers.CharField(help_text="What the photo shows, for screen readers.")
+    author = serializers.CharField(allow_null=True)
+    license = serializers.CharField(help_text="SPDX identifier.")
+    review_id = serializers.RegexField(pattern("rev"), allow_null=True, help_text="The review that it belongs to.")
+    source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+    attribution = serializers.CharField(help_text="Show this line with the photo.")
+    created_at = DateTimeField()
+
+
+class PhotosRecord(serializers.Serializer[Any]):
+    """The newest photos."""
+
+    count = serializers.IntegerField(min_value=1)
+    items = PhotoRecord(many=True)
+    next = serializers.URLField(allow_null=True, help_text="The next page; valid for at least half an hour.")
+
+
+@extend_schema_serializer(many=False)
+class PhotoAnswer(serializers.Serializer[Any]):
+    """A page of photos, newest first."""
+
+    data = PhotoRecord(many=True)  # type: ignore[assignment]  # a name of the contract
+    pagination = CursorPageRecord()
+    attribution = attribution_lines()
 
 
 class AroundRecord(serializers.Serializer[Any]):
@@ -134,7 +175,7 @@ class AroundAnswer(serializers.Serializer[Any]):
     radius_m = serializers.IntegerField(min_value=1)
     neighborhood = NeighborhoodRecord(allow_null=True)
     entries = AroundRecord(many=True, help_text="The nearest first.")
-    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+    attribution = attribution_lines()
 
 
 class Citations(serializers.ListField):
@@ -152,11 +193,9 @@ class WindowRecord(serializers.Serializer[Any]):
     days = serializers.ListField(
         child=serializers.IntegerField(min_value=0, max_value=6), help_text="0 is Monday.", max_length=7
     )
-    start = serializers.RegexField("^([01][0-9]|2[0-3]):[0-5][0-9]$")
-    until = serializers.RegexField(
-        "^([01][0-9]|2[0-3]):[0-5][0-9]$", allow_null=True, help_text="Null where only the beginning is known."
-    )
-    basis = serializers.ListField(child=serializers.ChoiceField(choices=["reviews", "hours", "offers"]))
+    start = serializers.RegexField(CLOCK_TIME)
+    until = serializers.RegexField(CLOCK_TIME, allow_null=True, help_text="Null where only the beginning is known.")
+    basis = serializers.ListField(child=serializers.ChoiceField(choices=BASIS))
     citations = Citations(max_length=MAX_CITATIONS)
 
 
@@ -165,9 +204,7 @@ class BestTimeRecord(serializers.Serializer[Any]):
 
     text = serializers.CharField()
     windows = WindowRecord(many=True)
-    basis = serializers.ListField(
-        child=serializers.ChoiceField(choices=["reviews", "hours", "offers"]), help_text="What it rests on."
-    )
+    basis = serializers.ListField(child=serializers.ChoiceField(choices=BASIS), help_text="What it rests on.")
     citations = Citations()
 
 

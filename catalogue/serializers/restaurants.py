@@ -1,4 +1,4 @@
-"""One restaurant."""
+"""One restaurant: its record, and its opening hours on given days."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,11 +7,11 @@ from typing import Any
 from rest_framework import serializers
 
 from catalogue.field_groups import Record
+from catalogue.field_groups.insights import REASONS
 from catalogue.models import Restaurant
 from catalogue.serializers.history import EntryRecord
-from catalogue.serializers.paid_groups import ContextRecord, InsightRecord, ReviewsRecord
-from catalogue.serializers.photos import PhotosRecord
-from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord, OfferRecord
+from catalogue.serializers.paid_groups import ContextRecord, InsightRecord, PhotosRecord, ReviewsRecord
+from catalogue.serializers.shared import PHONE, SLUG, LocationRecord, OfferRecord, attribution_lines
 from framework.api.fields import TimeField
 from framework.api.pagination.schema import DateTimeField
 from framework.api.renderers import JSONRenderer
@@ -80,6 +80,45 @@ class HoursRecord(serializers.Serializer[Any]):
     osm = serializers.CharField(allow_null=True, help_text="The opening_hours of OpenStreetMap they were read from.")
 
 
+class OpenIntervalRecord(serializers.Serializer[Any]):
+    """An open interval, in local time."""
+
+    opens_at = DateTimeField()
+    closes_at = DateTimeField()
+
+
+class DatedExceptionRecord(serializers.Serializer[Any]):
+    """A date whose periods replace the weekly ones that open on it; closed without periods."""
+
+    date = serializers.DateField()
+    name = serializers.CharField(allow_null=True, help_text="The name of the public holiday.")
+    periods = SpanRecord(many=True)
+
+
+class HolidayRecord(serializers.Serializer[Any]):
+    """A public holiday of the market."""
+
+    date = serializers.DateField()
+    name = serializers.CharField()
+
+
+class HoursForDatesRecord(serializers.Serializer[Any]):
+    """The opening hours of some days; `spans` are merged, sorted and cut to these days."""
+
+    slug = serializers.RegexField(SLUG)
+    timezone = serializers.CharField(help_text="IANA name.")
+    to = serializers.DateField(source="last")
+    spans = OpenIntervalRecord(many=True, allow_null=True, help_text="Null if the hours are unknown.")
+    special_days = DatedExceptionRecord(many=True, help_text="Dates that differ from the weekly periods.")
+    holidays = HolidayRecord(
+        many=True, help_text="Public holidays of the market. On one that is not a special day the weekly periods hold."
+    )
+    attribution = attribution_lines()
+
+    def get_fields(self) -> dict[str, Any]:
+        return {"from": serializers.DateField(source="first"), **super().get_fields()}
+
+
 class SourceRecord(serializers.Serializer[Any]):
     """The record of a source."""
 
@@ -88,10 +127,6 @@ class SourceRecord(serializers.Serializer[Any]):
     license = serializers.CharField(help_text="SPDX identifier.")
     updated_at = DateTimeField()
     fields = serializers.ListField(child=serializers.CharField(), help_text="The fields that come from it.")  # type: ignore[assignment]  # a name of the contract
-
-
-# Why an insight is null.
-REASONS = ["too_few_reviews", "nothing_to_say", "not_written_yet", "awaiting_approval", "withheld"]
 
 
 class RestaurantRecord(serializers.Serializer[Any]):
@@ -126,7 +161,7 @@ class RestaurantRecord(serializers.Serializer[Any]):
     flow_offer = OfferRecord(allow_null=True)
     external_ids = serializers.DictField(help_text="Ids that others have given it.")
     sources = SourceRecord(many=True)
-    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+    attribution = attribution_lines()
     verified_at = DateTimeField(allow_null=True)
     updated_at = DateTimeField()
     version = serializers.IntegerField(min_value=1)
@@ -143,7 +178,6 @@ class RestaurantRecord(serializers.Serializer[Any]):
         help_text="Why `ai_insight` is null: fewer than five reviews; nothing in the reviews that enough guests share;"
         " not written yet; waiting for our staff to approve it; withheld by our staff.",
     )
-
     history = EntryRecord(many=True, allow_null=True, help_text="Group `history`: the newest ten versions.")
 
     def get_fields(self) -> dict[str, Any]:

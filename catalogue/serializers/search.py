@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.search import Facet
-from catalogue.serializers.shared import PHONE, PLACE_KINDS, SLUG, AttributionRecord, LocationRecord, OfferRecord
+from catalogue.serializers.shared import PHONE, PLACE_KINDS, SLUG, LocationRecord, OfferRecord, attribution_lines
 from framework.api.fields import ConstantField
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
@@ -91,10 +91,7 @@ class FacetsRecord(serializers.Serializer[Any]):
     counted = CountRecord(help_text="How many restaurants were counted.")
 
     def get_fields(self) -> dict[str, Any]:
-        words = {
-            Facet.RATING: "Restaurants with at least this rating.",
-            Facet.OPEN_NOW: "For the parameter `open`.",
-        }
+        words = {Facet.RATING: "Restaurants with at least this rating.", Facet.OPEN_NOW: "For the parameter `open`."}
         return super().get_fields() | {
             facet.value: BucketRecord(many=True, required=False, help_text=words.get(facet, "The most frequent 50."))
             for facet in Facet
@@ -108,7 +105,7 @@ class SearchAnswer(serializers.Serializer[Any]):
     data = Hit(many=True)  # type: ignore[assignment]  # a name of the contract
     pagination = PageRecord()
     query = QueryRecord()
-    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+    attribution = attribution_lines()
     facets = FacetsRecord(required=False)
 
 
@@ -122,4 +119,4 @@ class BatchAnswer(serializers.Serializer[Any]):
     renamed = serializers.DictField(
         child=serializers.CharField(), help_text="Slugs that were asked for, and what each has become."
     )
-    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+    attribution = attribution_lines()

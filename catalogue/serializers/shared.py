@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.models import Landmark
 from framework.api.fields import TimeField
+from framework.api.pagination.schema import CursorPageRecord
 from framework.public_ids import pattern
 
 SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -36,3 +38,21 @@ class AttributionRecord(serializers.Serializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
     text = serializers.CharField()
     license = serializers.CharField(help_text="SPDX identifier.")
+
+
+def attribution_lines() -> Any:
+    """Return the field of the attribution lines of a response."""
+    return AttributionRecord(many=True, help_text="Show these lines with the data.")
+
+
+def page_of(
+    record: type[serializers.Serializer[Any]], *, name: str, description: str, has_attribution: bool = False
+) -> type[serializers.Serializer[Any]]:
+    """Return the serializer of a Listing of these records, as the OpenAPI document names and describes it."""
+    fields = {"data": record(many=True, source="rows"), "pagination": CursorPageRecord(source="*")}
+    if has_attribution:
+        fields["attribution"] = attribution_lines()
+    page: type[serializers.Serializer[Any]] = extend_schema_serializer(many=False)(
+        type(name, (serializers.Serializer,), {"__doc__": description, **fields})
+    )
+    return page

@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils import timezone
 
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount, count_bounded
@@ -34,8 +33,6 @@ class DefaultFilter(admin.SimpleListFilter):
 
 
 class StateFilter(DefaultFilter):
-    """Filters by state; open rows by default."""
-
     title = "state"
     parameter_name = "state__exact"
 
@@ -46,28 +43,13 @@ class StateFilter(DefaultFilter):
         return queryset.filter(state=self.value())
 
 
-class TimeFilter(DefaultFilter):
-    """Filters by time; future rows by default."""
-
-    title = "time"
-    parameter_name = "time"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("coming", "Future"), ("over", "Past"), ("all", "All")]
-
-    def apply_choice(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        now = timezone.now()
-        return queryset.filter(starts_at__gte=now) if self.value() == "coming" else queryset.filter(starts_at__lt=now)
-
-
 class ReviewQueueAdmin(LargeTableAdmin):
     """A queue of rows to decide: each page has decision buttons and leads to the next row.
 
-    `order` is the order of the queue; an index that starts with the state must support it.
+    The queue is in the order of `ordering`, a column and the key; an index that starts with the state must support it.
     """
 
     change_form_template = "catalogue/review_queue_item.html"
-    order: ClassVar[tuple[str, ...]] = ()
     # The label of the queue on the front page.
     queue_label: ClassVar[str] = ""
 
@@ -80,9 +62,8 @@ class ReviewQueueAdmin(LargeTableAdmin):
         raise NotImplementedError
 
     def open_rows(self) -> QuerySet[Any]:
-        """The open rows in order."""
         rows: QuerySet[Any] = self.model._default_manager.filter(state="open")
-        return rows.order_by(*self.order)
+        return rows.order_by(*self.ordering)
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """The number of open rows, which the list shows by default."""
@@ -91,7 +72,12 @@ class ReviewQueueAdmin(LargeTableAdmin):
 
     def next_rows(self, row: Any) -> QuerySet[Any]:
         """The open rows after a row."""
-        raise NotImplementedError
+        first = str(self.ordering[0])
+        column, is_descending = first.lstrip("-"), first.startswith("-")
+        lookup, value = f"{column}__{'lt' if is_descending else 'gt'}", getattr(row, column)
+        after = Q(**{lookup: value}) | Q(**{column: value, "pk__gt": row.pk})
+        # The second condition is for the index.
+        return self.open_rows().filter(after, **{f"{lookup}e": value})
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -111,17 +97,16 @@ class ReviewQueueAdmin(LargeTableAdmin):
         return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     def submit_decision(self, request: HttpRequest, row: Any, verdict: str) -> HttpResponse:
-        """Apply the decision, and redirect."""
         if not self.has_change_permission(request, row):
             raise PermissionDenied
         following = self.next_rows(row).values_list("pk", flat=True).first()
         try:
             message = self.decide(request, row, verdict)
+            error = "Unknown decision."
         except ApiError as refusal:
-            self.message_user(request, refusal.message, messages.ERROR)
-            return HttpResponseRedirect(self.page_url(row.pk))
+            message, error = None, refusal.message
         if message is None:
-            self.message_user(request, "Unknown decision.", messages.ERROR)
+            self.message_user(request, error, messages.ERROR)
             return HttpResponseRedirect(self.page_url(row.pk))
         self.message_user(request, message, messages.SUCCESS)
         if following is None:
@@ -132,7 +117,6 @@ class ReviewQueueAdmin(LargeTableAdmin):
         return HttpResponseRedirect(self.page_url(following))
 
     def page_url(self, key: Any) -> str:
-        """The URL of a row."""
         return reverse(f"admin:catalogue_{self.opts.model_name}_change", args=[key])
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from django.contrib import admin, messages
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -20,18 +20,8 @@ from framework.admin.action_confirmation import render_confirmation
 from framework.errors import ApiError
 
 COMPARED = (
-    "name",
-    "alt_names",
-    "status",
-    "line1",
-    "postal_code",
-    "locality",
-    "neighborhood",
-    "phone",
-    "website",
-    "cuisines",
-    "review_count",
-    "created_at",
+    *("name", "alt_names", "status", "line1", "postal_code", "locality", "neighborhood"),
+    *("phone", "website", "cuisines", "review_count", "created_at"),
 )
 
 # Distances from here on are shown in kilometres.
@@ -47,7 +37,6 @@ class MatchCandidateAdmin(ReviewQueueAdmin):
     list_select_related = ["first", "second"]
     list_filter = [StateFilter]
     ordering = ["-score", "id"]
-    order = ("-score", "id")
     queue_label = "possible duplicates"
     # The page of a pair shows both restaurants.
     change_form_template = "catalogue/duplicate_pair.html"
@@ -58,11 +47,6 @@ class MatchCandidateAdmin(ReviewQueueAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("first", "second")
-
-    def next_rows(self, row: MatchCandidate) -> QuerySet[Any]:
-        return self.open_rows().filter(
-            Q(score__lt=row.score) | Q(score=row.score, pk__gt=row.pk), score__lte=row.score
-        )
 
     def decide(self, request: HttpRequest, row: MatchCandidate, verdict: str) -> str | None:
         by, now = cast("int", request.user.pk), timezone.now()
@@ -111,27 +95,18 @@ class MatchCandidateAdmin(ReviewQueueAdmin):
 
     @admin.action(description="Same place: merge each pair", permissions=["change"])
     def same_place(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> HttpResponse | None:
-        """Ask for confirmation with the survivor of each pair, then merge."""
         if "confirmed" in request.POST:
             self._decide_pairs(request, queryset, duplicate_review.merge_pair, "{} pairs were merged.")
             return None
         chosen = queryset.select_related("first", "second").order_by("-score", "pk")
         context = {"pairs": [(pair, *duplicate_review.order_pair(pair)) for pair in chosen]}
-        return render_confirmation(
-            self,
-            request,
-            "catalogue/confirm_duplicates.html",
-            title="Merge each pair?",
-            action="same_place",
-            **context,
-        )
+        template, title = "catalogue/confirm_duplicates.html", "Merge each pair?"
+        return render_confirmation(self, request, template, title=title, action="same_place", **context)
 
     @admin.action(description="Different places: keep both", permissions=["change"])
     def two_places(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:
-        """Keep both restaurants of each pair."""
-        self._decide_pairs(
-            request, queryset, duplicate_review.mark_distinct, "{} pairs were kept as different restaurants."
-        )
+        message = "{} pairs were kept as different restaurants."
+        self._decide_pairs(request, queryset, duplicate_review.mark_distinct, message)
 
     def _decide_pairs(
         self, request: HttpRequest, queryset: QuerySet[MatchCandidate], decide: Callable[..., object], message: str

@@ -1,5 +1,7 @@
 """The admin's forms: what staff write is as well made as what importers read."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django import forms
@@ -18,16 +20,24 @@ WEEKDAYS = [(0, "Mon"), (1, "Tue"), (2, "Wed"), (3, "Thu"), (4, "Fri"), (5, "Sat
 LOCKABLE = tuple(column.removesuffix("_id") for column in COLUMNS)
 
 
+@contextmanager
+def _form_errors() -> Iterator[None]:
+    """Raise ValidationError for what an import would reject."""
+    try:
+        yield
+    except RowRejected as error:
+        raise forms.ValidationError(str(error)) from error
+
+
 class JSONBox(forms.JSONField):
     """JSON that the database can hold; what was typed is shown again as it was typed."""
 
     def to_python(self, value: Any) -> Any:
         """Read it. Raises ValidationError for broken, endless or bottomless JSON too."""
         try:
-            content = super().to_python(value)
-            check_storable(content)
-        except RowRejected as error:
-            raise forms.ValidationError(str(error)) from error
+            with _form_errors():
+                content = super().to_python(value)
+                check_storable(content)
         except (ValueError, RecursionError) as error:
             raise forms.ValidationError("This JSON cannot be parsed: a number or the nesting is too large.") from error
         return content
@@ -60,13 +70,12 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
         self.before: Restaurant | None = None
         # The field is put below the others by hand, so the model does not give it.
         self.initial.setdefault("locked_fields", self.instance.locked_fields)
-        self.put_locks()
+        self.add_locks()
         if not self.instance._state.adding:
             self.initial["shown_version"] = self.instance.version
 
-    def put_locks(self) -> None:
-        """Put the box of each lock below its field: ticked, imports leave the field alone."""
-        sent = self["locked_fields"].value() or []
+    def add_locks(self) -> None:
+        checked = self["locked_fields"].value() or []
         for name in LOCKABLE:
             if name in self.fields:
                 field = self.fields[name]
@@ -75,13 +84,12 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
                     'hidden"> {}</span>: imports do not change it</label> {}',
                     self.add_prefix("locked_fields"),
                     name,
-                    mark_safe(" checked") if name in sent else "",
+                    mark_safe(" checked") if name in checked else "",
                     field.label or name.replace("_", " "),
                     field.help_text,
                 )
 
     def clean_hours(self) -> dict[str, Any] | None:
-        """Bring hours into the form that the catalogue keeps."""
         hours = self.cleaned_data["hours"]
         if hours is None:
             return None
@@ -91,26 +99,18 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
             raise forms.ValidationError(f"Invalid opening hours: {error}") from error
 
     def clean_attributes(self) -> dict[str, bool | str]:
-        """An object of flags and short texts; an empty box is an empty one."""
-        try:
+        with _form_errors():
             return JsonObject(self.cleaned_data).flag_map("attributes")
-        except RowRejected as error:
-            raise forms.ValidationError(str(error)) from error
 
     def clean_external_ids(self) -> dict[str, str]:
-        """An object of short texts; an empty box is an empty one."""
-        try:
+        with _form_errors():
             return JsonObject(self.cleaned_data).text_map("external_ids")
-        except RowRejected as error:
-            raise forms.ValidationError(str(error)) from error
 
     def clean_cuisines(self) -> list[str]:
-        """Refuse a slug that is not in the dictionary; name each once."""
         slugs: list[str] = list(dict.fromkeys(self.cleaned_data["cuisines"] or []))
         known = set(Cuisine.objects.filter(slug__in=slugs).values_list("slug", flat=True))
-        strangers = [slug for slug in slugs if slug not in known]
-        if strangers:
-            raise forms.ValidationError(f"No such cuisine: {', '.join(strangers)}.")
+        if unknown := [slug for slug in slugs if slug not in known]:
+            raise forms.ValidationError(f"No such cuisine: {', '.join(unknown)}.")
         return slugs
 
     def clean(self) -> dict[str, Any]:

@@ -29,8 +29,6 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
 
     @admin.action(description="Change the slug of the selected restaurant", permissions=["change"])
     def rename(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask for the new slug, then change it."""
-
         def do(chosen: list[Restaurant]) -> str:
             slug = request.POST.get("slug", "").strip()
             places.rename(chosen[0], slug, actor=f"staff:{request.user.pk}", now=timezone.now())
@@ -40,8 +38,6 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
 
     @admin.action(description="Merge the two selected restaurants", permissions=["change"])
     def merge(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask which one to keep, then merge the other into it."""
-
         def do(chosen: list[Restaurant]) -> str:
             survivors = [row for row in chosen if str(row.pk) == request.POST.get("survivor")]
             losers = [row for row in chosen if row not in survivors]
@@ -54,8 +50,6 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
 
     @admin.action(description="Erase the selected restaurant permanently", permissions=["erase"])
     def erase(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask for confirmation, then erase."""
-
         def do(chosen: list[Restaurant]) -> str:
             places.erase(chosen[0], actor=f"staff:{request.user.pk}", now=timezone.now())
             return f"{chosen[0].slug} was erased."
@@ -75,9 +69,8 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
         """Show the confirmation page; after confirmation run the action and add its message or its error."""
         chosen = list(queryset.order_by("pk")[: count + 1])
         if len(chosen) != count:
-            self.message_user(
-                request, f"Select {'one restaurant' if count == 1 else 'two restaurants'}.", messages.ERROR
-            )
+            number = "one restaurant" if count == 1 else "two restaurants"
+            self.message_user(request, f"Select {number}.", messages.ERROR)
             return None
         if "confirmed" in request.POST:
             try:
@@ -85,6 +78,5 @@ class IdentityActions(admin.ModelAdmin[Restaurant]):
             except ApiError as refusal:
                 self.message_user(request, refusal.message, messages.ERROR)
             return None
-        return render_confirmation(
-            self, request, "catalogue/confirm_place_action.html", title=title, action=action, chosen=chosen
-        )
+        template = "catalogue/confirm_place_action.html"
+        return render_confirmation(self, request, template, title=title, action=action, chosen=chosen)

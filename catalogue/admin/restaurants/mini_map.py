@@ -1,8 +1,7 @@
 """The map of a restaurant's surroundings: an SVG of nearby places and landmarks, without external map tiles."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from math import cos, radians
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -22,40 +21,6 @@ METRES_PER_DEGREE = 111_195
 RING_RADII_M = (50, 100, 200, 250, 500, 1000)
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A nearby place or landmark: `x` and `y` in units of the SVG, `metres` from its centre."""
-
-    key: UUID
-    name: str
-    kind: str
-    metres: int
-    x: str
-    y: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ring:
-    """A circle at a distance from the centre."""
-
-    metres: int
-    radius: str
-    label_y: str
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """The nearest places and landmarks within a kilometre; `is_full` if there are more than are drawn."""
-
-    places: Sequence[Spot]
-    landmarks: Sequence[Spot]
-    rings: Sequence[Ring]
-    scale_m: int
-    # The x coordinate of the end of the scale bar.
-    scale: str
-    is_full: bool
-
-
 # {0} is the table, {1} the column of the kind, {2} the condition: constants only.
 NEAREST = """
 SELECT r.id, r.name, {1}, r.latitude, r.longitude FROM {0} AS r
@@ -64,8 +29,11 @@ ORDER BY {plane} LIMIT %(limit)s
 """
 
 
-def find_surroundings(here: Location, *, exclude: UUID | None = None, radius_m: int = RADIUS_M) -> Surroundings:
-    """Return what is around a point, the nearest first. Two queries, by the position indexes."""
+def find_surroundings(here: Location, *, exclude: UUID | None = None, radius_m: int = RADIUS_M) -> dict[str, Any]:
+    """Return what catalogue/map.html shows around a point, the nearest first; `is_full` if there is more.
+
+    Spots have `x` and `y` in units of the SVG, and `metres` from its centre. Two queries, by the position indexes.
+    """
     is_current = "r.merged_into_id IS NULL AND r.erased_at IS NULL AND r.id IS DISTINCT FROM %(exclude)s::uuid"
     nearest = _nearest("catalogue_restaurant", "r.status", is_current, here, exclude, radius_m, MAX_PLACES + 1)
     places, is_full = nearest[:MAX_PLACES], len(nearest) > MAX_PLACES
@@ -75,14 +43,18 @@ def find_surroundings(here: Location, *, exclude: UUID | None = None, radius_m: 
     unit = (CENTER - MARGIN) / reach
     scale_m = max((radius for radius in RING_RADII_M if radius <= reach / 2), default=RING_RADII_M[0])
     rings = [radius for radius in RING_RADII_M if radius <= reach][-3:]
-    return Surroundings(
-        places=[_spot(row, here, unit) for row in places],
-        landmarks=[_spot(row, here, unit) for row in landmarks if row[3] <= reach],
-        rings=[Ring(radius, f"{radius * unit:.1f}", f"{CENTER - radius * unit - 3:.1f}") for radius in rings],
-        scale_m=scale_m,
-        scale=f"{MARGIN + scale_m * unit:.1f}",
-        is_full=is_full,
-    )
+    return {
+        "places": [_spot(row, here, unit) for row in places],
+        "landmarks": [_spot(row, here, unit) for row in landmarks if row[3] <= reach],
+        "rings": [
+            {"metres": radius, "radius": f"{radius * unit:.1f}", "label_y": f"{CENTER - radius * unit - 3:.1f}"}
+            for radius in rings
+        ],
+        "scale_m": scale_m,
+        # The x coordinate of the end of the scale bar.
+        "scale": f"{MARGIN + scale_m * unit:.1f}",
+        "is_full": is_full,
+    }
 
 
 def _nearest(
@@ -106,11 +78,12 @@ def _nearest(
     return [(key, name, kind, round(distance_m(here, there)), there) for key, name, kind, there in rows]
 
 
-def _spot(row: tuple[UUID, str, str, int, Location], here: Location, unit: float) -> Spot:
+def _spot(row: tuple[UUID, str, str, int, Location], here: Location, unit: float) -> dict[str, Any]:
     key, name, kind, metres, there = row
     east = (there.lng - here.lng) * METRES_PER_DEGREE * cos(radians(here.lat))
     north = (there.lat - here.lat) * METRES_PER_DEGREE
-    return Spot(key, name, kind, metres, f"{CENTER + east * unit:.1f}", f"{CENTER - north * unit:.1f}")
+    x, y = f"{CENTER + east * unit:.1f}", f"{CENTER - north * unit:.1f}"
+    return {"key": key, "name": name, "kind": kind, "metres": metres, "x": x, "y": y}
 
 
 def render_map(restaurant: Restaurant, *, marked: UUID | None = None) -> SafeString | None:

@@ -1,62 +1,95 @@
 """Restaurants in the back office."""
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from django.contrib import admin, messages
-from django.db import models, transaction
-from django.db.models import Func, QuerySet
+from django.db import transaction
+from django.db.models import Func, Q, QuerySet, TextField, Value
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from catalogue.admin.offers import FlowRuleInline, GeneratesSlots
-from catalogue.admin.restaurants.filters import UnparsedHoursFilter, fold
 from catalogue.admin.restaurants.forms import RestaurantForm
 from catalogue.admin.restaurants.identity_actions import IdentityActions
 from catalogue.admin.restaurants.mini_map import render_map
-from catalogue.admin.restaurants.versions import VersionList
+from catalogue.admin.restaurants.versions import readable
 from catalogue.history import publish
 from catalogue.hours import Hours
-from catalogue.models import (
-    Restaurant,
-    SourceRecord,
-)
+from catalogue.models import Restaurant, SourceRecord
 from catalogue.tasks import enqueue_open_intervals
 from framework.admin.action_confirmation import render_confirmation
 from framework.admin.large_tables import LargeTableAdmin
+from framework.admin.read_only import ReadOnlyInline
 
 # A shorter text has no trigram, so the search would scan the whole table.
 MIN_QUERY_LENGTH = 3
+# Versions on the page of a restaurant.
+MAX_VERSIONS = 20
 
 
-class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
-    """The source records, read-only."""
+# Hours of permanently closed, merged and erased restaurants are not needed.
+IS_NEEDED = Q(merged_into=None, erased_at=None) & ~Q(
+    status__in=(Restaurant.Status.PERMANENTLY_CLOSED, Restaurant.Status.MOVED)
+)
+IS_UNKNOWN = Q(hours__contains={"known": False})
+HAS_TEXT = ~Q(hours__osm=None)
 
+
+class UnparsedHoursFilter(admin.SimpleListFilter):
+    """Filters restaurants whose source has an opening hours text that could not be parsed completely.
+
+    Staff enter these hours manually; the field is then locked and the restaurant leaves this list. The index
+    restaurant_with_unparsed_hours serves both choices.
+    """
+
+    title = "hours"
+    parameter_name = "hours"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        return [("unread", "not parsed"), ("partly", "partly parsed")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> QuerySet[Restaurant]:
+        if self.value() == "unread":
+            return queryset.filter(IS_NEEDED, IS_UNKNOWN, HAS_TEXT)
+        if self.value() == "partly":
+            return queryset.filter(IS_NEEDED, ~IS_UNKNOWN, Q(hours__has_key="notes"))
+        return queryset
+
+
+def fold(term: str) -> Func:
+    """SQL expression: the term in lower case without accents, as in the folded columns."""
+    return Func(Value(term, output_field=TextField()), function="fold", output_field=TextField())
+
+
+class SourceRecordInline(ReadOnlyInline):
     model = SourceRecord
-    extra = 0
-    can_delete = False
     fields = ["source", "record", "fields", "updated_at"]
-    readonly_fields = ["source", "record", "fields", "updated_at"]
     ordering = ["source", "record"]
 
-    def has_add_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
-        return False
+
+def _status_action(name: str, status: Restaurant.Status) -> Callable[..., HttpResponse | None]:
+    """Return the list action that asks for confirmation, then sets the status."""
+
+    @admin.action(description=f"Mark the selected restaurants as {status.label.lower()}", permissions=["change"])
+    def action(
+        model_admin: "RestaurantAdmin", request: HttpRequest, queryset: QuerySet[Restaurant]
+    ) -> HttpResponse | None:
+        return model_admin.set_status(request, queryset, status, name)
+
+    return action
 
 
 @admin.register(Restaurant)
-class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAdmin):
+class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
     """Restaurants. They are closed, never deleted, because clients store their slugs."""
 
     form = RestaurantForm
     change_form_template = "catalogue/restaurant.html"
     list_display = [
-        "name",
-        "market",
-        "neighborhood",
-        "status_shown",
-        "cuisine",
-        "rating",
-        "review_count",
-        "updated_at",
+        *("name", "market", "neighborhood", "status_shown", "cuisine", "rating", "review_count", "updated_at")
     ]
     list_select_related = ["market", "cuisine"]
     list_filter = ["status", "market", UnparsedHoursFilter]
@@ -66,16 +99,12 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
     prepopulated_fields = {"slug": ["name"]}
     inlines = [FlowRuleInline, SourceRecordInline]
     actions = ["reopen", "close_temporarily", "close_permanently", "rename", "merge", "erase"]
+    reopen = _status_action("reopen", Restaurant.Status.OPEN)
+    close_temporarily = _status_action("close_temporarily", Restaurant.Status.TEMPORARILY_CLOSED)
+    close_permanently = _status_action("close_permanently", Restaurant.Status.PERMANENTLY_CLOSED)
     readonly_fields = [
-        "surroundings",
-        "opening_hours",
-        "rating",
-        "review_count",
-        "star_counts",
-        "newest_versions",
-        "version",
-        "created_at",
-        "updated_at",
+        *("surroundings", "opening_hours", "rating", "review_count", "star_counts", "newest_versions"),
+        *("version", "created_at", "updated_at"),
     ]
     fieldsets = [
         (
@@ -120,6 +149,15 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
         lines = [*hours.display, *(f"{special.date:%d %b %Y}: special" for special in hours.special_days)]
         return format_html_join("", "{}<br>", ((line,) for line in lines)) or "unknown"
 
+    @admin.display(description="Versions")
+    def newest_versions(self, restaurant: Restaurant) -> SafeString | str:
+        found = restaurant.versions.order_by("-version")[:MAX_VERSIONS]
+        lines = (
+            (version.version, f"{version.at:%d %b %Y %H:%M}", version.actor, version.kind, readable(version))
+            for version in found
+        )
+        return format_html_join("", "<p><b>{}</b> {} by {}: {}<br>{}</p>", lines) or "none"
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Restaurant], search_term: str
     ) -> tuple[QuerySet[Restaurant], bool]:
@@ -128,8 +166,8 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
             return queryset, False
         if sum(letter.isalnum() for letter in term) < MIN_QUERY_LENGTH:
             return queryset.filter(slug=term), False
-        folded = queryset.alias(folded=Func("name", function="fold", output_field=models.TextField()))
-        return folded.filter(models.Q(folded__contains=fold(term)) | models.Q(slug=term)), False
+        folded = queryset.alias(folded=Func("name", function="fold", output_field=TextField()))
+        return folded.filter(Q(folded__contains=fold(term)) | Q(slug=term)), False
 
     def save_model(self, request: HttpRequest, obj: Restaurant, form: RestaurantForm, change: bool) -> None:
         """Save only the changed fields, because the worker writes the same rows, and lock them against imports.
@@ -155,23 +193,7 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
             transaction.on_commit(enqueue_open_intervals)
 
     def has_delete_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
-        """Restaurants are closed, never deleted."""
         return False
-
-    @admin.action(description="Mark the selected restaurants as open", permissions=["change"])
-    def reopen(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask for confirmation, then set the status."""
-        return self.set_status(request, queryset, Restaurant.Status.OPEN, "reopen")
-
-    @admin.action(description="Mark the selected restaurants as temporarily closed", permissions=["change"])
-    def close_temporarily(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask for confirmation, then set the status."""
-        return self.set_status(request, queryset, Restaurant.Status.TEMPORARILY_CLOSED, "close_temporarily")
-
-    @admin.action(description="Mark the selected restaurants as permanently closed", permissions=["change"])
-    def close_permanently(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask for confirmation, then set the status."""
-        return self.set_status(request, queryset, Restaurant.Status.PERMANENTLY_CLOSED, "close_permanently")
 
     def set_status(
         self, request: HttpRequest, queryset: QuerySet[Restaurant], status: Restaurant.Status, action: str
@@ -191,17 +213,13 @@ class RestaurantAdmin(IdentityActions, VersionList, GeneratesSlots, LargeTableAd
                 self.message_user(request, text, messages.WARNING)
             return None
         others = present.exclude(status=status)
-        title = f"Mark as {status.label.lower()}?"
-        context = {"count": others.count(), "examples": others[:20], "status": status.label.lower()}
-        return render_confirmation(
-            self, request, "catalogue/confirm_status.html", title=title, action=action, **context
-        )
+        label, template = status.label.lower(), "catalogue/confirm_status.html"
+        context = {"count": others.count(), "examples": others[:20], "status": label}
+        return render_confirmation(self, request, template, title=f"Mark as {label}?", action=action, **context)
 
 
 @admin.register(SourceRecord)
 class SourceRecordAdmin(LargeTableAdmin):
-    """Source records of restaurants."""
-
     list_display = ["record", "source", "restaurant", "updated_at"]
     list_select_related = ["source", "restaurant"]
     search_fields = ["record__exact"]

@@ -7,12 +7,11 @@ from django.contrib import admin
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.history import to_json_patch
-from catalogue.models import FormerSlug, Restaurant, Version
+from catalogue.models import FormerSlug, Version
 from framework.admin.read_only import ReadOnlyAdmin
 
-# Versions on the page of a restaurant.
-SHOWN = 20
 MAX_VALUE_LENGTH = 60
 
 
@@ -31,16 +30,10 @@ def _brief(value: Any) -> str:
 
 
 @admin.register(Version)
-class VersionAdmin(ReadOnlyAdmin):
-    """Versions of restaurants, newest first."""
-
+class VersionAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     list_display = ["restaurant", "version", "kind", "actor", "at", "what"]
-    list_select_related = ["restaurant"]
     list_filter = ["kind"]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Complete slug of the restaurant"
     fields = ["restaurant", "version", "kind", "actor", "at", "what", "seq"]
-    readonly_fields = ["what"]
 
     @admin.display(description="What changed")
     def what(self, version: Version) -> SafeString | str:
@@ -56,16 +49,3 @@ class FormerSlugAdmin(ReadOnlyAdmin):
     search_fields = ["slug__exact", "restaurant__slug__exact"]
     search_help_text = "Complete former or current slug"
     ordering = ["slug"]
-
-
-class VersionList:
-    """Adds the newest versions to the page of a restaurant."""
-
-    @admin.display(description="Versions")
-    def newest_versions(self, restaurant: Restaurant) -> SafeString | str:
-        found = restaurant.versions.order_by("-version")[:SHOWN]
-        lines = (
-            (version.version, f"{version.at:%d %b %Y %H:%M}", version.actor, version.kind, readable(version))
-            for version in found
-        )
-        return format_html_join("", "<p><b>{}</b> {} by {}: {}<br>{}</p>", lines) or "none"

@@ -71,7 +71,7 @@ class Command(BaseCommand):
             ) from None
         if loaded.restaurants and options["offers"]:
             per_market = min(MAX_LISTINGS_PER_MARKET, max(1, loaded.restaurants // 400))
-            offers = create_offers(per_market=per_market, now=now).slots
+            offers = create_offers(per_market=per_market, now=now)[2]
         if is_large and loaded.restaurants:
             # This takes minutes; the worker does it in slices.
             tasks.enqueue_open_intervals()

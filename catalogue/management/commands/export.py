@@ -28,7 +28,7 @@ from catalogue.exports.jobs.foreground import Progress
 from catalogue.exports.requests import commands, representation
 from catalogue.models import Export
 from catalogue.models.exports import UNDER_WAY
-from catalogue.serializers import ExportRecord, NewExport
+from catalogue.serializers.exports import ExportRecord, NewExport
 from catalogue.tasks import enqueue_export_step
 from framework.api.error_handler import flatten_detail
 from framework.api.renderers import JSONRenderer

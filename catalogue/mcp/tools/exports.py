@@ -7,8 +7,7 @@ from catalogue.exports.requests import checkout, commands, representation
 from catalogue.mcp import paywall
 from catalogue.mcp.tools.declarations import declare
 from catalogue.models import Export
-from catalogue.serializers import ExportRecord, NewExport
-from catalogue.serializers.exports import GROUPS
+from catalogue.serializers.exports import GROUPS, ExportRecord, NewExport
 from catalogue.tasks import enqueue_export_step
 from framework.api.fields import StrictSerializer
 from framework.api.renderers import JSONRenderer

@@ -11,8 +11,8 @@ from catalogue.filters.offers import OfferParams
 from catalogue.mcp.tools.declarations import declare, result_schema
 from catalogue.offers import idempotent_booking
 from catalogue.offers.idempotent_booking import RestaurantTime
-from catalogue.serializers import SLUG
 from catalogue.serializers.offers import FlowBookingRecord, NewFlowBooking
+from catalogue.serializers.shared import SLUG
 from framework.api.error_handler import flatten_detail, invalid_request
 from framework.api.fields import DateField, StrictIntegerField, TextField, TimeField
 from framework.api.renderers import JSONRenderer

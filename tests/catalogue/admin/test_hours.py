@@ -7,7 +7,7 @@ from django.db import connection
 from django.test import Client
 
 import tests.support.builders
-from catalogue.admin.restaurants.filters import HAS_TEXT, IS_NEEDED, IS_UNKNOWN
+from catalogue.admin.restaurants.restaurants import HAS_TEXT, IS_NEEDED, IS_UNKNOWN
 from catalogue.hours import read_osm
 from catalogue.models import Restaurant
 from tests.catalogue import builders

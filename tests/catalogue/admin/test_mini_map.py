@@ -56,11 +56,11 @@ def test_the_picture_has_the_neighbours_within_a_kilometre_the_nearest_first() -
     far = catalogue_builders.restaurant(name="Far", latitude=55.688, longitude=12.58)
     catalogue_builders.restaurant(name="Too far", latitude=55.6895, longitude=12.58)
     found = mini_map.find_surroundings(here)
-    assert [(spot.key, spot.metres) for spot in found.places] == [(near.pk, 111), (far.pk, 890)]
+    assert [(spot["key"], spot["metres"]) for spot in found["places"]] == [(near.pk, 111), (far.pk, 890)]
     # North is up, and a kilometre ends at the edge.
-    assert [(spot.x, spot.y) for spot in found.places] == [("240.0", "215.5"), ("240.0", "44.3")]
-    assert [ring.metres for ring in found.rings] == [250, 500, 1000]
-    assert (found.scale_m, found.is_full) == (500, False)
+    assert [(spot["x"], spot["y"]) for spot in found["places"]] == [("240.0", "215.5"), ("240.0", "44.3")]
+    assert [ring["metres"] for ring in found["rings"]] == [250, 500, 1000]
+    assert (found["scale_m"], found["is_full"]) == (500, False)
 
 
 def test_a_change_form_with_its_picture_stays_within_fifteen_queries(

@@ -13,7 +13,7 @@ from catalogue.exports.jobs import claims, finalize, worker
 from catalogue.exports.requests import commands, representation
 from catalogue.exports.storage import files, manifest
 from catalogue.models import Export
-from catalogue.serializers import ExportRecord
+from catalogue.serializers.exports import ExportRecord
 from framework.public_ids import encode
 from payments.devchain.wallets import Wallet as Key
 from payments.tiers.definitions import ENTERPRISE

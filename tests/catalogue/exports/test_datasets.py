@@ -26,9 +26,9 @@ from catalogue.reviews import aggregates
 from catalogue.reviews import listing as reviews_listing
 from catalogue.reviews.listing import Order, ReviewQuery
 from catalogue.search.geocoding import landmarks
-from catalogue.serializers import LandmarkRecord
 from catalogue.serializers.history import EntryRecord
-from catalogue.serializers.photos import PhotoRecord
+from catalogue.serializers.lookups import LandmarkRecord
+from catalogue.serializers.paid_groups import PhotoRecord
 from catalogue.serializers.restaurants import RestaurantRecord
 from framework.api.renderers import JSONRenderer
 from framework.public_ids import encode

@@ -16,7 +16,7 @@ from accounts.webhooks import dispatcher, endpoints
 from catalogue.exports.jobs import finalize
 from catalogue.exports.requests import commands, representation
 from catalogue.models import Export
-from catalogue.serializers import ExportRecord
+from catalogue.serializers.exports import ExportRecord
 from framework.api.renderers import JSONRenderer
 from payments.wallets import links
 from tests.accounts.webhook_receivers import receiving

@@ -15,7 +15,7 @@ from catalogue.hours import OpenState
 from catalogue.hours.open_intervals import refresh_open_intervals
 from catalogue.models import Restaurant
 from catalogue.reviews import aggregates
-from catalogue.serializers import RestaurantRecord, render_record
+from catalogue.serializers.restaurants import RestaurantRecord, render_record
 from framework.api.renderers import JSONRenderer
 from framework.public_ids import encode
 from tests.catalogue import builders

@@ -15,7 +15,7 @@ from catalogue import history
 from catalogue import places as catalogue_places
 from catalogue.history import publish as history_publish
 from catalogue.models import Restaurant, Version
-from catalogue.serializers import render_changes
+from catalogue.serializers.history import render_changes
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 

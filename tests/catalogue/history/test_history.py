@@ -15,7 +15,7 @@ from catalogue import field_groups, history
 from catalogue.history import publish
 from catalogue.history.json_patch import changed_paths, to_json_patch
 from catalogue.models import Restaurant, Version
-from catalogue.serializers import render_record
+from catalogue.serializers.restaurants import render_record
 from framework.errors import InvalidRequest, NotFound
 from payments.devchain.wallets import Wallet
 from payments.models import Payment

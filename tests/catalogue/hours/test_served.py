@@ -135,7 +135,9 @@ def test_the_hours_of_a_day_are_what_a_minute_scan_finds(timezone: str, data: st
         if not hours.periods and not hours.covers_date(day):
             assert found.spans is None
         else:
-            assert [(span.opens_at.astimezone(UTC), span.closes_at.astimezone(UTC)) for span in found.spans or []] == [
+            assert [
+                (span["opens_at"].astimezone(UTC), span["closes_at"].astimezone(UTC)) for span in found.spans or []
+            ] == [
                 (max(opens, start), min(closes, end))
                 for opens, closes in scan(hours, day)
                 if opens < end and closes > start

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 
 from catalogue import field_groups, insights
-from catalogue.admin.insights.detail_page import sheet
+from catalogue.admin.insight_sheet import sheet
 from catalogue.insights.guardrails import citation_audit
 from catalogue.insights.providers.base import Context, InsightDraft
 from catalogue.models import FlowRule, Insight, Restaurant, Review
@@ -114,7 +114,7 @@ def test_staleness_is_described_to_staff() -> None:
     place = reviewed(40)
     refresh()
     weekly(place)
-    assert sheet(of(place), now=NOW + HOUR).stale == ["reviews, hours or discounts changed since"]
+    assert sheet(of(place), now=NOW + HOUR)["stale"] == ["reviews, hours or discounts changed since"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -12,7 +12,7 @@ from catalogue import offers
 from catalogue.hours import open_intervals
 from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
 from catalogue.offers import booking, demo, slot_materialization
-from framework.public_ids import decode
+from catalogue.serializers.offers import FlowBookingRecord
 from reservations.models import Closure, Reservation, ServicePeriod, Table
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
@@ -45,9 +45,7 @@ def booked(slot: FlowSlot, *, guests: int = 2, name: str = "ada") -> FlowBooking
     made = booking.book_offer(
         slot.pk, party_size=guests, customer_name=name, customer_email=f"{name}@example.com", now=NOW
     )
-    key = decode("fb", made.id)
-    assert key is not None
-    return FlowBooking.objects.get(pk=key)
+    return FlowBooking.objects.get(pk=made.pk)
 
 
 def test_a_rule_has_a_slot_at_each_step_of_its_window_for_two_weeks(place: Restaurant) -> None:
@@ -218,8 +216,8 @@ def test_a_booked_slot_of_a_rule_that_ended_is_sold_no_further_and_its_booking_s
     offers.materialize_slots(now=NOW)
     with pytest.raises(booking.OfferExpired):
         booked(slot, name="grace")
-    shown = booking.describe_booking(FlowBooking.objects.get(pk=made.pk))
-    assert (shown.status, shown.percent) == ("confirmed", 30)
+    shown = FlowBookingRecord(FlowBooking.objects.get(pk=made.pk)).data
+    assert (shown["status"], shown["percent"]) == ("confirmed", 30)
 
 
 def test_parties_that_wait_for_the_staffs_word_are_not_offered_a_slot(place: Restaurant) -> None:
@@ -314,14 +312,14 @@ def test_demo_offers_are_bookable_at_the_popular_restaurants() -> None:
     for number in range(4):
         builders.restaurant(hours=builders.week("11:00", "23:30"), review_count=number, slug=f"demo-{number}")
     builders.restaurant(review_count=99)
-    created = demo.create_offers(per_market=2, now=NOW)
+    listings, rules, slots = demo.create_offers(per_market=2, now=NOW)
     assert sorted(Listing.objects.values_list("restaurant__slug", flat=True)) == ["demo-2", "demo-3"]
-    assert (created.listings, created.rules, created.slots) == (2, FlowRule.objects.count(), FlowSlot.objects.count())
-    assert created.slots > 0
+    assert (listings, rules, slots) == (2, FlowRule.objects.count(), FlowSlot.objects.count())
+    assert slots > 0
     for number, slot in enumerate(FlowSlot.objects.order_by("pk")[:20]):
         assert booked(slot, name=f"guest{number}").reservation.status == "confirmed"
     before = list(FlowRule.objects.order_by("restaurant__slug", "pk").values_list("time", "percent", "seats", "terms"))
-    assert demo.create_offers(per_market=2, now=NOW) == demo.CreatedOffers(listings=0, rules=0, slots=0)
+    assert demo.create_offers(per_market=2, now=NOW) == (0, 0, 0)
     FlowBooking.objects.all().delete()
     Reservation.objects.all().delete()
     Listing.objects.all().delete()

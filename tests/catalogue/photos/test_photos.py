@@ -16,7 +16,7 @@ from catalogue import field_groups, photos
 from catalogue.demo.photo_cards import draw_card
 from catalogue.models import Photo
 from catalogue.photos import thumbnails
-from catalogue.serializers.photos import PhotoAnswer, PhotoRecord, PhotosRecord
+from catalogue.serializers.paid_groups import PhotoAnswer, PhotoRecord, PhotosRecord
 from framework.public_ids import encode
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW

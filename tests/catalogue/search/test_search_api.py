@@ -13,7 +13,7 @@ from catalogue import search
 from catalogue.hours import open_intervals
 from catalogue.models import Restaurant
 from catalogue.search import Facet, Query
-from catalogue.serializers import BatchAnswer, SearchAnswer
+from catalogue.serializers.search import BatchAnswer, SearchAnswer
 from framework.public_ids import encode
 from payments.devchain.wallets import Wallet
 from tests.catalogue import builders

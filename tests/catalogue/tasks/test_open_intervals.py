@@ -19,17 +19,15 @@ from tests.support.live_stack import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# The slice of a task is made one restaurant, so that there is more to enqueue.
-A_SLICE = (
-    "from catalogue.tasks import open_intervals; open_intervals.SLICE = 1; open_intervals.refresh_open_intervals()"
-)
+# A task computes one restaurant, so that there is more to enqueue.
+COMPUTE_ONE = "from catalogue import tasks; tasks.MAX_INTERVAL_ROWS = 1; tasks.refresh_open_intervals()"
 
 
 def test_a_slice_of_the_open_intervals_is_computed_although_the_broker_is_away_for_the_next() -> None:
     for _ in range(2):
         builders.restaurant(hours=builders.week("18:00", "02:00"))
     done = subprocess.run(
-        [sys.executable, "manage.py", "shell", "-v", "0", "-c", A_SLICE],
+        [sys.executable, "manage.py", "shell", "-v", "0", "-c", COMPUTE_ONE],
         cwd=settings.BASE_DIR,
         env={**os.environ, "DATABASE_URL": database_url(), "BROKER_URL": "redis://127.0.0.1:1"},
         capture_output=True,

@@ -39,28 +39,11 @@ class Cited:
 
     @property
     def stars(self) -> str:
-        """The stars as characters."""
         return "★" * self.review.stars + "☆" * (5 - self.review.stars)
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """The content of the page besides the fields."""
-
-    claims: list[Claim]
-    reviews: list[Cited]
-    calls: list[InsightCall]
-    spent: Decimal
-    demand: InsightDemand | None
-    stale: list[str]
-    is_waiting: bool
-    age_days: int
-    languages: str
-    disclosure: str
-
-
-def sheet(insight: Insight, *, now: datetime) -> Sheet:
-    """Build the sheet of an insight whose restaurant is loaded. Four queries."""
+def sheet(insight: Insight, *, now: datetime) -> dict[str, Any]:
+    """Return what the page shows besides the fields of an insight whose restaurant is loaded. Four queries."""
     found_claims = list(claims(insight.detail))
     wanted = {pk for _, _, _, citations in found_claims for pk in keys(citations)}
     found = Review.objects.filter(restaurant=insight.restaurant_id, pk__in=wanted).order_by("-created_at", "-id")
@@ -75,18 +58,18 @@ def sheet(insight: Insight, *, now: datetime) -> Sheet:
         shown.append(Claim(number, kind, text, support, [cited.number for cited in cited_reviews], missing))
     calls = list(InsightCall.objects.filter(restaurant=insight.restaurant_id).order_by("-started_at")[:MAX_CALLS])
     languages = insight.detail.get("languages") or {}
-    return Sheet(
-        claims=shown,
-        reviews=reviews,
-        calls=calls,
-        spent=sum((call.cost_usd for call in calls), Decimal(0)),
-        demand=InsightDemand.objects.filter(restaurant=insight.restaurant_id).first(),
-        stale=staleness.describe_staleness(insight, provider=insights.get_provider(), now=now),
-        is_waiting=insights.is_pending_approval(insight),
-        age_days=(now - insight.generated_at).days,
-        languages=", ".join(f"{name} {count}" for name, count in languages.items()),
-        disclosure=str(insight.detail.get("disclosure", "")),
-    )
+    return {
+        "claims": shown,
+        "reviews": reviews,
+        "calls": calls,
+        "spent": sum((call.cost_usd for call in calls), Decimal(0)),
+        "demand": InsightDemand.objects.filter(restaurant=insight.restaurant_id).first(),
+        "stale": staleness.describe_staleness(insight, provider=insights.get_provider(), now=now),
+        "is_waiting": insights.is_pending_approval(insight),
+        "age_days": (now - insight.generated_at).days,
+        "languages": ", ".join(f"{name} {count}" for name, count in languages.items()),
+        "disclosure": str(insight.detail.get("disclosure", "")),
+    }
 
 
 def claims(detail: Mapping[str, Any]) -> Iterator[tuple[str, str, str, list[str]]]:
@@ -104,5 +87,4 @@ def claims(detail: Mapping[str, Any]) -> Iterator[tuple[str, str, str, list[str]
 
 
 def keys(citations: list[str]) -> list[UUID]:
-    """Decode the public ids of reviews."""
     return [pk for text in citations if (pk := decode("rev", text))]

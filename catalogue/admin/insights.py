@@ -5,9 +5,8 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.utils import flatten
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -15,13 +14,13 @@ from django.utils.text import Truncator
 
 from accounts.models import User
 from catalogue import insights
-from catalogue.admin.insights.detail_page import sheet
+from catalogue.admin.insight_sheet import sheet
+from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.insights.pipeline import cost_budget, llm_job
 from catalogue.insights.providers.base import RemoteProvider
 from catalogue.models import Insight, InsightCall
 from catalogue.tasks import enqueue_insights
 from framework.admin.action_confirmation import render_confirmation
-from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin
 
@@ -51,10 +50,8 @@ class StateFilter(admin.SimpleListFilter):
             case "hidden":
                 return queryset.filter(hidden=True)
             case "stale":
-                stale = insights.stale_condition(
-                    insights.get_provider(), now=timezone.now(), restaurant="restaurant__"
-                )
-                return queryset.filter(stale)
+                now, provider = timezone.now(), insights.get_provider()
+                return queryset.filter(insights.stale_condition(provider, now=now, restaurant="restaurant__"))
             case "failed":
                 return queryset.filter(failed_at__isnull=False)
             case "silent":
@@ -76,8 +73,11 @@ class ProviderFilter(admin.SimpleListFilter):
 
 
 @admin.register(Insight)
-class InsightAdmin(LargeTableAdmin):
-    """Insights. Staff can approve, hide or regenerate them, but not edit their text."""
+class InsightAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
+    """Insights. Staff can approve, hide or regenerate them, but not edit their text.
+
+    They are not deleted either: a deleted one would be generated again within a day.
+    """
 
     change_form_template = "catalogue/insight.html"
     list_display = ["restaurant", "beginning", "state", "review_count", "provider", "cost_usd", "generated_at"]
@@ -94,7 +94,7 @@ class InsightAdmin(LargeTableAdmin):
         ("approved_at", "approved_by"),
         ("review_count", "restaurant_review_count", "reviews_through", "rating"),
     ]
-    readonly_fields = flatten(fields[1:])
+    editable_fields = ("hidden",)
 
     @admin.display(description="Text")
     def beginning(self, insight: Insight) -> str:
@@ -115,13 +115,6 @@ class InsightAdmin(LargeTableAdmin):
         context = {**context, "sheet": sheet(options["obj"], now=timezone.now())}
         return super().render_change_form(request, context, **options)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Insight | None = None) -> bool:
-        """Insights are hidden, not deleted: a deleted one would be generated again within a day."""
-        return False
-
     def save_model(self, request: HttpRequest, obj: Insight, form: Any, change: bool) -> None:
         """Save only the fields that staff decide: the worker writes the same rows."""
         chosen = Insight.objects.filter(pk=obj.pk)
@@ -136,11 +129,8 @@ class InsightAdmin(LargeTableAdmin):
         if settings.INSIGHT_APPROVAL == "none":
             return []
         address = f"{reverse('admin:catalogue_insight_changelist')}?state=waiting"
-        return [
-            PendingCount(
-                "insights to approve", count_bounded(Insight.objects.filter(insights.pending_approval())), address
-            )
-        ]
+        number = count_bounded(Insight.objects.filter(insights.pending_approval()))
+        return [PendingCount("insights to approve", number, address)]
 
     @admin.action(description="Approve the texts of the selected insights", permissions=["change"])
     def approve(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
@@ -170,7 +160,6 @@ class InsightAdmin(LargeTableAdmin):
 
     @admin.action(description="Show the selected insights again", permissions=["change"])
     def serve_again(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
-        """Serve their texts again."""
         served = insights.set_hidden(queryset, hidden=False)
         self.message_user(request, f"{served} insights are served again.", messages.SUCCESS)
 
@@ -206,7 +195,6 @@ class InsightAdmin(LargeTableAdmin):
 
 
 def _moment(text: str) -> datetime | None:
-    """Parse a time with a zone; None if it is invalid."""
     try:
         read = datetime.fromisoformat(text)
     except ValueError:
@@ -214,37 +202,15 @@ def _moment(text: str) -> datetime | None:
     return read if read.tzinfo else None
 
 
-class OutcomeFilter(admin.SimpleListFilter):
-    """Filters by outcome."""
-
-    title = "outcome"
-    parameter_name = "outcome"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return list(InsightCall.Outcome.choices)
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[InsightCall]) -> QuerySet[InsightCall]:
-        return queryset.filter(Q(outcome=self.value())) if self.value() else queryset
-
-
 @admin.register(InsightCall)
-class InsightCallAdmin(ReadOnlyAdmin):
-    """Model calls with outcome and cost."""
-
+class InsightCallAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     change_list_template = "catalogue/insight_calls.html"
     list_display = [
-        "started_at",
-        "restaurant",
-        "provider",
-        "model",
-        "outcome",
-        "cost_usd",
-        "input_tokens",
-        "output_tokens",
-        "ended_at",
+        *("started_at", "restaurant", "provider", "model", "outcome", "cost_usd"),
+        *("input_tokens", "output_tokens", "ended_at"),
     ]
     list_select_related = ["restaurant"]
-    list_filter = [OutcomeFilter, ProviderFilter]
+    list_filter = ["outcome", ProviderFilter]
     search_fields = ["restaurant__slug__exact"]
     search_help_text = "Complete slug of the restaurant"
     empty_hint = "No model calls yet. INSIGHT_PROVIDER sets the provider of insights."

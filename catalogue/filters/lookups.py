@@ -1,26 +1,8 @@
-"""Parameters of landmark search, autocomplete, matching and cuisines."""
+"""Parameters of landmark search, autocomplete, matching, cuisines and the change feed."""
 
-from typing import Any
-
-from rest_framework import serializers
-
-from catalogue.filters.param_types import LatLng, MarketSlug, Words
-from catalogue.models import Landmark
-from framework.api.fields import TextField
-from framework.api.query_params.declarations import IntegerParam, ListParam, ParsedTextParam, QueryParams
-
-
-class Kinds(ListParam):
-    """Kinds of landmarks."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(of="|".join(Landmark.Kind.values), **options)
-
-    def to_internal_value(self, data: Any) -> Any:
-        for kind in str(data).split(","):
-            if kind not in Landmark.Kind.values:
-                raise serializers.ValidationError(f"These must be of: {', '.join(Landmark.Kind.values)}.")
-        return super().to_internal_value(data)
+from catalogue.filters.param_types import LatLng, MarketSlug, Words, integer, page_cursor, some_of
+from catalogue.models import Landmark, Version
+from framework.api.query_params.declarations import ChoiceParam, ListParam, ParsedTextParam, QueryParams
 
 
 class LandmarkParams(QueryParams):
@@ -31,12 +13,16 @@ class LandmarkParams(QueryParams):
         required=False,
         help_text="latitude,longitude: equal matches are sorted by distance. Without `q` the landmarks within 20 km.",
     )
-    kind = Kinds(required=False, max_length=200, help_text="Only these kinds, with commas between them.")
-    market = MarketSlug(required=False, help_text="Only landmarks of this market.")
-    limit = IntegerParam(required=False, default=20, min_value=1, max_value=50, help_text="Landmarks on a page.")
-    cursor = TextField(
-        required=False, max_length=400, help_text="`next_cursor` of the page before; valid for an hour."
+    kind = ListParam(
+        required=False,
+        of="|".join(Landmark.Kind.values),
+        max_length=200,
+        hint=f"These must be of: {', '.join(Landmark.Kind.values)}.",
+        help_text="Only these kinds, with commas between them.",
     )
+    market = MarketSlug(required=False, help_text="Only landmarks of this market.")
+    limit = integer(1, 50, "Landmarks on a page.", default=20)
+    cursor = page_cursor()
 
 
 class AutocompleteParams(QueryParams):
@@ -48,7 +34,7 @@ class AutocompleteParams(QueryParams):
         help_text="latitude,longitude: only suggestions of its market, and the distances of restaurants.",
     )
     market = MarketSlug(required=False, help_text="Only suggestions of this market, and cuisines.")
-    limit = IntegerParam(required=False, default=10, min_value=1, max_value=20, help_text="Suggestions, at most.")
+    limit = integer(1, 20, "Suggestions, at most.", default=10)
 
 
 class MatchParams(QueryParams):
@@ -59,7 +45,7 @@ class MatchParams(QueryParams):
     phone = Words(required=False, max_length=40, help_text="In any format; write the + as %2B.")
     ll = LatLng(required=False, help_text="latitude,longitude: within a kilometre.")
     market = MarketSlug(required=False, help_text="The market of the place.")
-    limit = IntegerParam(required=False, default=5, min_value=1, max_value=20, help_text="Restaurants, at most.")
+    limit = integer(1, 20, "Restaurants, at most.", default=5)
 
 
 class CuisineParams(QueryParams):
@@ -70,4 +56,18 @@ class CuisineParams(QueryParams):
         max_length=2,
         pattern="^[a-z]{2}$",
         help_text="ISO 639-1: labels in this language, or else in English.",
+    )
+
+
+class ChangeParams(QueryParams):
+    """The parameters of GET /v1/changes."""
+
+    since = integer(
+        0, 10**15 - 1, "`next_since` of the page before; the feed begins with the oldest change.", default=0
+    )
+    limit = integer(1, 1000, "Changes on a page.", default=100)
+    market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
+    type = some_of(Version.Kind.values)
+    include = ChoiceParam(
+        choices=["record"], required=False, help_text="`record`: include the current free fields of the restaurant."
     )

@@ -1,1 +1,0 @@
-"""Insights and model calls."""
