@@ -12,9 +12,9 @@ from framework.api.openapi import schema
 from framework.api.urls import public_url
 from payments.api.auth import SIGN_IN
 from payments.chain import evm
-from payments.identity import challenge_verification, siwx
+from payments.identity import siwx
 from payments.identity.caller import caller_of
-from payments.identity.caller_profile import WalletProfile, load_profile
+from payments.identity.caller_profile import load_profile
 from payments.identity.drf_authentication import DataViewSet
 from payments.models import Wallet
 from payments.serializers import auth, me
@@ -88,7 +88,7 @@ class WalletViewSet(DataViewSet[Wallet]):
             form.is_valid(raise_exception=True)
             address = siwx.verify_and_spend(siwx.parse_message(**form.validated_data, now=now))
         wallet, is_new = links.link_wallet(address, account=account, now=now)
-        record = me.WalletRecord(WalletProfile(wallet, wallet_terms(wallet))).data
+        record = me.WalletRecord({"wallet": wallet, "terms": wallet_terms(wallet)}).data
         return Response(
             record,
             status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK,

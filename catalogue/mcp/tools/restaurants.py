@@ -4,8 +4,8 @@ from functools import partial
 
 import orjson
 
-from catalogue import filters, responses
-from catalogue.filters import history, paid_groups
+from catalogue import responses
+from catalogue.filters import lookups, restaurants, search
 from catalogue.mcp import paywall
 from catalogue.mcp.tools.declarations import DECLARATIONS, declare
 from framework.mcp.responses import ToolResult
@@ -53,11 +53,11 @@ def get_history(call: ToolCall, values: Values) -> ToolResult:
     return paywall.deliver(call, responses.versions(values.pop("slug"), values, now=call.now))
 
 
-SEARCH_RESTAURANTS = declare("search_restaurants", search_restaurants, serializer=filters.SearchParams)
-FIND_LANDMARK = declare("find_landmark", find_landmark, serializer=filters.LandmarkParams)
-GET_RESTAURANT = declare("get_restaurant", get_restaurant, serializer=history.RestaurantParams)
-LIST_REVIEWS = declare("list_reviews", list_reviews, serializer=paid_groups.ReviewParams)
-LIST_PHOTOS = declare("list_photos", list_photos, serializer=paid_groups.PhotoParams)
-GET_SURROUNDINGS = declare("get_surroundings", get_surroundings, serializer=paid_groups.ContextParams)
+SEARCH_RESTAURANTS = declare("search_restaurants", search_restaurants, serializer=search.SearchParams)
+FIND_LANDMARK = declare("find_landmark", find_landmark, serializer=lookups.LandmarkParams)
+GET_RESTAURANT = declare("get_restaurant", get_restaurant, serializer=restaurants.RestaurantParams)
+LIST_REVIEWS = declare("list_reviews", list_reviews, serializer=restaurants.ReviewParams)
+LIST_PHOTOS = declare("list_photos", list_photos, serializer=restaurants.PhotoParams)
+GET_SURROUNDINGS = declare("get_surroundings", get_surroundings, serializer=restaurants.ContextParams)
 GET_INSIGHT = declare("get_insight", get_insight, serializer=None)
-GET_HISTORY = declare("get_history", get_history, serializer=history.HistoryParams)
+GET_HISTORY = declare("get_history", get_history, serializer=restaurants.HistoryParams)

@@ -49,8 +49,8 @@ def test_the_snippet_receives_what_we_send_once_and_refuses_what_others_send(
 
 def test_the_examples_have_the_fields_that_are_sent() -> None:
     order, reservation, ping = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
-    assert list(order["data"]) == OrderRecord.Meta.fields
-    assert list(reservation["data"]) == ReservationRecord.Meta.fields
+    assert list(order["data"]) == list(OrderRecord.Meta.fields)
+    assert list(reservation["data"]) == list(ReservationRecord.Meta.fields)
     assert list(ping["data"]) == openapi.TEXTS["schemas"]["webhook"]["required"]
     for example in (order, reservation, ping):
         assert list(example) == ["type", "timestamp", "data"]

@@ -69,7 +69,7 @@ def test_an_operation_says_by_code_for_what_it_refuses(operation: Operation) -> 
         if status >= "400"
         for example in examples(answer["content"])
     }
-    assert shown == {(ErrorCode(code).status, code) for code in output}
+    assert shown == {(ErrorCode[code.upper()].status, code) for code in output}
     assert ("not_found" in output) == ("{id}" in operation.template)
     assert ("slot_unavailable" in output) == (operation.name == "create_reservation")
     assert ("invalid_transition" in output) == (operation.name == "set_order_status")
