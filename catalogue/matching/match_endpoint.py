@@ -10,6 +10,7 @@ from catalogue.matching.scoring import MatchScore, PlaceRecord, build_record, fi
 from catalogue.places.phones import read_phone
 from catalogue.search.geocoding.distance import Location
 from catalogue.search.text.vocabulary import Vocabulary
+from framework.db.sql_files import read_sql
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
 
@@ -22,22 +23,7 @@ MIN_SCORE = 0.05
 # For numbers with calling code only.
 UNKNOWN_COUNTRY = "ZZ"
 
-BY_NAME = """
-SELECT r.id, r.name, r.alt_names, r.line1, r.postal_code, r.phone, r.latitude, r.longitude, r.website
-FROM (
-    (
-        SELECT restaurant_id FROM catalogue_searchrow
-        WHERE name %% fold(%(name)s) AND (%(market)s::text IS NULL OR market = %(market)s)
-        ORDER BY similarity(name, fold(%(name)s)) DESC, restaurant_id LIMIT %(limit)s
-    )
-    UNION
-    (
-        SELECT restaurant_id FROM catalogue_searchrow
-        WHERE line1 = fold(%(line1)s) AND (%(market)s::text IS NULL OR market = %(market)s)
-        ORDER BY restaurant_id LIMIT %(limit)s
-    )
-) AS likely JOIN catalogue_restaurant AS r ON r.id = likely.restaurant_id
-"""
+BY_NAME = read_sql("catalogue", "find_places_by_name")
 
 RESTAURANTS = """
 SELECT r.id, r.slug, r.name, r.status, r.market_id, r.neighborhood, r.line1, r.postal_code, r.locality, r.country

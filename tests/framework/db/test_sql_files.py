@@ -59,7 +59,8 @@ def test_running_the_files_again_changes_no_definition() -> None:
     before = definitions()
     assert len(before) > 70
     with connection.cursor() as cursor:
-        for text in FILES.values():
+        # The other files are statements that the application runs.
+        for text in filter(defined_by, FILES.values()):
             cursor.execute(text)
     assert definitions() == before
 

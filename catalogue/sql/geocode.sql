@@ -1,0 +1,85 @@
+-- A candidate is a name and the market of its place: the whole text, and what precedes the name of a city of ours in
+-- it. Each step runs only if the steps before it found nothing; PostgreSQL skips a step whose NOT EXISTS is false. The
+-- exact name of a restaurant comes before a prefix and a misspelling of a landmark's name, because it is more certain.
+-- Texts under three letters are prefixes of too many names, and comparing trigrams of texts over sixty takes too long.
+-- An edit distance of one letter in five, at most two, scores higher than any trigram similarity. Similar names resolve
+-- only from two thirds on, and only with the same house number; the others are suggestions. The trigram index serves
+-- LIKE, whose pattern is known at execution, but not ^@. Restaurants are looked up in catalogue_searchrow, which stores
+-- folded names.
+WITH split AS MATERIALIZED (
+    SELECT DISTINCT fold(part.head) AS name, coalesce(%(market)s, city.market) AS market
+    FROM unnest(%(heads)s::text[], %(tails)s::text[]) AS part (head, tail) CROSS JOIN LATERAL (
+        SELECT l.market_id AS market FROM catalogue_landmarkname n JOIN catalogue_landmark l ON l.id = n.landmark_id
+        WHERE n.folded = fold(part.tail) AND l.kind = 'city' AND l.market_id IS NOT NULL
+        UNION SELECT m.slug FROM catalogue_market m WHERE fold(part.tail) IN (m.slug, fold(m.name))
+    ) AS city
+    WHERE fold(part.head) <> ''
+), candidate AS MATERIALIZED (
+    SELECT fold(%(near)s) AS name, %(market)s::text AS market, true AS is_whole,
+        NOT EXISTS (SELECT FROM split) AS is_specific
+    WHERE fold(%(near)s) <> ''
+    UNION ALL
+    SELECT name, market, false, true FROM split
+), exact AS MATERIALIZED (
+    SELECT n.landmark_id, 1.0::float8 AS score
+    FROM candidate JOIN catalogue_landmarkname n ON n.folded = candidate.name
+        JOIN catalogue_landmark l ON l.id = n.landmark_id
+    WHERE candidate.market IS NULL OR l.market_id = candidate.market
+), prefixed AS MATERIALIZED (
+    SELECT n.landmark_id, candidate.is_whole,
+        CASE WHEN n.folded ^@ (candidate.name || ' ') THEN 1.0 ELSE 0.5 END::float8 AS score
+    FROM candidate JOIN catalogue_landmarkname n
+            ON n.folded LIKE regexp_replace(candidate.name, '([\\%%_])', '\\\1', 'g') || '%%'
+        JOIN catalogue_landmark l ON l.id = n.landmark_id
+    WHERE char_length(candidate.name) >= 3 AND (candidate.market IS NULL OR l.market_id = candidate.market)
+      AND NOT EXISTS (SELECT FROM exact)
+), restaurants AS MATERIALIZED (
+    SELECT r.restaurant_id AS id, max(r.review_count) AS weight
+    FROM candidate CROSS JOIN LATERAL (
+        (
+            SELECT restaurant_id, review_count FROM catalogue_searchrow
+            WHERE name = candidate.name AND position IS NOT NULL
+                AND (candidate.market IS NULL OR market = candidate.market)
+        )
+        UNION ALL (
+            SELECT restaurant_id, review_count FROM catalogue_searchrow
+            WHERE line1 IN (candidate.name, CASE WHEN candidate.is_specific THEN fold(%(line1)s) END)
+                AND position IS NOT NULL AND (candidate.market IS NULL OR market = candidate.market)
+        )
+    ) AS r
+    WHERE NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM prefixed WHERE is_whole AND score = 1)
+    GROUP BY r.restaurant_id ORDER BY weight DESC, id LIMIT %(max_rows)s
+), fuzzy AS MATERIALIZED (
+    SELECT n.landmark_id, score, (edits <= max_edits OR (score > 0.66 AND candidate.is_specific))
+        AND regexp_split_to_array(n.folded, '[^0-9]+') @> numbers
+        AND (candidate.market IS NULL OR l.market_id = candidate.market) AS resolves
+    FROM candidate JOIN catalogue_landmarkname n ON candidate.name <%% n.folded OR candidate.name %% n.folded
+        JOIN catalogue_landmark l ON l.id = n.landmark_id
+        CROSS JOIN LATERAL (SELECT levenshtein_less_equal(candidate.name, n.folded, 2),
+            least(char_length(candidate.name) / 5, 2),
+            ARRAY(SELECT unnest(regexp_matches(candidate.name, '[0-9]+', 'g')))
+        ) AS compared (edits, max_edits, numbers)
+        CROSS JOIN LATERAL (SELECT CASE WHEN edits <= max_edits THEN 2.0 - edits / 10.0
+            ELSE greatest(word_similarity(candidate.name, n.folded), similarity(candidate.name, n.folded)) END::float8
+        ) AS measured (score)
+    WHERE char_length(candidate.name) BETWEEN 3 AND 60
+      AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM prefixed) AND NOT EXISTS (SELECT FROM restaurants)
+), matched AS (
+    SELECT landmark_id, max(score) AS score, resolves
+    FROM (
+        SELECT landmark_id, score, true AS resolves FROM exact
+        UNION ALL SELECT landmark_id, score, true FROM prefixed WHERE NOT EXISTS (SELECT FROM restaurants)
+        UNION ALL SELECT landmark_id, score, resolves FROM fuzzy
+    ) AS step
+    GROUP BY landmark_id, resolves
+)
+SELECT * FROM (
+    SELECT l.id, l.name, l.kind, l.market_id, l.latitude, l.longitude, resolves, score,
+           l.market_id IS NOT NULL AS in_market, l.prominence AS weight
+    FROM matched JOIN catalogue_landmark l ON l.id = matched.landmark_id
+    UNION ALL
+    SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, restaurants.weight
+    FROM restaurants JOIN catalogue_restaurant r ON r.id = restaurants.id
+) AS place
+ORDER BY resolves DESC, resolves AND in_market DESC, score DESC, in_market DESC, weight DESC, name, id
+LIMIT %(max_rows)s
