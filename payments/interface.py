@@ -7,10 +7,6 @@
 - refund: `mark_refund_due`, `cancel_refund_due`
 """
 
-# All that it imports is exported.
-# mypy: implicit-reexport
-# ruff: noqa: F401
-
 from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
 from payments.checkout import collect as collect_payment

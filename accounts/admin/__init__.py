@@ -1,5 +1,3 @@
 """The back office of accounts: people, venues, keys, webhooks."""
 
 from accounts.admin import api_keys, users, venues, webhooks
-
-__all__ = ["api_keys", "users", "venues", "webhooks"]

@@ -8,23 +8,3 @@ from accounts.models.request_log import ApiCall, ApiCallCount
 from accounts.models.users import Account, Invitation, Membership, Role, User
 from accounts.models.venues import Venue
 from accounts.models.webhooks import Event, EventType, WebhookDelivery, WebhookEndpoint
-
-__all__ = [
-    "Account",
-    "ApiCall",
-    "ApiCallCount",
-    "ApiKey",
-    "Event",
-    "EventType",
-    "IdempotentCall",
-    "Invitation",
-    "Membership",
-    "OutgoingMail",
-    "RecordCount",
-    "Role",
-    "Scope",
-    "User",
-    "Venue",
-    "WebhookDelivery",
-    "WebhookEndpoint",
-]

@@ -12,8 +12,6 @@ from catalogue.models import Restaurant
 from catalogue.places import Place
 from framework.errors import InvalidRequest
 
-__all__ = ["CORE", "GROUPS", "CoreFields", "Group", "Record", "read_record"]
-
 CORE = "core"
 # Both the group and the product.
 HISTORY = "history"

@@ -3,16 +3,3 @@
 from catalogue.history.change_feed import Change, ChangePage, list_changes
 from catalogue.history.json_patch import Operation, changed_paths, to_json_patch
 from catalogue.history.versions import VersionEntry, has_changes, list_newest_versions, list_versions
-
-__all__ = [
-    "Change",
-    "ChangePage",
-    "Operation",
-    "VersionEntry",
-    "changed_paths",
-    "has_changes",
-    "list_changes",
-    "list_newest_versions",
-    "list_versions",
-    "to_json_patch",
-]

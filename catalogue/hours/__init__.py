@@ -3,15 +3,3 @@
 from catalogue.hours.osm_reader import HORIZON_DAYS, read_osm
 from catalogue.hours.periods import ALWAYS, InvalidHoursError, Moment, Period, SpecialDay
 from catalogue.hours.schedule import Hours, OpenState
-
-__all__ = [
-    "ALWAYS",
-    "HORIZON_DAYS",
-    "Hours",
-    "InvalidHoursError",
-    "Moment",
-    "OpenState",
-    "Period",
-    "SpecialDay",
-    "read_osm",
-]

@@ -5,22 +5,3 @@ from catalogue.insights.pipeline.on_demand import OnDemandResult, queue_request,
 from catalogue.insights.pipeline.refresh import delete_old_requests, due_restaurants, invalidate, refresh, set_hidden
 from catalogue.insights.pipeline.staleness import MIN_REVIEWS, stale_condition
 from catalogue.insights.providers.registry import FALLBACK, ProviderVersion, get_provider
-
-__all__ = [
-    "FALLBACK",
-    "MIN_REVIEWS",
-    "OnDemandResult",
-    "ProviderVersion",
-    "approve",
-    "delete_old_requests",
-    "due_restaurants",
-    "get_provider",
-    "invalidate",
-    "is_pending_approval",
-    "pending_approval",
-    "queue_request",
-    "refresh",
-    "set_hidden",
-    "stale_condition",
-    "write_or_queue",
-]

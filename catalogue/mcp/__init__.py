@@ -8,8 +8,6 @@ from catalogue.mcp.server import SERVER
 from framework.mcp.jsonrpc import JSONRPCError
 from framework.mcp.responses import MCPResponse, error_response
 
-__all__ = ["serve"]
-
 
 # Clients have no CSRF token; the middleware checks the Origin header and the credentials.
 @csrf_exempt

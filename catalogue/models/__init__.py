@@ -9,35 +9,3 @@ from catalogue.models.restaurants import Restaurant, SourceRecord
 from catalogue.models.review_queues import MatchCandidate, Report
 from catalogue.models.reviews import Review
 from catalogue.models.versions import FormerSlug, Version
-
-__all__ = [
-    "Attribute",
-    "Cuisine",
-    "Export",
-    "ExportPart",
-    "FlowBooking",
-    "FlowRule",
-    "FlowSlot",
-    "FormerSlug",
-    "Holiday",
-    "ImportRun",
-    "Insight",
-    "InsightCall",
-    "InsightDemand",
-    "Kitchen",
-    "Landmark",
-    "LandmarkName",
-    "Listing",
-    "Market",
-    "MatchCandidate",
-    "Photo",
-    "Record",
-    "Removal",
-    "Report",
-    "Restaurant",
-    "Review",
-    "SearchRow",
-    "Source",
-    "SourceRecord",
-    "Version",
-]

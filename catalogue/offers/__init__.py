@@ -2,5 +2,3 @@
 
 from catalogue.offers.on_sale import Offer, Status
 from catalogue.offers.slot_materialization import materialize_slots, release_cancelled_bookings
-
-__all__ = ["Offer", "Status", "materialize_slots", "release_cancelled_bookings"]

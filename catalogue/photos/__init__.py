@@ -2,5 +2,3 @@
 
 from catalogue.photos.listing import PhotoPage, count_photos, list_photos, photo_links
 from catalogue.photos.thumbnails import CONTENT_TYPE, SIZES, load_thumbnail
-
-__all__ = ["CONTENT_TYPE", "SIZES", "PhotoPage", "count_photos", "list_photos", "load_thumbnail", "photo_links"]

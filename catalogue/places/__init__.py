@@ -5,18 +5,3 @@ from catalogue.places.merge import CannotMerge, merge
 from catalogue.places.rename import SlugTaken, rename
 from catalogue.places.resolve_slug import Gone, Place, RestaurantNotFound, find_place, find_restaurant, missing_error
 from framework.errors import Renamed
-
-__all__ = [
-    "CannotMerge",
-    "Gone",
-    "Place",
-    "Renamed",
-    "RestaurantNotFound",
-    "SlugTaken",
-    "erase",
-    "find_place",
-    "find_restaurant",
-    "merge",
-    "missing_error",
-    "rename",
-]

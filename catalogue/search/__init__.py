@@ -14,21 +14,3 @@ from catalogue.search.query import (
 )
 from catalogue.search.results import Batch, Hit, Page
 from catalogue.search.service import search_restaurants
-
-__all__ = [
-    "DEFAULT_RADIUS_M",
-    "MAX_OPEN_AHEAD",
-    "MAX_OPEN_MINUTES",
-    "MAX_RADIUS_M",
-    "MAX_SLUGS",
-    "OFFER_TIME_TOLERANCE",
-    "Batch",
-    "BoundingBox",
-    "Facet",
-    "Hit",
-    "Page",
-    "Query",
-    "Sort",
-    "look_up_slugs",
-    "search_restaurants",
-]

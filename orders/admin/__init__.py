@@ -1,5 +1,3 @@
 """The back office of orders and menus."""
 
 from orders.admin import menus, orders
-
-__all__ = ["menus", "orders"]

@@ -10,17 +10,3 @@ from orders.models.orders import (
     VersionConflict,
     lines_in_order,
 )
-
-__all__ = [
-    "InvalidTransition",
-    "Menu",
-    "MenuCategory",
-    "MenuItem",
-    "MenuUpload",
-    "Order",
-    "OrderItem",
-    "OrderNumber",
-    "Orders",
-    "VersionConflict",
-    "lines_in_order",
-]

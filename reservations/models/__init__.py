@@ -8,19 +8,3 @@ from reservations.models.reservations import (
 )
 from reservations.models.service_hours import Closure, ServicePeriod
 from reservations.models.tables import Area, Combination, Seating, Table
-
-__all__ = [
-    "Area",
-    "Closure",
-    "Combination",
-    "GuestContact",
-    "GuestMail",
-    "GuestProfile",
-    "InvalidTransition",
-    "OnlineBooking",
-    "Reservation",
-    "Seating",
-    "ServicePeriod",
-    "Table",
-    "generate_code",
-]

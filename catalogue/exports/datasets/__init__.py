@@ -6,8 +6,6 @@ from catalogue.exports.datasets import groups, history, landmarks, photos, resta
 from catalogue.exports.datasets.base import Column, Dataset
 from catalogue.models import Export
 
-__all__ = ["CORE", "DATASETS", "GROUPS", "Column", "Dataset", "find_filter_error", "find_group_error", "get_dataset"]
-
 DATASETS: Mapping[str, Dataset] = {
     Export.Dataset.RESTAURANTS: restaurants.DATASET,
     Export.Dataset.REVIEWS: reviews.DATASET,

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from catalogue.exports.formats.part_reader import PartReader, Writer
 from catalogue.models import Export
 
-__all__ = ["CONTENT_TYPES", "PartReader", "Writer", "get_writer"]
-
 CONTENT_TYPES: Mapping[str, str] = {
     Export.Format.JSONL_GZ: "application/gzip",
     Export.Format.CSV_GZ: "application/gzip",
