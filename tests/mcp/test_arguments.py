@@ -150,7 +150,7 @@ KNOWN = "near, ll, radius, q, market, cuisine, attributes, diet, open, rating_mi
         ),
         (
             {"open": "2026-11-23T19:30:00"},
-            "A time without an offset needs a place whose clock it is on: add `near`, `ll` or `market`.",
+            "A time without an offset needs a place for its time zone: add `near`, `ll` or `market`.",
         ),
         ({"near": "Tivoli", "ll": "55.6737,12.5681"}, "Give `near` or `ll`, not both."),
         (

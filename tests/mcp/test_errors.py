@@ -233,7 +233,7 @@ def test_a_large_message_too_many_tells_of_the_limit_of_large_ones(client: Clien
 
 def test_a_call_that_the_doorway_refuses_says_who_serves_as_every_result_does(client: Client) -> None:
     find = {"name": "find_landmark", "arguments": {"query": "Tivoli"}}
-    told = [post(client, "tools/call", find, era=STATELESS).json()["result"] for _ in range(11)]
-    assert told[10]["_meta"][ERROR_META]["code"] == "rate_limit_exceeded"
-    assert told[10]["_meta"][SERVER_INFO] == told[0]["_meta"][SERVER_INFO]
+    results = [post(client, "tools/call", find, era=STATELESS).json()["result"] for _ in range(11)]
+    assert results[10]["_meta"][ERROR_META]["code"] == "rate_limit_exceeded"
+    assert results[10]["_meta"][SERVER_INFO] == results[0]["_meta"][SERVER_INFO]
     assert "_meta" not in post(client, "tools/list").json()["result"]
