@@ -1,6 +1,6 @@
 """The back office of payments: prices, wallets, the ledger. Importing these modules registers their admins."""
 
-from payments.admin import (  # noqa: F401
+from payments.admin import (
     audits,
     payment_events,
     payments,

@@ -1,7 +1,6 @@
 """Models of payments: products and prices, wallets and plans, the ledger, and its audits."""
 
 # mypy: implicit-reexport
-# ruff: noqa: F401
 
 from payments.models.choices import TIER_CHOICES, shorten_address
 from payments.models.payments import Audit, Payment, PaymentEvent, Refund, Revenue
