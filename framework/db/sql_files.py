@@ -3,6 +3,8 @@
 Each file defines one thing and may run again: CREATE OR REPLACE, IF NOT EXISTS. To change one, edit the file and add a
 migration that runs it. On an empty database earlier migrations then run the new text, too; where it needs a table or
 column that they do not have yet, remove the file from them.
+
+Long statements that the code executes stand in `<app>/sql/queries/NAME.sql`.
 """
 
 from pathlib import Path
@@ -18,3 +20,8 @@ def run_sql_files(app: str, *names: str) -> RunSQL:
     Backwards it does nothing: a function without its tables does no harm, and the way forward replaces it.
     """
     return RunSQL([(ROOT / app / "sql" / f"{name}.sql").read_text() for name in names], RunSQL.noop)
+
+
+def read_sql(app: str, name: str) -> str:
+    """Return the statement in `<app>/sql/queries/NAME.sql`."""
+    return (ROOT / app / "sql" / "queries" / f"{name}.sql").read_text()

@@ -1,6 +1,6 @@
 """Landmarks with all their names, as GET /v1/landmarks lists them."""
 
-from catalogue.exports.datasets.base import Dataset, updated_condition, select_removed
+from catalogue.exports.datasets.base import Dataset, select_removed, updated_condition
 from catalogue.exports.datasets.fields import Column, Field, describe_rows, json_object, json_value, value
 
 LAT, LNG = "landmark.latitude", "landmark.longitude"

@@ -2,8 +2,10 @@
 
 import csv
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from string import capwords
 from typing import Any, BinaryIO
 
@@ -33,40 +35,7 @@ NOT_INSPECTED = "1900-01-01"
 GRADES = frozenset("ABC")
 
 # Labels that are no cuisine, or have another slug here.
-CUISINES: dict[str, tuple[str, ...]] = {
-    "Asian/Asian Fusion": ("asian", "fusion"),
-    "Bagels/Pretzels": ("bagel",),
-    "Bakery Products/Desserts": ("bakery", "dessert"),
-    "Barbecue": ("barbecue",),
-    "Bottled Beverages": (),
-    "Chinese/Japanese": ("chinese", "japanese"),
-    "Chinese/Cuban": ("chinese", "cuban"),
-    "Coffee/Tea": ("coffee-shop", "tea"),
-    "Continental": ("international",),
-    "Donuts": ("donut",),
-    "English": ("british",),
-    "Frozen Desserts": ("ice-cream",),
-    "Fruits/Vegetables": (),
-    "Hamburgers": ("burger",),
-    "Hotdogs": ("hot-dog",),
-    "Hotdogs/Pretzels": ("hot-dog",),
-    "Iranian": ("persian",),
-    "Jewish/Kosher": ("jewish",),
-    "Juice, Smoothies, Fruit Salads": ("juice",),
-    "New American": ("american",),
-    "New French": ("french",),
-    "Not Listed/Not Applicable": (),
-    "Nuts/Confectionary": (),
-    "Other": (),
-    "Pancakes/Waffles": ("pancake",),
-    "Salads": ("salad",),
-    "Sandwiches": ("sandwich",),
-    "Sandwiches/Salads/Mixed Buffet": ("sandwich", "salad"),
-    "Soul Food": ("southern",),
-    "Soups": ("soup",),
-    "Soups/Salads/Sandwiches": ("soup", "salad", "sandwich"),
-    "Steakhouse": ("steak-house",),
-}
+CUISINES: dict[str, list[str]] = tomllib.loads((Path(__file__).parent / "nyc_cuisines.toml").read_text())
 
 
 def read_rows(stream: BinaryIO) -> Iterator[dict[Any, Any] | csv.Error]:
@@ -146,7 +115,7 @@ def _parse_status(parts: Sequence[Mapping[str, str]]) -> str:
 def _map_cuisines(city_label: str) -> list[str]:
     """Map a label: "Tex-Mex" is tex-mex; "Soups/Salads" are two."""
     if city_label in CUISINES:
-        return list(CUISINES[city_label])
+        return CUISINES[city_label]
     return list(dict.fromkeys(slugify(part)[:60].rstrip("-") for part in city_label.split("/") if part.strip()))
 
 

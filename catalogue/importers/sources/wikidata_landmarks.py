@@ -22,6 +22,7 @@ from catalogue.importers.row_errors import (
 from catalogue.models import Landmark
 from catalogue.reference_data import OWN
 from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
+from framework.db.sql_files import read_sql
 
 COLUMNS = ("qid", "name", "kind", "latitude", "longitude")
 MATCH_RADIUS_M = 150
@@ -37,22 +38,7 @@ KINDS = {
 
 _QID = re.compile(r"Q[1-9][0-9]{0,15}", re.ASCII)
 
-# Own landmarks with the same name nearby on the Mercator plane; the great-circle distance is checked in Python.
-# OFFSET 0 is an optimization fence: without statistics PostgreSQL would fold the name of each line for each landmark.
-FIND_MATCHES = """
-SELECT wanted.number, near.id, near.latitude, near.longitude
-FROM unnest(%s::integer[], %s::text[], %s::float8[], %s::float8[], %s::float8[])
-    AS wanted (number, name, lat, lng, reach)
-CROSS JOIN LATERAL (
-    SELECT id, source_id, latitude, longitude, prominence FROM catalogue_landmark
-    WHERE position <@ circle(mercator(wanted.lat, wanted.lng), wanted.reach) OFFSET 0
-) AS near
-WHERE near.source_id = %s AND EXISTS (
-    SELECT FROM catalogue_landmarkname AS known
-    WHERE known.landmark_id = near.id AND known.folded = fold(wanted.name) OFFSET 0
-)
-ORDER BY near.prominence, near.id
-"""
+FIND_MATCHES = read_sql("catalogue", "find_own_landmarks")
 
 ADD_NAMES = """
 INSERT INTO catalogue_landmarkname (landmark_id, name)
