@@ -28,13 +28,9 @@ INDEX = "CREATE INDEX ON catalogue_staged (record, place)"
 MERGE_PARTS = read_sql("catalogue", "merge_staged_parts")
 DROP_DUPLICATES = read_sql("catalogue", "drop_staged_duplicates")
 DROP_PARTS = """
-WITH later AS (
-    DELETE FROM catalogue_staged AS later USING (
-        SELECT record, min(place) AS place FROM catalogue_staged GROUP BY record
-    ) AS first
-    WHERE later.record = first.record AND later.place > first.place RETURNING 1
-)
-SELECT count(*) FROM later
+DELETE FROM catalogue_staged AS later
+USING (SELECT record, min(place) AS place FROM catalogue_staged GROUP BY record) AS first
+WHERE later.record = first.record AND later.place > first.place
 """
 COUNT = "SELECT count(*) FROM catalogue_staged"
 PENDING_PAGE = read_sql("catalogue", "list_staged_changes")
@@ -98,25 +94,25 @@ class StagingTable:
         with connection.cursor() as cursor:
             cursor.execute(MERGE_PARTS)
             cursor.execute(DROP_PARTS)
-            return int(cursor.fetchone()[0])
+            return int(cursor.rowcount)
 
     def drop_duplicates(self) -> tuple[int, list[tuple[int, Reject]]]:
         """Delete repeated rows of a record; return how many are identical, and by file the conflicting ones."""
-        with connection.cursor() as cursor:
-            cursor.execute(COUNT)
-            before = int(cursor.fetchone()[0])
-            cursor.execute(DROP_DUPLICATES)
-            rejects = [
-                (file, Reject(Row(number, json.loads(content)), _conflict_reason(first, record)))
-                for file, number, record, first, content in cursor.fetchall()
-            ]
-            cursor.execute(COUNT)
-            return before - int(cursor.fetchone()[0]) - len(rejects), rejects
+        before = self.count()
+        rejects = [
+            (
+                file,
+                Reject(
+                    Row(number, json.loads(content)), f"Row {first} is the same record ({record}) with other content."
+                ),
+            )
+            for file, number, record, first, content in _query(DROP_DUPLICATES)
+        ]
+        return before - self.count() - len(rejects), rejects
 
     def count(self) -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(COUNT)
-            return int(cursor.fetchone()[0])
+        ((count,),) = _query(COUNT)
+        return int(count)
 
     def list_pending(self, *, limit: int, new: bool = True) -> Iterator[tuple[int, list[tuple[int, ExtractedRow]]]]:
         """Yield pages of rows that differ from the catalogue: the position of the last, and each row with its file.
@@ -124,44 +120,28 @@ class StagingTable:
         Without `new` only those whose record exists.
         """
         after = 0
-        while True:
-            with connection.cursor() as cursor:
-                cursor.execute(PENDING_PAGE, {"source": self.source, "after": after, "limit": limit, "new": new})
-                rows = cursor.fetchall()
-            if not rows:
-                return
+        while rows := _query(PENDING_PAGE, source=self.source, after=after, limit=limit, new=new):
             after = rows[-1][0]
             yield after, [(row[1], _to_extracted_row(row)) for row in rows]
 
     def compare(self) -> list[MarketComparison]:
         """Compare the release with the records of each market. One query."""
-        with connection.cursor() as cursor:
-            cursor.execute(COMPARE, {"source": self.source, "missing": MISSING})
-            return [MarketComparison(*row) for row in cursor.fetchall()]
+        return [MarketComparison(*row) for row in _query(COMPARE, source=self.source, missing=MISSING)]
 
     def list_missing(self, *, after: int, limit: int) -> list[tuple[int, Any]]:
         """Return records that are missing in the release, with their restaurants, by key."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                MISSING_RECORDS, {"source": self.source, "missing": MISSING, "after": after, "limit": limit}
-            )
-            return list(cursor.fetchall())
+        return _query(MISSING_RECORDS, source=self.source, missing=MISSING, after=after, limit=limit)
 
 
-def _conflict_reason(first: int, record: str) -> str:
-    return f"Row {first} is the same record ({record}) with other content."
+def _query(statement: str, **parameters: Any) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters or None)
+        return list(cursor.fetchall())
 
 
 def _to_extracted_row(row: Sequence[Any]) -> ExtractedRow:
-    _, _, number, record, digest, market, lat, lng, content = row
-    read = json.loads(content)
-    return ExtractedRow(
-        Row(number, read),
-        ExtractedRecord(
-            record=record,
-            digest=digest,
-            location=None if lat is None else Location(lat, lng),
-            content=read,
-        ),
-        market,
-    )
+    _, _, number, record, digest, market, lat, lng, text = row
+    content = json.loads(text)
+    location = None if lat is None else Location(lat, lng)
+    extracted = ExtractedRecord(record=record, digest=digest, location=location, content=content)
+    return ExtractedRow(Row(number, content), extracted, market)

@@ -26,6 +26,10 @@ class FoodCategory:
     def attributes(self) -> dict[str, bool | str]:
         return {"kind": self.kind, **dict.fromkeys(sorted(self.diets), True)}
 
+    @property
+    def cuisine_labels(self) -> dict[str, str]:
+        return {cuisine: format_label(cuisine) for cuisine in self.cuisines}
+
 
 @lru_cache(maxsize=10_000)
 def map_category(*path: str) -> FoodCategory | None:

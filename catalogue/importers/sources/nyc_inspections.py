@@ -11,17 +11,12 @@ from typing import Any, BinaryIO
 
 from catalogue.importers.parsing import csv_rows, text_cleaning
 from catalogue.importers.parsing.category_mapping import format_label
-from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, read_location
+from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_location
 from catalogue.importers.row_errors import RowRejected, check_storable, hash_content
+from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 from catalogue.places.slugs import slugify
 from catalogue.search.geocoding.distance import Location
-
-SOURCE = "dohmh"
-IS_COMPLETE = True
-IS_WORLDWIDE = False
-# All rows of one restaurant are parsed together.
-IS_GROUPED = True
 
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
 VERSION = 1
@@ -51,8 +46,7 @@ def extract(content: Any) -> ExtractedRecord:
         raise RowRejected(f"camis: {record!r:.40} is no number.")
     parse = {name: content[name].strip() for name in (*TEXT_COLUMNS, *INSPECTION_COLUMNS)}
     check_storable(parse)
-    if not text_cleaning.fit_text(parse["dba"], 200):
-        raise RowRejected("The place has no name, or one that is longer than 200 characters or no line.")
+    text_cleaning.check_name(parse["dba"])
     location = _parse_location(content.get("latitude"), content.get("longitude"))
     place = (location.lat, location.lng) if location else None
     return ExtractedRecord(
@@ -68,25 +62,19 @@ def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlac
     """Parse the rows of one restaurant; `content` is their list."""
     parts: Sequence[Mapping[str, str]] = sorted(extracted.content, key=lambda part: part["inspection_date"])
     latest = parts[-1]
-    cuisines = _map_cuisines(latest["cuisine_description"])
     grade = next((part["grade"] for part in reversed(parts) if part["grade"] in GRADES), None)
     street = f"{latest['building']} {_fix_case(latest['street'])}".strip()
-    return ParsedPlace(
-        record=extracted.record,
-        digest=extracted.digest,
+    return build_place(
+        extracted,
+        market=market,
         name=_fix_case(latest["dba"]),
         status=_parse_status(parts),
-        market_id=market.slug,
-        line1=text_cleaning.fit_text(street, 200) if latest["street"] else None,
-        locality=text_cleaning.fit_text(latest["boro"], 120) if latest["boro"] != "0" else None,
+        line1=street if latest["street"] else None,
+        locality=latest["boro"] if latest["boro"] != "0" else None,
         region="NY",
-        postal_code=text_cleaning.fit_text(latest["zipcode"], 20),
-        country=market.country,
-        latitude=extracted.location.lat if extracted.location else None,
-        longitude=extracted.location.lng if extracted.location else None,
+        postal_code=latest["zipcode"],
         phone=text_cleaning.first_phone([latest["phone"]], country=market.country),
-        cuisines=cuisines,
-        cuisine_labels={slug: format_label(slug) for slug in cuisines},
+        cuisine_labels={slug: format_label(slug) for slug in _map_cuisines(latest["cuisine_description"])},
         attributes={"inspection_grade": grade} if grade else {},
         external_ids={"camis": extracted.record},
     )
@@ -122,3 +110,7 @@ def _map_cuisines(city_label: str) -> list[str]:
 def _fix_case(text: str) -> str:
     """Capitalise names that are all upper case."""
     return capwords(text) if text.isupper() else " ".join(text.split())
+
+
+# All rows of one restaurant are parsed together.
+READER = SourceReader("dohmh", read_rows, extract, parse, is_complete=True, is_grouped=True)

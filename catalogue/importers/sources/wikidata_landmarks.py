@@ -59,6 +59,17 @@ class ParsedLandmark:
     location: Location
     market_id: str | None
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of Landmark that follow the source."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "market_id": self.market_id,
+            "latitude": self.location.lat,
+            "longitude": self.location.lng,
+        }
+
 
 @dataclass(slots=True)
 class LandmarkImport:
@@ -92,14 +103,12 @@ class LandmarkImport:
     def upsert(self, found: Sequence[ParsedLandmark]) -> RowCounts:
         """Write parsed landmarks. Call it in batch_transaction."""
         items = {each.wikidata: each for each in found}
-        existing = {
-            landmark.wikidata: landmark
-            for landmark in Landmark.objects.filter(wikidata__in=list(items)).select_for_update().order_by("pk")
-        }
+        known = Landmark.objects.filter(wikidata__in=list(items)).select_for_update().order_by("pk")
+        existing = {landmark.wikidata: landmark for landmark in known}
         own = {wikidata: landmark.pk for wikidata, landmark in existing.items() if landmark.source_id == OWN}
         own |= _find_matches([each for wikidata, each in items.items() if wikidata not in existing])
         fresh = {
-            wikidata: self._landmark(each)
+            wikidata: Landmark(wikidata=wikidata, source_id=self.source, **each.columns)
             for wikidata, each in items.items()
             if wikidata not in own and wikidata not in existing
         }
@@ -131,17 +140,6 @@ class LandmarkImport:
         market = self.markets.find_nearest(location)
         return ParsedLandmark(row, wikidata, name, KINDS[kind], location, market.slug if market else None)
 
-    def _landmark(self, each: ParsedLandmark) -> Landmark:
-        return Landmark(
-            name=each.name,
-            kind=each.kind,
-            market_id=each.market_id,
-            latitude=each.location.lat,
-            longitude=each.location.lng,
-            wikidata=each.wikidata,
-            source_id=self.source,
-        )
-
 
 def _parse_float(text: str) -> float | None:
     try:
@@ -152,10 +150,10 @@ def _parse_float(text: str) -> float | None:
 
 def _update_landmark(landmark: Landmark, parsed: ParsedLandmark) -> bool:
     """Update a landmark in memory; return whether it has changed."""
-    before = landmark.name, landmark.kind, landmark.market_id, landmark.latitude, landmark.longitude
-    landmark.name, landmark.kind, landmark.market_id = parsed.name, parsed.kind, parsed.market_id
-    landmark.latitude, landmark.longitude = parsed.location.lat, parsed.location.lng
-    return before != (parsed.name, parsed.kind, parsed.market_id, parsed.location.lat, parsed.location.lng)
+    changed = {name: value for name, value in parsed.columns.items() if getattr(landmark, name) != value}
+    for name, value in changed.items():
+        setattr(landmark, name, value)
+    return bool(changed)
 
 
 def _find_matches(places: Sequence[ParsedLandmark]) -> dict[str | None, UUID]:

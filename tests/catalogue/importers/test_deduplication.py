@@ -44,7 +44,7 @@ def osm(tmp_path: Path, *tags: dict[str, Any], **options: Any) -> dict[str, int]
 
 def owner(tmp_path: Path, *lines: dict[str, Any], **options: Any) -> dict[str, int]:
     file = json_lines(tmp_path / "b.jsonl", [LINE | line for line in lines])
-    return counts(import_restaurants(file, reader=native_jsonl, **options))
+    return counts(import_restaurants(file, reader=native_jsonl.READER, **options))
 
 
 def fields(source: str) -> list[str]:
@@ -128,7 +128,7 @@ def test_what_may_be_the_same_is_made_again_and_staff_are_asked(tmp_path: Path) 
     assert owner(tmp_path, line) == {"created": 1, "queued": 1}
     pair = MatchCandidate.objects.get()
     assert {pair.first.name, pair.second.name} == {"Kødbyens Fiskebar", "Fiskebaren Kødbyen"}
-    assert (pair.state, pair.reasons["metres"], pair.reasons["phone"]) == ("open", 11, None)
+    assert (pair.state, pair.reasons["distance_m"], pair.reasons["phone"]) == ("open", 11, None)
     assert owner(tmp_path, line) == {"unchanged": 1}
 
 
