@@ -11,10 +11,9 @@ from multiprocessing.context import SpawnProcess
 
 import orjson
 
-from catalogue.demo.ids import generate_ids
 from catalogue.demo.photos import generate_photos
 from catalogue.demo.places import Place, PlaceGenerator
-from catalogue.demo.plan import Batch, World
+from catalogue.demo.plan import Batch, World, generate_ids
 from catalogue.demo.reviews import ReviewRows, generate_reviews
 
 # Placeholder of the slug in a restaurant's line. The database knows which slugs are free.

@@ -19,6 +19,7 @@ from catalogue.places import slugs
 from catalogue.read_model import bulk_load, rebuild
 from framework.cli.progress import OnProgress, no_progress
 from framework.db.locks import AdvisoryLock
+from framework.db.sql_files import read_sql
 
 SOURCE = "demo"
 # Number of restaurants from which on `in_bulk` is faster.
@@ -30,19 +31,7 @@ RENDER_BATCH_SIZE = 500
 
 # Changes of restaurants after their creation, from which their versions are made.
 CREATE_CHANGES = "CREATE TEMPORARY TABLE demo_change (restaurant_id uuid, kind text, patch jsonb) ON COMMIT DROP"
-INSERT_VERSIONS = """
-INSERT INTO catalogue_version (restaurant_id, version, at, actor, kind, patch, seq)
-SELECT restaurant_id, version, at, 'import:demo', kind, patch, nextval('catalogue_version_feed')
-FROM (
-    SELECT r.id AS restaurant_id, 1 AS version, r.created_at AS at, 'created' AS kind, '{}'::jsonb AS patch
-    FROM catalogue_sourcerecord AS record JOIN catalogue_restaurant AS r ON r.id = record.restaurant_id
-    WHERE record.source_id = 'demo' AND record.record LIKE %s
-    UNION ALL
-    SELECT r.id, 2, r.updated_at, change.kind, change.patch
-    FROM demo_change AS change JOIN catalogue_restaurant AS r ON r.id = change.restaurant_id
-    ORDER BY at, restaurant_id, version OFFSET 0
-) AS version
-"""
+INSERT_VERSIONS = read_sql("catalogue", "insert_demo_versions")
 TABLE_SIZES = """
 SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class
 WHERE relkind = 'r' AND relname LIKE 'catalogue\\_%' AND relnamespace = 'public'::regnamespace

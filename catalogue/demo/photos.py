@@ -4,9 +4,8 @@ import random
 from collections.abc import Sequence
 
 from catalogue.demo import vocabulary
-from catalogue.demo.calendar import Calendar
-from catalogue.demo.ids import generate_ids
 from catalogue.demo.places import Place
+from catalogue.demo.plan import Calendar, generate_ids
 from catalogue.demo.reviews import ReviewPhotos
 
 LICENSE = "CC0-1.0"

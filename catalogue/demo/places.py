@@ -2,13 +2,13 @@
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
 
 from catalogue.demo import opening_hours, vocabulary
-from catalogue.demo.calendar import Calendar
-from catalogue.demo.plan import Anchor, Market
+from catalogue.demo.plan import Anchor, Calendar, Market
 
 M_PER_DEGREE = 111_195
 MAX_NEIGHBORHOOD_DISTANCE_M = 3_500
@@ -157,7 +157,7 @@ class PlaceGenerator:
 
 
 def _change(
-    rng: random.Random, status: str, *, price_level: int | None, phone: str | None, phone_patterns: tuple[str, ...]
+    rng: random.Random, status: str, *, price_level: int | None, phone: str | None, phone_patterns: Sequence[str]
 ) -> Change | None:
     """A restaurant that is not open once was. Of the others one in eight changed its price level or its phone."""
     draw = rng.random()
@@ -192,5 +192,5 @@ def _attributes(rng: random.Random, cuisine: vocabulary.Cuisine) -> dict[str, bo
     return attributes
 
 
-def _phone(rng: random.Random, patterns: tuple[str, ...]) -> str:
+def _phone(rng: random.Random, patterns: Sequence[str]) -> str:
     return "".join(rng.choice("0123456789") if character == "#" else character for character in rng.choice(patterns))

@@ -1,14 +1,19 @@
-"""Plan of a run: how many restaurants and reviews each market gets, in batches that are generated independently."""
+"""Plan of a run: how many rows each market gets, in batches that are generated independently, with dates and ids."""
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
+from functools import cached_property
 
 from catalogue.demo import vocabulary
+from catalogue.hours import SpecialDay
 
 MAX_BATCH_SIZE = 500
+THREE_YEARS = 3 * 365
+# 2026-01-01T00:00:00Z: fixed, so that a seed gives the same ids on any day.
+START_MS = 1_767_225_600_000
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,40 @@ class Batch:
     first_review: int
 
 
+@dataclass(frozen=True)
+class Calendar:
+    """About three years of days. Rows refer to a day by its index in `dates`."""
+
+    today: date
+
+    @cached_property
+    def dates(self) -> tuple[str, ...]:
+        """ISO dates, oldest first, up to yesterday."""
+        return tuple(str(self.today - timedelta(days=ago)) for ago in range(THREE_YEARS + 30, 0, -1))
+
+    @cached_property
+    def first(self) -> int:
+        """Index of the first day on which rows are created. Visits may lie up to 30 days before."""
+        return len(self.dates) - THREE_YEARS
+
+    @cached_property
+    def last(self) -> int:
+        """Index of yesterday."""
+        return len(self.dates) - 1
+
+    @cached_property
+    def holiday_choices(self) -> tuple[tuple[SpecialDay, ...], ...]:
+        """Closed days in the coming year, to choose from for a restaurant: none, Christmas, or also New Year."""
+
+        def next_date(month: int, day: int) -> date:
+            this_year = self.today.replace(month=month, day=day)
+            return this_year if this_year >= self.today else this_year.replace(year=self.today.year + 1)
+
+        christmas, new_year = SpecialDay(next_date(12, 25), ()), SpecialDay(next_date(1, 1), ())
+        both = sorted((christmas, new_year), key=lambda special: special.date)
+        return (), (), (), (christmas,), tuple(both)
+
+
 def plan_batches(world: World, *, restaurants: int, reviews: int) -> list[Batch]:
     """Return batches with exactly these totals. From 12 restaurants on, every market has some."""
     rng = random.Random(f"{world.seed}/reviews")  # noqa: S311  # reproducible, not secret
@@ -77,6 +116,17 @@ def plan_batches(world: World, *, restaurants: int, reviews: int) -> list[Batch]
             first += len(batch_counts)
             first_review += sum(batch_counts)
     return batches
+
+
+def generate_ids(rng: random.Random, first: int, count: int) -> Iterator[str]:
+    """Yield ascending ids for the rows `first` to `first + count - 1`, as the 32 hexadecimal digits that COPY reads.
+
+    They are UUIDv7 (RFC 9562, section 5.7) whose timestamps count rows instead of milliseconds: 48 bits of time, then
+    the version, the variant and 74 random bits.
+    """
+    bits = rng.getrandbits
+    for milliseconds in range(START_MS + first, START_MS + first + count):
+        yield f"{milliseconds << 16 | 0x7000 | bits(12):016x}{1 << 63 | bits(62):016x}"
 
 
 def _split(total: int, weights: Sequence[float]) -> list[int]:

@@ -9,9 +9,8 @@ from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from catalogue.demo import vocabulary
-from catalogue.demo.calendar import Calendar
-from catalogue.demo.ids import generate_ids
 from catalogue.demo.places import Place
+from catalogue.demo.plan import Calendar, generate_ids
 
 T = TypeVar("T")
 

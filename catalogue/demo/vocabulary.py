@@ -3,7 +3,8 @@
 import random
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -19,22 +20,22 @@ class Cuisine:
 
     slug: str
     weight: float
-    prices: tuple[int, ...]
+    prices: Sequence[int]
     style: str
-    weeks: tuple[str, ...]
-    kinds: tuple[str, ...]
-    local_kinds: dict[str, tuple[str, ...]]
-    secondary: tuple[str, ...]
-    dishes: tuple[str, ...]
-    native_dishes: dict[str, tuple[str, ...]]
+    weeks: Sequence[str]
+    kinds: Sequence[str]
+    secondary: Sequence[str]
+    dishes: Sequence[str]
+    local_kinds: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    native_dishes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Style:
     """How restaurants of a language or cuisine are named: patterns, and the words for their slots."""
 
-    patterns: tuple[str, ...]
-    words: dict[str, tuple[tuple[str, str], ...]]
+    patterns: Sequence[str]
+    words: Mapping[str, Sequence[tuple[str, str]]]
 
     def generate_name(self, rng: random.Random, *, kind: str, street: str, area: str) -> tuple[str, str | None]:
         """Return a name, and its native spelling where all words have one."""
@@ -56,17 +57,16 @@ class Style:
 class City:
     """What restaurants of a market look like. `languages` has an entry for each percent of the reviews."""
 
-    slug: str
     share: float
-    languages: tuple[str, ...]
+    languages: Sequence[str]
     style: str
-    phone_patterns: tuple[str, ...]
+    phone_patterns: Sequence[str]
     address: str
-    region: str | None
-    streets: tuple[str, ...]
-    postcodes: dict[str, str]
-    cuisines: tuple[Cuisine, ...]
-    cuisine_weights: tuple[float, ...]
+    streets: Sequence[str]
+    postcodes: Mapping[str, str]
+    cuisines: Sequence[Cuisine]
+    cuisine_weights: Sequence[float]
+    region: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,44 +75,30 @@ class Language:
 
     code: str
     space: str
-    opening: tuple[tuple[str, ...], ...]
-    dish: tuple[tuple[tuple[str, str], ...], ...]
-    service: tuple[tuple[str, ...], ...]
-    closing: tuple[tuple[str, ...], ...]
-    reply: tuple[tuple[str, ...], ...]
-    authors: tuple[str, ...]
+    opening: Sequence[Sequence[str]]
+    dish: Sequence[Sequence[tuple[str, str]]]
+    service: Sequence[Sequence[str]]
+    closing: Sequence[Sequence[str]]
+    reply: Sequence[Sequence[str]]
+    authors: Sequence[str]
 
 
 @cache
 def cuisines() -> dict[str, Cuisine]:
-    return {
-        slug: Cuisine(
-            slug=slug,
-            weight=row["weight"],
-            prices=tuple(row["prices"]),
-            style=row["style"],
-            weeks=tuple(row["weeks"]),
-            kinds=tuple(row["kinds"]),
-            local_kinds={style: tuple(kinds) for style, kinds in row.get("local_kinds", {}).items()},
-            secondary=tuple(row["with"]),
-            dishes=tuple(row["dishes"]),
-            native_dishes={language: tuple(dishes) for language, dishes in row.get("native", {}).items()},
-        )
-        for slug, row in _read("cuisines").items()
-    }
+    return {slug: Cuisine(slug=slug, **row) for slug, row in _read("cuisines").items()}
 
 
 @cache
 def cities() -> dict[str, City]:
-    return {slug: _city(slug, row) for slug, row in _read("cities").items()}
+    return {slug: _city(**row) for slug, row in _read("cities").items()}
 
 
 @cache
 def styles() -> dict[str, Style]:
     return {
         style: Style(
-            patterns=tuple(row.pop("patterns")),
-            words={slot: tuple(_split_spelling(word) for word in words) for slot, words in row.items()},
+            patterns=row.pop("patterns"),
+            words={slot: [_split_at(word, "|") for word in words] for slot, words in row.items()},
         )
         for style, row in _read("names").items()
     }
@@ -124,50 +110,36 @@ def languages() -> dict[str, Language]:
     return {code: _language(code, row, people[code]) for code, row in _read("phrases").items()}
 
 
-def _city(slug: str, row: dict[str, Any]) -> City:
-    weights = (cuisine.weight * row["boost"].get(cuisine.slug, 1) for cuisine in cuisines().values())
+def _city(*, languages: Mapping[str, int], boost: Mapping[str, float], **columns: Any) -> City:
     return City(
-        slug=slug,
-        share=row["share"],
-        languages=tuple(code for code, percent in row["languages"].items() for _ in range(percent)),
-        style=row["style"],
-        phone_patterns=tuple(row["phones"]),
-        address=row["address"],
-        region=row.get("region"),
-        streets=tuple(row["streets"]),
-        postcodes=row["postcodes"],
-        cuisines=tuple(cuisines().values()),
-        cuisine_weights=tuple(accumulate(weights)),
+        languages=[code for code, percent in languages.items() for _ in range(percent)],
+        cuisines=list(cuisines().values()),
+        cuisine_weights=list(accumulate(each.weight * boost.get(each.slug, 1) for each in cuisines().values())),
+        **columns,
     )
 
 
 def _language(code: str, row: dict[str, Any], people: dict[str, Any]) -> Language:
-    def by_mood(part: str) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple(row[part][mood]) for mood in ("bad", "mixed", "good"))
-
+    opening, dish, service, closing = (
+        [row[part][mood] for mood in ("bad", "mixed", "good")] for part in ("opening", "dish", "service", "closing")
+    )
     initials = [f" {letter}." for letter in "ABCDEFGHJKLMNOPRSTVW"] if people["initials"] else [""]
     return Language(
         code=code,
         space=row["space"],
-        opening=by_mood("opening"),
-        dish=tuple(tuple(_split_at_dish(sentence) for sentence in sentences) for sentences in by_mood("dish")),
-        service=by_mood("service"),
-        closing=by_mood("closing"),
-        reply=tuple(tuple(row["reply"][mood]) for mood in ("bad", "bad", "good")),
-        authors=tuple(name + initial for name in people["names"] for initial in initials),
+        opening=opening,
+        dish=[[_split_at(sentence, "{dish}") for sentence in sentences] for sentences in dish],
+        service=service,
+        closing=closing,
+        reply=[row["reply"][mood] for mood in ("bad", "bad", "good")],
+        authors=[name + initial for name in people["names"] for initial in initials],
     )
 
 
-def _split_at_dish(sentence: str) -> tuple[str, str]:
-    before, _, after = sentence.partition("{dish}")
+def _split_at(text: str, separator: str) -> tuple[str, str]:
+    before, _, after = text.partition(separator)
     return before, after
 
 
-def _split_spelling(word: str) -> tuple[str, str]:
-    name, _, native = word.partition("|")
-    return name, native
-
-
 def _read(name: str) -> dict[str, dict[str, Any]]:
-    with (DIRECTORY / f"{name}.toml").open("rb") as file:
-        return tomllib.load(file)
+    return tomllib.loads((DIRECTORY / f"{name}.toml").read_text())

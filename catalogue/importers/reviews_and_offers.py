@@ -2,29 +2,18 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
 from django.db.models import Q
 
-from catalogue.importers.parsing.parsed_place import ParsedPlace, ParsedReview
+from catalogue.importers.parsing.parsed_place import ParsedPlace, ParsedReview, ParsedRule
 from catalogue.models import FlowRule, Restaurant, Review, SourceRecord
 from catalogue.reviews import aggregates
 
-REVIEW_COLUMNS = (
-    "stars",
-    "text",
-    "lang",
-    "author",
-    "visited_on",
-    "helpful_count",
-    "owner_reply",
-    "owner_replied_at",
-    "created_at",
-)
-RULE_COLUMNS = ("weekdays", "time", "percent", "active")
+REVIEW_COLUMNS = tuple(column.name for column in fields(ParsedReview) if column.name != "record")
 # The namespace of the ids of imported reviews.
 REVIEW_NAMESPACE = UUID("5b0f2c0e-6f0d-4c57-9a3e-0d6c1f1d7a41")
 
@@ -157,26 +146,25 @@ def _write_rules(contents: Sequence[RecordContent], *, records: Mapping[UUID, Ma
     new: list[FlowRule] = []
     for each in contents:
         pk = records[each.restaurant][each.record]
-        wanted = Counter((rule.weekdays, rule.time, rule.percent, rule.active) for rule in each.place.flow_rules or ())
-        removed += _subtract_rules(wanted, [rule for rule in by_record[pk] if rule.restaurant_id == each.restaurant])
+        missing = Counter(each.place.flow_rules or ())
+        removed += _subtract_rules(missing, [rule for rule in by_record[pk] if rule.restaurant_id == each.restaurant])
         # A discount of staff is not created twice.
-        _subtract_rules(wanted, [rule for rule in by_record[None] if rule.restaurant_id == each.restaurant])
+        _subtract_rules(missing, [rule for rule in by_record[None] if rule.restaurant_id == each.restaurant])
         new += [
-            FlowRule(restaurant_id=each.restaurant, source_record_id=pk, **dict(zip(RULE_COLUMNS, rule, strict=True)))
-            for rule in wanted.elements()
+            FlowRule(restaurant_id=each.restaurant, source_record_id=pk, **asdict(rule)) for rule in missing.elements()
         ]
     FlowRule.objects.filter(pk__in=[rule.pk for rule in removed]).delete()
     FlowRule.objects.bulk_create(new)
     return {rule.restaurant_id for rule in (*removed, *new)}
 
 
-def _subtract_rules(wanted: Counter[tuple[Any, ...]], existing: Iterable[FlowRule]) -> list[FlowRule]:
+def _subtract_rules(missing: Counter[ParsedRule], existing: Iterable[FlowRule]) -> list[FlowRule]:
     """Remove existing rules from the wanted ones; return the rules that are not wanted."""
     unwanted = []
     for rule in existing:
-        key = (tuple(rule.weekdays), rule.time, rule.percent, rule.active)
-        if wanted[key] > 0:
-            wanted[key] -= 1
+        key = ParsedRule(weekdays=tuple(rule.weekdays), time=rule.time, percent=rule.percent, active=rule.active)
+        if missing[key] > 0:
+            missing[key] -= 1
         else:
             unwanted.append(rule)
     return unwanted

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Any
 
@@ -21,8 +21,8 @@ class RowRejected(Exception):
     """A row that cannot be imported; the message gives the reason."""
 
 
-class RestaurantMoved(Exception):
-    """Staff merged or erased a restaurant between reading and locking it; the batch has to be written again."""
+class WriteConflict(Exception):
+    """Another writer changed a restaurant between reading and locking it; the batch has to be written again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Reject:
 
 
 @dataclass(slots=True)
-class RowCounts:
+class Counts:
     """The outcome of rows, each counted once; in addition the pairs queued for review, and the closed restaurants."""
 
     created: int = 0
@@ -52,11 +52,17 @@ class RowCounts:
     skipped: int = 0
     queued: int = 0
     closed: int = 0
-    rejects: list[Reject] = field(default_factory=list)
 
-    @property
-    def rejected(self) -> int:
-        return len(self.rejects)
+    def add(self, other: "Counts") -> None:
+        for each in fields(Counts):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+
+@dataclass(slots=True)
+class RowCounts(Counts):
+    """The outcome of a batch."""
+
+    rejects: list[Reject] = field(default_factory=list)
 
 
 def hash_content(*parts: Any) -> str:
@@ -81,6 +87,14 @@ def check_storable(content: Any) -> None:
 def is_single_line(text: str) -> bool:
     """Whether a text has no line break or other control character; the API rejects them too."""
     return not CONTROL.search(text)
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of the message of a parser, without its full stop."""
+    # For invalid UTF-8 ijson's message is in bytes.
+    reason = error.args[0] if error.args and isinstance(error.args[0], bytes) else str(error)
+    text = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+    return (text.strip().splitlines() or ["unreadable"])[0].rstrip(".")[:200]
 
 
 def check_single_line(name: str, text: str) -> None:

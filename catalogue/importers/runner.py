@@ -4,7 +4,7 @@ import codecs
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from django.db import DataError, IntegrityError, OperationalError, connection, t
 from django.db.models.functions import Now
 from psycopg.errors import DeadlockDetected
 
-from catalogue.importers.row_errors import Reject, RestaurantMoved, Row, RowCounts, UnreadableFileError
+from catalogue.importers.row_errors import Counts, Reject, Row, RowCounts, UnreadableFileError, WriteConflict
 from catalogue.models import ImportRun, Market
 from framework.db.locks import AdvisoryLock
 
@@ -23,7 +23,6 @@ BATCH_SIZE = 1000
 MAX_BATCH_TRIES = 3
 # A row fails this often only if staff merge the same restaurant again and again within seconds.
 MAX_ROW_TRIES = 20
-COUNT_NAMES = ("created", "merged", "changed", "unchanged", "skipped", "queued", "closed")
 # A batch waits for the batches of other runs, so it waits longer than a request.
 TIMEOUT_MS = 120_000
 
@@ -67,7 +66,7 @@ class Writer(Protocol[Writable]):
     def upsert(self, parsed: Sequence[Writable]) -> RowCounts: ...
 
 
-class Importer(Protocol[Parsed]):
+class Importer(Writer[Parsed], Protocol[Parsed]):
     """Reads rows from a file, parses them and writes them."""
 
     @property
@@ -77,31 +76,20 @@ class Importer(Protocol[Parsed]):
 
     def parse(self, rows: Sequence[Row]) -> tuple[list[Parsed], RowCounts]: ...
 
-    def upsert(self, parsed: Sequence[Parsed]) -> RowCounts: ...
-
 
 @dataclass(slots=True)
-class RunTotals:
+class RunTotals(Counts):
     """The counts of a run; `reasons` counts the rejects by reason."""
 
     read: int = 0
-    created: int = 0
-    merged: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    skipped: int = 0
-    queued: int = 0
-    closed: int = 0
     rejected: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def add(self, rows: int, *counts: RowCounts) -> None:
-        self.read += rows
-        for each in counts:
-            for name in COUNT_NAMES:
-                setattr(self, name, getattr(self, name) + getattr(each, name))
-            self.rejected += each.rejected
-            self.reasons.update(reject.reason for reject in each.rejects)
+    def add_batch(self, counts: RowCounts, *, read: int = 0) -> None:
+        self.add(counts)
+        self.read += read
+        self.rejected += len(counts.rejects)
+        self.reasons.update(reject.reason for reject in counts.rejects)
 
 
 class RejectsFile:
@@ -146,15 +134,16 @@ def import_rows(
     has another format; the rows before the error are stored.
     """
     totals = RunTotals()
-    details = RunDetails(
-        source=importer.source, file=str(path), market=market, rejects=rejects, now=now, dry_run=dry_run
+    recorded = record_run(
+        totals, source=importer.source, file=str(path), market=market, rejects=rejects, now=now, dry_run=dry_run
     )
-    with path.open("rb") as stream, record_run(details, totals) as save:
+    with path.open("rb") as stream, recorded as save:
         skip_byte_order_mark(stream)
         for rows in batch_rows(importer.read_rows(stream)):
             parsed, parse_counts = importer.parse(rows)
             write_counts = write_batch(importer, parsed, market=market, dry_run=dry_run)
-            totals.add(len(rows), parse_counts, write_counts)
+            totals.add_batch(parse_counts, read=len(rows))
+            totals.add_batch(write_counts)
             rejects.add((*parse_counts.rejects, *write_counts.rejects), source=path)
             save()
             on_progress(Progress("read", stream.tell(), path.stat().st_size, totals))
@@ -183,34 +172,27 @@ def batch_rows(contents: Iterator[Any]) -> Iterator[list[Row]]:
         yield rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunDetails:
-    """The columns of an ImportRun that are known from its start."""
-
-    source: str
-    file: str
-    market: Market | None
-    rejects: RejectsFile
-    now: datetime
-    dry_run: bool
-    forced: bool = False
-
-
 @contextmanager
-def record_run(details: RunDetails, totals: RunTotals) -> Iterator[Callable[[], None]]:
+def record_run(
+    totals: RunTotals,
+    *,
+    source: str,
+    file: str,
+    market: Market | None,
+    rejects: RejectsFile,
+    now: datetime,
+    dry_run: bool,
+    forced: bool = False,
+) -> Iterator[Callable[[], None]]:
     """Record an ImportRun: yield a function that saves its counts, and set its final state at the end."""
-    if details.dry_run:
+    if dry_run:
         yield lambda: None
         return
     _fail_killed_runs()
     lock = ExitStack()
     with transaction.atomic():
         run = ImportRun.objects.create(
-            source_id=details.source,
-            market=details.market,
-            file=details.file[-400:],
-            started_at=details.now,
-            forced=details.forced,
+            source_id=source, market=market, file=file[-400:], started_at=now, forced=forced
         )
         # Held as long as this connection lives: other processes see that the run is alive. It is acquired before the
         # row is visible.
@@ -218,8 +200,8 @@ def record_run(details: RunDetails, totals: RunTotals) -> Iterator[Callable[[], 
 
     def save(**columns: Any) -> None:
         counts = {name: count for name, count in asdict(totals).items() if name != "reasons"}
-        file = str(details.rejects.path)[-400:] if totals.rejected else ""
-        ImportRun.objects.filter(pk=run.pk).update(**counts, rejects_file=file, **columns)
+        rejects_file = str(rejects.path)[-400:] if totals.rejected else ""
+        ImportRun.objects.filter(pk=run.pk).update(**counts, rejects_file=rejects_file, **columns)
 
     with lock:
         try:
@@ -248,39 +230,24 @@ def write_batch(
     for _ in range(MAX_BATCH_TRIES):
         try:
             return _write_once(importer, parsed, market=market, dry_run=dry_run)
-        except (IntegrityError, RestaurantMoved):
+        except (IntegrityError, WriteConflict):
             continue
-        except OperationalError as error:
-            if not _is_deadlock(error):
-                raise
         except DataError:
             break
     counts = RowCounts()
     for each in parsed:
         try:
-            written = _write_row(importer, each, market=market, dry_run=dry_run)
+            counts.add(_write_row(importer, each, market=market, dry_run=dry_run))
         except (DataError, IntegrityError) as error:
             counts.rejects.append(Reject(each.row, f"The database rejects it: {str(error).splitlines()[0]}"))
-        else:
-            for name in COUNT_NAMES:
-                setattr(counts, name, getattr(counts, name) + getattr(written, name))
     return counts
 
 
 def _write_row(importer: Writer[Parsed], each: Parsed, *, market: Market | None, dry_run: bool) -> RowCounts:
     for _ in range(MAX_ROW_TRIES):
-        try:
+        with suppress(WriteConflict):
             return _write_once(importer, [each], market=market, dry_run=dry_run)
-        except RestaurantMoved:
-            continue
-        except OperationalError as error:
-            if not _is_deadlock(error):
-                raise
     return _write_once(importer, [each], market=market, dry_run=dry_run)
-
-
-def _is_deadlock(error: OperationalError) -> bool:
-    return isinstance(error.__cause__, DeadlockDetected)
 
 
 def _write_once(
@@ -288,8 +255,13 @@ def _write_once(
 ) -> RowCounts:
     if not parsed:
         return RowCounts()
-    with batch_transaction(market, dry_run=dry_run):
-        return importer.upsert(parsed)
+    try:
+        with batch_transaction(market, dry_run=dry_run):
+            return importer.upsert(parsed)
+    except OperationalError as error:
+        if isinstance(error.__cause__, DeadlockDetected):
+            raise WriteConflict from error
+        raise
 
 
 @contextmanager

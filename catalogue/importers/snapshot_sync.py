@@ -1,5 +1,6 @@
 """Releases of restaurants: all rows are staged, compared with the catalogue, guarded, and then written in batches."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +16,6 @@ from catalogue.importers.runner import (
     OnProgress,
     Progress,
     RejectsFile,
-    RunDetails,
     RunTotals,
     batch_rows,
     batch_transaction,
@@ -59,7 +59,7 @@ class _Run:
                     for rows in batch_rows(self.importer.read_rows(stream)):
                         extracted, counts = self.importer.extract(rows)
                         self.staging.add(extracted, file=file)
-                        self.totals.add(len(rows), counts)
+                        self.totals.add_batch(counts, read=len(rows))
                         self.rejects.add(counts.rejects, source=path)
                         done = sum(sizes[:file]) + stream.tell()
                         self.on_progress(Progress("read", done, sum(sizes), self.totals))
@@ -70,13 +70,13 @@ class _Run:
 
     def deduplicate(self) -> None:
         """Leave one staged row per record."""
-        if self.importer.reader.IS_GROUPED:
-            self.totals.add(0, RowCounts(unchanged=self.staging.merge_parts()))
+        if self.importer.reader.is_grouped:
+            self.totals.add_batch(RowCounts(unchanged=self.staging.merge_parts()))
             return
         identical, conflicting = self.staging.drop_duplicates()
-        self.totals.add(0, RowCounts(unchanged=identical))
+        self.totals.add_batch(RowCounts(unchanged=identical))
         for file, reject in conflicting:
-            self.totals.add(0, RowCounts(rejects=[reject]))
+            self.totals.add_batch(RowCounts(rejects=[reject]))
             self.rejects.add([reject], source=self.paths[file])
 
     def guard(self) -> None:
@@ -85,21 +85,17 @@ class _Run:
         if not suspects:
             return
         # A row with another digest does not always change its restaurant; only now is it worth finding out.
-        changes: dict[str, int] = {}
+        changes: Counter[str] = Counter()
         for _, page in self.staging.list_pending(limit=BATCH_SIZE, new=False):
             parsed, _ = self.importer.parse([extracted for _, extracted in page])
-            for market, count in self.importer.count_changes(parsed).items():
-                changes[market] = changes.get(market, 0) + count
-        exceeded = [
-            (each.market, changes.get(each.market, 0), each)
-            for each in suspects
-            if _exceeds_limit(each, changes.get(each.market, 0))
-        ]
+            changes += self.importer.count_changes(parsed)
+        exceeded = [each for each in suspects if _exceeds_limit(each, changes[each.market])]
         if exceeded:
             summary = " ".join(
-                f"{market}: {changed} of {each.records} restaurants would change and {each.missing} be closed,"
-                f" {(changed + each.missing) / each.records:.1%} and more than {MAX_CHANGED_SHARE:.0%}."
-                for market, changed, each in exceeded
+                f"{each.market}: {changes[each.market]} of {each.records} restaurants would change and {each.missing}"
+                f" be closed, {(changes[each.market] + each.missing) / each.records:.1%} and more than"
+                f" {MAX_CHANGED_SHARE:.0%}."
+                for each in exceeded
             )
             raise ImportStopped(f"{summary} Nothing was written. When this is meant, import with --force.")
 
@@ -109,21 +105,22 @@ class _Run:
         for _, page in self.staging.list_pending(limit=BATCH_SIZE):
             files = {id(extracted.row): file for file, extracted in page}
             parsed, parse_counts = self.importer.parse([extracted for _, extracted in page])
-            counts = [
+            batches = [
                 parse_counts,
                 *(
                     write_batch(self.importer, portion, market=self.market, dry_run=self.dry_run)
                     for portion in _split_by_reviews(parsed)
                 ),
             ]
-            self.totals.add(0, *counts)
-            rejects = [reject for each in counts for reject in each.rejects]
+            for counts in batches:
+                self.totals.add_batch(counts)
+            rejects = [reject for counts in batches for reject in counts.rejects]
             for file, path in enumerate(self.paths):
                 self.rejects.add([each for each in rejects if files[id(each.row)] == file], source=path)
             unchanged -= len(page)
             self.save()
             self.on_progress(Progress("written", total - unchanged, total, self.totals))
-        self.totals.add(0, RowCounts(unchanged=unchanged))
+        self.totals.add_batch(RowCounts(unchanged=unchanged))
 
     def close_missing(self) -> None:
         """Close the records that are missing in the release, one transaction per batch."""
@@ -132,7 +129,7 @@ class _Run:
             after = page[-1][0]
             with batch_transaction(self.market, dry_run=self.dry_run):
                 closed = close_missing(page, source=self.importer.source, clock=self.importer.clock)
-            self.totals.add(0, RowCounts(closed=closed))
+            self.totals.add_batch(RowCounts(closed=closed))
             self.save()
 
 
@@ -157,7 +154,8 @@ def import_snapshot(
     """
     totals = RunTotals()
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    details = RunDetails(
+    recorded = record_run(
+        totals,
         source=importer.source,
         file=f"{str(paths[0])[-380:]}{more}",
         market=market,
@@ -168,7 +166,7 @@ def import_snapshot(
     )
     staging = StagingTable(source=importer.source)
     run = _Run(importer, paths, market, rejects, dry_run, totals, staging, on_progress)
-    with record_run(details, totals) as run.save, release_lock(importer.source, is_complete=is_complete):
+    with recorded as run.save, release_lock(importer.source, is_complete=is_complete):
         error = run.stage()
         if error is not None and is_complete:
             raise error

@@ -12,6 +12,7 @@ from catalogue.importers.parsing.parsed_place import ExtractedRecord
 from catalogue.importers.row_errors import Reject, Row
 from catalogue.importers.upsert import ExtractedRow
 from catalogue.search.geocoding.distance import Location
+from framework.db.sql_files import read_sql
 
 # Temporary: it disappears with the connection of a killed run, and is not written to the WAL.
 CREATE = """
@@ -24,74 +25,17 @@ CREATE TEMPORARY TABLE catalogue_staged (
 COPY = "COPY catalogue_staged (place, file, number, record, digest, market, lat, lng, content) FROM STDIN"
 INDEX = "CREATE INDEX ON catalogue_staged (record, place)"
 
-# A record in several rows is merged into its first row; the order of the rows does not matter.
-MERGE_PARTS = """
-WITH grouped AS (
-    SELECT min(place) AS first, count(*) AS parts, string_agg(digest, '' ORDER BY digest) AS digests,
-        '[' || string_agg(content, ',' ORDER BY place) || ']' AS content,
-        (array_agg(lat ORDER BY place) FILTER (WHERE lat IS NOT NULL))[1] AS lat,
-        (array_agg(lng ORDER BY place) FILTER (WHERE lng IS NOT NULL))[1] AS lng
-    FROM catalogue_staged GROUP BY record
-)
-UPDATE catalogue_staged AS staged
-SET digest = encode(sha256(grouped.digests::bytea), 'hex'), content = grouped.content,
-    lat = grouped.lat, lng = grouped.lng
-FROM grouped WHERE staged.place = grouped.first
-"""
-# Deletes later rows of a record and returns those with other content.
-DROP_DUPLICATES = """
-WITH later AS (
-    DELETE FROM catalogue_staged AS later USING (
-        SELECT DISTINCT ON (record) record, place, number, digest FROM catalogue_staged ORDER BY record, place
-    ) AS first
-    WHERE later.record = first.record AND later.place > first.place
-    RETURNING later.place, later.file, later.number, later.record, later.digest <> first.digest AS is_conflict,
-        later.content, first.number AS first
-)
-SELECT file, number, record, first, content
-FROM later WHERE is_conflict ORDER BY place
-"""
+MERGE_PARTS = read_sql("catalogue", "merge_staged_parts")
+DROP_DUPLICATES = read_sql("catalogue", "drop_staged_duplicates")
 DROP_PARTS = """
-WITH later AS (
-    DELETE FROM catalogue_staged AS later USING (
-        SELECT record, min(place) AS place FROM catalogue_staged GROUP BY record
-    ) AS first
-    WHERE later.record = first.record AND later.place > first.place RETURNING 1
-)
-SELECT count(*) FROM later
+DELETE FROM catalogue_staged AS later
+USING (SELECT record, min(place) AS place FROM catalogue_staged GROUP BY record) AS first
+WHERE later.record = first.record AND later.place > first.place
 """
 COUNT = "SELECT count(*) FROM catalogue_staged"
-PENDING_PAGE = """
-SELECT staged.place, staged.file, staged.number, staged.record, staged.digest, staged.market, staged.lat, staged.lng,
-    staged.content
-FROM catalogue_staged AS staged
-LEFT JOIN catalogue_sourcerecord AS known ON known.source_id = %(source)s AND known.record = staged.record
-WHERE staged.place > %(after)s AND known.digest IS DISTINCT FROM staged.digest AND (%(new)s OR known.id IS NOT NULL)
-ORDER BY staged.place LIMIT %(limit)s
-"""
-# Per market the records of the source, those with another digest, and those that are missing in the release. Markets
-# without a row in the release are left out.
-COMPARE = """
-SELECT restaurant.market_id, count(*),
-    count(*) FILTER (WHERE staged.digest <> known.digest),
-    count(*) FILTER (WHERE staged.record IS NULL AND restaurant.status <> 'permanently_closed')
-FROM catalogue_sourcerecord AS known
-JOIN catalogue_restaurant AS restaurant ON restaurant.id = known.restaurant_id
-LEFT JOIN catalogue_staged AS staged ON staged.record = known.record
-WHERE known.source_id = %(source)s AND known.digest <> %(missing)s
-    AND restaurant.market_id IN (SELECT market FROM catalogue_staged)
-    AND restaurant.merged_into_id IS NULL AND restaurant.erased_at IS NULL
-GROUP BY restaurant.market_id ORDER BY restaurant.market_id
-"""
-MISSING_RECORDS = """
-SELECT known.id, known.restaurant_id
-FROM catalogue_sourcerecord AS known
-JOIN catalogue_restaurant AS restaurant ON restaurant.id = known.restaurant_id
-WHERE known.source_id = %(source)s AND known.digest <> %(missing)s AND known.id > %(after)s
-    AND restaurant.market_id IN (SELECT market FROM catalogue_staged)
-    AND NOT EXISTS (SELECT FROM catalogue_staged AS staged WHERE staged.record = known.record)
-ORDER BY known.id LIMIT %(limit)s
-"""
+PENDING_PAGE = read_sql("catalogue", "list_staged_changes")
+COMPARE = read_sql("catalogue", "compare_staged")
+MISSING_RECORDS = read_sql("catalogue", "list_missing_records")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,25 +94,25 @@ class StagingTable:
         with connection.cursor() as cursor:
             cursor.execute(MERGE_PARTS)
             cursor.execute(DROP_PARTS)
-            return int(cursor.fetchone()[0])
+            return int(cursor.rowcount)
 
     def drop_duplicates(self) -> tuple[int, list[tuple[int, Reject]]]:
         """Delete repeated rows of a record; return how many are identical, and by file the conflicting ones."""
-        with connection.cursor() as cursor:
-            cursor.execute(COUNT)
-            before = int(cursor.fetchone()[0])
-            cursor.execute(DROP_DUPLICATES)
-            rejects = [
-                (file, Reject(Row(number, json.loads(content)), _conflict_reason(first, record)))
-                for file, number, record, first, content in cursor.fetchall()
-            ]
-            cursor.execute(COUNT)
-            return before - int(cursor.fetchone()[0]) - len(rejects), rejects
+        before = self.count()
+        rejects = [
+            (
+                file,
+                Reject(
+                    Row(number, json.loads(content)), f"Row {first} is the same record ({record}) with other content."
+                ),
+            )
+            for file, number, record, first, content in _query(DROP_DUPLICATES)
+        ]
+        return before - self.count() - len(rejects), rejects
 
     def count(self) -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(COUNT)
-            return int(cursor.fetchone()[0])
+        ((count,),) = _query(COUNT)
+        return int(count)
 
     def list_pending(self, *, limit: int, new: bool = True) -> Iterator[tuple[int, list[tuple[int, ExtractedRow]]]]:
         """Yield pages of rows that differ from the catalogue: the position of the last, and each row with its file.
@@ -176,44 +120,28 @@ class StagingTable:
         Without `new` only those whose record exists.
         """
         after = 0
-        while True:
-            with connection.cursor() as cursor:
-                cursor.execute(PENDING_PAGE, {"source": self.source, "after": after, "limit": limit, "new": new})
-                rows = cursor.fetchall()
-            if not rows:
-                return
+        while rows := _query(PENDING_PAGE, source=self.source, after=after, limit=limit, new=new):
             after = rows[-1][0]
             yield after, [(row[1], _to_extracted_row(row)) for row in rows]
 
     def compare(self) -> list[MarketComparison]:
         """Compare the release with the records of each market. One query."""
-        with connection.cursor() as cursor:
-            cursor.execute(COMPARE, {"source": self.source, "missing": MISSING})
-            return [MarketComparison(*row) for row in cursor.fetchall()]
+        return [MarketComparison(*row) for row in _query(COMPARE, source=self.source, missing=MISSING)]
 
     def list_missing(self, *, after: int, limit: int) -> list[tuple[int, Any]]:
         """Return records that are missing in the release, with their restaurants, by key."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                MISSING_RECORDS, {"source": self.source, "missing": MISSING, "after": after, "limit": limit}
-            )
-            return list(cursor.fetchall())
+        return _query(MISSING_RECORDS, source=self.source, missing=MISSING, after=after, limit=limit)
 
 
-def _conflict_reason(first: int, record: str) -> str:
-    return f"Row {first} is the same record ({record}) with other content."
+def _query(statement: str, **parameters: Any) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters or None)
+        return list(cursor.fetchall())
 
 
 def _to_extracted_row(row: Sequence[Any]) -> ExtractedRow:
-    _, _, number, record, digest, market, lat, lng, content = row
-    read = json.loads(content)
-    return ExtractedRow(
-        Row(number, read),
-        ExtractedRecord(
-            record=record,
-            digest=digest,
-            location=None if lat is None else Location(lat, lng),
-            content=read,
-        ),
-        market,
-    )
+    _, _, number, record, digest, market, lat, lng, text = row
+    content = json.loads(text)
+    location = None if lat is None else Location(lat, lng)
+    extracted = ExtractedRecord(record=record, digest=digest, location=location, content=content)
+    return ExtractedRow(Row(number, content), extracted, market)

@@ -1,10 +1,11 @@
 """The upsert of restaurants: match new records with the catalogue, update known ones, create the rest."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import Any, BinaryIO, Protocol
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, BinaryIO
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -14,37 +15,31 @@ from catalogue.importers.field_provenance import RecordUpdate, field_name, list_
 from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarkets, find_neighborhoods
 from catalogue.importers.parsing.parsed_place import COLUMNS, ExtractedRecord, ParsedPlace
 from catalogue.importers.reviews_and_offers import RecordContent, write_reviews_and_rules
-from catalogue.importers.row_errors import Reject, RestaurantMoved, Row, RowCounts, RowRejected
-from catalogue.models import Cuisine, Market, MatchCandidate, Restaurant, SourceRecord
+from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected, WriteConflict
+from catalogue.models import Cuisine, MatchCandidate, Restaurant, SourceRecord
 from catalogue.places import slugs
 from catalogue.search.geocoding.distance import Location
 
 UPDATE_COLUMNS = (*map(field_name, COLUMNS), "phone_verified_at", "updated_at")
 
 
-class SourceReader(Protocol):
-    """Reads one kind of file."""
+@dataclass(frozen=True, slots=True)
+class SourceReader:
+    """Reads the files of a source.
 
-    @property
-    def SOURCE(self) -> str: ...  # noqa: N802  # a constant of modules
+    `extract` returns None for a row that is no eatery, `parse` takes `market` and the date `on` from which dated hours
+    are read; all raise RowRejected. Of a complete source a file lists all restaurants of a market, so that missing
+    ones are closed. Rows of a worldwide one that lie outside of all markets are skipped, not rejected. A record of a
+    grouped one consists of several rows, which `parse` gets together.
+    """
 
-    # Whether a file lists all restaurants of a market, so that missing ones are closed.
-    @property
-    def IS_COMPLETE(self) -> bool: ...  # noqa: N802
-
-    # Whether most rows lie outside of all markets; those are skipped, not rejected.
-    @property
-    def IS_WORLDWIDE(self) -> bool: ...  # noqa: N802
-
-    # Whether a record consists of several rows, which `parse` gets together.
-    @property
-    def IS_GROUPED(self) -> bool: ...  # noqa: N802
-
-    def read_rows(self, stream: BinaryIO) -> Iterator[Any]: ...
-
-    def extract(self, content: Any) -> ExtractedRecord | None: ...
-
-    def parse(self, extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlace: ...
+    source: str
+    read_rows: Callable[[BinaryIO], Iterator[Any]]
+    extract: Callable[[Any], ExtractedRecord | None]
+    parse: Callable[..., ParsedPlace]
+    is_complete: bool = False
+    is_worldwide: bool = False
+    is_grouped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +69,7 @@ class RestaurantImport:
 
     @property
     def source(self) -> str:
-        return self.reader.SOURCE
+        return self.reader.source
 
     def read_rows(self, stream: BinaryIO) -> Iterator[Any]:
         return self.reader.read_rows(stream)
@@ -92,7 +87,7 @@ class RestaurantImport:
                 market = self.markets.find_market(record.location, declared=record.market, country=record.country)
                 extracted.append(ExtractedRow(row, record, market.slug))
             except OutsideMarkets as error:
-                if self.reader.IS_WORLDWIDE:
+                if self.reader.is_worldwide:
                     counts.skipped += 1
                 else:
                     counts.rejects.append(Reject(row, str(error)))
@@ -118,8 +113,8 @@ class RestaurantImport:
         """Write parsed rows. Call it in batch_transaction.
 
         A new record that matches a restaurant of other sources is joined to it; an uncertain match creates a
-        restaurant and queues the pair for review. Raises RestaurantMoved if staff merged or erased one of them since
-        it was read; a repetition finds the current restaurant.
+        restaurant and queues the pair for review. Raises WriteConflict if staff merged or erased one of them since it
+        was read; a repetition finds the current restaurant.
         """
         publish.set_actor(f"import:{self.source}")
         places = [each.place for each in parsed]
@@ -131,7 +126,7 @@ class RestaurantImport:
         if self._find_known(places) != known or not all(
             _is_current(restaurants[pk]) for pk in duplicates.same.values()
         ):
-            raise RestaurantMoved
+            raise WriteConflict
         # After the locks are acquired: earlier writers have used an earlier clock.
         now = self.clock()
         mine = self._own_records(records)
@@ -172,14 +167,14 @@ class RestaurantImport:
             queued=queued,
         )
 
-    def count_changes(self, parsed: Sequence[ParsedRow]) -> dict[str, int]:
+    def count_changes(self, parsed: Sequence[ParsedRow]) -> Counter[str]:
         """Return by market how many restaurants these rows would change. Three queries, no writes."""
         known = self._find_known([each.place for each in parsed])
         restaurants = Restaurant.objects.in_bulk(set(known.values()))
         records = _load_records(known.values())
         mine = self._own_records(records)
         now = self.clock()
-        changes: dict[str, int] = defaultdict(int)
+        changes: Counter[str] = Counter()
         for each in parsed:
             # Nothing is locked; a record that staff move at the same time is not counted.
             record = mine.get(each.place.record)
@@ -215,26 +210,16 @@ class RestaurantImport:
         addresses = slugs.allocate_slugs([(place.name, place.neighborhood) for place in places.values()])
         restaurants = {
             number: Restaurant(
-                slug=slug,
-                created_at=now,
-                updated_at=now,
-                **{column: getattr(place, column) for column in COLUMNS},
+                slug=slug, created_at=now, updated_at=now, **{column: getattr(place, column) for column in COLUMNS}
             )
             for slug, (number, place) in zip(addresses, places.items(), strict=True)
         }
         # In a fixed order, so that two writers of the same slugs cannot deadlock.
-        Restaurant.objects.bulk_create(sorted(restaurants.values(), key=lambda restaurant: restaurant.slug))
-        SourceRecord.objects.bulk_create(
-            SourceRecord(
-                restaurant=restaurant,
-                source_id=self.source,
-                record=places[number].record,
-                digest=places[number].digest,
-                fields=list_fields(places[number]),
-                updated_at=now,
-            )
-            for number, restaurant in restaurants.items()
-        )
+        Restaurant.objects.bulk_create(sorted(restaurants.values(), key=attrgetter("slug")))
+        records = [self._new_record(restaurant, places[number]) for number, restaurant in restaurants.items()]
+        for record, place in zip(records, places.values(), strict=True):
+            record.digest, record.fields, record.updated_at = place.digest, list_fields(place), now
+        SourceRecord.objects.bulk_create(records)
         return restaurants
 
     def _queue_pairs(
@@ -246,18 +231,16 @@ class RestaurantImport:
             if pair.number in created:
                 other = created[pair.other].pk if isinstance(pair.other, int) else pair.other
                 first, second = sorted((created[pair.number].pk, other))
+                likeness = pair.likeness
+                reasons = {
+                    "name": likeness.name,
+                    "address": likeness.address,
+                    "phone": likeness.phone_equal,
+                    "distance_m": likeness.distance_m,
+                }
                 candidates.append(
                     MatchCandidate(
-                        first_id=first,
-                        second_id=second,
-                        score=pair.likeness.score,
-                        reasons={
-                            "name": pair.likeness.name,
-                            "address": pair.likeness.address,
-                            "phone": pair.likeness.phone_equal,
-                            "distance_m": pair.likeness.distance_m,
-                        },
-                        found_at=now,
+                        first_id=first, second_id=second, score=likeness.score, reasons=reasons, found_at=now
                     )
                 )
         MatchCandidate.objects.bulk_create(candidates, ignore_conflicts=True)
@@ -286,10 +269,7 @@ def _update_restaurants(changed: Mapping[UUID, Restaurant], *, now: datetime) ->
 
 def _lock_restaurants(pks: set[UUID]) -> tuple[dict[UUID, Restaurant], dict[UUID, list[SourceRecord]]]:
     """Lock the restaurants and then their records, in the order that all writers use."""
-    restaurants = {
-        restaurant.pk: restaurant
-        for restaurant in Restaurant.objects.filter(pk__in=pks).select_for_update(of=("self",)).order_by("pk")
-    }
+    restaurants = Restaurant.objects.select_for_update(of=("self",)).order_by("pk").in_bulk(pks)
     return restaurants, _load_records(pks, lock=True)
 
 
@@ -302,17 +282,16 @@ def _load_records(pks: Any, *, lock: bool = False) -> dict[UUID, list[SourceReco
 
 
 def _add_neighborhoods(found: list[ParsedRow]) -> list[ParsedRow]:
-    missing = [
-        (each, Location(each.place.latitude, each.place.longitude))
+    locations = {
+        id(each): Location(each.place.latitude, each.place.longitude)
         for each in found
         if each.place.neighborhood is None and each.place.latitude is not None and each.place.longitude is not None
-    ]
-    if not missing:
+    }
+    if not locations:
         return found
-    names = find_neighborhoods([location for _, location in missing])
-    named = {id(each): name for (each, _), name in zip(missing, names, strict=True)}
+    names = dict(zip(locations, find_neighborhoods(list(locations.values())), strict=True))
     return [
-        replace(each, place=replace(each.place, neighborhood=named.get(id(each), each.place.neighborhood)))
+        replace(each, place=replace(each.place, neighborhood=names.get(id(each), each.place.neighborhood)))
         for each in found
     ]
 

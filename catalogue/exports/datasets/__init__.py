@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from catalogue.exports.datasets import groups, history, landmarks, photos, restaurants, reviews
-from catalogue.exports.datasets.base import Column, Dataset
+from catalogue.exports.datasets.base import Dataset
+from catalogue.exports.datasets.fields import Column
 from catalogue.models import Export
 
 DATASETS: Mapping[str, Dataset] = {

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Self
 
+from catalogue.exports.datasets.fields import Content
 from catalogue.models import Export, ExportPart
 from framework.api.urls import public_url
 
@@ -39,24 +40,24 @@ GROUP BY key ORDER BY key COLLATE "C"
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A flat column of Parquet and CSV: its SQL, and its type and description in the manifest."""
+def visible_condition(column: str) -> str:
+    """The condition of rows of visible restaurants that match the filters; `column` is that of `updated_since`."""
+    return f"{VISIBLE_RESTAURANT} AND {updated_condition(column)}"
 
-    name: str
-    sql: str
-    type: str
-    description: str = ""
+
+def updated_condition(column: str) -> str:
+    """The condition of the filter `updated_since` on this column."""
+    return f"(%(updated_since)s::timestamptz IS NULL OR {column} >= %(updated_since)s::timestamptz)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dataset:
+class Dataset(Content):
     """Rows that can be exported, ordered by `key`, which is unique and indexed; `order` describes it to callers.
 
-    `matches` is the condition of an export, `changed` the additional one of a delta. `record` is the SQL of a row as a
-    JSON line, `schema` its fields; `sources` the SQL of an array of source keys; `versions` the xmin of the rows that
-    it is made of, null for none. `removed` selects the removed rows of a delta: `id` and `removed_at`, ordered by id.
-    `transforms` maps a field or column to a Python function of its JSON value, for what SQL cannot express.
+    `matches` is the condition of an export, `changed` the additional one of a delta. `sources` is the SQL of an array
+    of source keys; `versions` the xmin of the rows that it is made of, null for none. `removed` selects the removed
+    rows of a delta: `id` and `removed_at`, ordered by id. `transforms` maps a field or column to a Python function of
+    its JSON value, for what SQL cannot express.
     """
 
     key: str
@@ -64,9 +65,6 @@ class Dataset:
     rows: str
     matches: str
     changed: str
-    record: str
-    schema: Mapping[str, str]
-    columns: tuple[Column, ...]
     sources: str
     versions: tuple[str, ...]
     removed: str | None

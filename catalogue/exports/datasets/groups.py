@@ -1,6 +1,5 @@
 """Field groups of an export of restaurants."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -8,8 +7,18 @@ import psycopg
 from django.db import connection
 from django.db.models import Case, Q, Value, When
 
-from catalogue.exports.datasets.base import Column, Dataset
-from catalogue.exports.datasets.sql_json import json_nullable, json_object, json_plain, json_value
+from catalogue.exports.datasets.base import Dataset
+from catalogue.exports.datasets.fields import (
+    Column,
+    Content,
+    Field,
+    describe_rows,
+    json_nullable,
+    json_object,
+    json_plain,
+    json_value,
+    value,
+)
 from catalogue.field_groups import context, insights
 from catalogue.insights.pipeline import approval
 from catalogue.insights.pipeline.staleness import MAX_AGE, MIN_REVIEWS, stale_condition
@@ -19,15 +28,12 @@ from catalogue.search.geocoding import distance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Content):
     """Fields that are ordered together, with the joins and columns they add to a dataset.
 
-    `members` are the fields of the JSON line, `changed` the condition that they changed since the earlier export.
+    `changed` is the condition that they changed since the earlier export.
     """
 
-    members: Mapping[str, str]
-    schema: Mapping[str, str]
-    columns: tuple[Column, ...]
     joins: str = ""
     changed: str | None = None
     versions: tuple[str, ...] = ()
@@ -40,7 +46,7 @@ def add_group(dataset: Dataset, group: Group) -> Dataset:
         rows=f"{dataset.rows} {group.joins}",
         changed=f"{dataset.changed} OR {group.changed}" if group.changed else dataset.changed,
         # Joins two JSON objects: without the closing brace of the first and the opening brace of the second.
-        record=f"left({dataset.record}, -1) || ',' || substr({json_object(group.members)}, 2)",
+        record=f"left({dataset.record}, -1) || ',' || substr({group.record}, 2)",
         schema={**dataset.schema, **group.schema},
         columns=(*dataset.columns, *group.columns),
         versions=(*dataset.versions, *group.versions),
@@ -74,9 +80,10 @@ SUMMARY = json_object(
     }
 )
 REVIEWS = Group(
-    members={"reviews": f"coalesce({null_if_unreviewed(json_object({'summary': SUMMARY}))}, 'null')"},
-    schema={"reviews": "object or null"},
-    columns=(
+    **describe_rows(
+        Field(
+            "reviews", f"coalesce({null_if_unreviewed(json_object({'summary': SUMMARY}))}, 'null')", "object or null"
+        ),
         Column("reviews_rating", null_if_unreviewed("restaurant.rating"), "number or null"),
         Column("reviews_count", null_if_unreviewed("restaurant.review_count"), "integer or null"),
         *(
@@ -130,9 +137,10 @@ CONTEXT_RECORD = f"""CASE WHEN around.entries IS NULL THEN 'null' ELSE
     concat('{{"neighborhood":', {json_nullable("restaurant.neighborhood")},
         ',"entries":[', around.entries, ']}}') END"""
 CONTEXT = Group(
-    members={"context": CONTEXT_RECORD},
-    schema={"context": "object or null"},
-    columns=(Column("context", f"nullif({CONTEXT_RECORD}, 'null')", "string or null", "JSON: what a walk reaches."),),
+    **describe_rows(
+        Field("context", CONTEXT_RECORD, "object or null"),
+        Column("context", f"nullif({CONTEXT_RECORD}, 'null')", "string or null", "JSON: what a walk reaches."),
+    ),
     joins=AROUND,
     # The former position of a moved or deleted landmark is unknown, so any change affects all restaurants. It is rare.
     changed="""EXISTS (SELECT FROM catalogue_landmark WHERE updated_at >= %(since)s::timestamptz)
@@ -178,20 +186,11 @@ def insight_group(export: Export) -> Group:
     """
     since = export.since_export
     return Group(
-        members={
-            "ai_insight": json_nullable(TEXT),
-            "ai_insight_detail": f"coalesce({DETAIL}, 'null')",
-            "ai_insight_reason": json_nullable(REASON),
-        },
-        schema={
-            "ai_insight": "string or null",
-            "ai_insight_detail": "object or null",
-            "ai_insight_reason": "string or null",
-        },
-        columns=(
-            Column("ai_insight", TEXT, "string or null", "What the reviews say."),
+        **describe_rows(
+            *value("ai_insight", TEXT, "string or null", "What the reviews say."),
+            Field("ai_insight_detail", f"coalesce({DETAIL}, 'null')", "object or null"),
             Column("ai_insight_detail", DETAIL, "string or null", "JSON: what each claim rests on."),
-            Column("ai_insight_reason", REASON, "string or null", "Why there is none."),
+            *value("ai_insight_reason", REASON, "string or null", "Why there is none."),
         ),
         joins=f"LEFT JOIN ({_insights(export.requested_at)}) AS insight ON insight.restaurant_id = restaurant.id",
         changed=f"""restaurant.id IN (

@@ -3,22 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, VISIBLE_RESTAURANT, Column, Dataset, select_removed
-from catalogue.exports.datasets.sql_json import json_object, json_plain, json_plain_nullable, json_value
+from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, Dataset, select_removed, visible_condition
+from catalogue.exports.datasets.fields import Column, Field, describe_rows, json_plain, json_plain_nullable, value
 from catalogue.history import Operation, to_json_patch
 from catalogue.history.versions import public_actor
-
-SCHEMA = {
-    "id": "string",
-    "restaurant_id": "string",
-    "restaurant": "string",
-    "version": "integer",
-    "valid_from": "timestamp",
-    "valid_to": "timestamp or null",
-    "actor": "string",
-    "change": "string",
-    "patch": "array of object",
-}
 
 ID = "public_id('rst', restaurant.id) || ':' || version.version"
 # The clocks of two writers may differ a little.
@@ -28,9 +16,7 @@ PATCH = """CASE WHEN version.patch = '{}' THEN '[]' ELSE jsonb_build_object('pat
     SELECT coalesce(jsonb_object_agg(cuisine.slug, cuisine.label), '{}') FROM catalogue_cuisine AS cuisine
     WHERE cuisine.slug IN (version.patch -> 'cuisine_id' ->> 0, version.patch -> 'cuisine_id' ->> 1)
 )) END"""
-MATCHES = f"""{VISIBLE_RESTAURANT}
-AND (%(updated_since)s::timestamptz IS NULL OR version.at >= %(updated_since)s::timestamptz)
-"""
+MATCHES = visible_condition("version.at")
 
 
 def format_exact(moment: str) -> str:
@@ -61,29 +47,22 @@ LEFT JOIN catalogue_version AS following
     OR restaurant.id IN (SELECT restaurant_id FROM ({CHANGED_RESTAURANTS}) AS moved)
     OR version.patch ? 'cuisine_id'
         AND EXISTS (SELECT FROM catalogue_cuisine WHERE updated_at >= %(since)s::timestamptz)""",  # noqa: S608  # of constants
-    record=json_object(
-        {
-            "id": json_plain(ID),
-            "restaurant_id": json_plain("public_id('rst', restaurant.id)"),
-            "restaurant": json_plain("restaurant.slug"),
-            "version": "version.version",
-            "valid_from": json_plain(format_exact("version.at")),
-            "valid_to": json_plain_nullable(f"({format_exact(f'({UNTIL})')})"),
-            "actor": json_value("version.actor"),
-            "change": json_value("version.kind"),
-            "patch": PATCH,
-        }
-    ),
-    schema=SCHEMA,
-    columns=(
-        Column("id", ID, "string"),
-        Column("restaurant_id", "public_id('rst', restaurant.id)", "string"),
-        Column("restaurant", "restaurant.slug", "string", "Slug of the restaurant, today's."),
-        Column("version", "version.version", "integer"),
-        Column("valid_from", "version.at", "timestamp"),
-        Column("valid_to", UNTIL, "timestamp or null", "Null: it still is."),
-        Column("actor", "version.actor", "string", "`import:` and a source, `staff`, `system`."),
-        Column("change", "version.kind", "string"),
+    **describe_rows(
+        *value("id", ID, "string", is_plain=True),
+        *value("restaurant_id", "public_id('rst', restaurant.id)", "string", is_plain=True),
+        *value("restaurant", "restaurant.slug", "string", "Slug of the restaurant, today's.", is_plain=True),
+        *value("version", "version.version", "integer"),
+        *value("valid_from", "version.at", "timestamp", json=json_plain(format_exact("version.at"))),
+        *value(
+            "valid_to",
+            UNTIL,
+            "timestamp or null",
+            "Null: it still is.",
+            json=json_plain_nullable(f"({format_exact(f'({UNTIL})')})"),
+        ),
+        *value("actor", "version.actor", "string", "`import:` and a source, `staff`, `system`."),
+        *value("change", "version.kind", "string"),
+        Field("patch", PATCH, "array of object"),
         Column("patch", f"({PATCH})::text", "string", "JSON Patch (RFC 6902) with the old values."),
     ),
     # A version has no source of its own; the current sources of the restaurant apply.

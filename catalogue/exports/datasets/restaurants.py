@@ -1,6 +1,7 @@
 """Restaurants: the core fields, as the database renders them."""
 
-from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, VISIBLE_RESTAURANT, Column, Dataset, select_removed
+from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, Dataset, select_removed, visible_condition
+from catalogue.exports.datasets.fields import Column
 
 # Each field of GET /v1/restaurants/{slug}?fields=core with its type, except those that depend on the time of reading:
 # the state of the hours and the flow offer.
@@ -35,9 +36,7 @@ SCHEMA = {
 # The formatted address and the sources are only in the rendered record.
 BEFORE = "('{' || held.before || '}')::json"
 AFTER = "('{' || held.after || '}')::json"
-MATCHES = f"""{VISIBLE_RESTAURANT}
-AND (%(updated_since)s::timestamptz IS NULL OR restaurant.updated_at >= %(updated_since)s::timestamptz)
-"""
+MATCHES = visible_condition("restaurant.updated_at")
 
 DATASET = Dataset(
     key="restaurant.id",

@@ -1,22 +1,7 @@
 """Reviews with the slug of their restaurant, as a list of reviews shows them."""
 
-from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, VISIBLE_RESTAURANT, Column, Dataset, select_removed
-from catalogue.exports.datasets.sql_json import json_nullable, json_object, json_plain, json_plain_nullable, json_value
-
-SCHEMA = {
-    "id": "string",
-    "restaurant": "string",
-    "stars": "integer",
-    "text": "string",
-    "lang": "string or null",
-    "author": "string",
-    "visited_on": "date or null",
-    "created_at": "timestamp",
-    "helpful_count": "integer",
-    "photos": "array of object",
-    "owner_reply": "object or null",
-    "source": "string",
-}
+from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, Dataset, select_removed, visible_condition
+from catalogue.exports.datasets.fields import Column, Field, describe_rows, json_object, json_plain, json_value, value
 
 PHOTO = json_object(
     {
@@ -33,9 +18,7 @@ ELSE '[]' END"""
 REPLY = json_object(
     {"text": json_value("review.owner_reply"), "created_at": json_plain("api_timestamp(review.owner_replied_at)")}
 )
-MATCHES = f"""{VISIBLE_RESTAURANT}
-AND (%(updated_since)s::timestamptz IS NULL OR review.updated_at >= %(updated_since)s::timestamptz)
-"""
+MATCHES = visible_condition("review.updated_at")
 
 DATASET = Dataset(
     key="review.id",
@@ -50,37 +33,22 @@ DATASET = Dataset(
     UNION ALL SELECT review_id FROM catalogue_photo
     WHERE review_id IS NOT NULL AND updated_at >= %(since)s::timestamptz
 )""",  # noqa: S608  # of constants
-    record=json_object(
-        {
-            "id": json_plain("public_id('rev', review.id)"),
-            "restaurant": json_plain("restaurant.slug"),
-            "stars": "review.stars",
-            "text": json_value("review.text"),
-            "lang": json_nullable("nullif(review.lang, '')"),
-            "author": json_value("review.author"),
-            "visited_on": json_plain_nullable("review.visited_on"),
-            "created_at": json_plain("api_timestamp(review.created_at)"),
-            "helpful_count": "review.helpful_count",
-            "photos": PHOTOS,
-            "owner_reply": f"CASE WHEN review.owner_reply IS NULL THEN 'null' ELSE {REPLY} END",
-            "source": json_value("review.source_id"),
-        }
-    ),
-    schema=SCHEMA,
-    columns=(
-        Column("id", "public_id('rev', review.id)", "string"),
-        Column("restaurant", "restaurant.slug", "string", "Slug of the restaurant."),
-        Column("stars", "review.stars", "integer", "1 to 5."),
-        Column("text", "review.text", "string", "Empty where stars alone were given."),
-        Column("lang", "nullif(review.lang, '')", "string or null", "ISO 639-1."),
-        Column("author", "review.author", "string"),
-        Column("visited_on", "review.visited_on", "date or null"),
-        Column("created_at", "review.created_at", "timestamp"),
-        Column("helpful_count", "review.helpful_count", "integer"),
+    **describe_rows(
+        *value("id", "public_id('rev', review.id)", "string", is_plain=True),
+        *value("restaurant", "restaurant.slug", "string", "Slug of the restaurant.", is_plain=True),
+        *value("stars", "review.stars", "integer", "1 to 5."),
+        *value("text", "review.text", "string", "Empty where stars alone were given."),
+        *value("lang", "nullif(review.lang, '')", "string or null", "ISO 639-1."),
+        *value("author", "review.author", "string"),
+        *value("visited_on", "review.visited_on", "date or null"),
+        *value("created_at", "review.created_at", "timestamp"),
+        *value("helpful_count", "review.helpful_count", "integer"),
+        Field("photos", PHOTOS, "array of object"),
         Column("photo_count", "review.photo_count", "integer", "Photos that came with it; see the dataset photos."),
+        Field("owner_reply", f"CASE WHEN review.owner_reply IS NULL THEN 'null' ELSE {REPLY} END", "object or null"),
         Column("owner_reply", "review.owner_reply", "string or null"),
         Column("owner_replied_at", "review.owner_replied_at", "timestamp or null"),
-        Column("source", "review.source_id", "string", "Key of the source; the manifest has its licence."),
+        *value("source", "review.source_id", "string", "Key of the source; the manifest has its licence."),
     ),
     sources="ARRAY[review.source_id]",
     versions=(

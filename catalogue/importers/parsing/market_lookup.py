@@ -9,6 +9,7 @@ from django.db import connection
 from catalogue.importers.row_errors import RowRejected
 from catalogue.models import Landmark, Market
 from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
+from framework.db.sql_files import read_sql
 
 NEIGHBORHOOD_REACH_M = 1500
 
@@ -17,18 +18,7 @@ class OutsideMarkets(RowRejected):
     """A well-formed place outside of the market; in a worldwide file most places are."""
 
 
-# The circle on the Mercator plane contains a little more than the radius; the exact distance is checked in Python.
-NEAREST = """
-SELECT wanted.number, near.name, near.latitude, near.longitude
-FROM unnest(%s::integer[], %s::float8[], %s::float8[], %s::float8[]) AS wanted (number, lat, lng, reach)
-CROSS JOIN LATERAL (
-    SELECT name, latitude, longitude
-    FROM catalogue_landmark
-    WHERE kind = %s AND position <@ circle(mercator(wanted.lat, wanted.lng), wanted.reach)
-    ORDER BY position <-> mercator(wanted.lat, wanted.lng), id
-    LIMIT 1
-) AS near
-"""
+NEAREST = read_sql("catalogue", "find_neighborhoods")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from catalogue.importers.row_errors import UnreadableFileError
+from catalogue.importers.row_errors import UnreadableFileError, first_line
 
 BATCH_SIZE = 2000
 
@@ -17,7 +17,7 @@ def open_file(stream: BinaryIO) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(stream)
     except (pa.ArrowException, OSError) as error:
-        raise UnreadableFileError(f"This is no Parquet file, or it is cut off: {_first_line(error)}.") from error
+        raise UnreadableFileError(f"This is no Parquet file, or it is cut off: {first_line(error)}.") from error
 
 
 def read_batches(file: pq.ParquetFile, columns: Collection[str]) -> Iterator[pa.RecordBatch]:
@@ -26,7 +26,7 @@ def read_batches(file: pq.ParquetFile, columns: Collection[str]) -> Iterator[pa.
     try:
         yield from file.iter_batches(batch_size=BATCH_SIZE, columns=present, use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise UnreadableFileError(f"The Parquet file is cut off or broken: {_first_line(error)}.") from error
+        raise UnreadableFileError(f"The Parquet file is cut off or broken: {first_line(error)}.") from error
 
 
 def to_dicts(batch: pa.RecordBatch, mask: pa.Array | None = None) -> Iterator[dict[str, Any] | None]:
@@ -43,8 +43,3 @@ def is_any_of(values: pa.Array, predicate: Any) -> pa.Array:
     """Return a mask of the values that satisfy `predicate`, called once per distinct value; never null."""
     distinct = [value for value in pc.unique(values).to_pylist() if value is not None and predicate(value)]
     return pc.is_in(values, value_set=pa.array(distinct, type=values.type))
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or ["unreadable"]
-    return lines[0].rstrip(".")[:200]

@@ -6,8 +6,9 @@ from datetime import date, datetime, time
 from math import isfinite
 from typing import Any
 
+from catalogue.importers.parsing.text_cleaning import fit_text, parse_country
 from catalogue.importers.row_errors import RowRejected
-from catalogue.models import Restaurant
+from catalogue.models import Market, Restaurant
 from catalogue.search.geocoding.distance import Location
 
 # The limit of Web Mercator, and of the database constraints.
@@ -66,7 +67,8 @@ class ParsedRule:
 class ParsedPlace:
     """A restaurant as one source describes it, with the columns of Restaurant; None and empty values are unknown.
 
-    `reviews` and `flow_rules` are all of the source; None if it does not have any information about them.
+    `cuisine_labels` has the label of each cuisine, the main one first. `reviews` and `flow_rules` are all of the
+    source; None if it does not have any information about them.
     """
 
     record: str
@@ -74,8 +76,8 @@ class ParsedPlace:
     name: str
     market_id: str
     country: str
-    latitude: float | None = None
-    longitude: float | None = None
+    latitude: float | None
+    longitude: float | None
     alt_names: list[str] = field(default_factory=list)
     status: str = Restaurant.Status.OPEN
     neighborhood: str | None = None
@@ -86,7 +88,6 @@ class ParsedPlace:
     phone: str | None = None
     website: str | None = None
     price_level: int | None = None
-    cuisines: list[str] = field(default_factory=list)
     hours: dict[str, Any] | None = None
     attributes: dict[str, bool | str] = field(default_factory=dict)
     external_ids: dict[str, str] = field(default_factory=dict)
@@ -95,34 +96,38 @@ class ParsedPlace:
     flow_rules: tuple[ParsedRule, ...] | None = None
 
     @property
+    def cuisines(self) -> list[str]:
+        return list(self.cuisine_labels)
+
+    @property
     def cuisine_id(self) -> str | None:
-        """The main cuisine: the first."""
-        return self.cuisines[0] if self.cuisines else None
+        return next(iter(self.cuisine_labels), None)
 
 
 # The columns of a restaurant that a source may fill.
 COLUMNS = (
-    "name",
-    "alt_names",
-    "status",
-    "market_id",
-    "neighborhood",
-    "line1",
-    "locality",
-    "region",
-    "postal_code",
-    "country",
-    "latitude",
-    "longitude",
-    "phone",
-    "website",
-    "price_level",
-    "cuisine_id",
-    "cuisines",
-    "hours",
-    "attributes",
-    "external_ids",
-)
+    "name", "alt_names", "status", "market_id", "neighborhood", "line1", "locality", "region", "postal_code",
+    "country", "latitude", "longitude", "phone", "website", "price_level", "cuisine_id", "cuisines", "hours",
+    "attributes", "external_ids",
+)  # fmt: skip
+MAX_LENGTHS = {"neighborhood": 120, "line1": 200, "locality": 120, "region": 120, "postal_code": 20}
+
+
+def build_place(extracted: ExtractedRecord, *, market: Market, country: object = None, **columns: Any) -> ParsedPlace:
+    """Return the place of a record in a market.
+
+    Parts of the address that do not fit their columns are left out; the country is the market's unless it is a code.
+    """
+    columns |= {name: fit_text(columns.get(name), length) for name, length in MAX_LENGTHS.items()}
+    return ParsedPlace(
+        record=extracted.record,
+        digest=extracted.digest,
+        market_id=market.slug,
+        country=parse_country(country) or market.country,
+        latitude=extracted.location.lat if extracted.location else None,
+        longitude=extracted.location.lng if extracted.location else None,
+        **columns,
+    )
 
 
 def read_location(latitude: object, longitude: object) -> Location:

@@ -1,11 +1,12 @@
 """Cleaning of texts, websites and phone numbers that several sources share."""
 
+import re
 from collections.abc import Iterable
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
-from catalogue.importers.row_errors import is_single_line
+from catalogue.importers.row_errors import RowRejected, is_single_line
 from catalogue.places.phones import read_phone
 
 _is_url = URLValidator(schemes=["http", "https"])
@@ -17,6 +18,18 @@ def fit_text(text: object, length: int) -> str | None:
         return None
     stripped = text.strip()
     return stripped if stripped and len(stripped) <= length and is_single_line(stripped) else None
+
+
+def check_name(text: object) -> None:
+    """Raise RowRejected for the name of a place that does not fit."""
+    if not fit_text(text, 200):
+        raise RowRejected("The place has no name, or one that is longer than 200 characters or no line.")
+
+
+def parse_country(text: object) -> str | None:
+    """Return an ISO 3166-1 alpha-2 code in upper case; None for any other value."""
+    country = text.upper() if isinstance(text, str) else ""
+    return country if re.fullmatch("[A-Z]{2}", country) else None
 
 
 def parse_website(text: object) -> str | None:

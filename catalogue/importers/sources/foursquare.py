@@ -1,20 +1,15 @@
 """Foursquare Open Source Places as Parquet (docs.foursquare.com/data-products/docs/places-os-data-schema)."""
 
-import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, BinaryIO
 
 from catalogue.importers.parsing import parquet, text_cleaning
-from catalogue.importers.parsing.category_mapping import FoodCategory, format_label, map_categories
-from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, read_location
+from catalogue.importers.parsing.category_mapping import FoodCategory, map_categories
+from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_location
 from catalogue.importers.row_errors import RowRejected, UnreadableFileError, check_storable, hash_content
+from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
-
-SOURCE = "foursquare"
-IS_COMPLETE = True
-IS_WORLDWIDE = True
-IS_GROUPED = False
 
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
 VERSION = 1
@@ -53,8 +48,7 @@ def extract(content: Any) -> ExtractedRecord | None:
     record = content.get("fsq_place_id")
     if not isinstance(record, str) or not 1 <= len(record) <= 120:
         raise RowRejected("fsq_place_id: 1 to 120 characters are expected.")
-    if not text_cleaning.fit_text(parse["name"], 200):
-        raise RowRejected("The place has no name, or one that is longer than 200 characters or no line.")
+    text_cleaning.check_name(parse["name"])
     lat, lng = content.get("latitude"), content.get("longitude")
     location = None if lat is None and lng is None else read_location(lat, lng)
     return ExtractedRecord(
@@ -62,30 +56,26 @@ def extract(content: Any) -> ExtractedRecord | None:
         digest=hash_content(VERSION, parse, *((location.lat, location.lng) if location else (None, None))),
         location=location,
         content=parse,
-        country=_parse_country(parse),
+        country=text_cleaning.parse_country(parse["country"]),
     )
 
 
 def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlace:  # it has no dated content
     values = extracted.content
     category = _map_category(values) or FoodCategory("restaurant")
-    return ParsedPlace(
-        record=extracted.record,
-        digest=extracted.digest,
+    return build_place(
+        extracted,
+        market=market,
         name=values["name"].strip(),
         status=Restaurant.Status.PERMANENTLY_CLOSED if values["is_closed"] else Restaurant.Status.OPEN,
-        market_id=market.slug,
-        line1=text_cleaning.fit_text(values["address"], 200),
-        locality=text_cleaning.fit_text(values["locality"], 120),
-        region=text_cleaning.fit_text(values["region"], 120),
-        postal_code=text_cleaning.fit_text(values["postcode"], 20),
-        country=_parse_country(values) or market.country,
-        latitude=extracted.location.lat if extracted.location else None,
-        longitude=extracted.location.lng if extracted.location else None,
+        line1=values["address"],
+        locality=values["locality"],
+        region=values["region"],
+        postal_code=values["postcode"],
+        country=values["country"],
         phone=text_cleaning.first_phone([values["tel"]], country=market.country),
         website=text_cleaning.first_website([values["website"]]),
-        cuisines=list(category.cuisines),
-        cuisine_labels={slug: format_label(slug) for slug in category.cuisines},
+        cuisine_labels=category.cuisine_labels,
         attributes=category.attributes,
         external_ids={"foursquare": extracted.record},
     )
@@ -98,6 +88,4 @@ def _map_category(row: Mapping[str, Any]) -> FoodCategory | None:
     return map_categories([path for path in paths if path[0] == ROOT])
 
 
-def _parse_country(row: Mapping[str, Any]) -> str | None:
-    country = row["country"].upper() if isinstance(row["country"], str) else ""
-    return country if re.fullmatch("[A-Z]{2}", country) else None
+READER = SourceReader("foursquare", read_rows, extract, parse, is_complete=True, is_worldwide=True)

@@ -13,18 +13,14 @@ from catalogue.importers.parsing.parsed_place import (
     ParsedPlace,
     ParsedReview,
     ParsedRule,
+    build_place,
     read_location,
 )
 from catalogue.importers.row_errors import RowRejected, UnreadableFileError, check_storable, hash_content
+from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 from catalogue.places.phones import read_phone
 from catalogue.reviews import language_detection
-
-SOURCE = "native"
-# One owner's lines are not the whole market.
-IS_COMPLETE = False
-IS_WORLDWIDE = False
-IS_GROUPED = False
 
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
 VERSION = 3
@@ -77,26 +73,22 @@ def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlac
     location.reject_unread_fields()
     address = form.optional_child("address") or JsonObject({})
     phone = form.optional_text("phone", max_length=40)
-    place = ParsedPlace(
-        record=extracted.record,
-        digest=extracted.digest,
+    place = build_place(
+        extracted,
+        market=market,
         name=form.text("name", max_length=200),
         alt_names=form.texts("alt_names", max_length=200),
         status=form.choice("status", Restaurant.Status.values) or Restaurant.Status.OPEN,
-        market_id=market.slug,
         neighborhood=form.optional_text("neighborhood", max_length=120),
         line1=address.optional_text("line1", max_length=200),
         locality=address.optional_text("locality", max_length=120),
         region=address.optional_text("region", max_length=120),
         postal_code=address.optional_text("postal_code", max_length=20),
-        country=address.matching("country", r"[A-Z]{2}", max_length=2) or market.country,
-        latitude=extracted.point[0],
-        longitude=extracted.point[1],
+        country=address.matching("country", r"[A-Z]{2}", max_length=2),
         phone=_parse_phone(phone, country=market.country),
         website=form.matching("website", _URL.pattern, max_length=500),
         price_level=form.optional_integer("price_level", 1, 4),
-        cuisines=(cuisines := _parse_cuisines(form)),
-        cuisine_labels={slug: slug.replace("-", " ").capitalize() for slug in cuisines},
+        cuisine_labels={slug: slug.replace("-", " ").capitalize() for slug in _parse_cuisines(form)},
         hours=_parse_hours(form, market=market, on=on, point=extracted.point),
         attributes=form.flag_map("attributes"),
         external_ids=form.text_map("external_ids"),
@@ -196,3 +188,7 @@ def _parse_rule(form: JsonObject) -> ParsedRule:
     )
     form.reject_unread_fields()
     return rule
+
+
+# One owner's lines are not the whole market.
+READER = SourceReader("native", read_rows, extract, parse)

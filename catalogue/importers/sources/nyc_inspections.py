@@ -2,24 +2,21 @@
 
 import csv
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from string import capwords
 from typing import Any, BinaryIO
 
 from catalogue.importers.parsing import csv_rows, text_cleaning
 from catalogue.importers.parsing.category_mapping import format_label
-from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, read_location
+from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_location
 from catalogue.importers.row_errors import RowRejected, check_storable, hash_content
+from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 from catalogue.places.slugs import slugify
 from catalogue.search.geocoding.distance import Location
-
-SOURCE = "dohmh"
-IS_COMPLETE = True
-IS_WORLDWIDE = False
-# All rows of one restaurant are parsed together.
-IS_GROUPED = True
 
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
 VERSION = 1
@@ -33,40 +30,7 @@ NOT_INSPECTED = "1900-01-01"
 GRADES = frozenset("ABC")
 
 # Labels that are no cuisine, or have another slug here.
-CUISINES: dict[str, tuple[str, ...]] = {
-    "Asian/Asian Fusion": ("asian", "fusion"),
-    "Bagels/Pretzels": ("bagel",),
-    "Bakery Products/Desserts": ("bakery", "dessert"),
-    "Barbecue": ("barbecue",),
-    "Bottled Beverages": (),
-    "Chinese/Japanese": ("chinese", "japanese"),
-    "Chinese/Cuban": ("chinese", "cuban"),
-    "Coffee/Tea": ("coffee-shop", "tea"),
-    "Continental": ("international",),
-    "Donuts": ("donut",),
-    "English": ("british",),
-    "Frozen Desserts": ("ice-cream",),
-    "Fruits/Vegetables": (),
-    "Hamburgers": ("burger",),
-    "Hotdogs": ("hot-dog",),
-    "Hotdogs/Pretzels": ("hot-dog",),
-    "Iranian": ("persian",),
-    "Jewish/Kosher": ("jewish",),
-    "Juice, Smoothies, Fruit Salads": ("juice",),
-    "New American": ("american",),
-    "New French": ("french",),
-    "Not Listed/Not Applicable": (),
-    "Nuts/Confectionary": (),
-    "Other": (),
-    "Pancakes/Waffles": ("pancake",),
-    "Salads": ("salad",),
-    "Sandwiches": ("sandwich",),
-    "Sandwiches/Salads/Mixed Buffet": ("sandwich", "salad"),
-    "Soul Food": ("southern",),
-    "Soups": ("soup",),
-    "Soups/Salads/Sandwiches": ("soup", "salad", "sandwich"),
-    "Steakhouse": ("steak-house",),
-}
+CUISINES: dict[str, list[str]] = tomllib.loads((Path(__file__).parent / "nyc_cuisines.toml").read_text())
 
 
 def read_rows(stream: BinaryIO) -> Iterator[dict[Any, Any] | csv.Error]:
@@ -82,8 +46,7 @@ def extract(content: Any) -> ExtractedRecord:
         raise RowRejected(f"camis: {record!r:.40} is no number.")
     parse = {name: content[name].strip() for name in (*TEXT_COLUMNS, *INSPECTION_COLUMNS)}
     check_storable(parse)
-    if not text_cleaning.fit_text(parse["dba"], 200):
-        raise RowRejected("The place has no name, or one that is longer than 200 characters or no line.")
+    text_cleaning.check_name(parse["dba"])
     location = _parse_location(content.get("latitude"), content.get("longitude"))
     place = (location.lat, location.lng) if location else None
     return ExtractedRecord(
@@ -99,25 +62,19 @@ def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlac
     """Parse the rows of one restaurant; `content` is their list."""
     parts: Sequence[Mapping[str, str]] = sorted(extracted.content, key=lambda part: part["inspection_date"])
     latest = parts[-1]
-    cuisines = _map_cuisines(latest["cuisine_description"])
     grade = next((part["grade"] for part in reversed(parts) if part["grade"] in GRADES), None)
     street = f"{latest['building']} {_fix_case(latest['street'])}".strip()
-    return ParsedPlace(
-        record=extracted.record,
-        digest=extracted.digest,
+    return build_place(
+        extracted,
+        market=market,
         name=_fix_case(latest["dba"]),
         status=_parse_status(parts),
-        market_id=market.slug,
-        line1=text_cleaning.fit_text(street, 200) if latest["street"] else None,
-        locality=text_cleaning.fit_text(latest["boro"], 120) if latest["boro"] != "0" else None,
+        line1=street if latest["street"] else None,
+        locality=latest["boro"] if latest["boro"] != "0" else None,
         region="NY",
-        postal_code=text_cleaning.fit_text(latest["zipcode"], 20),
-        country=market.country,
-        latitude=extracted.location.lat if extracted.location else None,
-        longitude=extracted.location.lng if extracted.location else None,
+        postal_code=latest["zipcode"],
         phone=text_cleaning.first_phone([latest["phone"]], country=market.country),
-        cuisines=cuisines,
-        cuisine_labels={slug: format_label(slug) for slug in cuisines},
+        cuisine_labels={slug: format_label(slug) for slug in _map_cuisines(latest["cuisine_description"])},
         attributes={"inspection_grade": grade} if grade else {},
         external_ids={"camis": extracted.record},
     )
@@ -146,10 +103,14 @@ def _parse_status(parts: Sequence[Mapping[str, str]]) -> str:
 def _map_cuisines(city_label: str) -> list[str]:
     """Map a label: "Tex-Mex" is tex-mex; "Soups/Salads" are two."""
     if city_label in CUISINES:
-        return list(CUISINES[city_label])
+        return CUISINES[city_label]
     return list(dict.fromkeys(slugify(part)[:60].rstrip("-") for part in city_label.split("/") if part.strip()))
 
 
 def _fix_case(text: str) -> str:
     """Capitalise names that are all upper case."""
     return capwords(text) if text.isupper() else " ".join(text.split())
+
+
+# All rows of one restaurant are parsed together.
+READER = SourceReader("dohmh", read_rows, extract, parse, is_complete=True, is_grouped=True)

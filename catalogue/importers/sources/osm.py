@@ -2,33 +2,19 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date
-from typing import Any, BinaryIO
-
-import ijson
+from typing import Any
 
 from catalogue.hours import HORIZON_DAYS, holidays, read_osm
 from catalogue.importers.parsing import text_cleaning
-from catalogue.importers.parsing.geometry import find_point
-from catalogue.importers.parsing.json_depth import check_depth
-from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace
-from catalogue.importers.row_errors import (
-    RowRejected,
-    UnreadableFileError,
-    check_single_line,
-    check_storable,
-    hash_content,
-)
+from catalogue.importers.parsing.geojson import find_point, read_features
+from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place
+from catalogue.importers.row_errors import RowRejected, check_single_line, check_storable, hash_content
+from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 from catalogue.places.phones import read_phone
 from catalogue.places.slugs import slugify
-
-SOURCE = "osm"
-# Extracts, not whole countries.
-IS_COMPLETE = False
-IS_WORLDWIDE = False
-IS_GROUPED = False
 
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
 VERSION = 2
@@ -74,27 +60,6 @@ _QID = re.compile(r"Q[1-9][0-9]*", re.ASCII)
 Tags = Mapping[str, str]
 
 
-def read_rows(stream: BinaryIO) -> Iterator[Any]:
-    """Yield the features of a FeatureCollection, one in memory at a time. Raises UnreadableFileError."""
-    is_empty, start = True, stream.tell()
-    check_depth(stream)
-    stream.seek(start)
-    try:
-        for feature in ijson.items(stream, "features.item", use_float=True):
-            is_empty = False
-            yield feature
-        if is_empty:
-            stream.seek(start)
-            if not any(event == ("features", "start_array", None) for event in ijson.parse(stream)):
-                raise UnreadableFileError("This is no GeoJSON FeatureCollection: it has no list of `features`.")
-    except (ijson.JSONError, UnicodeDecodeError) as error:
-        reason = error.args[0] if error.args else ""
-        # For invalid UTF-8 ijson's message is in bytes.
-        text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        first_line = (text.strip().splitlines() or ["unreadable"])[0]
-        raise UnreadableFileError(f"This is no GeoJSON, or it is cut off: {first_line.rstrip('.')}.") from error
-
-
 def extract(content: Any) -> ExtractedRecord | None:
     """Extract the record of a feature; None if it is no eatery. Raises RowRejected."""
     if not isinstance(content, dict):
@@ -121,31 +86,24 @@ def extract(content: Any) -> ExtractedRecord | None:
 def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlace:
     """Parse a feature; `on` is the date from which dated hours are read."""
     tags = read_tags(extracted.content)
-    lat, lng = extracted.point
-    labels = dict(_parse_cuisine(text) for text in _split_values(tags.get("cuisine", "")))
-    country = tags.get("addr:country", "").upper()
     hours = tags.get("opening_hours")
     phone = tags.get("phone") or tags.get("contact:phone")
-    return ParsedPlace(
-        record=extracted.record,
-        digest=extracted.digest,
+    return build_place(
+        extracted,
+        market=market,
         name=read_name(tags) or "",
         alt_names=_parse_alt_names(tags),
         status=Restaurant.Status.OPEN if is_eatery(tags) else Restaurant.Status.PERMANENTLY_CLOSED,
-        market_id=market.slug,
-        neighborhood=text_cleaning.fit_text(tags.get("addr:suburb") or tags.get("addr:neighbourhood"), 120),
-        line1=text_cleaning.fit_text(_parse_line1(tags), 200),
-        locality=text_cleaning.fit_text(tags.get("addr:city"), 120),
-        region=text_cleaning.fit_text(tags.get("addr:state") or tags.get("addr:province"), 120),
-        postal_code=text_cleaning.fit_text(tags.get("addr:postcode"), 20),
-        country=country if re.fullmatch("[A-Z]{2}", country) else market.country,
-        latitude=lat,
-        longitude=lng,
+        neighborhood=tags.get("addr:suburb") or tags.get("addr:neighbourhood"),
+        line1=_parse_line1(tags),
+        locality=tags.get("addr:city"),
+        region=tags.get("addr:state") or tags.get("addr:province"),
+        postal_code=tags.get("addr:postcode"),
+        country=tags.get("addr:country"),
         phone=read_phone(phone, country=market.country) if phone else None,
         website=text_cleaning.parse_website(tags.get("website") or tags.get("contact:website")),
-        cuisines=list(labels),
-        cuisine_labels=labels,
-        hours=_parse_hours(hours, market=market, on=on, point=(lat, lng)) if hours else None,
+        cuisine_labels=dict(_parse_cuisine(text) for text in _split_values(tags.get("cuisine", ""))),
+        hours=_parse_hours(hours, market=market, on=on, point=extracted.point) if hours else None,
         attributes=_parse_attributes(tags),
         external_ids=_parse_external_ids(extracted.content, tags),
     )
@@ -244,3 +202,7 @@ def _parse_hours(text: str, *, market: Market, on: date, point: tuple[float, flo
 def _split_values(text: str) -> list[str]:
     """Split the values of `a;b`."""
     return [part.strip() for part in text.split(";") if part.strip()]
+
+
+# Extracts, not whole countries.
+READER = SourceReader("osm", read_features, extract, parse)

@@ -4,18 +4,19 @@ import json
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
-from typing import Any, BinaryIO, ClassVar, Literal
+from functools import partial
+from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from catalogue.importers.parsing import parquet, text_cleaning
-from catalogue.importers.parsing.category_mapping import FoodCategory, format_label, map_categories
-from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, read_location
+from catalogue.importers.parsing.category_mapping import FoodCategory, map_categories
+from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_location
 from catalogue.importers.row_errors import RowRejected, UnreadableFileError, check_storable, hash_content
+from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 from catalogue.search.geocoding.distance import Location
 
@@ -65,99 +66,87 @@ OWN_LICENSE = "CDLA-Permissive-2.0"
 _QID = re.compile(r"Q[1-9][0-9]*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Overture:
-    """Reads one release; `release` selects one of a file with two."""
+def read_rows(stream: BinaryIO, *, release: Release | None = None) -> Iterator[dict[str, Any] | None]:
+    """Yield each row of a release; None for one that is no eatery. Raises UnreadableFileError.
 
-    release: Release | None = None
-
-    SOURCE: ClassVar[str] = "overture"
-    IS_COMPLETE: ClassVar[bool] = True
-    IS_WORLDWIDE: ClassVar[bool] = True
-    IS_GROUPED: ClassVar[bool] = False
-
-    def read_rows(self, stream: BinaryIO) -> Iterator[dict[str, Any] | None]:
-        """Yield each row; None for one that is no eatery. Raises UnreadableFileError."""
-        file = parquet.open_file(stream)
-        names = set(file.schema_arrow.names)
-        if not {"id", "names"} <= names or not {"categories", "taxonomy"} & names:
-            raise UnreadableFileError(
-                "These are no Overture places: `id`, `names`, `categories` or `taxonomy` is missing."
-            )
-        is_compared = BASE_PREFIX + "names" in names
-        if is_compared and self.release is None:
-            raise UnreadableFileError("The file holds two releases: choose one with --release base or current.")
-        if self.release and not is_compared:
-            raise UnreadableFileError("The file holds one release: leave --release out.")
-        return self._read_compared(file) if is_compared else _read_rows(file)
-
-    def extract(self, content: Any) -> ExtractedRecord | None:
-        """Extract the record of a row; None if it is no eatery. Raises RowRejected."""
-        if content is None:
-            return None
-        if ROW_ERROR in content:
-            raise RowRejected(content[ROW_ERROR])
-        if _map_category(content) is None:
-            return None
-        record, values = _as_text(content.get("id")), _extract_content(content)
-        check_storable(values)
-        if not record or len(record) > 120:
-            raise RowRejected("id: 1 to 120 characters are expected.")
-        if not text_cleaning.fit_text(values["name"], 200):
-            raise RowRejected("The place has no name, or one that is longer than 200 characters or no line.")
-        location = _parse_location(content)
-        place = (location.lat, location.lng) if location else None
-        return ExtractedRecord(
-            record=record,
-            digest=hash_content(VERSION, values, place),
-            location=location,
-            content=values,
-            country=_parse_country(values),
+    `release` selects one of a file with two.
+    """
+    file = parquet.open_file(stream)
+    names = set(file.schema_arrow.names)
+    if not {"id", "names"} <= names or not {"categories", "taxonomy"} & names:
+        raise UnreadableFileError(
+            "These are no Overture places: `id`, `names`, `categories` or `taxonomy` is missing."
         )
+    is_compared = BASE_PREFIX + "names" in names
+    if is_compared and release is None:
+        raise UnreadableFileError("The file holds two releases: choose one with --release base or current.")
+    if release and not is_compared:
+        raise UnreadableFileError("The file holds one release: leave --release out.")
+    return _read_compared(file, release) if is_compared else _read_rows(file)
 
-    def parse(self, extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlace:  # it has no dated content
-        values = extracted.content
-        category = map_categories([tuple(path) for path in values["paths"]]) or FoodCategory("restaurant")
-        address = values["address"]
-        return ParsedPlace(
-            record=extracted.record,
-            digest=extracted.digest,
-            name=values["name"].strip(),
-            alt_names=[
-                name
-                for each in values["names"]
-                if (name := text_cleaning.fit_text(each, 200)) and name != values["name"]
-            ],
-            status=values["status"],
-            market_id=market.slug,
-            line1=text_cleaning.fit_text(address.get("freeform"), 200),
-            locality=text_cleaning.fit_text(address.get("locality"), 120),
-            region=text_cleaning.fit_text(_parse_region(address.get("region")), 120),
-            postal_code=text_cleaning.fit_text(address.get("postcode"), 20),
-            country=_parse_country(values) or market.country,
-            latitude=extracted.location.lat if extracted.location else None,
-            longitude=extracted.location.lng if extracted.location else None,
-            phone=text_cleaning.first_phone(values["phones"], country=market.country),
-            website=text_cleaning.first_website(values["websites"]),
-            cuisines=list(category.cuisines),
-            cuisine_labels={slug: format_label(slug) for slug in category.cuisines},
-            attributes=category.attributes,
-            external_ids=_build_external_ids(extracted.record, values),
-        )
 
-    def _read_compared(self, file: pq.ParquetFile) -> Iterator[dict[str, Any] | None]:
-        """Yield the rows of one of two releases. A null confidence means that the release does not have the place."""
-        prefix = BASE_PREFIX if self.release == "base" else ""
-        columns = {prefix + name: name for name in COMPARED_COLUMNS}
-        for batch in parquet.read_batches(file, {*columns, "source_dataset"}):
-            for row in batch.to_pylist():
-                if (
-                    row[f"{prefix}confidence"] is None
-                    or row.get("source_dataset", COMPARISON_DATASET) != COMPARISON_DATASET
-                ):
-                    yield None
-                else:
-                    yield _parse_json_columns({name: row.get(column) for column, name in columns.items()})
+def extract(content: Any) -> ExtractedRecord | None:
+    """Extract the record of a row; None if it is no eatery. Raises RowRejected."""
+    if content is None:
+        return None
+    if ROW_ERROR in content:
+        raise RowRejected(content[ROW_ERROR])
+    if _map_category(content) is None:
+        return None
+    record, values = _as_text(content.get("id")), _extract_content(content)
+    check_storable(values)
+    if not record or len(record) > 120:
+        raise RowRejected("id: 1 to 120 characters are expected.")
+    text_cleaning.check_name(values["name"])
+    location = _parse_location(content)
+    place = (location.lat, location.lng) if location else None
+    return ExtractedRecord(
+        record=record,
+        digest=hash_content(VERSION, values, place),
+        location=location,
+        content=values,
+        country=text_cleaning.parse_country(values["address"].get("country")),
+    )
+
+
+def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlace:  # it has no dated content
+    values = extracted.content
+    category = map_categories([tuple(path) for path in values["paths"]]) or FoodCategory("restaurant")
+    address = values["address"]
+    return build_place(
+        extracted,
+        market=market,
+        name=values["name"].strip(),
+        alt_names=[
+            name for each in values["names"] if (name := text_cleaning.fit_text(each, 200)) and name != values["name"]
+        ],
+        status=values["status"],
+        line1=address.get("freeform"),
+        locality=address.get("locality"),
+        region=_parse_region(address.get("region")),
+        postal_code=address.get("postcode"),
+        country=address.get("country"),
+        phone=text_cleaning.first_phone(values["phones"], country=market.country),
+        website=text_cleaning.first_website(values["websites"]),
+        cuisine_labels=category.cuisine_labels,
+        attributes=category.attributes,
+        external_ids=_build_external_ids(extracted.record, values),
+    )
+
+
+def _read_compared(file: pq.ParquetFile, release: Release | None) -> Iterator[dict[str, Any] | None]:
+    """Yield the rows of one of two releases. A null confidence means that the release does not have the place."""
+    prefix = BASE_PREFIX if release == "base" else ""
+    columns = {prefix + name: name for name in COMPARED_COLUMNS}
+    for batch in parquet.read_batches(file, {*columns, "source_dataset"}):
+        for row in batch.to_pylist():
+            if (
+                row[f"{prefix}confidence"] is None
+                or row.get("source_dataset", COMPARISON_DATASET) != COMPARISON_DATASET
+            ):
+                yield None
+            else:
+                yield _parse_json_columns({name: row.get(column) for column, name in columns.items()})
 
 
 def _read_rows(file: pq.ParquetFile) -> Iterator[dict[str, Any] | None]:
@@ -291,11 +280,6 @@ def _parse_wkb_point(wkb: bytes) -> tuple[float, float]:
         raise RowRejected("The geometry is broken.") from error
 
 
-def _parse_country(values: Mapping[str, Any]) -> str | None:
-    country = _as_text(values["address"].get("country")).upper()
-    return country if re.fullmatch("[A-Z]{2}", country) else None
-
-
 def _parse_region(region: object) -> str | None:
     """Return "NY" for "US-NY"."""
     return re.sub(r"^[A-Z]{2}-", "", region) if isinstance(region, str) else None
@@ -328,3 +312,12 @@ def _as_object(value: object) -> dict[str, Any]:
 
 def _as_text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def select_release(release: Release | None) -> SourceReader:
+    """Return the reader of one release; None for files that hold one."""
+    rows = partial(read_rows, release=release)
+    return SourceReader("overture", rows, extract, parse, is_complete=True, is_worldwide=True)
+
+
+READER = select_release(None)

@@ -22,6 +22,7 @@ from catalogue.importers.row_errors import (
 from catalogue.models import Landmark
 from catalogue.reference_data import OWN
 from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
+from framework.db.sql_files import read_sql
 
 COLUMNS = ("qid", "name", "kind", "latitude", "longitude")
 MATCH_RADIUS_M = 150
@@ -37,22 +38,7 @@ KINDS = {
 
 _QID = re.compile(r"Q[1-9][0-9]{0,15}", re.ASCII)
 
-# Own landmarks with the same name nearby on the Mercator plane; the great-circle distance is checked in Python.
-# OFFSET 0 is an optimization fence: without statistics PostgreSQL would fold the name of each line for each landmark.
-FIND_MATCHES = """
-SELECT wanted.number, near.id, near.latitude, near.longitude
-FROM unnest(%s::integer[], %s::text[], %s::float8[], %s::float8[], %s::float8[])
-    AS wanted (number, name, lat, lng, reach)
-CROSS JOIN LATERAL (
-    SELECT id, source_id, latitude, longitude, prominence FROM catalogue_landmark
-    WHERE position <@ circle(mercator(wanted.lat, wanted.lng), wanted.reach) OFFSET 0
-) AS near
-WHERE near.source_id = %s AND EXISTS (
-    SELECT FROM catalogue_landmarkname AS known
-    WHERE known.landmark_id = near.id AND known.folded = fold(wanted.name) OFFSET 0
-)
-ORDER BY near.prominence, near.id
-"""
+FIND_MATCHES = read_sql("catalogue", "find_own_landmarks")
 
 ADD_NAMES = """
 INSERT INTO catalogue_landmarkname (landmark_id, name)
@@ -72,6 +58,17 @@ class ParsedLandmark:
     kind: Landmark.Kind
     location: Location
     market_id: str | None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of Landmark that follow the source."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "market_id": self.market_id,
+            "latitude": self.location.lat,
+            "longitude": self.location.lng,
+        }
 
 
 @dataclass(slots=True)
@@ -106,14 +103,12 @@ class LandmarkImport:
     def upsert(self, found: Sequence[ParsedLandmark]) -> RowCounts:
         """Write parsed landmarks. Call it in batch_transaction."""
         items = {each.wikidata: each for each in found}
-        existing = {
-            landmark.wikidata: landmark
-            for landmark in Landmark.objects.filter(wikidata__in=list(items)).select_for_update().order_by("pk")
-        }
+        known = Landmark.objects.filter(wikidata__in=list(items)).select_for_update().order_by("pk")
+        existing = {landmark.wikidata: landmark for landmark in known}
         own = {wikidata: landmark.pk for wikidata, landmark in existing.items() if landmark.source_id == OWN}
         own |= _find_matches([each for wikidata, each in items.items() if wikidata not in existing])
         fresh = {
-            wikidata: self._landmark(each)
+            wikidata: Landmark(wikidata=wikidata, source_id=self.source, **each.columns)
             for wikidata, each in items.items()
             if wikidata not in own and wikidata not in existing
         }
@@ -145,17 +140,6 @@ class LandmarkImport:
         market = self.markets.find_nearest(location)
         return ParsedLandmark(row, wikidata, name, KINDS[kind], location, market.slug if market else None)
 
-    def _landmark(self, each: ParsedLandmark) -> Landmark:
-        return Landmark(
-            name=each.name,
-            kind=each.kind,
-            market_id=each.market_id,
-            latitude=each.location.lat,
-            longitude=each.location.lng,
-            wikidata=each.wikidata,
-            source_id=self.source,
-        )
-
 
 def _parse_float(text: str) -> float | None:
     try:
@@ -166,10 +150,10 @@ def _parse_float(text: str) -> float | None:
 
 def _update_landmark(landmark: Landmark, parsed: ParsedLandmark) -> bool:
     """Update a landmark in memory; return whether it has changed."""
-    before = landmark.name, landmark.kind, landmark.market_id, landmark.latitude, landmark.longitude
-    landmark.name, landmark.kind, landmark.market_id = parsed.name, parsed.kind, parsed.market_id
-    landmark.latitude, landmark.longitude = parsed.location.lat, parsed.location.lng
-    return before != (parsed.name, parsed.kind, parsed.market_id, parsed.location.lat, parsed.location.lng)
+    changed = {name: value for name, value in parsed.columns.items() if getattr(landmark, name) != value}
+    for name, value in changed.items():
+        setattr(landmark, name, value)
+    return bool(changed)
 
 
 def _find_matches(places: Sequence[ParsedLandmark]) -> dict[str | None, UUID]:

@@ -18,8 +18,7 @@ from catalogue.importers import runner, snapshot_sync
 from catalogue.importers.parsing.market_lookup import MarketIndex
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.runner import ImportStopped, OnProgress, Progress, RejectsFile, RunTotals
-from catalogue.importers.sources import foursquare, native_jsonl, nyc_inspections, osm
-from catalogue.importers.sources.overture import Overture
+from catalogue.importers.sources import foursquare, native_jsonl, nyc_inspections, osm, overture
 from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
 from catalogue.importers.upsert import RestaurantImport, SourceReader
 from catalogue.models import Market
@@ -28,11 +27,11 @@ from framework.errors import unknown_name
 
 LANDMARKS = "landmarks"
 READERS: dict[str, SourceReader] = {
-    "overture": Overture(),
-    "foursquare": foursquare,
-    "osm": osm,
-    "dohmh": nyc_inspections,
-    "native": native_jsonl,
+    "overture": overture.READER,
+    "foursquare": foursquare.READER,
+    "osm": osm.READER,
+    "dohmh": nyc_inspections.READER,
+    "native": native_jsonl.READER,
 }
 COUNTS = ("read", "created", "merged", "changed", "unchanged", "skipped", "rejected", "queued", "closed")
 
@@ -79,8 +78,8 @@ class Command(BaseCommand):
         holidays.add_missing_holidays(now=now)
         market = _find_market(options["market"])
         markets = MarketIndex.load(only=market)
-        reader = Overture(options["release"]) if source == "overture" else READERS.get(source)
-        is_complete = options["complete"] if options["complete"] is not None else bool(reader and reader.IS_COMPLETE)
+        reader = overture.select_release(options["release"]) if source == "overture" else READERS.get(source)
+        is_complete = options["complete"] if options["complete"] is not None else bool(reader and reader.is_complete)
         rejects_path = options["rejects"] or settings.STATE_DIR / "rejects" / f"{source}-{now:%Y%m%dT%H%M%S%f}.jsonl"
         # All files of a complete release form one import: only together they show what is missing.
         parts = [options["files"]] if reader and is_complete else [[path] for path in options["files"]]

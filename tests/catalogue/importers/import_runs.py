@@ -50,7 +50,7 @@ def landmarks_csv(path: Path, *lines: str) -> Path:
 def import_restaurants(
     path: Path,
     *more: Path,
-    reader: SourceReader = osm,
+    reader: SourceReader = osm.READER,
     market: str | None = None,
     now: datetime = NOW,
     dry_run: bool = False,
@@ -70,7 +70,7 @@ def import_restaurants(
             rejects=rejects,
             now=now,
             dry_run=dry_run,
-            is_complete=reader.IS_COMPLETE if complete is None else complete,
+            is_complete=reader.is_complete if complete is None else complete,
             forced=force,
         )
     finally:

@@ -9,13 +9,12 @@ import pytest
 
 from catalogue import reference_data
 from catalogue.importers.runner import RunTotals
-from catalogue.importers.sources import foursquare
-from catalogue.importers.sources.overture import COLUMNS, Overture
+from catalogue.importers.sources import foursquare, overture
 from catalogue.importers.upsert import SourceReader
 from tests.catalogue.importers.import_runs import import_restaurants
 from tests.catalogue.importers.test_overture import place
 
-UNEXPECTED_VALUES: dict[str, list[Any]] = {
+STRANGE: dict[str, list[Any]] = {
     "nulls": [None, None],
     "numbers": [5, None],
     "halves": [0.5, None],
@@ -41,15 +40,15 @@ def take(reader: SourceReader, rows: list[dict[str, Any]], path: Path, column: s
     return import_restaurants(path / "a.parquet", reader=reader, complete=False, dry_run=True)
 
 
-@pytest.mark.parametrize("column", sorted(COLUMNS))
-def test_unexpected_overture_column_rejects_only_its_rows(tmp_path: Path, column: str) -> None:
-    for kind, values in UNEXPECTED_VALUES.items():
-        totals = take(Overture(), [place(1), place(2)], tmp_path, column, values)
+@pytest.mark.parametrize("column", sorted(overture.COLUMNS))
+def test_a_strange_column_of_overture_costs_no_more_than_its_rows(tmp_path: Path, column: str) -> None:
+    for kind, values in STRANGE.items():
+        totals = take(overture.READER, [place(1), place(2)], tmp_path, column, values)
         assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind
 
 
 @pytest.mark.parametrize("column", sorted(foursquare.COLUMNS))
-def test_unexpected_foursquare_column_rejects_only_its_rows(tmp_path: Path, column: str) -> None:
+def test_a_strange_column_of_foursquare_costs_no_more_than_its_rows(tmp_path: Path, column: str) -> None:
     row = {
         "name": "Noma",
         "address": "Gade 1",
@@ -63,6 +62,6 @@ def test_unexpected_foursquare_column_rejects_only_its_rows(tmp_path: Path, colu
         "date_closed": None,
     }
     rows = [row | {"fsq_place_id": str(each), "latitude": 55.66 + each / 100, "longitude": 12.5} for each in range(2)]
-    for kind, values in UNEXPECTED_VALUES.items():
-        totals = take(foursquare, rows, tmp_path, column, values)
+    for kind, values in STRANGE.items():
+        totals = take(foursquare.READER, rows, tmp_path, column, values)
         assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind

@@ -44,7 +44,7 @@ def osm(tmp_path: Path, *tags: dict[str, Any], **options: Any) -> dict[str, int]
 
 def owner(tmp_path: Path, *lines: dict[str, Any], **options: Any) -> dict[str, int]:
     file = json_lines(tmp_path / "b.jsonl", [LINE | line for line in lines])
-    return counts(import_restaurants(file, reader=native_jsonl, **options))
+    return counts(import_restaurants(file, reader=native_jsonl.READER, **options))
 
 
 def fields(source: str) -> list[str]:

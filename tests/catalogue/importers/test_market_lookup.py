@@ -67,7 +67,7 @@ def take(path: Path, reader: Any, **options: Any) -> dict[str, int]:
 def test_a_venue_of_foursquare_is_taken_whole(tmp_path: Path) -> None:
     shops = [{"fsq_category_labels": ["Retail > Shop"]}, {"fsq_category_labels": ["Dining and Drinking > Bakery"]}]
     file = venues(tmp_path / "a.parquet", {}, *shops, {"fsq_category_labels": None})
-    assert take(file, foursquare) == {"created": 1, "skipped": 3}
+    assert take(file, foursquare.READER) == {"created": 1, "skipped": 3}
     place = Restaurant.objects.get()
     assert (place.name, place.market_id, place.status, place.phone, place.website) == (
         "Kødbyens Fiskebar", "copenhagen", "open", "+4532155656", "https://fiskebaren.dk",
@@ -80,22 +80,22 @@ def test_a_venue_of_foursquare_is_taken_whole(tmp_path: Path) -> None:
 
 
 def test_a_venue_that_was_only_refreshed_is_unchanged_and_one_with_a_closing_day_is_closed(tmp_path: Path) -> None:
-    take(venues(tmp_path / "a.parquet", {}), foursquare)
-    assert take(venues(tmp_path / "b.parquet", {"date_refreshed": "2026-11-01"}), foursquare) == {"unchanged": 1}
+    take(venues(tmp_path / "a.parquet", {}), foursquare.READER)
+    assert take(venues(tmp_path / "b.parquet", {"date_refreshed": "2026-11-01"}), foursquare.READER) == {"unchanged": 1}
     closed = {"date_closed": date(2026, 11, 1).isoformat()}
-    assert take(venues(tmp_path / "c.parquet", closed), foursquare) == {"changed": 1}
+    assert take(venues(tmp_path / "c.parquet", closed), foursquare.READER) == {"changed": 1}
     assert Restaurant.objects.get().status == "permanently_closed"
 
 
 def test_other_files_are_reported_as_not_foursquare(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([{"name": "x"}]), tmp_path / "x.parquet")
     with pytest.raises(UnreadableFileError, match=r"^These are no Foursquare places: address, country, "):
-        take(tmp_path / "x.parquet", foursquare)
+        take(tmp_path / "x.parquet", foursquare.READER)
 
 
 def test_broken_venues_are_refused(tmp_path: Path) -> None:
     file = venues(tmp_path / "a.parquet", {"name": None}, {"latitude": 95.0})
-    assert take(file, foursquare) == {"rejected": 2}
+    assert take(file, foursquare.READER) == {"rejected": 2}
 
 
 def test_rows_of_one_camis_are_one_restaurant_wherever_they_stand(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_rows_of_one_camis_are_one_restaurant_wherever_they_stand(tmp_path: Path
         f"41,JOE'S PIZZA,Manhattan,7,CARMINE STREET,10014,2123661182,Pizza,2025-03-04T00:00:00,{CLOSED},,40.73,-74.0",
         "broken,X,Queens,1,A ST,11101,,Other,1900-01-01T00:00:00,,,0,0",
     )
-    assert take(file, nyc_inspections) == {"created": 2, "unchanged": 1, "rejected": 1}
+    assert take(file, nyc_inspections.READER) == {"created": 2, "unchanged": 1, "rejected": 1}
     assert rejected(file)[0]["reason"] == "camis: 'broken' is no number."
     pizza, green = Restaurant.objects.order_by("-name")
     pizza, green = (pizza, green) if pizza.cuisines else (green, pizza)
@@ -117,16 +117,16 @@ def test_rows_of_one_camis_are_one_restaurant_wherever_they_stand(tmp_path: Path
         "temporarily_closed", ["pizza"], {"inspection_grade": "A"}, {"camis": "41"},
     )  # fmt: skip
     assert (green.status, green.latitude, green.market_id, green.cuisines) == ("unverified", None, "new-york", [])
-    assert take(file, nyc_inspections) == {"unchanged": 3, "rejected": 1}
+    assert take(file, nyc_inspections.READER) == {"unchanged": 3, "rejected": 1}
 
 
 def test_the_order_of_rows_plays_no_part_and_a_new_inspection_does(tmp_path: Path) -> None:
     first = "41,JOE,Queens,7,A ST,11101,,Pizza,2024-01-02T00:00:00,Violations,A,40.73,-73.9"
     second = f"41,JOE,Queens,7,A ST,11101,,Pizza,2025-01-02T00:00:00,{CLOSED},,40.73,-73.9"
     third = "41,JOE,Queens,7,A ST,11101,,Pizza,2025-02-02T00:00:00,Establishment re-opened by DOHMH.,B,40.73,-73.9"
-    take(inspections(tmp_path / "a.csv", first, second), nyc_inspections)
-    assert take(inspections(tmp_path / "b.csv", second, first), nyc_inspections) == {"unchanged": 2}
-    assert take(inspections(tmp_path / "c.csv", second, third, first), nyc_inspections) == {
+    take(inspections(tmp_path / "a.csv", first, second), nyc_inspections.READER)
+    assert take(inspections(tmp_path / "b.csv", second, first), nyc_inspections.READER) == {"unchanged": 2}
+    assert take(inspections(tmp_path / "c.csv", second, third, first), nyc_inspections.READER) == {
         "changed": 1,
         "unchanged": 2,
     }

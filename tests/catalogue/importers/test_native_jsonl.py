@@ -58,7 +58,7 @@ def take(tmp_path: Path, _markets: None) -> Callable[..., dict[str, int]]:
     """Import these lines; the counts."""
 
     def imported(*lines: Any) -> dict[str, int]:
-        return counts(import_restaurants(json_lines(tmp_path / "a.jsonl", lines), reader=native_jsonl))
+        return counts(import_restaurants(json_lines(tmp_path / "a.jsonl", lines), reader=native_jsonl.READER))
 
     return imported
 
@@ -186,7 +186,7 @@ def test_lines_that_are_no_objects_are_refused_and_the_others_taken(tmp_path: Pa
     good = file.read_bytes()
     deep = b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
     file.write_bytes(b'{"id": 1\n\n[1]\n"\xff"\n' + deep + b'{"id": "\\ud800"}\n' + good)
-    assert counts(import_restaurants(file, reader=native_jsonl)) == {"created": 1, "rejected": 5}
+    assert counts(import_restaurants(file, reader=native_jsonl.READER)) == {"created": 1, "rejected": 5}
     assert [line["number"] for line in rejected(file)] == [1, 2, 3, 4, 5]
     assert [line["reason"][:22] for line in rejected(file)] == [
         "The line is no JSON: E",
@@ -202,7 +202,7 @@ def test_a_file_of_another_kind_is_unreadable(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text("name,lat,lng\n")
     with pytest.raises(UnreadableFileError, match=r"^This is no JSON lines file: the first line is no object.$"):
-        import_restaurants(file, reader=native_jsonl)
+        import_restaurants(file, reader=native_jsonl.READER)
 
 
 @pytest.mark.parametrize("hours", [{}, {"periods": None}, {"periods": None, "special_days": None}])
@@ -230,4 +230,4 @@ def test_a_review_may_have_lines_and_a_name_may_not(take: Callable[..., dict[str
 def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
     file = json_lines(tmp_path / "b.jsonl", [LINE])
     file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
-    assert counts(import_restaurants(file, reader=native_jsonl)) == {"created": 1}
+    assert counts(import_restaurants(file, reader=native_jsonl.READER)) == {"created": 1}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from catalogue import reference_data
-from catalogue.importers.parsing.geometry import find_point
+from catalogue.importers.parsing.geojson import find_point
 from catalogue.importers.row_errors import RowRejected, UnreadableFileError
 from catalogue.models import Cuisine, Landmark, Market, Restaurant, SourceRecord
 from catalogue.search.geocoding.distance import Location

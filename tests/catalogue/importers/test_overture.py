@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.runner import ImportStopped
-from catalogue.importers.sources.overture import Overture
+from catalogue.importers.sources import overture
 from catalogue.models import ImportRun, Restaurant, SearchRow, SourceRecord, Version
 from tests.catalogue.importers.import_runs import NOW, counts, import_restaurants, rejected
 
@@ -57,7 +57,7 @@ def parquet(path: Path, *rows: Mapping[str, Any]) -> Path:
 
 
 def take(path: Path, **options: Any) -> dict[str, int]:
-    return counts(import_restaurants(path, reader=options.pop("reader", Overture()), **options))
+    return counts(import_restaurants(path, reader=options.pop("reader", overture.READER), **options))
 
 
 def test_a_place_of_the_first_schema_is_taken_whole(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_other_files_are_reported_as_not_overture(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError, match=r"^These are no Overture places: "):
         take(parquet(tmp_path / "other.parquet", {"id": "1"}))
     with pytest.raises(UnreadableFileError, match=r"^The file holds one release: leave --release out"):
-        take(parquet(tmp_path / "a.parquet", place(1)), reader=Overture("base"))
+        take(parquet(tmp_path / "a.parquet", place(1)), reader=overture.select_release("base"))
     assert list(ImportRun.objects.values_list("state", flat=True)) == ["failed"] * 3
 
 
@@ -184,9 +184,9 @@ def test_what_a_release_has_no_more_is_closed_and_opens_when_it_comes_back(tmp_p
 
 def test_several_files_are_one_release(tmp_path: Path) -> None:
     files = [parquet(tmp_path / f"{number}.parquet", place(number)) for number in (1, 2)]
-    totals = import_restaurants(*files, reader=Overture())
+    totals = import_restaurants(*files, reader=overture.READER)
     assert counts(totals) == {"created": 2}
-    assert counts(import_restaurants(*files, reader=Overture())) == {"unchanged": 2}
+    assert counts(import_restaurants(*files, reader=overture.READER)) == {"unchanged": 2}
     assert ImportRun.objects.order_by("pk")[0].file.endswith("1.parquet and 1 more")
 
 

@@ -9,8 +9,7 @@ import pytest
 from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.runner import ImportStopped
-from catalogue.importers.sources import native_jsonl, nyc_inspections
-from catalogue.importers.sources.overture import Overture
+from catalogue.importers.sources import native_jsonl, nyc_inspections, overture
 from catalogue.models import ImportRun, Landmark, Restaurant, SearchRow, SourceRecord
 from tests.catalogue.importers.import_runs import (
     SHARED_DATA,
@@ -98,7 +97,9 @@ def test_the_overture_samples_have_few_places_to_eat_in_our_markets(tmp_path: Pa
     folder = SHARED_DATA / "overture_places"
 
     def imported(name: str) -> dict[str, int]:
-        return counts(import_restaurants(folder / f"{name}.parquet", reader=Overture(), rejects_to=tmp_path / "r"))
+        return counts(
+            import_restaurants(folder / f"{name}.parquet", reader=overture.READER, rejects_to=tmp_path / "r")
+        )
 
     assert imported("project_c_samples") == {"created": 33, "skipped": 3392}
     assert imported("project_d_samples") == {"unchanged": 33, "skipped": 3392}
@@ -114,7 +115,11 @@ def test_the_overture_release_of_february_is_stopped_and_goes_through_by_force(t
     def imported(release: Any, **options: Any) -> dict[str, int]:
         return counts(
             import_restaurants(
-                file, reader=Overture(release), market="new-york", rejects_to=tmp_path / "r.jsonl", **options
+                file,
+                reader=overture.select_release(release),
+                market="new-york",
+                rejects_to=tmp_path / "r.jsonl",
+                **options,
             )
         )
 
@@ -141,7 +146,7 @@ def test_the_inspections_of_new_york_are_one_restaurant_for_each_camis(tmp_path:
     file = SHARED_DATA / "nyc_dohmh" / "nyc_restaurants_1000.csv"
 
     def imported() -> dict[str, int]:
-        return counts(import_restaurants(file, reader=nyc_inspections, rejects_to=tmp_path / "r.jsonl"))
+        return counts(import_restaurants(file, reader=nyc_inspections.READER, rejects_to=tmp_path / "r.jsonl"))
 
     assert imported() == {"created": 993, "unchanged": 7, "queued": 3}
     assert imported() == {"unchanged": 1000}
@@ -149,9 +154,11 @@ def test_the_inspections_of_new_york_are_one_restaurant_for_each_camis(tmp_path:
 
 def test_inspections_join_the_restaurants_that_overture_named(tmp_path: Path) -> None:
     release = SHARED_DATA / "overture_nyc_delta" / "nyc.parquet"
-    import_restaurants(release, reader=Overture("base"), market="new-york", rejects_to=tmp_path / "r.jsonl")
+    import_restaurants(
+        release, reader=overture.select_release("base"), market="new-york", rejects_to=tmp_path / "r.jsonl"
+    )
     file = SHARED_DATA / "nyc_dohmh" / "nyc_restaurants_1000.csv"
-    joined = counts(import_restaurants(file, reader=nyc_inspections, rejects_to=tmp_path / "r.jsonl"))
+    joined = counts(import_restaurants(file, reader=nyc_inspections.READER, rejects_to=tmp_path / "r.jsonl"))
     assert joined == {"created": 989, "merged": 4, "unchanged": 7, "queued": 6}
     found = Restaurant.objects.get(name="Isla New York")
     assert found.phone_verified_at is not None
@@ -169,5 +176,5 @@ def test_cambridge_is_no_market_of_ours(tmp_path: Path) -> None:
         for row in rows
     ]
     file = json_lines(tmp_path / "cambridge.jsonl", lines)
-    assert counts(import_restaurants(file, reader=native_jsonl)) == {"rejected": 110}
+    assert counts(import_restaurants(file, reader=native_jsonl.READER)) == {"rejected": 110}
     assert {each["reason"].split(" lies ")[1] for each in rejected(file)} == {"in no market."}

@@ -40,7 +40,7 @@ def line(number: int, **more: Any) -> dict[str, Any]:
 
 
 def take(tmp_path: Path, lines: Iterable[dict[str, Any]]) -> dict[str, int]:
-    return counts(import_restaurants(json_lines(tmp_path / "a.jsonl", lines), reader=native_jsonl))
+    return counts(import_restaurants(json_lines(tmp_path / "a.jsonl", lines), reader=native_jsonl.READER))
 
 
 def merge() -> Restaurant:

@@ -278,7 +278,10 @@ def test_two_sources_that_want_the_same_slugs_at_once_both_get_some(tmp_path: Pa
             connection.close()
 
     with ThreadPoolExecutor(2) as threads:
-        runs = [threads.submit(imported, files[0]), threads.submit(imported, files[1], reader=native_jsonl)]
+        runs = [
+            threads.submit(imported, files[0]),
+            threads.submit(imported, files[1], reader=native_jsonl.READER),
+        ]
         assert [each.result() for each in runs] == [{"created": 200}, {"created": 200}]
     assert Restaurant.objects.count() == 400
 

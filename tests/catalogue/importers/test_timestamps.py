@@ -48,7 +48,7 @@ def is_a_transaction_waiting() -> bool:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_record_that_staff_move_concurrently_is_written_to_its_new_restaurant(tmp_path: Path) -> None:
-    import_restaurants(json_lines(tmp_path / "a.jsonl", map(line, range(3))), reader=native_jsonl)
+    import_restaurants(json_lines(tmp_path / "a.jsonl", map(line, range(3))), reader=native_jsonl.READER)
     first, second = place(0), place(1)
     is_merging = Event()
 
@@ -66,7 +66,7 @@ def test_a_record_that_staff_move_concurrently_is_written_to_its_new_restaurant(
         try:
             is_merging.wait(10)
             lines = [line(0, website="https://a.example"), line(2, website="https://c.example")]
-            return counts(import_restaurants(json_lines(tmp_path / "b.jsonl", lines), reader=native_jsonl))
+            return counts(import_restaurants(json_lines(tmp_path / "b.jsonl", lines), reader=native_jsonl.READER))
         finally:
             connection.close()
 
@@ -83,7 +83,7 @@ def test_each_batch_is_of_the_moment_at_which_it_is_written(tmp_path: Path, monk
     monkeypatch.setattr(snapshot_sync, "BATCH_SIZE", 2)
     minutes = count()
     importer = RestaurantImport(
-        native_jsonl, MarketIndex.load(only=None), lambda: NOW + timedelta(minutes=next(minutes))
+        native_jsonl.READER, MarketIndex.load(only=None), lambda: NOW + timedelta(minutes=next(minutes))
     )
     file = json_lines(tmp_path / "a.jsonl", map(line, range(4)))
     snapshot_sync.import_snapshot(importer, [file], market=None, rejects=RejectsFile(tmp_path / "rejects"), now=NOW)
@@ -104,6 +104,6 @@ def test_a_batch_ends_with_its_5000th_review(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(snapshot_sync, "write_batch", remembered)
     text = [2, 3, 1, 7, 0, 0, 5]
     file = json_lines(tmp_path / "a.jsonl", [line(at, reviews=reviews[:each]) for at, each in enumerate(text)])
-    assert counts(import_restaurants(file, reader=native_jsonl)) == {"created": 7}
+    assert counts(import_restaurants(file, reader=native_jsonl.READER)) == {"created": 7}
     assert sizes == [2, 1, 1, 3]
     assert [place(number).review_count for number in range(7)] == text
