@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from framework.public_ids import decode, encode, new_id
+from framework.public_ids import PublicId, decode, new_id
 from payments.models import Payment, Wallet, shorten_address
 
 PREFIX = "ex"
@@ -140,9 +140,7 @@ class Export(models.Model):
     def __str__(self) -> str:
         return f"{self.dataset} for {shorten_address(self.wallet_id) if self.wallet_id else 'staff'}"
 
-    @property
-    def public_id(self) -> str:
-        return encode(PREFIX, self.pk)
+    public_id = PublicId(PREFIX)
 
     @property
     def requested_at(self) -> datetime:

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from accounts.models import Venue
 from catalogue.models.restaurants import Restaurant, SourceRecord
-from framework.public_ids import encode, new_id
+from framework.public_ids import PublicId, new_id
 from reservations.models import Reservation
 
 
@@ -141,9 +141,7 @@ class FlowSlot(models.Model):
             return "sold_out"
         return "scheduled" if self.bookable_from and self.bookable_from > now else "available"
 
-    @property
-    def public_id(self) -> str:
-        return encode("fo", self.pk)
+    public_id = PublicId("fo")
 
 
 class FlowBooking(models.Model):
@@ -166,6 +164,4 @@ class FlowBooking(models.Model):
     def __str__(self) -> str:
         return f"{self.seats} at {self.slot_id}"
 
-    @property
-    def public_id(self) -> str:
-        return encode("fb", self.pk)
+    public_id = PublicId("fb")

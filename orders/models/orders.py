@@ -9,7 +9,7 @@ from django.db.models import F, Q
 
 from accounts.models import Venue
 from framework.errors import ApiError, ErrorCode
-from framework.public_ids import decode, encode, new_id
+from framework.public_ids import PublicId, decode, new_id
 
 PREFIX = "ord"
 
@@ -116,9 +116,7 @@ class Order(models.Model):
     def __str__(self) -> str:
         return f"#{self.number} of {self.business_date}"
 
-    @property
-    def public_id(self) -> str:
-        return encode(PREFIX, self.pk)
+    public_id = PublicId(PREFIX)
 
     def change_status(
         self, status: str, *, now: datetime, versions: Collection[int] | None = None, because: str = ""

@@ -9,7 +9,7 @@ from django.contrib.postgres.fields import ArrayField, DecimalRangeField
 from django.db import models
 from django.db.models import F, Func, Q
 
-from framework.public_ids import decode, encode, new_id
+from framework.public_ids import PublicId, decode, new_id
 from payments.models.choices import TIER_CHOICES, shorten_address
 
 PREFIX = "pay"
@@ -185,9 +185,7 @@ class Payment(models.Model):
     def __str__(self) -> str:
         return f"{self.amount_usdc.normalize():f} USDC by {shorten_address(self.payer)}"
 
-    @property
-    def public_id(self) -> str:
-        return encode(PREFIX, self.pk)
+    public_id = PublicId(PREFIX)
 
     @property
     def readable_until(self) -> datetime | None:

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
-from framework.public_ids import encode, new_id
+from framework.public_ids import PublicId, new_id
 from reservations.models.reservations import Reservation
 
 
@@ -76,9 +76,7 @@ class GuestProfile(models.Model):
     def __str__(self) -> str:
         return self.public_id
 
-    @property
-    def public_id(self) -> str:
-        return encode("gst", self.pk)
+    public_id = PublicId("gst")
 
 
 class GuestContact(models.Model):

@@ -12,7 +12,7 @@ from django.utils.text import Truncator
 
 from accounts.models import Venue
 from framework.errors import ApiError, ErrorCode
-from framework.public_ids import encode, new_id
+from framework.public_ids import PublicId, new_id
 
 PREFIX = "res"
 # Without letters and digits that sound or look alike.
@@ -177,9 +177,7 @@ class Reservation(models.Model):
     def __str__(self) -> str:
         return f"{self.code}: {printable_name(self.customer_name)}, party of {self.party_size}"
 
-    @property
-    def public_id(self) -> str:
-        return encode(PREFIX, self.pk)
+    public_id = PublicId(PREFIX)
 
     @property
     def needs_contact(self) -> bool:

@@ -14,7 +14,7 @@ from catalogue.importers.upsert import SourceReader
 from tests.catalogue.importers.import_runs import import_restaurants
 from tests.catalogue.importers.test_overture import place
 
-STRANGE: dict[str, list[Any]] = {
+UNEXPECTED_VALUES: dict[str, list[Any]] = {
     "nulls": [None, None],
     "numbers": [5, None],
     "halves": [0.5, None],
@@ -42,7 +42,7 @@ def take(reader: SourceReader, rows: list[dict[str, Any]], path: Path, column: s
 
 @pytest.mark.parametrize("column", sorted(overture.COLUMNS))
 def test_a_strange_column_of_overture_costs_no_more_than_its_rows(tmp_path: Path, column: str) -> None:
-    for kind, values in STRANGE.items():
+    for kind, values in UNEXPECTED_VALUES.items():
         totals = take(overture.READER, [place(1), place(2)], tmp_path, column, values)
         assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind
 
@@ -62,6 +62,6 @@ def test_a_strange_column_of_foursquare_costs_no_more_than_its_rows(tmp_path: Pa
         "date_closed": None,
     }
     rows = [row | {"fsq_place_id": str(each), "latitude": 55.66 + each / 100, "longitude": 12.5} for each in range(2)]
-    for kind, values in STRANGE.items():
+    for kind, values in UNEXPECTED_VALUES.items():
         totals = take(foursquare.READER, rows, tmp_path, column, values)
         assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind
