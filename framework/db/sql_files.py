@@ -1,8 +1,10 @@
-"""SQL files, `<app>/sql/NAME.sql`: functions, triggers and constraints that no model can express, and long statements.
+"""SQL files: the database functions, triggers and constraints that no model can express, in `<app>/sql/NAME.sql`.
 
-A file that a migration runs defines one thing and may run again: CREATE OR REPLACE, IF NOT EXISTS. To change one, edit
-it and add a migration that runs it. On an empty database earlier migrations then run the new text, too; where it needs
-a table or column that they do not have yet, remove the file from them.
+Each file defines one thing and may run again: CREATE OR REPLACE, IF NOT EXISTS. To change one, edit the file and add a
+migration that runs it. On an empty database earlier migrations then run the new text, too; where it needs a table or
+column that they do not have yet, remove the file from them.
+
+Long statements that the code executes stand in `<app>/sql/queries/NAME.sql`.
 """
 
 from pathlib import Path
@@ -12,14 +14,14 @@ from django.db.migrations import RunSQL
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def read_sql(app: str, name: str) -> str:
-    """The text of `<app>/sql/NAME.sql`."""
-    return (ROOT / app / "sql" / f"{name}.sql").read_text()
-
-
 def run_sql_files(app: str, *names: str) -> RunSQL:
     """A migration operation that runs `<app>/sql/NAME.sql` of each name, in this order.
 
     Backwards it does nothing: a function without its tables does no harm, and the way forward replaces it.
     """
-    return RunSQL([read_sql(app, name) for name in names], RunSQL.noop)
+    return RunSQL([(ROOT / app / "sql" / f"{name}.sql").read_text() for name in names], RunSQL.noop)
+
+
+def read_sql(app: str, name: str) -> str:
+    """Return the statement in `<app>/sql/queries/NAME.sql`."""
+    return (ROOT / app / "sql" / "queries" / f"{name}.sql").read_text()
