@@ -11,29 +11,10 @@ from django.db import transaction
 from accounts.models import EventType, Venue
 from accounts.tasks import enqueue_webhook_delivery
 from framework.db import prepared_statements
+from framework.db.sql_files import read_sql
 from framework.public_ids import new_id
 
-# The event, and a delivery for each endpoint that subscribes to it: of the venue, or of all venues of the account
-# except sandboxes. The ids of deliveries are UUIDv7 of PostgreSQL 18, in the order of ours. KEY SHARE keeps the
-# endpoints until the commit; an endpoint that another transaction is deleting is skipped, so that orders neither wait
-# nor fail.
-CTES = """
-    event AS (
-        INSERT INTO accounts_event (id, venue_id, account_id, type, subject, actor, record, created_at)
-        SELECT %(event)s, %(venue)s, %(account)s, %(type)s, %(subject)s, %(actor)s, {record}, %(now)s {source}
-        RETURNING id, type, created_at
-    ), endpoint AS (
-        SELECT id FROM accounts_webhookendpoint
-        WHERE {subscribers} AND disabled_at IS NULL AND (types = '{{}}' OR %(type)s = ANY(types))
-        FOR KEY SHARE SKIP LOCKED
-    ), delivery AS (
-        INSERT INTO accounts_webhookdelivery
-            (id, event_id, endpoint_id, state, attempts, next_attempt_at, last_response, last_error, created_at)
-        SELECT uuidv7(), event.id, endpoint.id, 'pending', 0, event.created_at, '', '', event.created_at
-        FROM event CROSS JOIN endpoint
-        RETURNING id
-    )
-"""
+CTES = read_sql("accounts", "record_event")
 VENUE_SUBSCRIBERS = "venue_id = %(venue)s"
 ACCOUNT_SUBSCRIBERS = "venue_id IN (SELECT id FROM accounts_venue WHERE account_id = %(account)s AND NOT is_sandbox)"
 STATEMENT = f"WITH {CTES} SELECT count(*) FROM delivery"  # noqa: S608  # of constants

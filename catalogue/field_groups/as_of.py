@@ -7,24 +7,10 @@ from django.db import connection
 
 from catalogue import places
 from catalogue.field_groups.core import CoreFields, state_from_hours
+from framework.db.sql_files import read_sql
 from framework.errors import InvalidRequest, NotFound
 
-# The version at that moment, and the later patches, the newest first.
-READ = """
-SELECT
-    restaurant.id, to_jsonb(restaurant)::text, as_of.version, as_of.at,
-    coalesce((
-        SELECT jsonb_agg(later.patch ORDER BY later.version DESC)
-        FROM catalogue_version AS later
-        WHERE later.restaurant_id = restaurant.id AND later.version > as_of.version
-    ), '[]')::text
-FROM catalogue_restaurant AS restaurant
-LEFT JOIN LATERAL (
-    SELECT version, at FROM catalogue_version
-    WHERE restaurant_id = restaurant.id AND at <= %(at)s ORDER BY version DESC LIMIT 1
-) AS as_of ON true
-WHERE restaurant.slug = %(slug)s AND restaurant.merged_into_id IS NULL AND restaurant.erased_at IS NULL
-"""
+READ = read_sql("catalogue", "read_version_as_of")
 RENDER = """
 SELECT hours_known, before, hours, after
 FROM restaurant_record(jsonb_populate_record(NULL::catalogue_restaurant, %s::jsonb))

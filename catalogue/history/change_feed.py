@@ -10,6 +10,7 @@ from django.db import connection
 
 from catalogue.history import publish
 from catalogue.history.json_patch import changed_paths
+from framework.db.sql_files import read_sql
 
 # Changes that a page scans, however rare the matching ones are.
 MAX_SCANNED = 5_000
@@ -17,21 +18,7 @@ MAX_SCANNED = 5_000
 MAX_PUBLISHED = 10_000
 MAX_SEQ = 2**63 - 1
 
-READ = """
-WITH ahead AS MATERIALIZED (
-    SELECT seq, restaurant_id, version, at, kind, patch
-    FROM catalogue_version WHERE seq > %(since)s AND seq <= %(upto)s ORDER BY seq LIMIT %(max_scanned)s
-)
-SELECT ahead.seq, ahead.kind, restaurant.slug, ahead.version, ahead.at, ahead.patch::text, survivor.slug,
-    CASE WHEN %(with_record)s THEN record.before END, record.hours, record.after
-FROM ahead
-JOIN catalogue_restaurant AS restaurant ON restaurant.id = ahead.restaurant_id
-LEFT JOIN catalogue_restaurant AS survivor ON survivor.id = restaurant.merged_into_id AND ahead.kind = 'merged'
-LEFT JOIN catalogue_record AS record ON %(with_record)s AND record.restaurant_id = restaurant.id
-WHERE (%(market)s::text IS NULL OR restaurant.market_id = %(market)s)
-    AND (%(kinds)s::text[] IS NULL OR ahead.kind = ANY (%(kinds)s))
-ORDER BY ahead.seq LIMIT %(rows)s
-"""
+READ = read_sql("catalogue", "read_change_feed")
 END = """
 SELECT coalesce(max(seq), %(since)s), count(*) FROM (
     SELECT seq FROM catalogue_version WHERE seq > %(since)s ORDER BY seq LIMIT %(max_scanned)s

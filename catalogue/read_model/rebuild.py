@@ -14,6 +14,7 @@ from django.db import connection, transaction
 
 from catalogue.read_model import bulk_load
 from framework.cli.progress import OnProgress, no_progress
+from framework.db.sql_files import read_sql
 
 logger = logging.getLogger(__name__)
 
@@ -87,19 +88,7 @@ KITCHEN = Rendering(
 TABLES = tuple(rendering.table for rendering in (RECORD, SEARCH_ROW, KITCHEN))
 SOURCE_TABLES = ("restaurant", "sourcerecord", "insight", "market", "cuisine", "source")
 
-# The planner runs a function that it cannot inline in parallel workers, but not an inlined one.
-FUNCTION = """
-CREATE FUNCTION pg_temp.render(r catalogue_restaurant) RETURNS {table}
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $function$
-DECLARE
-    row {table};
-BEGIN
-    SELECT {values} INTO {fields} FROM {source};
-    RETURN row;
-END
-$function$
-"""
+FUNCTION = read_sql("catalogue", "define_staging_function")
 STAGE = """
 CREATE TEMPORARY TABLE staged_{table} ON COMMIT DROP AS
 SELECT {fields}

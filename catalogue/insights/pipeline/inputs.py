@@ -12,20 +12,13 @@ from django.db import connection
 from catalogue.hours.open_intervals import parse_hours
 from catalogue.insights.providers.base import Context, Discount, ReviewInput
 from catalogue.models import FlowRule, Restaurant
+from framework.db.sql_files import read_sql
 from framework.public_ids import encode
 
 # Of a restaurant with more reviews the newest describe it as it is now.
 MAX_REVIEWS = 5_000
 
-# Reads the newest reviews of each restaurant from their index.
-REVIEWS = """
-SELECT place.id, review.id, review.stars, review.text, review.lang, review.created_at
-FROM unnest(%s::uuid[]) AS place (id) CROSS JOIN LATERAL (
-    SELECT id, stars, text, lang, created_at FROM catalogue_review
-    WHERE restaurant_id = place.id ORDER BY created_at DESC, id DESC LIMIT %s
-) AS review
-ORDER BY place.id, review.created_at DESC, review.id DESC
-"""
+REVIEWS = read_sql("catalogue", "list_newest_reviews")
 
 
 @dataclass(frozen=True, slots=True)

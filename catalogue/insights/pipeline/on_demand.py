@@ -12,6 +12,7 @@ from catalogue.insights.pipeline.refresh import due_restaurants
 from catalogue.insights.providers.base import RemoteProvider
 from catalogue.insights.providers.registry import get_provider
 from catalogue.models import Restaurant
+from framework.db.sql_files import read_sql
 
 logger = logging.getLogger("catalogue.insights")
 
@@ -20,19 +21,7 @@ MAX_SYNC_REVIEWS = 300
 # Requests for one restaurant within this time are recorded once.
 REQUEST_INTERVAL = timedelta(minutes=1)
 
-# A request that was recorded a moment ago takes no lock, and a locked restaurant is skipped.
-RECORD_REQUEST = """
-INSERT INTO catalogue_insightdemand AS demand (restaurant_id, request_count, first_requested_at, last_requested_at)
-SELECT id, 1, %(now)s, %(now)s FROM (
-    SELECT id FROM catalogue_restaurant WHERE id = %(restaurant)s AND NOT EXISTS (
-        SELECT FROM catalogue_insightdemand WHERE restaurant_id = %(restaurant)s AND last_requested_at > %(since)s
-    )
-    FOR KEY SHARE SKIP LOCKED
-) AS restaurant
-ON CONFLICT (restaurant_id) DO UPDATE
-SET request_count = demand.request_count + 1, last_requested_at = excluded.last_requested_at
-WHERE demand.last_requested_at <= %(since)s
-"""
+RECORD_REQUEST = read_sql("catalogue", "record_insight_request")
 
 
 class OnDemandResult(StrEnum):
