@@ -57,7 +57,6 @@ def flag(name: str, default: bool) -> bool:
 
 
 def number(name: str, default: int) -> int:
-    """An integer from 0 on."""
     value = text(name, str(default))
     if not re.fullmatch("[0-9]{1,10}", value) or int(value) > MAX_NUMBER:
         raise WrongValue(name, f"a whole number from 0 to {MAX_NUMBER}, not {value!r}")

@@ -60,7 +60,6 @@ def accept_as_new_user(request: HttpRequest, invitation: Invitation, token: str)
 
 
 def redirect_to_dashboard(request: HttpRequest, invitation: Invitation) -> HttpResponse:
-    """Redirect to the dashboard."""
     messages.success(request, f"You have joined the team of {invitation.account.name}.")
     return redirect("dashboard")
 

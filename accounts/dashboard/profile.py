@@ -41,7 +41,6 @@ def profile(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["POST"])
 def leave_team(request: HttpRequest, membership: int) -> HttpResponse:
-    """Leave a team."""
     user = cast("User", request.user)
     row = list_memberships(user).filter(pk=membership).first()
     if row:

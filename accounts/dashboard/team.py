@@ -71,7 +71,6 @@ def edit_member(request: PageRequest, membership: int) -> HttpResponse:
 
 @page(Right.TEAM, section="team", methods=("POST",))
 def remove_member(request: PageRequest, membership: int) -> HttpResponse:
-    """Remove a member."""
     with errors_as_messages(request):
         member = team.remove_member(request.access, membership, now=timezone.now())
         messages.success(request, f"{member.user.email} was removed from the team.")
@@ -80,7 +79,6 @@ def remove_member(request: PageRequest, membership: int) -> HttpResponse:
 
 @page(Right.TEAM, section="team", methods=("POST",))
 def resend_invitation(request: PageRequest, invitation: str) -> HttpResponse:
-    """Resend an invitation."""
     row = get_object_or_404(Invitation, account=request.access.account, pk=decode("inv", invitation))
     with errors_as_messages(request):
         team.resend_invitation(request.access, row.pk, now=timezone.now())

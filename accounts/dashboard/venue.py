@@ -38,7 +38,6 @@ def show(request: PageRequest) -> HttpResponse:
 
 @page(Right.VENUE, section="venue", methods=("POST",))
 def save_section(request: PageRequest, *, part: str) -> HttpResponse:
-    """Save one section."""
     if part not in SECTIONS:
         raise Http404
     # The layout shows `request.access.venue`; the form gets its own copy, so that invalid input does not show there.

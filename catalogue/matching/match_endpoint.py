@@ -57,7 +57,6 @@ class Match:
 
     @property
     def score(self) -> float:
-        """0 to 1."""
         return self.evidence.score
 
     @property

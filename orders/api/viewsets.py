@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.decorators import action
@@ -16,7 +17,7 @@ from accounts import idempotency
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
 from accounts.api_keys.permissions import HasScope
 from framework.api import conditional_requests
-from framework.api.filters import parse_choice
+from framework.api.filters import StrictChoiceFilter, parse_choice
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.pagination import page_number
@@ -27,10 +28,17 @@ from framework.api.viewsets import StrictViewSet
 from framework.errors import ErrorCode, NotFound
 from orders import commands, order_json, serializers
 from orders.api import openapi_examples
-from orders.api.filters import OrderFilter
 from orders.models import Order
 
 STATUSES = tuple(Order.Status.values)
+
+
+class OrderFilter(filters.FilterSet):
+    status = StrictChoiceFilter(choices=Order.Status.choices, label="Only orders of this status")
+
+    class Meta:
+        model = Order
+        fields: list[str] = []
 
 
 class OrderViewSet(StrictViewSet[Order]):

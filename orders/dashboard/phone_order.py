@@ -43,7 +43,6 @@ class Line:
         return int(self.quantity) if is_number else self.quantity
 
     def change_quantity(self, step: int) -> "Line":
-        """Return the line with the quantity changed, from 1 to 999."""
         count = self.count if isinstance(self.count, int) else 1
         return replace(self, quantity=str(min(MAX_QUANTITY, max(1, count + step))))
 

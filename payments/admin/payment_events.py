@@ -17,7 +17,6 @@ STATES = dict(Payment.State.choices)
 
 
 def state_label(name: str) -> str:
-    """Return the label of a state."""
     return STATES.get(name, name).partition(":")[0]
 
 

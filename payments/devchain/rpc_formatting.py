@@ -49,7 +49,6 @@ def format_block(block: Block, *, full: bool) -> dict[str, Any]:
 
 
 def format_transaction(sent: Transaction, *, block: Block) -> dict[str, Any]:
-    """Format a transaction of a block."""
     formatted = {
         "hash": to_hex(sent.hash),
         "type": hex(sent.kind),
@@ -95,7 +94,6 @@ def format_receipt(block: Block, mined: MinedTransaction) -> dict[str, Any]:
 
 
 def format_log(block: Block, mined: MinedTransaction, index: int, entry: Log) -> dict[str, Any]:
-    """Format one log of a block."""
     return {
         "address": entry.address,
         "topics": list(entry.topics),

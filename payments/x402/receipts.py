@@ -83,7 +83,6 @@ def mark_delivered(receipt: Receipt) -> None:
 
 
 def is_receipt_token(token: str | None, payment: UUID) -> bool:
-    """Whether this token is the receipt of this payment."""
     try:
         return token is not None and SIGNER.unsign(token) == public_ids.encode(PREFIX, payment)
     except BadSignature:

@@ -1,9 +1,12 @@
 """The reservations endpoints."""
 
+import re
+from datetime import date
 from functools import partial
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -11,23 +14,45 @@ from rest_framework.request import Request
 from accounts import idempotency
 from accounts.api_keys.authentication import ApiKeyAuthentication, get_key_actor, get_key_family, get_request_venue
 from accounts.api_keys.permissions import HasScope
-from framework.api.filters import parse_choice
+from framework.api.filters import StrictChoiceFilter, parse_choice
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.pagination import page_number
 from framework.api.query_params import parser
 from framework.api.renderers import json_response
 from framework.api.viewsets import StrictViewSet
-from framework.errors import ErrorCode
+from framework.errors import ErrorCode, InvalidRequest
 from reservations import serializers
 from reservations.api import openapi_examples
-from reservations.api.filters import ReservationFilter, parse_day
 from reservations.booking import commands
 from reservations.models import Reservation
 
 STATUSES = tuple(Reservation.Status.values)
 # The contract has no paging here, so `limit` is optional; `has_more` says whether there are more.
 MAX_LIMIT = 1000
+
+
+def parse_day(value: str | None, *, param: str) -> date | None:
+    """Parse the day; None if it is empty. Raises InvalidRequest."""
+    if not value:
+        return None
+    try:
+        if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+            raise ValueError
+        return date.fromisoformat(value)
+    except ValueError as error:
+        raise InvalidRequest(f"`{param}` must be a day of the calendar written YYYY-MM-DD.", param=param) from error
+
+
+class ReservationFilter(filters.FilterSet):
+    """Documents the parameters, which the view parses."""
+
+    date = filters.DateFilter(label="Only this day, by the venue's clock")
+    status = StrictChoiceFilter(choices=Reservation.Status.choices, label="Only reservations of this status")
+
+    class Meta:
+        model = Reservation
+        fields: list[str] = []
 
 
 class ReservationViewSet(StrictViewSet[Reservation]):

@@ -119,7 +119,6 @@ def show_delivery(request: PageRequest, *, endpoint: str, delivery: UUID) -> Htt
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def resend(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
-    """Resend one delivery."""
     row = get_delivery(request, endpoint, delivery)
     with errors_as_messages(request):
         if endpoints.resend(row, now=timezone.now()):

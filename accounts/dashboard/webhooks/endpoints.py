@@ -87,7 +87,6 @@ def create_endpoint(request: PageRequest) -> HttpResponse:
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
 def edit_endpoint(request: PageRequest, *, endpoint: str) -> HttpResponse:
-    """Edit an endpoint."""
     row = get_endpoint(request, endpoint)
     initial = {"url": row.url, "description": row.description, "types": row.types}
     form = EndpointForm(request.POST or None, initial=initial)
@@ -129,7 +128,6 @@ def set_enabled(request: PageRequest, *, endpoint: str) -> HttpResponse:
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def send_test_event(request: PageRequest, *, endpoint: str) -> HttpResponse:
-    """Send a test event."""
     row = get_endpoint(request, endpoint)
     with errors_as_messages(request):
         endpoints.send_test_event(row, actor=request.access.actor, now=timezone.now())

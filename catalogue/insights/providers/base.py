@@ -64,7 +64,6 @@ class Claim:
 
     @property
     def positive_share(self) -> float:
-        """From 0 to 1."""
         return round(self.positive / self.mentions, 2)
 
 

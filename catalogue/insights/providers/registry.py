@@ -40,7 +40,6 @@ class ProviderVersion:
 
     @classmethod
     def of(cls, provider: Provider) -> "ProviderVersion":
-        """The version of a provider."""
         return cls(provider.name, provider.version, provider.model if isinstance(provider, RemoteProvider) else "")
 
     @classmethod

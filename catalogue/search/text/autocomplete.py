@@ -213,7 +213,6 @@ class PrefixSearch:
         )
 
     def restaurants(self, q: str, patterns: list[str]) -> list[Suggestion]:
-        """Return restaurants. One query."""
         parameters = {
             "q": q,
             "patterns": patterns,
