@@ -81,7 +81,9 @@ def test_a_venue_of_foursquare_is_taken_whole(tmp_path: Path) -> None:
 
 def test_a_venue_that_was_only_refreshed_is_unchanged_and_one_with_a_closing_day_is_closed(tmp_path: Path) -> None:
     take(venues(tmp_path / "a.parquet", {}), foursquare.READER)
-    assert take(venues(tmp_path / "b.parquet", {"date_refreshed": "2026-11-01"}), foursquare.READER) == {"unchanged": 1}
+    assert take(venues(tmp_path / "b.parquet", {"date_refreshed": "2026-11-01"}), foursquare.READER) == {
+        "unchanged": 1
+    }
     closed = {"date_closed": date(2026, 11, 1).isoformat()}
     assert take(venues(tmp_path / "c.parquet", closed), foursquare.READER) == {"changed": 1}
     assert Restaurant.objects.get().status == "permanently_closed"
