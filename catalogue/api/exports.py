@@ -132,7 +132,7 @@ class ExportViewSet(DataViewSet[Export]):
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """The progress of an export; once it has succeeded, its files with checksums and new links."""
-        return self.answer(representation.find_export(self.wallet, id))
+        return self.answer(representation.find_export([self.wallet], id))
 
     @extend_schema(
         operation_id="cancel_export",
@@ -149,7 +149,7 @@ class ExportViewSet(DataViewSet[Export]):
         The payment is refunded unless the export has succeeded.
         """
         commands.cancel_export(
-            representation.find_export(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now()
+            representation.find_export([self.wallet], id), actor=f"wallet:{self.wallet}", now=timezone.now()
         )
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -184,7 +184,7 @@ class ExportViewSet(DataViewSet[Export]):
         else:
             # The rate limiter does not identify callers of files (payments.rate_limits).
             self.wallet = commands.require_wallet(identify_caller(request, now=now))
-            export = representation.find_export(self.wallet, id)
+            export = representation.find_export([self.wallet], id)
             until = signed_urls.link_expiry(export, now=now)
         return file_response(request, signed_urls.find_file(export, name, now=now), until=until, now=now)
 
@@ -224,7 +224,7 @@ def file_response(request: Request, stored: signed_urls.StoredFile, *, until: da
         request.headers.get("Range", "") if has_ranges and request.headers.get("If-Range", tag) == tag else ""
     )
     span = byte_ranges.parse_range(range_header, size=stored.size)
-    content = stored.read(span or byte_ranges.ByteRange(0, stored.size - 1, stored.size))
+    content = stored.read(span)
     headers |= {"Content-Range": span.content_range} if span else {}
     return HttpResponse(
         content,

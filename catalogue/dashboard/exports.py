@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
@@ -15,7 +15,7 @@ from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from catalogue.exports.datasets import CORE, GROUPS
 from catalogue.exports.downloads import signed_urls
-from catalogue.exports.requests import commands, quote, representation
+from catalogue.exports.requests import commands, quote, representation, spec
 from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import PREFIX, UNDER_WAY, UNFINISHED
@@ -49,7 +49,7 @@ class OrderForm(forms.Form):
         choices=Export.Format.choices,
         help_text="jsonl.gz contains complete API records; csv.gz and parquet are flat tables.",
     )
-    market = forms.ChoiceField(required=False)
+    market = forms.ModelChoiceField(Market.objects.order_by("name"), required=False, empty_label="All")
     status = forms.ChoiceField(
         required=False, choices=[("", "Any"), *Restaurant.Status.choices], label="Status of the restaurants"
     )
@@ -74,18 +74,15 @@ class OrderForm(forms.Form):
         super().__init__(*args, **options)
         self.wallets = {wallet.address: wallet for wallet in wallets}
         addresses = [(address, shorten_address(to_checksum_address(address))) for address in self.wallets]
-        markets = Market.objects.order_by("name").values_list("slug", "name")
-        began = Export.objects.filter(wallet__in=self.wallets, changes_from__isnull=False, status__in=WITH_FILES)
+        began = Export.objects.filter(
+            wallet__in=self.wallets, changes_from__isnull=False, status__in=spec.STATUSES_WITH_FILES
+        )
         earlier = [
             (each.public_id, f"{each.dataset}, {each.created_at:%Y-%m-%d %H:%M} UTC")
             for each in began.only("dataset", "created_at").order_by("-pk")[:50]
         ]
-        for name, choices in (
-            ("wallet", addresses),
-            ("market", [("", "All"), *markets]),
-            ("since_export", [("", "Everything"), *earlier]),
-        ):
-            cast("forms.ChoiceField", self.fields[name]).choices = choices
+        cast("forms.ChoiceField", self.fields["wallet"]).choices = addresses
+        cast("forms.ChoiceField", self.fields["since_export"]).choices = [("", "Everything"), *earlier]
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -93,7 +90,7 @@ class OrderForm(forms.Form):
         values = self.cleaned_data
         since: datetime | None = values["updated_since"]
         filters = {
-            "market": values["market"],
+            "market": values["market"] and values["market"].pk,
             "status": values["status"],
             "updated_since": since and since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
         }
@@ -110,9 +107,6 @@ class OrderForm(forms.Form):
         name = (refusal.param or "").removeprefix("filter.")
         name = {"fields": "groups"}.get(name, name)
         self.add_error(name if name in self.fields else NON_FIELD_ERRORS, refusal.message)
-
-
-WITH_FILES = (Export.Status.SUCCEEDED, Export.Status.EXPIRED)
 
 
 @page(Right.DATA, section=SECTION)
@@ -139,10 +133,8 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
     label, colour = STATUS_LABELS[status]
     if status == Export.Status.SUCCEEDED and not signed_urls.is_available(export, now=now):
         label, colour = STATUS_LABELS[Export.Status.EXPIRED]
-    progress, pace = (
-        representation.calculate_progress(export, parts),
-        representation.calculate_pace(export, parts, now=now),
-    )
+    progress = representation.calculate_progress(export, parts)
+    pace = representation.calculate_pace(export, parts, now=now)
     left_s = round(pace.remaining.total_seconds()) if pace else 0
     left = f"{-(-left_s // 60)} min" if left_s >= 120 else f"{max(left_s, 1)} s"
     return {
@@ -161,34 +153,24 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
 def found_one(request: PageRequest, public_id: str) -> Export:
     """Return an export of one of the account's wallets. Raises Http404."""
     try:
-        return representation.find_export_of_wallets(list_addresses(request.access.account), public_id)
+        return representation.find_export(list_addresses(request.access.account), public_id, with_parts=True)
     except ApiError as unknown:
         raise Http404 from unknown
 
 
 @page(Right.DATA, section=SECTION)
-def progress(request: PageRequest, export: str) -> HttpResponse:
-    """Return the progress for a row of the list: 204 while unchanged; the final one ends the polling."""
-    return changed(request, found_one(request, export), "catalogue/dashboard/progress.html")
-
-
-@page(Right.DATA, section=SECTION)
-def state(request: PageRequest, export: str) -> HttpResponse:
-    """Return progress and files for the page of the export."""
-    return changed(request, found_one(request, export), "catalogue/dashboard/state.html")
-
-
-def changed(request: PageRequest, export: Export, template: str) -> HttpResponse:
-    """Render the part, or 204 if it has not changed."""
-    context = with_files(export, now=timezone.now())
+def progress(request: PageRequest, export: str, part: str = "progress") -> HttpResponse:
+    """Return the part of a page that shows the progress: 204 while unchanged; the final one ends the polling."""
+    context = with_files(found_one(request, export), now=timezone.now())
     is_under_way = context["item"]["is_under_way"]
     if request.GET.get("seen") == context["item"]["seen"] and is_under_way:
         return HttpResponse(status=204)
+    template = f"catalogue/dashboard/{part}.html"
     return render(request, template, context | {"is_partial": True}, status=200 if is_under_way else DONE)
 
 
 def with_files(export: Export, *, now: datetime) -> dict[str, Any]:
-    """Return the context of an export, with its files when it is done. No additional query after `find_among`."""
+    """Return the context of an export, with its files when it is done. No query if its parts are prefetched."""
     parts = list(export.parts.all())
     item = shown(export, parts, now=now)
     has_files = export.status == Export.Status.SUCCEEDED and signed_urls.is_available(export, now=now)
@@ -253,8 +235,10 @@ def new(request: PageRequest) -> HttpResponse:
     context: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}
     if not wallets:
         return render(request, "catalogue/dashboard/new.html", context)
-    given = request.POST if request.method == "POST" else request.GET
-    form = OrderForm(completed(given, wallets[0]) if "dataset" in given else None, wallets=wallets)
+    given = (request.POST if request.method == "POST" else request.GET).copy()
+    given.setdefault("wallet", wallets[0].address)
+    given.setdefault("format", Export.Format.JSONL_GZ)
+    form = OrderForm(given if "dataset" in given else None, wallets=wallets)
     context["form"] = form
     status = 200
     if form.is_bound:
@@ -272,11 +256,3 @@ def new(request: PageRequest) -> HttpResponse:
             except ApiError as refusal:
                 form.blame(refusal)
     return render(request, "catalogue/dashboard/new.html", context, status=status)
-
-
-def completed(given: QueryDict, wallet: Wallet) -> QueryDict:
-    """Return the query with default values for wallet and format."""
-    query = given.copy()
-    query.setdefault("wallet", wallet.address)
-    query.setdefault("format", Export.Format.JSONL_GZ)
-    return query

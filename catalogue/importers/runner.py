@@ -16,6 +16,7 @@ from psycopg.errors import DeadlockDetected
 
 from catalogue.importers.row_errors import Counts, Reject, Row, RowCounts, UnreadableFileError, WriteConflict
 from catalogue.models import ImportRun, Market
+from framework.cli.progress import OnProgress, no_progress
 from framework.db.locks import AdvisoryLock
 
 BATCH_SIZE = 1000
@@ -30,19 +31,6 @@ RUN_LOCK = AdvisoryLock("import run")
 # Without a key: all markets.
 BATCH_LOCK = AdvisoryLock("import batch")
 RELEASE_LOCK = AdvisoryLock("import release")
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a run: `done` of `total` bytes or rows in this phase, and the counts so far."""
-
-    phase: str
-    done: int
-    total: int
-    totals: "RunTotals"
-
-
-OnProgress = Callable[[Progress], None]
 
 
 class ImportStopped(Exception):
@@ -125,9 +113,9 @@ def import_rows(
     rejects: RejectsFile,
     now: datetime,
     dry_run: bool = False,
-    on_progress: OnProgress = lambda _: None,
+    on_step: OnProgress = no_progress,
 ) -> RunTotals:
-    """Import a file row by row; `on_progress` is called after each batch with the bytes read.
+    """Import a file row by row; `on_step` is called after each batch with the bytes read.
 
     Each batch is one transaction, so a killed run leaves whole batches and the next one completes it. Two runs of one
     source alternate by batch. A dry run writes nothing, not even its ImportRun. Raises UnreadableFileError if the file
@@ -146,7 +134,7 @@ def import_rows(
             totals.add_batch(write_counts)
             rejects.add((*parse_counts.rejects, *write_counts.rejects), source=path)
             save()
-            on_progress(Progress("read", stream.tell(), path.stat().st_size, totals))
+            on_step("bytes read", stream.tell(), path.stat().st_size)
     return totals
 
 

@@ -13,8 +13,6 @@ from catalogue.importers.row_errors import RowCounts, UnreadableFileError
 from catalogue.importers.runner import (
     BATCH_SIZE,
     ImportStopped,
-    OnProgress,
-    Progress,
     RejectsFile,
     RunTotals,
     batch_rows,
@@ -27,6 +25,7 @@ from catalogue.importers.runner import (
 from catalogue.importers.staging import MarketComparison, StagingTable
 from catalogue.importers.upsert import ParsedRow, RestaurantImport
 from catalogue.models import Market, Restaurant, SourceRecord
+from framework.cli.progress import OnProgress, no_progress
 
 # A release that changes more of a market needs --force; a source with few records is not guarded.
 MAX_CHANGED_SHARE = 0.05
@@ -44,7 +43,7 @@ class _Run:
     dry_run: bool
     totals: RunTotals
     staging: StagingTable
-    on_progress: OnProgress
+    on_step: OnProgress
     save: Callable[[], None] = lambda: None  # until the run is recorded
 
     def stage(self) -> UnreadableFileError | None:
@@ -56,13 +55,13 @@ class _Run:
             with path.open("rb") as stream:
                 skip_byte_order_mark(stream)
                 try:
-                    for rows in batch_rows(self.importer.read_rows(stream)):
+                    for rows in batch_rows(self.importer.reader.read_rows(stream)):
                         extracted, counts = self.importer.extract(rows)
                         self.staging.add(extracted, file=file)
                         self.totals.add_batch(counts, read=len(rows))
                         self.rejects.add(counts.rejects, source=path)
                         done = sum(sizes[:file]) + stream.tell()
-                        self.on_progress(Progress("read", done, sum(sizes), self.totals))
+                        self.on_step("bytes read", done, sum(sizes))
                 except UnreadableFileError as unreadable:
                     error = unreadable
         self.staging.build_index()
@@ -119,7 +118,7 @@ class _Run:
                 self.rejects.add([each for each in rejects if files[id(each.row)] == file], source=path)
             unchanged -= len(page)
             self.save()
-            self.on_progress(Progress("written", total - unchanged, total, self.totals))
+            self.on_step("rows written", total - unchanged, total)
         self.totals.add_batch(RowCounts(unchanged=unchanged))
 
     def close_missing(self) -> None:
@@ -143,9 +142,9 @@ def import_snapshot(
     dry_run: bool = False,
     is_complete: bool = False,
     forced: bool = False,
-    on_progress: OnProgress = lambda _: None,
+    on_step: OnProgress = no_progress,
 ) -> RunTotals:
-    """Import files of restaurants as one release, with constant memory; `on_progress` is called after each batch.
+    """Import files of restaurants as one release, with constant memory; `on_step` is called after each batch.
 
     Each batch is one transaction, so a killed run leaves whole batches and the next one completes it. A complete
     release closes the restaurants that are missing in it; unless forced, it is stopped before it writes anything if it
@@ -165,7 +164,7 @@ def import_snapshot(
         forced=forced,
     )
     staging = StagingTable(source=importer.source)
-    run = _Run(importer, paths, market, rejects, dry_run, totals, staging, on_progress)
+    run = _Run(importer, paths, market, rejects, dry_run, totals, staging, on_step)
     with recorded as run.save, release_lock(importer.source, is_complete=is_complete):
         error = run.stage()
         if error is not None and is_complete:

@@ -71,9 +71,6 @@ class RestaurantImport:
     def source(self) -> str:
         return self.reader.source
 
-    def read_rows(self, stream: BinaryIO) -> Iterator[Any]:
-        return self.reader.read_rows(stream)
-
     def extract(self, rows: Sequence[Row]) -> tuple[list[ExtractedRow], RowCounts]:
         """Find the rows that are eateries, and count the others. No query."""
         counts = RowCounts()

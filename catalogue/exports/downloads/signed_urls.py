@@ -77,12 +77,13 @@ class StoredFile:
             raise FileLost(self.path, error) from error
         return url
 
-    def read(self, span: byte_ranges.ByteRange) -> bytes:
-        """Read a range of bytes. Raises FileLost."""
+    def read(self, span: byte_ranges.ByteRange | None = None) -> bytes:
+        """Read a range of bytes, or all. Raises FileLost."""
         try:
             with files.storage().open(self.path, "rb") as file:
-                file.seek(span.first)
-                content: bytes = file.read(span.length)
+                if span:
+                    file.seek(span.first)
+                content: bytes = file.read(span.length if span else -1)
         except OSError as error:
             raise FileLost(self.path, error) from error
         return content

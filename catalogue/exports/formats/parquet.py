@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from catalogue.exports.formats import column_transforms, column_types
+from catalogue.exports.formats import columns
 from catalogue.exports.formats.part_reader import PartReader
 from catalogue.exports.jobs.shared_snapshot import IDLE_TIMEOUT_S, READER, STATEMENT_TIMEOUT_S
 from catalogue.exports.storage.files import Draft
@@ -40,7 +40,7 @@ def write(reader: PartReader, draft: Draft) -> int:
         table = pa.Table.from_batches(batches, schema=arrow_reader.schema)
     del batches
     if reader.is_transformed:
-        for name, transform in column_transforms.build_transforms(reader.dataset).items():
+        for name, transform in columns.build_transforms(reader.dataset).items():
             texts = pa.array(map(transform, table[name].to_pylist()), pa.string())
             table = table.set_column(table.schema.get_field_index(name), name, texts)
     # The cast drops ADBC's metadata; the types stay the same.
@@ -62,8 +62,8 @@ def build_schema(part: PartReader) -> pa.Schema:
     """
     fields = []
     for column in part.columns:
-        plain = ARROW[column_types.item_type(column.type)]
-        fields.append(pa.field(column.name, pa.list_(plain) if column_types.is_array(column.type) else plain))
+        plain = ARROW[columns.item_type(column.type)]
+        fields.append(pa.field(column.name, pa.list_(plain) if columns.is_array(column.type) else plain))
     return pa.schema(fields, metadata={"licence": LICENCE})
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import psycopg
 
 from catalogue.exports.datasets import Column, Dataset
-from catalogue.exports.formats import column_types
+from catalogue.exports.formats import columns
 from catalogue.exports.storage.files import Draft
 from catalogue.models import ExportPart
 
@@ -42,23 +42,19 @@ class PartReader:
     @property
     def typed_select(self) -> str:
         """SELECT of the columns, cast to exactly their types."""
-        return self._select(
-            ", ".join(
-                f'{column_types.cast_sql(column.sql, column.type)} AS "{column.name}"' for column in self.columns
-            )
-        )
+        typed = (f'{columns.cast_sql(column.sql, column.type)} AS "{column.name}"' for column in self.columns)
+        return self._select(", ".join(typed))
 
     @property
     def csv_select(self) -> str:
         """SELECT of the columns as CSV text."""
-        return self._select(
-            ", ".join(f'{column_types.csv_sql(column.sql, column.type)} AS "{column.name}"' for column in self.columns)
-        )
+        texts = (f'{columns.csv_sql(column.sql, column.type)} AS "{column.name}"' for column in self.columns)
+        return self._select(", ".join(texts))
 
     @property
     def array_select(self) -> str:
         """SELECT of each row as a JSON array of CSV texts."""
-        texts = ", ".join(f"({column_types.csv_sql(column.sql, column.type)})::text" for column in self.columns)
+        texts = ", ".join(f"({columns.csv_sql(column.sql, column.type)})::text" for column in self.columns)
         return self._select(f"to_json(ARRAY[{texts}])")
 
     @property

@@ -6,8 +6,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from catalogue.exports.formats import column_transforms
-from catalogue.exports.formats.column_transforms import Line
+from catalogue.exports.formats import columns
+from catalogue.exports.formats.columns import Line
 from catalogue.exports.formats.part_reader import PartReader
 from catalogue.exports.storage.files import Draft
 
@@ -25,7 +25,7 @@ LINES_PER_WRITE = 512
 
 
 def write_json(reader: PartReader, draft: Draft) -> int:
-    transform = partial(column_transforms.transform_record, reader.dataset) if reader.is_transformed else None
+    transform = partial(columns.transform_record, reader.dataset) if reader.is_transformed else None
     return _write(reader, draft, reader.json_select, RAW, transform=transform)
 
 
@@ -39,9 +39,7 @@ def write_csv(reader: PartReader, draft: Draft) -> int:
         reader.array_select,
         RAW,
         header=f"{names}\n".encode(),
-        transform=partial(
-            column_transforms.transform_row, column_transforms.build_transforms(reader.dataset), reader.columns
-        ),
+        transform=partial(columns.transform_row, columns.build_transforms(reader.dataset), reader.columns),
     )
 
 

@@ -7,7 +7,8 @@ snapshot in a transaction that reads nothing else, so it locks no table, and an 
 import logging
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any
@@ -71,29 +72,20 @@ class ExportEndedError(Exception):
     """The export is not running any more."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """A read transaction in the snapshot of an export; `name` lets one more connection join it.
+    """A transaction in the snapshot of an export; `name` lets further connections join it while it is open.
 
     All transactions before `horizon` had ended when it was taken.
     """
 
     connection: "psycopg.Connection[Any]"
-    name: str
-    generation: int
-    horizon: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
-    """The open transaction that keeps a snapshot alive, and the name by which other workers join it."""
-
-    raw: "psycopg.Connection[Any]"
     export: UUID
     name: str
     digest: str
     generation: int
     horizon: int
+    taken_at: datetime
 
     @property
     def label(self) -> str:
@@ -110,7 +102,7 @@ class Holder:
 
     def close(self) -> None:
         """End the transaction and remove its name; a name that stays is harmless, as each is tried before use."""
-        self.raw.close()
+        self.connection.close()
         connection.close_if_unusable_or_obsolete()
         with suppress(Error), connection.cursor() as cursor:
             cursor.execute(REMOVE, [self.label, self.export])
@@ -121,9 +113,9 @@ class KeptSnapshots:
     """The snapshots that this process keeps open between two tasks, by export."""
 
     lock: Lock = field(default_factory=Lock)
-    entries: dict[UUID, tuple[Holder, float]] = field(default_factory=dict)
+    entries: dict[UUID, tuple[Snapshot, float]] = field(default_factory=dict)
 
-    def add(self, holder: Holder, *, keep_s: float) -> None:
+    def add(self, holder: Snapshot, *, keep_s: float) -> None:
         """Keep a snapshot open for at most `keep_s`; a thread closes it, earlier if the export ends."""
         entry = (holder, monotonic() + keep_s)
         with self.lock:
@@ -133,13 +125,13 @@ class KeptSnapshots:
         else:
             holder.close()
 
-    def pop(self, export: UUID) -> Holder | None:
+    def pop(self, export: UUID) -> Snapshot | None:
         """Return the kept snapshot of an export; the caller has to close it."""
         with self.lock:
             entry = self.entries.pop(export, None)
         return entry and entry[0]
 
-    def _close_later(self, entry: tuple[Holder, float]) -> None:
+    def _close_later(self, entry: tuple[Snapshot, float]) -> None:
         holder, until = entry
         try:
             while monotonic() < until and holder.is_needed():
@@ -171,9 +163,9 @@ def join_snapshot(export: Export, *, keep_s: float = 0) -> Iterator[Snapshot]:
         with closing(_connect()) as raw:
             raw.execute(BEGIN)
             raw.execute(psycopg.sql.SQL("SET TRANSACTION SNAPSHOT {}").format(holder.name))
-            yield Snapshot(connection=raw, name=holder.name, generation=holder.generation, horizon=holder.horizon)
+            yield replace(holder, connection=raw)
     finally:
-        if keep_s and not holder.raw.closed:
+        if keep_s and not holder.connection.closed:
             kept_snapshots.add(holder, keep_s=keep_s)
         else:
             holder.close()
@@ -196,23 +188,20 @@ def _connect() -> "psycopg.Connection[Any]":
     return raw
 
 
-def _pop_kept(export: Export) -> Holder | None:
+def _pop_kept(export: Export) -> Snapshot | None:
     holder = kept_snapshots.pop(export.pk)
     if holder is None:
         return None
-    try:
-        # Resets the idle timeout.
-        holder.raw.execute("SELECT")
-    except psycopg.Error:
-        holder.close()
-        return None
-    if holder.is_needed():
-        return holder
+    # The statement resets the idle timeout.
+    with suppress(psycopg.Error):
+        holder.connection.execute("SELECT")
+        if holder.is_needed():
+            return holder
     holder.close()
     return None
 
 
-def _join_or_take(export: Export) -> Holder:
+def _join_or_take(export: Export) -> Snapshot:
     for _ in range(MAX_TRIES):
         export.refresh_from_db(fields=["generation", "snapshots", "status"])
         if export.status != Export.Status.RUNNING:
@@ -229,7 +218,7 @@ def _join_or_take(export: Export) -> Holder:
     raise SnapshotRaceError(f"No snapshot of export {export.public_id} could be joined or taken.")
 
 
-def _join(export: Export, raw: "psycopg.Connection[Any]") -> Holder | None:
+def _join(export: Export, raw: "psycopg.Connection[Any]") -> Snapshot | None:
     for label in reversed(export.snapshots):
         name, _, digest = label.partition(" ")
         raw.execute(BEGIN)
@@ -238,7 +227,7 @@ def _join(export: Export, raw: "psycopg.Connection[Any]") -> Holder | None:
         except (psycopg.errors.UndefinedObject, psycopg.errors.InvalidParameterValue):
             raw.execute("ROLLBACK")
             continue
-        holder, _taken_at = _export_snapshot(export, raw, generation=export.generation)
+        holder = _export_snapshot(export, raw, generation=export.generation)
         if holder.digest == digest:
             with connection.cursor() as cursor:
                 cursor.execute(ADD, [holder.label, export.pk, export.generation])
@@ -248,21 +237,28 @@ def _join(export: Export, raw: "psycopg.Connection[Any]") -> Holder | None:
     return None
 
 
-def _take(export: Export, raw: "psycopg.Connection[Any]") -> Holder | None:
-    (changes_from,) = raw.execute(CHANGES_FROM).fetchone() or (None,)
+def _take(export: Export, raw: "psycopg.Connection[Any]") -> Snapshot | None:
+    ((changes_from,),) = raw.execute(CHANGES_FROM)
     raw.execute(BEGIN)
-    holder, taken_at = _export_snapshot(export, raw, generation=export.generation + 1)
+    holder = _export_snapshot(export, raw, generation=export.generation + 1)
     running = Export.objects.filter(pk=export.pk, generation=export.generation, status=Export.Status.RUNNING)
     # Workers may have joined or left since the names were tried: the update requires the same names.
     is_recorded = running.filter(snapshots=export.snapshots).update(
-        generation=holder.generation, snapshots=[holder.label], snapshot_at=taken_at, changes_from=changes_from
+        generation=holder.generation, snapshots=[holder.label], snapshot_at=holder.taken_at, changes_from=changes_from
     )
     if is_recorded and holder.generation > 1:
         logger.info("Export %s continues in a new snapshot, number %d.", export.public_id, holder.generation)
     return holder if is_recorded else None
 
 
-def _export_snapshot(export: Export, raw: "psycopg.Connection[Any]", *, generation: int) -> tuple[Holder, Any]:
-    name, digest, horizon, taken_at = raw.execute(EXPORT_SNAPSHOT).fetchone() or ("", "", 0, None)
-    holder = Holder(raw=raw, export=export.pk, name=name, digest=digest, generation=generation, horizon=horizon)
-    return holder, taken_at
+def _export_snapshot(export: Export, raw: "psycopg.Connection[Any]", *, generation: int) -> Snapshot:
+    ((name, digest, horizon, taken_at),) = raw.execute(EXPORT_SNAPSHOT)
+    return Snapshot(
+        connection=raw,
+        export=export.pk,
+        name=name,
+        digest=digest,
+        generation=generation,
+        horizon=horizon,
+        taken_at=taken_at,
+    )

@@ -185,7 +185,9 @@ class Sale:
 
     def find_or_create_order(self) -> Export:
         """Return the order that awaits payment."""
-        return commands.find_or_create_order(self.wallet, self.kind, tier=self.caller.tier, now=self.now)
+        return commands.find_or_create(
+            self.wallet, self.kind, tier=self.caller.tier, status=Status.AWAITING_PAYMENT, now=self.now
+        )
 
     def apply_pending_payment(self, export: Export) -> None:
         """Apply a settled payment to the export, or wait for one that is being settled: never two at once.

@@ -75,14 +75,6 @@ def queue_unpaid(wallet: str | None, kind: ExportSpec, *, tier: Tier, now: datet
     return export
 
 
-def find_or_create_order(wallet: str, kind: ExportSpec, *, tier: Tier, now: datetime) -> Export:
-    """Return the wallet's unfinished export with this specification, or create one that awaits payment.
-
-    Call withdraw_order if the payment is refused.
-    """
-    return find_or_create(wallet, kind, tier=tier, status=Status.AWAITING_PAYMENT, now=now)
-
-
 def withdraw_order(export: Export) -> None:
     """Delete an order whose payment was refused, so that it does not count against the limit.
 
@@ -98,6 +90,8 @@ def withdraw_order(export: Export) -> None:
 
 def find_or_create(wallet: str | None, kind: ExportSpec, *, tier: Tier, status: str, now: datetime) -> Export:
     """Return the unfinished export with this specification, or create one with this status.
+
+    Call withdraw_order if the payment of one that awaits it is refused.
 
     The wallet's row is locked, so that the limit holds. Staff have no limit; the unique constraint prevents
     duplicates. Raises TooManyExports.

@@ -6,7 +6,6 @@ request repeated, or by the cleanup task after a crash.
 
 import hashlib
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -89,9 +88,8 @@ def refund_unused(export: Export, payment: UUID) -> str:
     return message
 
 
-def read_payment_id(export: Export) -> UUID | None:
-    """Return the current payment of an export. One query."""
-    return Export.objects.only("payment").get(pk=export.pk).payment_id
+def _read_payment_id(export: Export) -> UUID | None:
+    return Export.objects.values_list("payment", flat=True).get(pk=export.pk)
 
 
 def refund_export(export: Export, *, message: str, actor: str) -> bool:
@@ -99,7 +97,7 @@ def refund_export(export: Export, *, message: str, actor: str) -> bool:
 
     Call it in the transaction that ends the export, after its row is updated.
     """
-    payment = read_payment_id(export)
+    payment = _read_payment_id(export)
     if payment is None:
         return False
     return mark_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, message=message, by=actor)
@@ -110,7 +108,7 @@ def cancel_export_refund(export: Export, *, actor: str) -> None:
 
     Raises PaymentRefunded if it was refunded, or is refund due for another reason.
     """
-    payment = read_payment_id(export)
+    payment = _read_payment_id(export)
     if payment is None or cancel_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, by=actor):
         return
     if not Payment.objects.filter(pk=payment, state__in=Payment.EARNED).exists():
@@ -122,7 +120,14 @@ def reconcile(*, now: datetime) -> None:
 
     Any number may run at once. Four queries, and four per export found.
     """
-    for payment in list_unused(now=now):
+    # Settled payments that no request is processing any more.
+    arrived = Payment.objects.filter(
+        state=State.SETTLED,
+        delivered_at=None,
+        settled_at__lt=now - CLAIM_TIMEOUT,
+        products__overlap=list(PRODUCTS.values()),
+    )
+    for payment in arrived.order_by("settled_at")[:BATCH_SIZE]:
         export = find_export(payment)
         if export is None:
             continue
@@ -131,26 +136,11 @@ def reconcile(*, now: datetime) -> None:
             record_delivery(payment.pk, now=now)
         else:
             refund_unused(export, payment.pk)
-    for export in list_paid_failures():
+    # Exports that have ended without files, with a payment that was settled later.
+    ended = Export.objects.filter(status__in=[Status.FAILED, Status.CANCELLED], payment__state__in=Payment.EARNED)
+    for export in ended.filter(Q(payment__block__isnull=False) | Q(payment__error=""))[:BATCH_SIZE]:
         refund_export(export, message=export.error or CANCELLED, actor="exports")
     cancel_unpaid(now=now)
-
-
-def list_unused(*, now: datetime) -> Sequence[Payment]:
-    """Return settled payments for exports that no request is processing any more."""
-    arrived = Payment.objects.filter(
-        state=State.SETTLED,
-        delivered_at=None,
-        settled_at__lt=now - CLAIM_TIMEOUT,
-        products__overlap=list(PRODUCTS.values()),
-    )
-    return list(arrived.order_by("settled_at")[:BATCH_SIZE])
-
-
-def list_paid_failures() -> Sequence[Export]:
-    """Return exports that have failed or were cancelled, with a payment that was settled later."""
-    ended = Export.objects.filter(status__in=[Status.FAILED, Status.CANCELLED], payment__state__in=Payment.EARNED)
-    return list(ended.filter(Q(payment__block__isnull=False) | Q(payment__error=""))[:BATCH_SIZE])
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """The representation of an export for its owner."""
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -67,9 +68,16 @@ def list_page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> 
     return Listing(rows=represent_exports(exports, now=now), limit=limit, next_cursor=next_cursor, as_of=as_of)
 
 
-def find_export(wallet: str, public_id: str) -> Export:
-    """Return the wallet's export. Raises ExportNotFound for unknown, malformed and other wallets' ids alike."""
-    export = Export.objects.of(wallet).known_as(public_id).first()
+def find_export(wallets: Collection[str], public_id: str, *, with_parts: bool = False) -> Export:
+    """Return the export of one of these wallets; with its payment and parts it takes two queries.
+
+    Raises ExportNotFound for unknown, malformed and other wallets' ids alike.
+    """
+    exports = Export.objects.filter(wallet__in=wallets).known_as(public_id)
+    if with_parts:
+        parts = Prefetch("parts", ExportPart.objects.order_by("seq"))
+        exports = exports.select_related("payment", "since_export").prefetch_related(parts)
+    export = exports.first()
     if export is None:
         raise ExportNotFound("There is no such export.")
     return export
@@ -84,20 +92,6 @@ def list_newest(wallets: Collection[str], *, limit: int, before: UUID | None) ->
     return list(found.select_related("payment").prefetch_related(Prefetch("parts", columns))[:limit])
 
 
-def find_export_of_wallets(wallets: Collection[str], public_id: str) -> Export:
-    """Return the export of one of these wallets, with its payment and parts. Two queries.
-
-    Raises ExportNotFound for unknown, malformed and other wallets' ids alike.
-    """
-    exports = Export.objects.filter(wallet__in=wallets).select_related("payment", "since_export")
-    export = (
-        exports.prefetch_related(Prefetch("parts", ExportPart.objects.order_by("seq"))).known_as(public_id).first()
-    )
-    if export is None:
-        raise ExportNotFound("There is no such export.")
-    return export
-
-
 def represent_export(export: Export, *, now: datetime) -> ExportDetails:
     """One query."""
     return represent_exports([export], now=now)[0]
@@ -105,17 +99,14 @@ def represent_export(export: Export, *, now: datetime) -> ExportDetails:
 
 def represent_exports(exports: Sequence[Export], *, now: datetime) -> list[ExportDetails]:
     """Return exports with fresh links. One query for all."""
-    by_export: dict[UUID, list[ExportPart]] = {export.pk: [] for export in exports}
+    by_export: dict[UUID, list[ExportPart]] = defaultdict(list)
     for part in ExportPart.objects.filter(export__in=exports).order_by("seq"):
         by_export[part.export_id].append(part)
     return [_represent(export, by_export[export.pk], now=now) for export in exports]
 
 
 def _represent(export: Export, parts: Sequence[ExportPart], *, now: datetime) -> ExportDetails:
-    files: tuple[FileDetails, ...] = ()
     has_files = export.status == Export.Status.SUCCEEDED and signed_urls.is_available(export, now=now)
-    if has_files:
-        files = tuple(_represent_file(export, part, now=now) for part in parts)
     removed = [part.rows or 0 for part in parts if part.kind == ExportPart.Kind.REMOVED]
     return ExportDetails(
         export=export,
@@ -123,7 +114,7 @@ def _represent(export: Export, parts: Sequence[ExportPart], *, now: datetime) ->
         payment=encode(PAYMENT, export.payment_id) if export.payment_id else None,
         progress=calculate_progress(export, parts),
         removed=sum(removed) if export.rows is not None else None,
-        files=files,
+        files=[_represent_file(export, part, now=now) for part in parts] if has_files else [],
         manifest_url=signed_urls.sign_url(export, manifest.NAME, now=now) if has_files else None,
     )
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from catalogue.exports import datasets
@@ -66,7 +66,7 @@ def parse_spec(
         raise InvalidRequest("You have no such export.", param="since_export")
     if reason := find_delta_error(since, spec, now=now):
         raise InvalidRequest(reason, param="since_export")
-    return ExportSpec(spec.dataset, spec.format, spec.filter, spec.fields, since=since)
+    return replace(spec, since=since)
 
 
 def find_delta_error(since: Export, spec: ExportSpec, *, now: datetime) -> str | None:

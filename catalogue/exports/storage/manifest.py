@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -54,6 +54,7 @@ def render(export: Export, parts: Sequence[ExportPart]) -> bytes:
     Two exports of equal rows differ only in `id` and the timestamps.
     """
     since = export.since_export_id
+    sources = Source.objects.filter(pk__in={key for part in parts for key in part.sources}).order_by("pk")
     content: dict[str, Any] = {
         "id": export.public_id,
         "dataset": export.dataset,
@@ -67,7 +68,16 @@ def render(export: Export, parts: Sequence[ExportPart]) -> bytes:
         + (DELTA_CONSISTENCY if since else ""),
         "schema": describe_schema(export),
         **({"schema_of_removed": describe_columns(REMOVED)} if since else {}),
-        "licences": list_licences({key for part in parts for key in part.sources}),
+        "licences": [
+            {
+                "source": source.key,
+                "name": source.name,
+                "license": source.license,
+                "attribution": source.attribution,
+                "share_alike": source.license.startswith(SHARE_ALIKE),
+            }
+            for source in sources
+        ],
         "rows": count_rows(parts, ExportPart.Kind.ROWS),
         "removed": count_rows(parts, ExportPart.Kind.REMOVED),
         "files": [
@@ -87,20 +97,6 @@ def render(export: Export, parts: Sequence[ExportPart]) -> bytes:
 def count_rows(parts: Sequence[ExportPart], kind: ExportPart.Kind) -> int:
     """Return the number of rows, or removed ids, of all parts of a kind."""
     return sum(part.rows or 0 for part in parts if part.kind == kind)
-
-
-def list_licences(keys: Collection[str]) -> list[dict[str, Any]]:
-    """Return the licences of these sources. One query."""
-    return [
-        {
-            "source": source.key,
-            "name": source.name,
-            "license": source.license,
-            "attribution": source.attribution,
-            "share_alike": source.license.startswith(SHARE_ALIKE),
-        }
-        for source in Source.objects.filter(pk__in=keys).order_by("pk")
-    ]
 
 
 def format_timestamp(at: datetime | None) -> str | None:

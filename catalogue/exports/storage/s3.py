@@ -81,27 +81,6 @@ class Bucket(S3Storage):  # type: ignore[misc]  # it has no types
             # Read at once, so that an error is raised here.
             return ContentFile(file.obj.get()["Body"].read(), name=name)
 
-    def _save(self, name: str, content: File[bytes]) -> str:
-        with convert_errors():
-            return str(super()._save(name, content))
-
-    def delete(self, name: str) -> None:
-        with convert_errors():
-            super().delete(name)
-
-    def exists(self, name: str) -> bool:
-        with convert_errors():
-            return bool(super().exists(name))
-
-    def listdir(self, name: str) -> tuple[list[str], list[str]]:
-        with convert_errors():
-            folders, files = super().listdir(name)
-        return folders, files
-
-    def size(self, name: str) -> int:
-        with convert_errors():
-            return int(super().size(name))
-
     def list_sizes(self, folder: str) -> dict[str, int]:
         """Return the sizes of the files in a folder, with one call per thousand. Raises OSError."""
         prefix = f"{self._normalize_name(folder)}/"
@@ -109,6 +88,6 @@ class Bucket(S3Storage):  # type: ignore[misc]  # it has no types
             objects = self.bucket.objects.filter(Prefix=prefix)
             return {item.key.removeprefix(prefix): item.size for item in objects}
 
-    def url(self, name: str, **options: Any) -> str:
-        with convert_errors():
-            return str(super().url(name, **options))
+
+for _name in ("_save", "delete", "exists", "listdir", "size", "url"):
+    setattr(Bucket, _name, convert_errors()(getattr(S3Storage, _name)))

@@ -6,6 +6,7 @@ from datetime import date, datetime, time
 from math import isfinite
 from typing import Any
 
+from catalogue.hours import HORIZON_DAYS, Hours, holidays, read_osm
 from catalogue.importers.parsing.text_cleaning import fit_text, parse_country
 from catalogue.importers.row_errors import RowRejected
 from catalogue.models import Market, Restaurant
@@ -128,6 +129,12 @@ def build_place(extracted: ExtractedRecord, *, market: Market, country: object =
         longitude=extracted.location.lng if extracted.location else None,
         **columns,
     )
+
+
+def read_osm_hours(text: str, *, market: Market, on: date, point: tuple[float, float]) -> Hours:
+    """Read opening hours as OpenStreetMap writes them, from a date on, with the holidays of the market."""
+    relevant = holidays.holidays_for_hours(text, market=market.slug, first=on, days=HORIZON_DAYS)
+    return read_osm(text, timezone=market.timezone, on=on, point=point, holidays=relevant)
 
 
 def read_location(latitude: object, longitude: object) -> Location:

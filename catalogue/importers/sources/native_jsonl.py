@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any, BinaryIO
 
-from catalogue.hours import HORIZON_DAYS, Hours, InvalidHoursError, holidays, read_osm
+from catalogue.hours import Hours, InvalidHoursError
 from catalogue.importers.parsing.json_reader import JsonObject
 from catalogue.importers.parsing.parsed_place import (
     ExtractedRecord,
@@ -15,6 +15,7 @@ from catalogue.importers.parsing.parsed_place import (
     ParsedRule,
     build_place,
     read_location,
+    read_osm_hours,
 )
 from catalogue.importers.row_errors import RowRejected, UnreadableFileError, check_storable, hash_content
 from catalogue.importers.upsert import SourceReader
@@ -126,8 +127,7 @@ def _parse_hours(form: JsonObject, *, market: Market, on: date, point: tuple[flo
     if hours_form.has("osm"):
         text = hours_form.text("osm", max_length=2000)
         hours_form.reject_unread_fields()
-        relevant = holidays.holidays_for_hours(text, market=market.slug, first=on, days=HORIZON_DAYS)
-        hours = read_osm(text, timezone=market.timezone, on=on, point=point, holidays=relevant)
+        hours = read_osm_hours(text, market=market, on=on, point=point)
         if not hours.known:
             raise RowRejected(f"hours.osm: {text!r} cannot be parsed with certainty.")
         return hours.to_json()

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from catalogue.hours import HORIZON_DAYS, holidays, read_osm
 from catalogue.importers.parsing import text_cleaning
 from catalogue.importers.parsing.geojson import find_point, read_features
-from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place
+from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_osm_hours
 from catalogue.importers.row_errors import RowRejected, check_single_line, check_storable, hash_content
 from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
@@ -103,7 +102,7 @@ def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlac
         phone=read_phone(phone, country=market.country) if phone else None,
         website=text_cleaning.parse_website(tags.get("website") or tags.get("contact:website")),
         cuisine_labels=dict(_parse_cuisine(text) for text in _split_values(tags.get("cuisine", ""))),
-        hours=_parse_hours(hours, market=market, on=on, point=extracted.point) if hours else None,
+        hours=read_osm_hours(hours, market=market, on=on, point=extracted.point).to_json() if hours else None,
         attributes=_parse_attributes(tags),
         external_ids=_parse_external_ids(extracted.content, tags),
     )
@@ -192,11 +191,6 @@ def _parse_external_ids(feature: Mapping[str, Any], tags: Tags) -> dict[str, str
     ids = {name: text for name, text in ids.items() if _QID.fullmatch(text) or not name.endswith("wikidata")}
     osm_id = _osm_id(feature)
     return ids | {"osm": osm_id} if osm_id else ids
-
-
-def _parse_hours(text: str, *, market: Market, on: date, point: tuple[float, float]) -> dict[str, Any]:
-    relevant = holidays.holidays_for_hours(text, market=market.slug, first=on, days=HORIZON_DAYS)
-    return read_osm(text, timezone=market.timezone, on=on, point=point, holidays=relevant).to_json()
 
 
 def _split_values(text: str) -> list[str]:

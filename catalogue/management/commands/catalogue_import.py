@@ -1,10 +1,9 @@
 """`manage.py catalogue_import`: import files of other sources."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -17,12 +16,12 @@ from catalogue.hours import holidays
 from catalogue.importers import runner, snapshot_sync
 from catalogue.importers.parsing.market_lookup import MarketIndex
 from catalogue.importers.row_errors import UnreadableFileError
-from catalogue.importers.runner import ImportStopped, OnProgress, Progress, RejectsFile, RunTotals
+from catalogue.importers.runner import ImportStopped, RejectsFile, RunTotals
 from catalogue.importers.sources import foursquare, native_jsonl, nyc_inspections, osm, overture
 from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
 from catalogue.importers.upsert import RestaurantImport, SourceReader
 from catalogue.models import Market
-from framework.cli.progress import progress_bars
+from framework.cli.progress import show_progress
 from framework.errors import unknown_name
 
 LANDMARKS = "landmarks"
@@ -86,31 +85,21 @@ class Command(BaseCommand):
         results: list[tuple[str, RunTotals]] = []
         errors: list[str] = []
         with closing(RejectsFile(rejects_path)) as rejects:
+            common: Any = {"market": market, "rejects": rejects, "now": now, "dry_run": dry_run}
             for paths in parts:
                 name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-                with self._show_progress(name) as on_progress:
+                with show_progress(f"catalogue_import {name}", self.stderr) as on_step:
                     try:
                         if reader is None:
-                            totals = runner.import_rows(
-                                LandmarkImport(markets),
-                                paths[0],
-                                market=market,
-                                rejects=rejects,
-                                now=now,
-                                dry_run=dry_run,
-                                on_progress=on_progress,
-                            )
+                            totals = runner.import_rows(LandmarkImport(markets), paths[0], on_step=on_step, **common)
                         else:
                             totals = snapshot_sync.import_snapshot(
                                 RestaurantImport(reader, markets, timezone.now),
                                 paths,
-                                market=market,
-                                rejects=rejects,
-                                now=now,
-                                dry_run=dry_run,
                                 is_complete=is_complete,
                                 forced=options["force"],
-                                on_progress=on_progress,
+                                on_step=on_step,
+                                **common,
                             )
                     except (UnreadableFileError, ImportStopped) as error:
                         errors.append(f"{', '.join(map(str, paths))}: {error}")
@@ -125,15 +114,6 @@ class Command(BaseCommand):
         if errors:
             raise CommandError("\n".join(errors))
 
-    @contextmanager
-    def _show_progress(self, name: str) -> Iterator[OnProgress]:
-        """A bar for each kind of progress; without a terminal, a line for each batch."""
-        with progress_bars(self.stderr) as bars:
-            if bars:
-                yield lambda progress: bars(f"{name}: {progress.phase}", progress.done, progress.total)
-            else:
-                yield lambda progress: self.stderr.write(_progress_line(name, progress))
-
     def _print_summary(self, results: list[tuple[str, RunTotals]], rejects: RejectsFile, *, dry_run: bool) -> None:
         table = Table(title="Nothing was stored: a dry run" if dry_run else None)
         table.add_column("file", overflow="fold")
@@ -142,25 +122,14 @@ class Command(BaseCommand):
         for name, totals in results:
             table.add_row(name, *(str(getattr(totals, count)) for count in COUNTS))
         # A narrower table would cut the numbers.
-        console = Console(width=max(120, Console().width))
-        rejected = sum(totals.rejected for _, totals in results)
-        with console.capture() as captured:
-            console.print(table)
-            if rejected:
-                console.print(f"{rejected} rejected: see {rejects.path}", soft_wrap=True)
-        self.stdout.write(captured.get())
+        console = Console(file=cast("IO[str]", self.stdout), width=max(120, Console().width))
+        console.print(table)
+        if rejected := sum(totals.rejected for _, totals in results):
+            console.print(f"{rejected} rejected: see {rejects.path}", soft_wrap=True)
 
 
 def _find_market(slug: str | None) -> Market | None:
-    if slug is None:
-        return None
-    markets = {market.slug: market for market in Market.objects.order_by("slug")}
-    if slug not in markets:
-        raise CommandError(unknown_name("market", slug, list(markets)).message)
-    return markets[slug]
-
-
-def _progress_line(name: str, progress: Progress) -> str:
-    if progress.phase == "read":
-        return f"{name}: {progress.totals.read} rows read"
-    return f"{name}: {progress.done} of {progress.total} rows {progress.phase}"
+    markets = Market.objects.in_bulk()
+    if slug is not None and slug not in markets:
+        raise CommandError(unknown_name("market", slug, sorted(markets)).message)
+    return markets[slug] if slug else None

@@ -1,7 +1,7 @@
 """manage.py demo_data: add generated restaurants, reviews, photos and offers."""
 
 import time
-from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
+from argparse import ArgumentParser, BooleanOptionalAction
 from datetime import date
 from typing import Any
 
@@ -15,6 +15,7 @@ from catalogue.demo import load
 from catalogue.demo.load import SeedAlreadyLoaded
 from catalogue.hours import holidays, open_intervals
 from catalogue.offers.demo import create_offers
+from framework.cli.arguments import count
 from framework.cli.progress import show_progress
 
 MEGABYTE = 1024 * 1024
@@ -28,9 +29,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--restaurants", type=_count, default=2_000, metavar="N")
-        parser.add_argument("--reviews", type=_count, default=40_000, metavar="M")
-        parser.add_argument("--seed", type=_count, default=1, metavar="S", help="Other seeds give other rows")
+        parser.add_argument("--restaurants", type=count, default=2_000, metavar="N")
+        parser.add_argument("--reviews", type=count, default=40_000, metavar="M")
+        parser.add_argument("--seed", type=count, default=1, metavar="S", help="Other seeds give other rows")
         parser.add_argument("--if-empty", action="store_true", help="Do nothing if generated restaurants exist")
         parser.add_argument(
             "--offers",
@@ -92,9 +93,3 @@ class Command(BaseCommand):
             if rows + indexes >= MEGABYTE:
                 table.add_row(name, f"{rows / MEGABYTE:.0f}", f"{indexes / MEGABYTE:.0f}")
         Console(stderr=True, width=80).print(table)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is not a non-negative integer")
-    return int(text)

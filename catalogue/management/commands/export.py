@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Event
 from typing import Any
 
@@ -19,24 +21,29 @@ import orjson
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
+from django.db.models import Sum
 from django.utils import timezone
 
 from catalogue.exports.datasets import GROUPS
-from catalogue.exports.downloads import copy_to_folder
-from catalogue.exports.jobs import foreground
-from catalogue.exports.jobs.foreground import Progress
+from catalogue.exports.downloads import signed_urls
+from catalogue.exports.jobs import shared_snapshot, worker
 from catalogue.exports.requests import commands, representation
-from catalogue.models import Export
+from catalogue.exports.storage import manifest
+from catalogue.models import Export, ExportPart
 from catalogue.models.exports import UNDER_WAY
 from catalogue.serializers.exports import ExportRecord, NewExport
 from catalogue.tasks import enqueue_export_step
 from framework.api.error_handler import flatten_detail
 from framework.api.renderers import JSONRenderer
 from framework.cli.progress import progress_bars
-from framework.errors import ApiError
+from framework.errors import ApiError, ServiceUnavailable
 from payments.interface import FREE
 
 POLL_INTERVAL_S = 0.25
+# While workers hold all parts, or after an error.
+RETRY_DELAY_S = 0.3
+# From one part to the next the snapshot stays open; each part is a step, so that a stop takes effect soon.
+KEEP_SNAPSHOT_S = 30
 # Without a terminal.
 LINE_INTERVAL_S = 5.0
 # A process that is stopped writes its current part to the end within this time, or is killed.
@@ -45,7 +52,19 @@ STOP_TIMEOUT_S = 60
 MAX_WORKERS = 4 * (os.cpu_count() or 1)
 INTERRUPTED = 130
 FAILED = 3
-FILTERS = {"market": "market", "status": "status", "updated_since": "updated_since"}
+FILTERS = ("market", "status", "updated_since")
+
+
+class ChecksumMismatch(ServiceUnavailable):
+    """The content of a file differs from its recorded checksum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """An export of which about `rows` are written; the total is in `export.rows_total` once it is known."""
+
+    export: Export
+    rows: int
 
 
 @dataclass
@@ -93,17 +112,20 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         if options["to"] is not None:
             try:
-                copy_to_folder.prepare_folder(options["to"])
+                options["to"].mkdir(parents=True, exist_ok=True)
+                # It has to be writable.
+                with TemporaryFile(dir=options["to"]):
+                    pass
             except OSError as error:
                 raise CommandError(f"--to {options['to']}: {error.strerror}.") from error
         export = self.find_or_create_export(options)
-        run = Run(initial=foreground.read_progress(export))
+        run = Run(initial=read_progress(export))
         if options["beside"]:
             # Ctrl-C reaches all processes of the terminal; the parent decides when this one stops.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, lambda *_: run.stop.set())
             parent = options["beside"]
-            foreground.run_export(export, is_stopped=lambda: run.stop.is_set() or os.getppid() != parent)
+            run_export(export, is_stopped=lambda: run.stop.is_set() or os.getppid() != parent)
             return
         with ExitStack() as stack:
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -135,7 +157,7 @@ class Command(BaseCommand):
         body = {
             "dataset": options["dataset"],
             "format": options["format"],
-            "filter": {name: options[flag] for name, flag in FILTERS.items() if options[flag] is not None},
+            "filter": {name: options[name] for name in FILTERS if options[name] is not None},
             "fields": fields,
             "since_export": options["since"],
         }
@@ -155,13 +177,13 @@ class Command(BaseCommand):
 
         def write() -> None:
             try:
-                foreground.run_export(Export.objects.get(pk=export.pk), is_stopped=run.stop.is_set)
+                run_export(Export.objects.get(pk=export.pk), is_stopped=run.stop.is_set)
             finally:
                 connection.close()
 
         with ThreadPoolExecutor(1) as threads:
             writing: Future[None] = threads.submit(write)
-            # Progress is not details any longer than the thread writes.
+            # The progress is not shown any more when the thread has failed.
             writing.add_done_callback(lambda done: run.stop.set() if done.exception() else None)
             try:
                 yield
@@ -172,7 +194,7 @@ class Command(BaseCommand):
     def follow(self, export: Export, run: Run, *, quiet: bool) -> Progress:
         """Show progress until the export has ended or a signal arrives; return the final progress."""
         with self.show_progress(run, quiet=quiet) as show:
-            while (progress := foreground.read_progress(export)).export.status in UNDER_WAY and not run.stop.is_set():
+            while (progress := read_progress(export)).export.status in UNDER_WAY and not run.stop.is_set():
                 show(progress)
                 run.stop.wait(POLL_INTERVAL_S)
             show(progress)
@@ -194,16 +216,20 @@ class Command(BaseCommand):
             return
         with progress_bars(self.stderr) as bars:
             yield (
-                (lambda progress: bars("rows", progress.rows, progress.total, text=self.describe(progress, run)))
+                (
+                    lambda progress: bars(
+                        "rows", progress.rows, progress.export.rows_total, text=self.describe(progress, run)
+                    )
+                )
                 if bars
                 else line
             )
 
     def describe(self, progress: Progress, run: Run) -> str:
-        if progress.total is None:
+        if progress.export.rows_total is None:
             return f"{progress.export.public_id} is {progress.export.status}"
         error = f" ({progress.export.error})" if progress.export.error else ""
-        return f"{progress.rows:,} of {progress.total:,} rows, {run.pace(progress):,.0f} rows/s{error}"
+        return f"{progress.rows:,} of {progress.export.rows_total:,} rows, {run.pace(progress):,.0f} rows/s{error}"
 
     def finish(self, final: Progress, run: Run, options: dict[str, Any]) -> None:
         """Copy the files and print the result; a failure sets the exit code."""
@@ -216,7 +242,7 @@ class Command(BaseCommand):
         paths: list[Path] = []
         if options["to"] is not None:
             try:
-                paths = copy_to_folder.copy_files(export, options["to"], now=now)
+                paths = copy_files(export, options["to"], now=now)
             except ApiError as refusal:
                 raise CommandError(refusal.message, returncode=FAILED) from refusal
             except OSError as error:
@@ -256,6 +282,58 @@ class Command(BaseCommand):
             " themselves. The back office cancels it.",
             returncode=INTERRUPTED,
         )
+
+
+def run_export(export: Export, *, is_stopped: Callable[[], bool]) -> None:
+    """Do the steps of an export until it has ended or `is_stopped` between two parts.
+
+    Any number of processes may. Errors are recorded on the export's row.
+    """
+    try:
+        while not is_stopped():
+            export.refresh_from_db()
+            if export.status not in UNDER_WAY:
+                return
+            if not worker.run_step(export, max_step_s=0, keep_snapshot_s=KEEP_SNAPSHOT_S):
+                time.sleep(RETRY_DELAY_S)
+    finally:
+        shared_snapshot.release(export)
+
+
+def read_progress(export: Export) -> Progress:
+    """Return the progress of an export. Two queries."""
+    fresh = Export.objects.get(pk=export.pk)
+    written = fresh.parts.filter(kind=ExportPart.Kind.ROWS).aggregate(rows=Sum("rows"))["rows"]
+    return Progress(fresh, written or 0)
+
+
+def copy_files(export: Export, folder: Path, *, now: datetime) -> list[Path]:
+    """Copy all missing files and then the manifest to a prepared folder; return the paths of all.
+
+    Raises FilesNotReady, FilesGone, FileLost, ChecksumMismatch, and OSError of the folder.
+    """
+    names = [file.name for file in representation.represent_export(export, now=now).files]
+    return [
+        _copy_file(signed_urls.find_file(export, name, now=now), folder / name) for name in (*names, manifest.NAME)
+    ]
+
+
+def _copy_file(stored: signed_urls.StoredFile, path: Path) -> Path:
+    if path.is_file() and manifest.digest(path.read_bytes()) == stored.sha256:
+        return path
+    content = stored.read()
+    if manifest.digest(content) != stored.sha256:
+        raise ChecksumMismatch(f"{path.name} has another checksum than when it was written: order the export again.")
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        with draft.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
 
 
 def parse_workers(text: str) -> int:

@@ -3,7 +3,7 @@
 import time
 from argparse import ArgumentParser, ArgumentTypeError
 from itertools import islice
-from typing import Any
+from typing import IO, Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
@@ -47,15 +47,18 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         started = time.monotonic()
         _refuse(options)
-        only = _restaurant(options["restaurant"]) if options["restaurant"] else None
+        slug = options["restaurant"]
+        only = Restaurant.objects.filter(slug=slug).first() if slug else None
+        if slug and only is None:
+            raise CommandError(f"There is no restaurant `{slug}`.")
         if options["check"]:
             message = self._check(only)
         elif options["dry_run"]:
-            message = self._tell_due()
+            message = self._print_due()
         elif options["stats"]:
-            message = self._tell_stats()
+            message = self._print_stats()
         elif options["languages"]:
-            message = self._tell_languages()
+            message = self._detect_languages()
         elif only:
             message = self._write_one(only)
         else:
@@ -87,7 +90,7 @@ class Command(BaseCommand):
         insights.refresh(now=timezone.now(), max_reviews=1, only=restaurant.pk)
         return f"that of {restaurant.slug} {'could not be written' if due.exists() else 'is written'}"
 
-    def _tell_due(self) -> str:
+    def _print_due(self) -> str:
         why = statistics.count_due_by_reason(now=timezone.now())
         if why:
             table = Table("why", "due")
@@ -96,7 +99,7 @@ class Command(BaseCommand):
             self._print(table)
         return f"{why.total()} are due" if why else "nothing is due"
 
-    def _tell_stats(self) -> str:
+    def _print_stats(self) -> str:
         table = Table(
             "provider", "version", "model", "insights", "without text", "hidden", "approved", "failed", "USD"
         )
@@ -108,7 +111,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Reviews behind them by language: {message or 'none'}")
         return f"{sum(row.insights for row in written)} there are"
 
-    def _tell_languages(self) -> str:
+    def _detect_languages(self) -> str:
         with show_progress("insights", self.stderr) as on_step:
             filled = language_detection.fill_missing(now=timezone.now(), on_step=on_step)
         return f"{filled.detected} reviews have a language now, {filled.unknown} are too short or unsure"
@@ -127,10 +130,7 @@ class Command(BaseCommand):
         raise CommandError(f"{found} citations do not hold. What is stale is written anew by `manage.py insights`.")
 
     def _print(self, table: Table) -> None:
-        console = Console(width=max(WIDTH, Console().width))
-        with console.capture() as captured:
-            console.print(table)
-        self.stdout.write(captured.get())
+        Console(file=cast("IO[str]", self.stdout), width=max(WIDTH, Console().width)).print(table)
 
 
 def _refuse(options: dict[str, Any]) -> None:
@@ -139,13 +139,6 @@ def _refuse(options: dict[str, Any]) -> None:
         raise CommandError("--restaurant goes alone or with --check.")
     if options["limit"] and any(options[name] for name in ("restaurant", "dry_run", "check", "stats", "languages")):
         raise CommandError("--limit goes alone.")
-
-
-def _restaurant(slug: str) -> Restaurant:
-    found = Restaurant.objects.filter(slug=slug).first()
-    if found is None:
-        raise CommandError(f"There is no restaurant `{slug}`.")
-    return found
 
 
 def _count(text: str) -> int:

@@ -54,7 +54,7 @@ def _argument_name(param: str | None) -> str | None:
 
 def get_export(call: ToolCall, values: Values) -> ToolResult:
     wallet = commands.require_wallet(caller_of(call.request))
-    return _render(call, representation.find_export(wallet, values["export_id"]))
+    return _render(call, representation.find_export([wallet], values["export_id"]))
 
 
 def _render(call: ToolCall, export: Export) -> ToolResult:

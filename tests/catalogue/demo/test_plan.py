@@ -19,10 +19,10 @@ def test_the_vocabulary_uses_only_cuisines_markets_and_neighborhoods_of_the_dict
     for cuisine in vocabulary.cuisines().values():
         assert {cuisine.slug, *cuisine.secondary} <= cuisines
     assert set(vocabulary.cities()) == set(Market.objects.values_list("slug", flat=True))
-    for market, city in vocabulary.cities().items():
+    for slug, city in vocabulary.cities().items():
         assert len(city.languages) == 100
         assert set(city.languages) <= set(vocabulary.languages())
-        neighborhoods = Landmark.objects.filter(market=market, kind="neighborhood").values_list("name", flat=True)
+        neighborhoods = Landmark.objects.filter(market=slug, kind="neighborhood").values_list("name", flat=True)
         assert set(city.postcodes) <= set(neighborhoods)
 
 

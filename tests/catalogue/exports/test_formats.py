@@ -22,7 +22,7 @@ from django.conf import settings as django_settings
 from pytest_django import Settings
 
 from catalogue.exports.datasets import DATASETS, Column, restaurants, reviews
-from catalogue.exports.formats import column_types
+from catalogue.exports.formats import columns
 from catalogue.models import Export, Review
 from framework.public_ids import encode
 from tests.catalogue import builders
@@ -245,7 +245,7 @@ def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
 @pytest.mark.parametrize("name", sorted(Export.Dataset.values))
 def test_every_column_is_of_a_type_that_each_format_knows_and_files_without_rows_have_them_all(name: str) -> None:
     dataset = DATASETS[name]
-    assert {column_types.item_type(column.type) for column in dataset.columns} <= WORDS
+    assert {columns.item_type(column.type) for column in dataset.columns} <= WORDS
     with reading(dataset) as read:
         empty = [written(read, kind) for kind in FORMATS]
     assert [count for count, _ in empty] == [0, 0, 0]

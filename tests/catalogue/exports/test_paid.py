@@ -187,7 +187,9 @@ def test_a_payment_that_is_refused_leaves_no_order_and_holds_no_one_up(
 def left(key: Key, number: int) -> Export:
     """The order of a request that has died before it took the payment."""
     kind = ExportSpec("restaurants", "jsonl.gz", {"updated_since": f"2026-01-0{number}T00:00:00Z"}, (), since=None)
-    return commands.find_or_create_order(key.address, kind, tier=ENTERPRISE, now=timezone.now())
+    return commands.find_or_create(
+        key.address, kind, tier=ENTERPRISE, status=Export.Status.AWAITING_PAYMENT, now=timezone.now()
+    )
 
 
 def test_an_order_whose_request_has_died_unpaid_ends_after_an_hour(buyer: Client, key: Key) -> None:

@@ -1,4 +1,4 @@
-"""Applies `Dataset.transforms` row by row, for values that SQL cannot compute."""
+"""The columns of a file: their types in SQL and as CSV text, and values that SQL cannot compute."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,13 +6,47 @@ from typing import Any
 import orjson
 
 from catalogue.exports.datasets import Column, Dataset
-from catalogue.exports.formats import column_types
+
+ARRAY = "array of "
+SQL = {
+    "string": "text",
+    "integer": "bigint",
+    "number": "double precision",
+    "boolean": "boolean",
+    "date": "date",
+    "timestamp": "timestamptz",
+}
 
 # The types psycopg returns.
 Line = bytes | bytearray | memoryview
 Text = Callable[[str | None], str | None]
 # Characters that RFC 4180 quotes.
 QUOTED = frozenset(',"\r\n')
+
+
+def is_array(type_name: str) -> bool:
+    return type_name.startswith(ARRAY)
+
+
+def item_type(type_name: str) -> str:
+    """Return the type of a column's values, or of the items of an array: a key of SQL."""
+    return type_name.removeprefix(ARRAY).removesuffix(" or null")
+
+
+def cast_sql(sql: str, type_name: str) -> str:
+    """Cast to exactly the declared type."""
+    return f"({sql})::{SQL[item_type(type_name)]}{'[]' if is_array(type_name) else ''}"
+
+
+def csv_sql(sql: str, type_name: str) -> str:
+    """Return the SQL of the CSV text: JSON's true and false, timestamps as in the API, arrays as JSON."""
+    value = cast_sql(sql, type_name)
+    if is_array(type_name):
+        return f"to_json({value})::text"
+    if item_type(type_name) == "timestamp":
+        return f"api_timestamp({value})"
+    # A boolean's own text would be t and f.
+    return f"({value})::text" if item_type(type_name) == "boolean" else value
 
 
 def transform_record(dataset: Dataset, line: Line) -> bytes:
@@ -30,7 +64,7 @@ def build_transforms(dataset: Dataset) -> dict[str, Text]:
     """
     return {
         column.name: _wrap_transform(
-            dataset.transforms[column.name], is_json=column_types.item_type(dataset.schema[column.name]) != "string"
+            dataset.transforms[column.name], is_json=item_type(dataset.schema[column.name]) != "string"
         )
         for column in dataset.columns
         if column.name in dataset.transforms
