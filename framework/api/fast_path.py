@@ -37,7 +37,7 @@ class FastWSGIHandler(WSGIHandler):
         """The response; a plain one as a list, which granian sends in one piece.
 
         granian iterates over any other response and closes it after the last part: a receipt counts as delivered then
-        (payments.x402.PaidResponse).
+        (payments.x402.receipts.PaidResponse).
         """
         if not environ.get("PATH_INFO", "").startswith(PREFIXES):
             page: Iterable[bytes] = super().__call__(environ, start_response)

@@ -41,14 +41,14 @@ def take(reader: SourceReader, rows: list[dict[str, Any]], path: Path, column: s
 
 
 @pytest.mark.parametrize("column", sorted(overture.COLUMNS))
-def test_a_strange_column_of_overture_costs_no_more_than_its_rows(tmp_path: Path, column: str) -> None:
+def test_unexpected_overture_column_rejects_only_its_rows(tmp_path: Path, column: str) -> None:
     for kind, values in UNEXPECTED_VALUES.items():
         totals = take(overture.READER, [place(1), place(2)], tmp_path, column, values)
         assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind
 
 
 @pytest.mark.parametrize("column", sorted(foursquare.COLUMNS))
-def test_a_strange_column_of_foursquare_costs_no_more_than_its_rows(tmp_path: Path, column: str) -> None:
+def test_unexpected_foursquare_column_rejects_only_its_rows(tmp_path: Path, column: str) -> None:
     row = {
         "name": "Noma",
         "address": "Gade 1",
