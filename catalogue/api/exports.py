@@ -30,27 +30,25 @@ from framework.api.urls import public_url
 from payments.interface import DataViewSet, PaidResponse, Purchase, caller_of, identify_caller, parse_proof
 
 ID = schema.path_id("ex")
-LOCATION = OpenApiParameter(
-    "Location", str, OpenApiParameter.HEADER, required=True, response=[202], description="The URL of the record."
-)
+NAME_PATTERN = "[a-z0-9.-]{1,80}"
 NAME = OpenApiParameter(
     "name",
-    {"type": "string", "pattern": "^[a-z0-9.-]{1,80}$"},
+    {"type": "string", "pattern": f"^{NAME_PATTERN}$"},
     OpenApiParameter.PATH,
     description="A name in the record, or `manifest.json`.",
 )
-RANGE = OpenApiParameter(
-    "Range",
-    str,
-    OpenApiParameter.HEADER,
-    description="One range of bytes: `bytes=1000-`. Other forms, and ranges of the manifest, are ignored.",
+
+
+def describe_header(name: str, description: str, **options: Any) -> OpenApiParameter:
+    return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description, **options)
+
+
+LOCATION = describe_header("Location", "The URL of the record.", required=True, response=[202])
+RANGE = describe_header(
+    "Range", "One range of bytes: `bytes=1000-`. Other forms, and ranges of the manifest, are ignored."
 )
-BUCKET_LOCATION = OpenApiParameter(
-    "Location",
-    str,
-    OpenApiParameter.HEADER,
-    response=[302],
-    description="The URL of the file in the bucket, which expires with the link.",
+BUCKET_LOCATION = describe_header(
+    "Location", "The URL of the file in the bucket, which expires with the link.", response=[302]
 )
 TYPES = dict.fromkeys(formats.CONTENT_TYPES.values())
 CONTENT: dict[Any, Any] = {
@@ -168,7 +166,7 @@ class ExportViewSet(DataViewSet[Export]):
             errors=[403, 404, 409, 410],
         ),
     )
-    @action(detail=True, url_path="files/(?P<name>[a-z0-9.-]{1,80})")
+    @action(detail=True, url_path=f"files/(?P<name>{NAME_PATTERN})")
     def file(self, request: Request, id: str, name: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """A file, by its signed link without a session, or by its plain URL with the session of the wallet.
 

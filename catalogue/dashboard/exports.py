@@ -41,8 +41,6 @@ STATUS_LABELS = {
 
 
 class OrderForm(forms.Form):
-    """The order form of an export."""
-
     wallet = forms.ChoiceField(label="Wallet")
     dataset = forms.ChoiceField(choices=Export.Dataset.choices)
     format = forms.ChoiceField(

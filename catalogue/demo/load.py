@@ -32,11 +32,6 @@ RENDER_BATCH_SIZE = 500
 # Changes of restaurants after their creation, from which their versions are made.
 CREATE_CHANGES = "CREATE TEMPORARY TABLE demo_change (restaurant_id uuid, kind text, patch jsonb) ON COMMIT DROP"
 INSERT_VERSIONS = read_sql("catalogue", "insert_demo_versions")
-TABLE_SIZES = """
-SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class
-WHERE relkind = 'r' AND relname LIKE 'catalogue\\_%' AND relnamespace = 'public'::regnamespace
-ORDER BY pg_total_relation_size(oid) DESC
-"""
 
 
 class SeedAlreadyLoaded(Exception):
@@ -45,16 +40,9 @@ class SeedAlreadyLoaded(Exception):
 
 @dataclass(frozen=True)
 class LoadedRows:
-    """Numbers of added rows."""
-
     restaurants: int = 0
     reviews: int = 0
     photos: int = 0
-
-
-def is_loaded() -> bool:
-    """Return whether any generated restaurant exists."""
-    return SourceRecord.objects.filter(source=SOURCE).exists()
 
 
 def load_rows(
@@ -77,9 +65,10 @@ def load_rows(
     with transaction.atomic(), connection.cursor() as cursor:
         bulk_load.disable_timeouts()
         LOAD_LOCK.acquire()
-        if if_empty and is_loaded():
+        generated = SourceRecord.objects.filter(source=SOURCE)
+        if if_empty and generated.exists():
             return LoadedRows()
-        if SourceRecord.objects.filter(source=SOURCE, record__startswith=f"{seed}-").exists():
+        if generated.filter(record__startswith=f"{seed}-").exists():
             raise SeedAlreadyLoaded
         world = _load_world(seed, today)
         planned = plan_batches(world, restaurants=restaurants, reviews=reviews)
@@ -105,13 +94,6 @@ def load_rows(
                 rebuild.render_restaurants(ids[start:end])
                 on_step("rendered restaurants", end, len(ids))
         return loaded
-
-
-def table_sizes() -> list[tuple[str, int, int]]:
-    """Return the tables of the catalogue with the bytes of their rows and of their indexes, largest first."""
-    with connection.cursor() as cursor:
-        cursor.execute(TABLE_SIZES)
-        return [(str(name), int(rows), int(indexes)) for name, rows, indexes in cursor.fetchall()]
 
 
 def _load_world(seed: int, today: date) -> World:

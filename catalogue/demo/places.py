@@ -62,8 +62,6 @@ class Place:
 
 
 class PlaceGenerator:
-    """Generates restaurants of one market."""
-
     def __init__(self, market: Market, *, today: date) -> None:
         self.market = market
         self.city = vocabulary.cities()[market.slug]

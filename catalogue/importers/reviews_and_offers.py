@@ -20,11 +20,12 @@ REVIEW_NAMESPACE = UUID("5b0f2c0e-6f0d-4c57-9a3e-0d6c1f1d7a41")
 
 @dataclass(frozen=True, slots=True)
 class RecordContent:
-    """The parsed content of one record of a restaurant."""
-
     restaurant: UUID
-    record: str
     place: ParsedPlace
+
+    @property
+    def record(self) -> str:
+        return self.place.record
 
 
 def write_reviews_and_rules(contents: Sequence[RecordContent], *, source: str, now: datetime) -> set[UUID]:
@@ -60,7 +61,7 @@ def _write_reviews(
     record_ids = {each.record for each in contents}
     existing |= {review.pk: review for review in of_restaurants.filter(Q(record=None) | Q(record__in=record_ids))}
     former = _load_merged_ids({each.restaurant for each in contents}, source=source)
-    wanted: dict[UUID, Review] = {}
+    reviews: dict[UUID, Review] = {}
     for each, line in lines:
         pk = _review_id(source, each.record, line)
         if pk not in existing:
@@ -69,13 +70,19 @@ def _write_reviews(
             pk = next(
                 (old.pk for old in candidates if old and _is_same_review(old, each, line, is_alone=is_alone)), pk
             )
-        wanted[pk] = _build_review(pk, each, line, source=source)
+        reviews[pk] = Review(
+            id=pk,
+            restaurant_id=each.restaurant,
+            source_id=source,
+            record=each.record,
+            **{column: getattr(line, column) for column in REVIEW_COLUMNS},
+        )
     listed = {(each.restaurant, each.record) for each in contents}
     alone = {each.restaurant for each in contents if len(records[each.restaurant]) == 1}
     removed = [
         review
         for pk, review in existing.items()
-        if pk not in wanted
+        if pk not in reviews
         and (
             (review.restaurant_id, review.record) in listed
             or (review.record is None and review.restaurant_id in alone)
@@ -83,7 +90,7 @@ def _write_reviews(
     ]
     new = [
         review
-        for pk, review in wanted.items()
+        for pk, review in reviews.items()
         if pk not in existing or _review_values(review) != _review_values(existing[pk])
     ]
     Review.objects.filter(pk__in=[review.pk for review in removed]).delete()
@@ -121,16 +128,6 @@ def _is_same_review(existing: Review, content: RecordContent, line: ParsedReview
     return is_alone or (existing.author, existing.created_at) == (line.author, line.created_at)
 
 
-def _build_review(pk: UUID, content: RecordContent, line: ParsedReview, *, source: str) -> Review:
-    return Review(
-        id=pk,
-        restaurant_id=content.restaurant,
-        source_id=source,
-        record=content.record,
-        **{column: getattr(line, column) for column in REVIEW_COLUMNS},
-    )
-
-
 def _review_values(review: Review) -> list[Any]:
     return [review.restaurant_id, review.record, *(getattr(review, column) for column in REVIEW_COLUMNS)]
 
@@ -159,7 +156,7 @@ def _write_rules(contents: Sequence[RecordContent], *, records: Mapping[UUID, Ma
 
 
 def _subtract_rules(missing: Counter[ParsedRule], existing: Iterable[FlowRule]) -> list[FlowRule]:
-    """Remove existing rules from the wanted ones; return the rules that are not wanted."""
+    """Remove existing rules from the missing ones; return those that the record does not list."""
     unwanted = []
     for rule in existing:
         key = ParsedRule(weekdays=tuple(rule.weekdays), time=rule.time, percent=rule.percent, active=rule.active)

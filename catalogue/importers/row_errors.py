@@ -35,8 +35,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A rejected row with the reason."""
-
     row: Row
     reason: str
 
@@ -60,8 +58,6 @@ class Counts:
 
 @dataclass(slots=True)
 class RowCounts(Counts):
-    """The outcome of a batch."""
-
     rejects: list[Reject] = field(default_factory=list)
 
 

@@ -38,8 +38,6 @@ class ImportStopped(Exception):
 
 
 class HasRow(Protocol):
-    """Parsed content with its row."""
-
     @property
     def row(self) -> Row: ...
 
@@ -49,14 +47,10 @@ Writable = TypeVar("Writable", bound=HasRow, contravariant=True)
 
 
 class Writer(Protocol[Writable]):
-    """Writes parsed rows."""
-
     def upsert(self, parsed: Sequence[Writable]) -> RowCounts: ...
 
 
 class Importer(Writer[Parsed], Protocol[Parsed]):
-    """Reads rows from a file, parses them and writes them."""
-
     @property
     def source(self) -> str: ...
 

@@ -63,7 +63,6 @@ class StagingTable:
             cursor.execute(CREATE)
 
     def add(self, found: Sequence[ExtractedRow], *, file: int) -> None:
-        """Append rows by COPY."""
         if not found:
             return
         with connection.cursor() as cursor, cursor.copy(COPY) as copy:

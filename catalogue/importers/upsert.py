@@ -53,8 +53,6 @@ class ExtractedRow:
 
 @dataclass(frozen=True, slots=True)
 class ParsedRow:
-    """A parsed place with its row."""
-
     row: Row
     place: ParsedPlace
 
@@ -148,8 +146,8 @@ class RestaurantImport:
         changed = {each.restaurant.pk: each.restaurant for each in updates if each.apply(now=now)}
         _save_records(updates)
         contents = [
-            *(RecordContent(created[number].pk, fresh[number].record, fresh[number]) for number in created),
-            *(RecordContent(each.restaurant.pk, each.place.record, each.place) for each in updates),
+            *(RecordContent(created[number].pk, fresh[number]) for number in created),
+            *(RecordContent(each.restaurant.pk, each.place) for each in updates),
         ]
         touched = write_reviews_and_rules(contents, source=self.source, now=now)
         changed |= {pk: restaurants[pk] for pk in touched if pk in restaurants}

@@ -40,7 +40,6 @@ class Group(Content):
 
 
 def add_group(dataset: Dataset, group: Group) -> Dataset:
-    """Append the fields of a group to a dataset."""
     return replace(
         dataset,
         rows=f"{dataset.rows} {group.joins}",

@@ -50,7 +50,6 @@ def csv_sql(sql: str, type_name: str) -> str:
 
 
 def transform_record(dataset: Dataset, line: Line) -> bytes:
-    """Return a JSON line with transformed fields."""
     value = orjson.loads(line)
     for name in dataset.transforms.keys() & value.keys():
         value[name] = dataset.transforms[name](value[name])

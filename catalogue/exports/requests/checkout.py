@@ -97,8 +97,6 @@ def order_export(
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """The sale of one export to one wallet."""
-
     caller: Caller
     wallet: str
     kind: ExportSpec
@@ -184,7 +182,6 @@ class Sale:
             raise
 
     def find_or_create_order(self) -> Export:
-        """Return the order that awaits payment."""
         return commands.find_or_create(
             self.wallet, self.kind, tier=self.caller.tier, status=Status.AWAITING_PAYMENT, now=self.now
         )

@@ -93,7 +93,6 @@ def list_newest(wallets: Collection[str], *, limit: int, before: UUID | None) ->
 
 
 def represent_export(export: Export, *, now: datetime) -> ExportDetails:
-    """One query."""
     return represent_exports([export], now=now)[0]
 
 

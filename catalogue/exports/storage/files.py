@@ -23,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 
 def storage() -> Storage:
-    """Return the storage of export files."""
     return storages["exports"]
 
 
@@ -38,7 +37,6 @@ def name_file(export: Export, part: ExportPart) -> str:
 
 
 def path_of(export: Export, part: ExportPart) -> str:
-    """Return the path of a written part."""
     return f"{export.public_id}/{part.file}"
 
 

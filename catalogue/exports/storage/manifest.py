@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from catalogue.exports import datasets
@@ -11,6 +10,7 @@ from catalogue.exports.datasets import Column
 from catalogue.exports.formats.part_reader import REMOVED
 from catalogue.models import Export, ExportPart, Source
 from catalogue.models.exports import PREFIX
+from framework.api.pagination.schema import format_datetime
 from framework.public_ids import encode
 
 NAME = "manifest.json"
@@ -62,8 +62,8 @@ def render(export: Export, parts: Sequence[ExportPart]) -> bytes:
         "filter": dict(sorted(export.filter.items())),
         "fields": export.fields,
         "since_export": encode(PREFIX, since) if since else None,
-        "snapshot_at": format_timestamp(export.snapshot_at),
-        "changes_from": format_timestamp(export.changes_from),
+        "snapshot_at": format_datetime(export.snapshot_at) if export.snapshot_at else None,
+        "changes_from": format_datetime(export.changes_from) if export.changes_from else None,
         "consistency": CONSISTENCY.format(order=datasets.get_dataset(export).order)
         + (DELTA_CONSISTENCY if since else ""),
         "schema": describe_schema(export),
@@ -99,11 +99,5 @@ def count_rows(parts: Sequence[ExportPart], kind: ExportPart.Kind) -> int:
     return sum(part.rows or 0 for part in parts if part.kind == kind)
 
 
-def format_timestamp(at: datetime | None) -> str | None:
-    """Format a timestamp in UTC, rounded down to the second."""
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if at else None
-
-
 def digest(content: bytes) -> str:
-    """Return the SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()

@@ -29,7 +29,7 @@ class JsonObject:
         return self.content.get(name)
 
     def reject_unread_fields(self) -> None:
-        """Reject fields that were not read: maximum often they are misspelt."""
+        """Reject fields that were not read: most often they are misspelt."""
         for name in self.content:
             if name not in self.read:
                 raise RowRejected(
@@ -38,9 +38,7 @@ class JsonObject:
 
     def text(self, name: str, *, max_length: int, multiline: bool = False) -> str:
         """Return a non-empty, stripped text; one line unless `multiline`."""
-        if not self.has(name):
-            raise self._error(name, "this is required.")
-        return self._text(name, self.content[name], max_length=max_length, multiline=multiline)
+        return self._text(name, self._required(name), max_length=max_length, multiline=multiline)
 
     def optional_text(self, name: str, *, max_length: int, multiline: bool = False) -> str | None:
         return self.text(name, max_length=max_length, multiline=multiline) if self.has(name) else None
@@ -64,9 +62,7 @@ class JsonObject:
         return list(dict.fromkeys(texts))
 
     def integer(self, name: str, minimum: int, maximum: int) -> int:
-        if not self.has(name):
-            raise self._error(name, "this is required.")
-        return self._integer(name, self.content[name], minimum, maximum)
+        return self._integer(name, self._required(name), minimum, maximum)
 
     def optional_integer(self, name: str, minimum: int, maximum: int) -> int | None:
         return self.integer(name, minimum, maximum) if self.has(name) else None
@@ -115,9 +111,7 @@ class JsonObject:
         return time.fromisoformat(text)
 
     def child(self, name: str) -> Self:
-        if not self.has(name):
-            raise self._error(name, "this is required.")
-        return type(self)(self.content[name], path=self._where(name))
+        return type(self)(self._required(name), path=self._where(name))
 
     def optional_child(self, name: str) -> Self | None:
         return self.child(name) if self.has(name) else None
@@ -141,6 +135,11 @@ class JsonObject:
     def flag_or_text(self, name: str) -> bool | str:
         value = self.value(name)
         return value if isinstance(value, bool) else self.text(name, max_length=40)
+
+    def _required(self, name: str) -> Any:
+        if not self.has(name):
+            raise self._error(name, "this is required.")
+        return self.content[name]
 
     def _list(self, name: str) -> list[Any] | None:
         value = self.value(name)

@@ -1,8 +1,8 @@
 """The market and the neighbourhood of a place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from django.db import connection
 
@@ -70,11 +70,19 @@ class MarketIndex:
 
 def find_neighborhoods(locations: Sequence[Location]) -> list[str | None]:
     """Return the nearest neighbourhood within 1500 m of each place, or None. One query."""
-    reach_m = [NEIGHBORHOOD_REACH_M * mercator_scale(place, radius_m=NEIGHBORHOOD_REACH_M).high for place in locations]
     names: list[str | None] = [None] * len(locations)
-    for number, name, lat, lng in _query_nearest(locations, reach_m):
-        if distance_m(locations[number], Location(lat, lng)) <= NEIGHBORHOOD_REACH_M:
-            names[number] = name
+    arguments: list[Any] = [
+        list(range(len(locations))),
+        [place.lat for place in locations],
+        [place.lng for place in locations],
+        [NEIGHBORHOOD_REACH_M * mercator_scale(place, radius_m=NEIGHBORHOOD_REACH_M).high for place in locations],
+        Landmark.Kind.NEIGHBORHOOD,
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(NEAREST, arguments)
+        for number, name, lat, lng in cursor.fetchall():
+            if distance_m(locations[number], Location(lat, lng)) <= NEIGHBORHOOD_REACH_M:
+                names[number] = name
     return names
 
 
@@ -84,21 +92,6 @@ def _check_market(market: Market, *, declared: str | None, country: str | None) 
     if country not in (None, market.country):
         raise OutsideMarkets(f"The address is in {country}, {market.name} is in {market.country}.")
     return market
-
-
-def _query_nearest(locations: Sequence[Location], reach_m: list[float]) -> Iterable[tuple[int, str, float, float]]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            NEAREST,
-            [
-                list(range(len(locations))),
-                [place.lat for place in locations],
-                [place.lng for place in locations],
-                reach_m,
-                Landmark.Kind.NEIGHBORHOOD,
-            ],
-        )
-        return list(cursor.fetchall())
 
 
 def _distance_m(market: Market, location: Location) -> float:

@@ -50,8 +50,6 @@ RETURNING landmark_id
 
 @dataclass(frozen=True, slots=True)
 class ParsedLandmark:
-    """A landmark with its row."""
-
     row: Row
     wikidata: str
     name: str

@@ -7,8 +7,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
-from rich.console import Console
-from rich.table import Table
 
 from catalogue import reference_data, tasks
 from catalogue.demo import load
@@ -18,7 +16,6 @@ from catalogue.offers.demo import create_offers
 from framework.cli.arguments import count
 from framework.cli.progress import show_progress
 
-MEGABYTE = 1024 * 1024
 MAX_LISTINGS_PER_MARKET = 20
 
 
@@ -80,16 +77,7 @@ class Command(BaseCommand):
             open_intervals.refresh_open_intervals(now=now, at_most=loaded.restaurants)
         if loaded.reviews:
             tasks.enqueue_insights()
-        if is_large and loaded.restaurants:
-            self._print_table_sizes()
         self.stdout.write(
             f"demo_data: {loaded.restaurants} restaurants, {loaded.reviews} reviews, {loaded.photos} photos and"
             f" {offers} offers in {time.monotonic() - started:.1f} s"
         )
-
-    def _print_table_sizes(self) -> None:
-        table = Table("on disk", "rows, MB", "indexes, MB")
-        for name, rows, indexes in load.table_sizes():
-            if rows + indexes >= MEGABYTE:
-                table.add_row(name, f"{rows / MEGABYTE:.0f}", f"{indexes / MEGABYTE:.0f}")
-        Console(stderr=True, width=80).print(table)

@@ -69,8 +69,6 @@ class Progress:
 
 @dataclass
 class Run:
-    """One run of the command."""
-
     initial: Progress
     started_at: float = field(default_factory=time.monotonic)
     stop: Event = field(default_factory=Event)
@@ -85,8 +83,6 @@ class Run:
 
 
 class Command(BaseCommand):
-    """Order a staff export, write it, copy its files."""
-
     help = "Write a dataset to files. The same command again goes on with what it left (docs/exports.md)."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -337,7 +333,6 @@ def _copy_file(stored: signed_urls.StoredFile, path: Path) -> Path:
 
 
 def parse_workers(text: str) -> int:
-    """Parse the number of processes."""
     number = int(text) if text.isdecimal() else 0
     if not 1 <= number <= MAX_WORKERS:
         raise argparse.ArgumentTypeError(f"must be from 1 to {MAX_WORKERS}: four for each processor")
