@@ -7,7 +7,7 @@ class OrdersConfig(AppConfig):
     name = "orders"
 
     def ready(self) -> None:
-        from accounts import data_export, onboarding
+        from accounts import data_export, onboarding_steps
         from framework import consistency
         from orders import consistency_checks
         from orders.dashboard.menu import find_menu_step
@@ -15,4 +15,4 @@ class OrdersConfig(AppConfig):
 
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(orders=list_orders, menus=list_menus)
-        onboarding.STEPS.append(find_menu_step)
+        onboarding_steps.STEPS.append(find_menu_step)

@@ -7,7 +7,7 @@ class ReservationsConfig(AppConfig):
     name = "reservations"
 
     def ready(self) -> None:
-        from accounts import data_export, onboarding
+        from accounts import data_export, onboarding_steps
         from framework import consistency
         from reservations import consistency_checks
         from reservations.dashboard.setup.views import find_tables_step
@@ -15,4 +15,4 @@ class ReservationsConfig(AppConfig):
 
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(reservations=reservations_of)
-        onboarding.STEPS.append(find_tables_step)
+        onboarding_steps.STEPS.append(find_tables_step)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts import data_export
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.forms.people import AccountForm, CloseAccountForm, VenueForm
-from accounts.lifecycle import closure, onboarding
+from accounts.lifecycle import closure, sign_up
 from accounts.models import Account
 from accounts.tenancy.permissions import Right
 from framework.forms.domain_errors import errors_on_form
@@ -38,7 +38,7 @@ def add_venue(request: PageRequest) -> HttpResponse:
     form = VenueForm(request.POST)
     if form.is_valid():
         with errors_on_form(form):
-            venue = onboarding.add_venue(request.access.account, **form.cleaned_data)
+            venue = sign_up.add_venue(request.access.account, **form.cleaned_data)
             messages.success(request, f"{venue.name} was added. Next, set up API keys, a menu and tables.")
             return redirect("overview", venue=venue.public_id)
     return render_page(request, venue_form=form)
@@ -85,6 +85,6 @@ def render_page(
         "account": account,
         "name_form": name_form or AccountForm(initial={"name": account.name}),
         "venue_form": venue_form or VenueForm(initial=defaults),
-        "venues": account.venues.by_name()[: onboarding.MAX_VENUES],
+        "venues": account.venues.by_name()[: sign_up.MAX_VENUES],
     }
     return render(request, "dashboard/account.html", context, status=400 if name_form or venue_form else 200)

@@ -13,11 +13,11 @@ from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from accounts import onboarding
+from accounts import onboarding_steps
 from accounts.api_keys import one_time_secrets, usage
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import ApiCallCount, ApiKey, Event, EventType, User, Venue
-from accounts.onboarding import build_venue_url
+from accounts.onboarding_steps import build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.api.urls import public_url
 from framework.charts import Column, Layout, bar_chart
@@ -85,7 +85,7 @@ def overview(request: PageRequest) -> HttpResponse:
     """
     access, now = request.access, timezone.now()
     context: dict[str, Any] = {
-        "steps": [step for find_step in onboarding.STEPS if (step := find_step(access))],
+        "steps": [step for find_step in onboarding_steps.STEPS if (step := find_step(access))],
         "activities": list(list_activities(access)),
         "sees_orders": access.may(Right.ORDERS),
         "sees_reservations": access.may(Right.RESERVATIONS),

@@ -17,7 +17,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.api_keys import one_time_secrets
-from accounts.lifecycle import onboarding
+from accounts.lifecycle import sign_up
 from accounts.models import Role, User, Venue
 from accounts.tenancy.team import TeamAuthority
 from framework.timezones import validate_zone, zone_names
@@ -45,7 +45,7 @@ class ZoneInput(forms.TextInput):
 class VenueForm(forms.Form):
     """A new restaurant."""
 
-    name = forms.CharField(max_length=onboarding.MAX_NAME_LENGTH)
+    name = forms.CharField(max_length=sign_up.MAX_NAME_LENGTH)
     timezone = forms.CharField(
         label="Time zone",
         max_length=64,
@@ -65,7 +65,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
     """The sign-up form. User and account are created in one transaction."""
 
     restaurant = forms.CharField(
-        max_length=onboarding.MAX_NAME_LENGTH,
+        max_length=sign_up.MAX_NAME_LENGTH,
         help_text="The restaurant's or your company's name.",
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
     )
@@ -96,7 +96,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
     def custom_signup(self, request: HttpRequest, user: User) -> None:
         """Create the account; its first API key stays in the session until the welcome page shows it."""
         values = self.cleaned_data
-        key = onboarding.create_account(
+        key = sign_up.create_account(
             user, name=values["restaurant"], timezone=values["timezone"], currency=values["currency"]
         )
         one_time_secrets.store(request, key.text, of=key.row.venue.public_id, now=timezone.now())

@@ -12,5 +12,5 @@ from catalogue.search.query import (
     Query,
     Sort,
 )
+from catalogue.search.restaurant_search import search_restaurants
 from catalogue.search.results import Batch, Hit, Page
-from catalogue.search.service import search_restaurants

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.onboarding import Step, build_venue_url
+from accounts.onboarding_steps import Step, build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.errors import ApiError
 from reservations.floor import tables as floor
