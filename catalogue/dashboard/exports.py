@@ -233,10 +233,10 @@ def new(request: PageRequest) -> HttpResponse:
     context: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}
     if not wallets:
         return render(request, "catalogue/dashboard/new.html", context)
-    given = (request.POST if request.method == "POST" else request.GET).copy()
-    given.setdefault("wallet", wallets[0].address)
-    given.setdefault("format", Export.Format.JSONL_GZ)
-    form = OrderForm(given if "dataset" in given else None, wallets=wallets)
+    query = (request.POST if request.method == "POST" else request.GET).copy()
+    query.setdefault("wallet", wallets[0].address)
+    query.setdefault("format", Export.Format.JSONL_GZ)
+    form = OrderForm(query if "dataset" in query else None, wallets=wallets)
     context["form"] = form
     status = 200
     if form.is_bound:

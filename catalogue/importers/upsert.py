@@ -124,17 +124,17 @@ class RestaurantImport:
             raise WriteConflict
         # After the locks are acquired: earlier writers have used an earlier clock.
         now = self.clock()
-        mine = self._own_records(records)
+        own_records = self._own_records(records)
         # Another run of the same file may have written it first.
         changed_places = [
             place
             for place in places
             if place.record in known
-            and mine[place.record].digest != place.digest
+            and own_records[place.record].digest != place.digest
             and _is_current(restaurants[known[place.record]])
         ]
         updates = [
-            *(self._update(mine[place.record], place, restaurants, records) for place in changed_places),
+            *(self._update(own_records[place.record], place, restaurants, records) for place in changed_places),
             *(
                 self._update(self._new_record(restaurants[pk], fresh[number]), fresh[number], restaurants, records)
                 for number, pk in duplicates.same.items()
@@ -153,7 +153,7 @@ class RestaurantImport:
         changed |= {pk: restaurants[pk] for pk in touched if pk in restaurants}
         _update_restaurants(changed, now=now)
         queued = self._queue_pairs(duplicates.pairs, created=created, now=now)
-        changed_count = sum(mine[place.record].restaurant_id in changed for place in changed_places)
+        changed_count = sum(own_records[place.record].restaurant_id in changed for place in changed_places)
         return RowCounts(
             created=len(created),
             merged=len(duplicates.same),
@@ -167,12 +167,12 @@ class RestaurantImport:
         known = self._find_known([each.place for each in parsed])
         restaurants = Restaurant.objects.in_bulk(set(known.values()))
         records = _load_records(known.values())
-        mine = self._own_records(records)
+        own_records = self._own_records(records)
         now = self.clock()
         changes: Counter[str] = Counter()
         for each in parsed:
             # Nothing is locked; a record that staff move at the same time is not counted.
-            record = mine.get(each.place.record)
+            record = own_records.get(each.place.record)
             if record is not None and _is_current(restaurants[record.restaurant_id]):
                 update = self._update(record, each.place, restaurants, records)
                 changes[update.restaurant.market_id] += update.apply(now=now)

@@ -54,7 +54,7 @@ def add_group(dataset: Dataset, group: Group) -> Dataset:
 
 # The reviews themselves are another dataset.
 IS_REVIEWED = "restaurant.star_counts NOT IN ('{}', '{0,0,0,0,0}')"
-STARS = {given: f"coalesce(restaurant.star_counts[{given}], 0)" for given in range(5, 0, -1)}
+STARS = {stars: f"coalesce(restaurant.star_counts[{stars}], 0)" for stars in range(5, 0, -1)}
 BY_LANG = "coalesce((restaurant.review_facets -> 'by_lang')::text, '{}')"
 
 
@@ -72,7 +72,7 @@ SUMMARY = json_object(
     {
         "rating": json_nullable("restaurant.rating"),
         "count": "restaurant.review_count",
-        "distribution": json_object({str(given): sql for given, sql in STARS.items()}),
+        "distribution": json_object({str(stars): sql for stars, sql in STARS.items()}),
         "by_lang": BY_LANG,
         "with_photos": select_facet("with_photos"),
         "with_reply": select_facet("with_reply"),
@@ -86,8 +86,8 @@ REVIEWS = Group(
         Column("reviews_rating", null_if_unreviewed("restaurant.rating"), "number or null"),
         Column("reviews_count", null_if_unreviewed("restaurant.review_count"), "integer or null"),
         *(
-            Column(f"reviews_stars_{given}", null_if_unreviewed(sql), "integer or null")
-            for given, sql in STARS.items()
+            Column(f"reviews_stars_{stars}", null_if_unreviewed(sql), "integer or null")
+            for stars, sql in STARS.items()
         ),
         Column("reviews_by_lang", null_if_unreviewed(BY_LANG), "string or null", "JSON: how many, by ISO 639-1."),
         Column("reviews_with_photos", null_if_unreviewed(select_facet("with_photos")), "integer or null"),

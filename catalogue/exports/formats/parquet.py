@@ -72,7 +72,7 @@ def _open_reader(part: PartReader) -> Iterator[pa.RecordBatchReader]:
     """Read the rows in the same snapshot, on a separate connection."""
     select = psycopg.ClientCursor(part.connection).mogrify(part.typed_select.encode(), part.parameters)
     try:
-        with closing(adbc.connect(conninfo(part.connection))) as apart, apart.cursor() as cursor:
+        with closing(adbc.connect(conninfo(part.connection))) as separate, separate.cursor() as cursor:
             for statement in _settings(part):
                 cursor.execute(statement)
             cursor.execute(select)
@@ -97,5 +97,5 @@ def _settings(part: PartReader) -> Iterator[str]:
 
 def conninfo(connection: "psycopg.Connection[object]") -> str:
     """Return the libpq connection string of exactly the server of a connection, with its options."""
-    way = connection.info.get_parameters() | {"password": connection.info.password, "application_name": READER}
-    return make_conninfo(**{name: value for name, value in way.items() if value})
+    parameters = connection.info.get_parameters() | {"password": connection.info.password, "application_name": READER}
+    return make_conninfo(**{name: value for name, value in parameters.items() if value})

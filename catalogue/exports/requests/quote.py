@@ -56,11 +56,11 @@ class ExportQuote:
     @property
     def tool_call(self) -> str:
         """The arguments of the MCP tool start_export."""
-        given = dict(self.wishes)
-        conditions = dict(given.pop("filter", {}))
+        arguments = dict(self.wishes)
+        conditions = dict(arguments.pop("filter", {}))
         if "updated_since" in conditions:
             conditions["since"] = conditions.pop("updated_since")
-        return json.dumps({"name": "start_export", "arguments": given | conditions}, indent=2)
+        return json.dumps({"name": "start_export", "arguments": arguments | conditions}, indent=2)
 
 
 def quote_export(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> ExportQuote:

@@ -136,10 +136,12 @@ class Command(BaseCommand):
 
     def find_or_create_export(self, options: dict[str, Any]) -> Export:
         """Return the export to resume, or find or create the ordered one."""
-        given = [name for name in ("dataset", "format", *FILTERS, "fields", "since") if options[name] is not None]
+        options_set = [
+            name for name in ("dataset", "format", *FILTERS, "fields", "since") if options[name] is not None
+        ]
         if options["resume"]:
-            if given:
-                raise CommandError(f"--resume goes on with an export as it is: leave {', '.join(given)} out.")
+            if options_set:
+                raise CommandError(f"--resume goes on with an export as it is: leave {', '.join(options_set)} out.")
             export = Export.objects.known_as(options["resume"]).first()
             if export is None:
                 raise CommandError(f"There is no export {options['resume']}.")

@@ -67,15 +67,15 @@ class Command(BaseCommand):
 
     def _write(self, limit: int | None) -> str:
         total = insights.due_restaurants(now=timezone.now()).count()
-        wanted = total if limit is None else min(limit, total)
+        target = total if limit is None else min(limit, total)
         done = 0
         with show_progress("insights", self.stderr) as on_step:
-            while done < wanted:
+            while done < target:
                 written = insights.refresh(now=timezone.now(), max_reviews=SLICE)
                 if not written:
                     break
                 done += written
-                on_step("insights", min(done, wanted), wanted)
+                on_step("insights", min(done, target), target)
         if not total:
             return "nothing is due, nothing written"
         if not done:
@@ -91,13 +91,13 @@ class Command(BaseCommand):
         return f"that of {restaurant.slug} {'could not be written' if due.exists() else 'is written'}"
 
     def _print_due(self) -> str:
-        why = statistics.count_due_by_reason(now=timezone.now())
-        if why:
+        reasons = statistics.count_due_by_reason(now=timezone.now())
+        if reasons:
             table = Table("why", "due")
-            for reason, count in why.most_common():
+            for reason, count in reasons.most_common():
                 table.add_row(reason, str(count))
             self._print(table)
-        return f"{why.total()} are due" if why else "nothing is due"
+        return f"{reasons.total()} are due" if reasons else "nothing is due"
 
     def _print_stats(self) -> str:
         table = Table(

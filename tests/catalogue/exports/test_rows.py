@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from catalogue.exports.datasets.restaurants import SCHEMA
+from catalogue.exports.datasets import DATASETS
 from catalogue.hours import Hours
 from catalogue.models import Restaurant
 from tests.catalogue import builders
@@ -91,7 +91,7 @@ def test_odd_restaurants_are_exported_as_the_api_shows_them() -> None:
 def test_a_row_has_the_fields_of_the_schema_in_its_order() -> None:
     builders.restaurant()
     (row,) = export_builders.read_rows(export_builders.create_finished())
-    assert list(row) == list(SCHEMA)
+    assert list(row) == list(DATASETS["restaurants"].schema)
 
 
 @pytest.mark.parametrize(
