@@ -35,6 +35,7 @@ def test_headers_are_read_and_written_without_validation() -> None:
     assert ("ETag", '"1"') in list(response.items())
 
 
+@pytest.mark.django_db
 def test_a_response_calls_back_when_it_is_closed() -> None:
     closed: list[bool] = []
     response = HttpResponse()

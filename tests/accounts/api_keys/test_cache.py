@@ -235,7 +235,7 @@ def test_calls_without_the_database_are_not_authenticated_by_unchecked_credentia
     def away(*_: object, **__: object) -> None:
         raise DatabaseError
 
-    monkeypatch.setattr("accounts.models.ApiKeyChangeCounter.objects.values_list", away)
+    monkeypatch.setattr("accounts.models.api_keys.ApiKeyChangeCounter.objects.values_list", away)
     assert api.get(NOTHING).status_code == 404
     clock[0] += 0.5
     refused = api.get(NOTHING)
