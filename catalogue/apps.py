@@ -9,7 +9,7 @@ class CatalogueConfig(AppConfig):
 
     def ready(self) -> None:
         from catalogue import consistency_checks
-        from catalogue.insights.providers.checks import check_provider
+        from catalogue.insights.providers.registry import check_provider
         from catalogue.offers.booking import erase_contacts
         from framework import consistency
         from reservations.guests import erasure

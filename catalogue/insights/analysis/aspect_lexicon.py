@@ -1,15 +1,13 @@
 """The aspect lexicon of each language (lexicon/*.toml): aspects, complaints, visit times, polarity and negation."""
 
 import re
-import tomllib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from catalogue.insights.analysis import sentiment
-from catalogue.insights.analysis.dish_names import LEXICON_DIR
+from catalogue.insights.analysis.dish_names import read_lexicon
 
 ENGLISH = "en"
 # The analyzed languages by ISO 639-1; the lower-case names are those of the files.
@@ -112,8 +110,7 @@ class AspectLexicon:
 @cache
 def load_lexicon(lang: str = ENGLISH) -> AspectLexicon:
     """Load the lexicon of one of LANGUAGES, once."""
-    with (LEXICON_DIR / f"{LANGUAGES[lang].lower()}.toml").open("rb") as file:
-        content: dict[str, Any] = tomllib.load(file)
+    content = read_lexicon(LANGUAGES[lang].lower())
     has_spaces = content.get("has_spaces", True)
     boundary = r"\b" if has_spaces else ""
 
@@ -147,5 +144,4 @@ def load_lexicon(lang: str = ENGLISH) -> AspectLexicon:
 @cache
 def common_english_words() -> frozenset[str]:
     """Words by which a text of unknown language is recognized as English."""
-    with (LEXICON_DIR / "english.toml").open("rb") as file:
-        return frozenset(tomllib.load(file)["common"].split())
+    return frozenset(read_lexicon("english")["common"].split())

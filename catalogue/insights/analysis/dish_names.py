@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from anyascii import anyascii
 
@@ -51,11 +51,15 @@ class FoodVocabulary:
     fixed: dict[str, tuple[tuple[str, ...], ...]]
 
 
+def read_lexicon(name: str) -> dict[str, Any]:
+    """Read lexicon/NAME.toml."""
+    return tomllib.loads((LEXICON_DIR / f"{name}.toml").read_text(encoding="utf-8"))
+
+
 @cache
 def load_vocabulary() -> FoodVocabulary:
     """Load lexicon/foods.toml, once."""
-    with (LEXICON_DIR / "foods.toml").open("rb") as file:
-        content = tomllib.load(file)
+    content = read_lexicon("foods")
     kinds: dict[str, str] = {}
     for kind, words in (("link", "links"), ("kind", "kinds"), ("food", "foods"), ("dish", "dishes")):
         kinds |= dict.fromkeys(map(singularize, content[words].split()), kind)
@@ -82,9 +86,7 @@ def singularize(word: str) -> str:
 @cache
 def load_cjk_names() -> tuple[re.Pattern[str], dict[str, str]]:
     """Load lexicon/cjk_dishes.toml: a pattern that prefers the longest name, and the English name of each."""
-    with (LEXICON_DIR / "cjk_dishes.toml").open("rb") as file:
-        content = tomllib.load(file)
-    names = {written: name for table in content.values() for written, name in table.items()}
+    names = {written: name for table in read_lexicon("cjk_dishes").values() for written, name in table.items()}
     return re.compile("|".join(sorted(map(re.escape, names), key=len, reverse=True))), names
 
 

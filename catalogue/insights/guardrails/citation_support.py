@@ -1,7 +1,6 @@
 """Textual support: do the cited reviews contain the words, the quantity and the polarity of a sentence?"""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -27,11 +26,7 @@ ITEM_BOUNDARY = re.compile(r",|\b(?:and|or|as well as)\b", re.IGNORECASE)
 # The polarity from which a clause is positive or negative, whatever its words.
 STRONG_POLARITY = 0.5
 
-TOO_FEW_REVIEWS = "counts more guests than it cites"
-UNSUPPORTED = "says more than the reviews that it cites"
 POLARITY_DIFFERS = "has another mood than the reviews that it cites"
-NO_READABLE_REVIEW = "cites no review that is read"
-STATES_NOTHING = "says nothing of the place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +104,7 @@ class Clause:
 @cache
 def load_support_lexicon() -> SupportLexicon:
     """Load the lexicon, once."""
-    with (dish_names.LEXICON_DIR / "support_stopwords.toml").open("rb") as file:
-        content = tomllib.load(file)
+    content = dish_names.read_lexicon("support_stopwords")
 
     def stems(words: str) -> frozenset[str]:
         return frozenset(map(stem, words.split()))
@@ -185,10 +179,10 @@ def build_evidence(review: ReviewInput) -> ReviewEvidence | None:
 def find_support(sentence: str, cited: Sequence[ReviewEvidence]) -> str | list[ReviewEvidence]:
     """The cited reviews that support a sentence, or the reason why it is unsupported."""
     if not cited:
-        return NO_READABLE_REVIEW
+        return "cites no review that is read"
     clauses = list(_clauses(sentence))
     if not any(item for clause in clauses for item in clause.items):
-        return STATES_NOTHING
+        return "says nothing of the place"
     supporting: set[str] = set()
     for clause in clauses:
         positive, negative, all_reviews = [], [], []
@@ -199,7 +193,7 @@ def find_support(sentence: str, cited: Sequence[ReviewEvidence]) -> str | list[R
                 if (polarity := evidence.polarity_of(item)) is not None
             ]
             if not polarities:
-                return UNSUPPORTED
+                return "says more than the reviews that it cites"
             item_positive = [review for review, polarity in polarities if polarity > sentiment.POLARITY_THRESHOLD]
             item_negative = [review for review, polarity in polarities if polarity < -sentiment.POLARITY_THRESHOLD]
             balance = len(item_positive) - len(item_negative)
@@ -213,7 +207,7 @@ def find_support(sentence: str, cited: Sequence[ReviewEvidence]) -> str | list[R
         is_mixed = clause.is_positive == clause.is_negative
         reviews = set(all_reviews if is_mixed else positive if clause.is_positive else negative)
         if len(reviews) < clause.min_reviews:
-            return TOO_FEW_REVIEWS
+            return "counts more guests than it cites"
         supporting |= reviews
     return [evidence for evidence in cited if evidence.review.id in supporting]
 

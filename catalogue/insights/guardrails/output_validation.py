@@ -1,7 +1,6 @@
 """Validation of model output: only sentences and dishes that reviews support remain, and we count the mentions."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from catalogue.insights.analysis.aspect_lexicon import ENGLISH, common_english_w
 from catalogue.insights.analysis.review_analysis import MentionTally
 from catalogue.insights.guardrails import citation_support, prompt_injection
 from catalogue.insights.guardrails.citation_support import STRONG_POLARITY, ReviewEvidence
+from catalogue.insights.providers import extractive
 from catalogue.insights.providers.base import (
     MAX_CITATIONS,
     MAX_TEXT_LENGTH,
@@ -24,11 +24,9 @@ from catalogue.insights.providers.base import (
     ReviewInput,
     Sentence,
 )
-from catalogue.insights.providers.extractive import MAX_DISHES, MIN_MENTIONS, Extractive
+from catalogue.insights.providers.extractive import MAX_DISHES, MIN_MENTIONS
 from catalogue.insights.providers.prompt import CitedText, ModelOutput, Prompt
 
-# All claims but dishes are counted locally, whatever the model writes.
-LOCAL = Extractive()
 # Latin letters and the punctuation of one plain sentence: no digits, quotation marks or markup.
 SENTENCE = re.compile(rf"[A-Z][{dish_names.LATIN} ,;()'\u2019-]{{19,219}}\.")
 NAME = re.compile(rf"[{dish_names.LATIN}]+(?:[ '\u2019-]+[{dish_names.LATIN}]+){{0,4}}")
@@ -47,12 +45,8 @@ LOW_RATING, HIGH_RATING = 2.5, 4.0
 MAX_FAILED_SHARE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationResult:
-    """A valid draft, or the reason for staff why there is none (without text of the model)."""
-
-    draft: InsightDraft | None
-    reason: str = ""
+class OutputRejected(Exception):
+    """The output is not valid. The message is for staff, without text of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +72,7 @@ BANNED_REASONS = {
 @cache
 def load_banned_patterns() -> BannedPatterns:
     """Load the patterns, once."""
-    with (dish_names.LEXICON_DIR / "banned.toml").open("rb") as file:
-        content = tomllib.load(file)
+    content = dish_names.read_lexicon("banned")
 
     def compile_words(name: str) -> re.Pattern[str]:
         return re.compile(rf"\b(?:{content[name]})\b", re.IGNORECASE)
@@ -92,15 +85,16 @@ def load_banned_patterns() -> BannedPatterns:
     )
 
 
-def validate_output(output: ModelOutput, *, prompt: Prompt, context: Context, model: str) -> ValidationResult:
+def validate_output(output: ModelOutput, *, prompt: Prompt, context: Context, model: str) -> InsightDraft:
     """Check the output against the reviews of the prompt, and count dishes in all reviews of the context.
 
     Aspects, complaints and times are counted locally, so the model cannot omit one. A sign of prompt injection in any
-    sentence or dish rejects the whole output. About 0.2 ms for each review of the context.
+    sentence or dish rejects the whole output. About 0.2 ms for each review of the context. Raises OutputRejected.
     """
     if any(shows_injection(item.text) for item in (*output.sentences, *output.dishes)):
-        return ValidationResult(None, "The output shows signs of a prompt injection: links, code or orders.")
-    local = LOCAL.generate(context)
+        raise OutputRejected("The output shows signs of a prompt injection: links, code or orders.")
+    # All claims but dishes are counted locally, whatever the model writes.
+    local = extractive.generate(context)
     dishes = _validate_dishes(output.dishes, prompt=prompt, context=context, local=local.dishes)
     allowed_words = _allowed_capitalized([context.name, *(claim.name for claim in dishes)])
     labels = {label for item in output.sentences for label in item.citations} & prompt.reviews.keys()
@@ -115,23 +109,18 @@ def validate_output(output: ModelOutput, *, prompt: Prompt, context: Context, mo
             valid.append(result)
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(failures.items()))
     if not valid:
-        return ValidationResult(
-            None, f"No sentence is valid: {reasons}." if failures else "The model wrote no sentence."
-        )
+        raise OutputRejected(f"No sentence is valid: {reasons}." if failures else "The model wrote no sentence.")
     if failures.total() > MAX_FAILED_SHARE * len(output.sentences):
-        return ValidationResult(
-            None, f"{failures.total()} of {len(output.sentences)} sentences are invalid: {reasons}."
-        )
+        raise OutputRejected(f"{failures.total()} of {len(output.sentences)} sentences are invalid: {reasons}.")
     while len(" ".join(sentence.text for sentence in valid)) > MAX_TEXT_LENGTH:
         valid.pop()
-    if reason := _polarity_mismatch(valid, context.reviews):
-        return ValidationResult(None, reason)
+    _check_polarity(valid, context.reviews)
     disclosure = (
         f"The text was written by a language model ({model}) from {len(prompt.reviews)} of {len(context.reviews)}"
         f" reviews, and a program checked each sentence against those that it cites. {local.disclosure}"
     )
     text = " ".join(sentence.text for sentence in valid)
-    return ValidationResult(replace(local, text=text, sentences=tuple(valid), dishes=dishes, disclosure=disclosure))
+    return replace(local, text=text, sentences=tuple(valid), dishes=dishes, disclosure=disclosure)
 
 
 def shows_injection(text: str) -> bool:
@@ -187,15 +176,14 @@ def _allowed_capitalized(names: Sequence[str]) -> frozenset[str]:
     return frozenset(allowed) | dish_names.load_vocabulary().kinds.keys()
 
 
-def _polarity_mismatch(sentences: Sequence[Sentence], reviews: Sequence[ReviewInput]) -> str:
-    """A reason if the text is all positive about a low rating or all negative about a high one; else empty."""
+def _check_polarity(sentences: Sequence[Sentence], reviews: Sequence[ReviewInput]) -> None:
+    """Raise OutputRejected if the text is all positive about a low rating or all negative about a high one."""
     polarities = [sentiment.text_polarity(sentence.text) for sentence in sentences]
     stars = sum(review.stars for review in reviews) / len(reviews)
     if stars < LOW_RATING and all(polarity >= STRONG_POLARITY for polarity in polarities):
-        return "The text only praises, and the stars do not."
+        raise OutputRejected("The text only praises, and the stars do not.")
     if stars >= HIGH_RATING and all(polarity <= -STRONG_POLARITY for polarity in polarities):
-        return "The text only criticizes, and the stars do not."
-    return ""
+        raise OutputRejected("The text only criticizes, and the stars do not.")
 
 
 def _validate_dishes(

@@ -13,7 +13,7 @@ INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 # A longer run that mixes lower case, upper case and digits is encoded data.
 MAX_WORD_LENGTH = 32
 
-RULES = tomllib.loads(Path(__file__).with_name("suspicious_text.toml").read_text())
+RULES = tomllib.loads(Path(__file__).with_name("suspicious_text.toml").read_text(encoding="utf-8"))
 # Top-level domains. Those that are also words need another sign of a link, because guests omit the space after a full
 # stop.
 DOMAINS = "com|net|org|io|info|biz|xyz|app|dev|eu|uk|fr|dk|nl|pl|ru|cn|jp|kr|ch|ly|gl|gd|gg|tv|cc|cz|hu|gr|br|pt"

@@ -30,13 +30,14 @@ MAX_REASON_LENGTH = 500
 Outcome = InsightCall.Outcome
 
 
-class ApiError(StrEnum):
-    """Why a call must not be made now."""
+class JobResult(StrEnum):
+    """DONE (by the model or the fallback), SUPERSEDED by another worker, or why the model was not called."""
 
-    BUDGET_SPENT = "budget_spent"
+    DONE = "done"
+    SUPERSEDED = "superseded"
     BUSY = "busy"
+    BUDGET_SPENT = "budget_spent"
     MODEL_DOWN = "model_down"
-    DUPLICATE = "duplicate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def reserve(
     max_cost_usd: Decimal,
     is_needed: Callable[[], bool] = lambda: True,
     now: datetime,
-) -> InsightCall | ApiError:
+) -> InsightCall | JobResult:
     """Record a call that is about to start and reserve its maximum cost, or say why it must not start.
 
     Reservations are serialized, so a day never costs more than INSIGHT_DAILY_BUDGET_USD. `is_needed` is called under
@@ -91,16 +92,16 @@ def reserve(
         BUDGET_LOCK.acquire()
         open_calls = set(InsightCall.objects.filter(outcome=Outcome.PENDING).values_list("restaurant", flat=True))
         if restaurant in open_calls or not is_needed():
-            return ApiError.DUPLICATE
+            return JobResult.SUPERSEDED
         if len(open_calls) >= MAX_OPEN_CALLS:
-            return ApiError.BUSY
+            return JobResult.BUSY
         if _is_down(version, now=now):
-            return ApiError.MODEL_DOWN
+            return JobResult.MODEL_DOWN
         today = daily_spending(now)
         if today.total + max_cost_usd > settings.INSIGHT_DAILY_BUDGET_USD:
             # Open calls may return a part of their reservation.
             fits = today.spent + max_cost_usd <= settings.INSIGHT_DAILY_BUDGET_USD
-            return ApiError.BUSY if fits else ApiError.BUDGET_SPENT
+            return JobResult.BUSY if fits else JobResult.BUDGET_SPENT
         return InsightCall.objects.create(
             restaurant_id=restaurant,
             provider=version.name,

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from enum import StrEnum
 from time import monotonic
 from uuid import UUID
 
 from django.db import transaction
 
 from catalogue.insights.pipeline import batch_job, cost_budget, inputs, persistence
-from catalogue.insights.pipeline.cost_budget import ApiError, Outcome
+from catalogue.insights.pipeline.cost_budget import JobResult, Outcome
 from catalogue.insights.pipeline.inputs import InsightInput
 from catalogue.insights.pipeline.staleness import MIN_REVIEWS
 from catalogue.insights.providers.base import MAX_TEXT_LENGTH, InsightDraft, RemoteProvider, Reply
@@ -23,16 +22,6 @@ logger = logging.getLogger("catalogue.insights")
 
 # Restaurants from which the cost of many is estimated.
 SAMPLE = 20
-
-
-class JobResult(StrEnum):
-    """DONE (by the model or the fallback), SUPERSEDED by another worker, or why the model was not called."""
-
-    DONE = "done"
-    SUPERSEDED = "superseded"
-    BUSY = "busy"
-    BUDGET_SPENT = "budget_spent"
-    MODEL_DOWN = "model_down"
 
 
 def write_insight(restaurant: UUID, *, provider: RemoteProvider, now: datetime) -> JobResult:
@@ -61,11 +50,8 @@ def write_insight(restaurant: UUID, *, provider: RemoteProvider, now: datetime) 
         is_needed=lambda: _state(Insight.objects.filter(pk=restaurant).first()) == _state(previous),
         now=now,
     )
-    match call:
-        case ApiError.DUPLICATE:
-            return JobResult.SUPERSEDED
-        case ApiError():
-            return JobResult(call.value)
+    if isinstance(call, JobResult):
+        return call
     started = monotonic()
     reply = _call_model(provider, source)
     if reply.usage and cost_budget.cost_usd(reply.usage) > max_cost:

@@ -24,25 +24,10 @@ ORDER BY id FOR NO KEY UPDATE
 
 EMPTY_DRAFT = InsightDraft(text="", disclosure="")
 
-# All columns but `hidden`, which is the decision of staff.
-UPDATED_FIELDS = (
-    "text",
-    "detail",
-    "provider",
-    "provider_version",
-    "model",
-    "cost_usd",
-    "input_hash",
-    "review_count",
-    "restaurant_review_count",
-    "reviews_through",
-    "rating",
-    "generated_at",
-    "failed_at",
-    "is_outdated",
-    "approved_at",
-    "approved_by",
-)
+# `hidden` is the decision of staff; a trigger sets `updated_at`.
+UPDATED_FIELDS = [
+    field.name for field in Insight._meta.concrete_fields if field.name not in ("restaurant", "hidden", "updated_at")
+]
 
 
 def lock_restaurants(restaurants: Iterable[UUID], *, skip_locked: bool = False) -> list[UUID]:

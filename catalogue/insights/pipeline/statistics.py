@@ -2,10 +2,10 @@
 
 from collections import Counter
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection
-from django.db.models import Case, Count, Q, Sum, Value, When
+from django.db.models import Case, Count, Q, QuerySet, Sum, Value, When
 
 from catalogue.insights.pipeline.refresh import due_restaurants
 from catalogue.insights.pipeline.staleness import stale_conditions
@@ -19,20 +19,6 @@ WHERE text <> '' GROUP BY entry.key ORDER BY reviews DESC, entry.key
 """
 
 
-class ProviderStatistics(NamedTuple):
-    """Counts of the insights of one provider."""
-
-    provider: str
-    version: str
-    model: str
-    insights: int
-    without_text: int
-    hidden: int
-    approved: int
-    failed: int
-    cost_usd: Any
-
-
 def count_due_by_reason(*, now: datetime) -> Counter[str]:
     """Count the due insights by their first reason: missing, failed, or one of staleness. One query."""
     conditions = {
@@ -44,8 +30,8 @@ def count_due_by_reason(*, now: datetime) -> Counter[str]:
     return Counter(dict(due_restaurants(now=now).order_by().values_list(reason).annotate(Count("pk"))))
 
 
-def count_by_provider() -> list[ProviderStatistics]:
-    """Count the insights of each provider. One query."""
+def count_by_provider() -> QuerySet[Insight, tuple[Any, ...]]:
+    """Count the insights of each provider, version and model: tuples of these and six numbers. One query."""
     rows = Insight.objects.values_list("provider", "provider_version", "model").annotate(
         insights=Count("pk"),
         without_text=Count("pk", filter=Q(text="")),
@@ -54,7 +40,7 @@ def count_by_provider() -> list[ProviderStatistics]:
         failed=Count("pk", filter=Q(failed_at__isnull=False)),
         cost=Sum("cost_usd"),
     )
-    return [ProviderStatistics(*row) for row in rows.order_by("provider", "provider_version", "model")]
+    return rows.order_by("provider", "provider_version", "model")
 
 
 def count_reviews_by_language() -> dict[str, int]:

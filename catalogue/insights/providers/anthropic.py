@@ -5,7 +5,16 @@ from typing import Any, ClassVar
 import orjson
 
 from catalogue.insights.providers import prompt
-from catalogue.insights.providers.llm import Completion, LLMProvider, Outcome, read_usage
+from catalogue.insights.providers.llm import (
+    EMPTY,
+    REFUSED,
+    TOO_LONG,
+    Completion,
+    LLMProvider,
+    Outcome,
+    ProviderError,
+    read_usage,
+)
 from catalogue.insights.providers.prompt import Prompt
 
 JSON_SCHEMA, TOOL = "json_schema", "tool"
@@ -40,25 +49,17 @@ class Anthropic(LLMProvider):
         }
 
     def _parse_response(self, response: dict[str, Any]) -> Completion:
-        usage = read_usage(
-            response.get("usage"),
-            lambda counts: (_sum([counts.get(name) or 0 for name in INPUT_FIELDS]), counts.get("output_tokens")),
-        )
+        usage = read_usage(response.get("usage"), INPUT_FIELDS, "output_tokens")
         stop_reason, blocks = response.get("stop_reason"), response["content"]
         if stop_reason == "refusal":
-            return Completion("", Outcome.REFUSED, "The model declined to write about these reviews.", usage)
+            raise ProviderError(REFUSED, Outcome.REFUSED, usage=usage)
         if stop_reason in {"max_tokens", "model_context_window_exceeded"}:
-            reason = f"The answer has more than {prompt.MAX_OUTPUT_TOKENS} tokens."
-            return Completion("", Outcome.FAILED, reason, usage)
+            raise ProviderError(TOO_LONG, usage=usage)
         # Other blocks hold reasoning.
         inputs = [block["input"] for block in blocks if block["type"] == "tool_use" and block["name"] == TOOL_NAME]
         text = "".join(block["text"] for block in blocks if block["type"] == "text")
         if inputs:
             text = orjson.dumps(inputs[0]).decode()
         if not text.strip():
-            return Completion("", Outcome.FAILED, "The answer is empty.", usage)
-        return Completion(text, usage=usage)
-
-
-def _sum(counts: list[Any]) -> int | None:
-    return sum(counts) if all(type(count) is int for count in counts) else None
+            raise ProviderError(EMPTY, usage=usage)
+        return Completion(text, usage)

@@ -3,7 +3,7 @@
 import hashlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
@@ -12,11 +12,11 @@ import orjson
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from catalogue.insights.guardrails.output_validation import validate_output
+from catalogue.insights.guardrails.output_validation import OutputRejected, validate_output
 from catalogue.insights.providers import prompt
 from catalogue.insights.providers.base import Context, Reply, TokenUsage
-from catalogue.insights.providers.checks import find_config_errors
 from catalogue.insights.providers.prompt import InvalidOutput, Prompt
+from catalogue.insights.providers.registry import find_config_errors
 from catalogue.models import InsightCall
 from framework.resilience.deadline import Deadline
 
@@ -33,18 +33,19 @@ UNSUPPORTED_FORMAT_STATUSES = frozenset({400, 422})
 # One for each response format, and one retry.
 MAX_ATTEMPTS = 3
 NO_USAGE = TokenUsage(0, 0)
+REFUSED = "The model declined to write about these reviews."
+TOO_LONG = f"The answer has more than {prompt.MAX_OUTPUT_TOKENS} tokens."
+EMPTY = "The answer is empty."
 # Larger counts are errors of the server, and exceed the column.
 MAX_TOKENS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The text of the model, or the reason why there is none."""
+    """The text of the model, which is not empty."""
 
     text: str
-    outcome: InsightCall.Outcome = Outcome.WRITTEN
-    reason: str = ""
-    usage: TokenUsage | None = None
+    usage: TokenUsage | None
 
 
 @dataclass(eq=False)
@@ -52,6 +53,7 @@ class ProviderError(Exception):
     """The provider returned no completion. `usage` and `retry_after_s` are None if they are unknown."""
 
     reason: str
+    outcome: InsightCall.Outcome = Outcome.FAILED
     status: int | None = None
     retry_after_s: float | None = None
     usage: TokenUsage | None = None
@@ -101,16 +103,15 @@ class LLMProvider(ABC):
         try:
             completion = self._complete(built, deadline=Deadline.after(self._timeout_s))
         except ProviderError as error:
-            return Reply(outcome=Outcome.FAILED, reason=error.reason, usage=error.usage)
-        if completion.outcome != Outcome.WRITTEN:
-            return Reply(outcome=completion.outcome, reason=completion.reason, usage=completion.usage)
+            return Reply(outcome=error.outcome, reason=error.reason, usage=error.usage)
         try:
             output = prompt.parse_output(completion.text)
+            draft = validate_output(output, prompt=built, context=context, model=self.model)
         except InvalidOutput as error:
             return Reply(outcome=Outcome.FAILED, reason=str(error), usage=completion.usage)
-        result = validate_output(output, prompt=built, context=context, model=self.model)
-        outcome = Outcome.WRITTEN if result.draft else Outcome.REJECTED
-        return Reply(outcome=outcome, draft=result.draft, reason=result.reason, usage=completion.usage)
+        except OutputRejected as error:
+            return Reply(outcome=Outcome.REJECTED, reason=str(error), usage=completion.usage)
+        return Reply(outcome=Outcome.WRITTEN, draft=draft, usage=completion.usage)
 
     @abstractmethod
     def _endpoint(self, client: Any) -> Any:
@@ -122,7 +123,7 @@ class LLMProvider(ABC):
 
     @abstractmethod
     def _parse_response(self, response: dict[str, Any]) -> Completion:
-        """Parse a response. Raises KeyError, IndexError, TypeError or AttributeError if its structure is wrong."""
+        """Parse a response. Raises ProviderError, and LookupError, TypeError or AttributeError if it is malformed."""
 
     def _complete(self, built: Prompt, *, deadline: Deadline) -> Completion:
         """Return the completion after at most MAX_ATTEMPTS requests. A supported format is used first next time."""
@@ -146,7 +147,7 @@ class LLMProvider(ABC):
                 return self._parse_response(orjson.loads(body))
             except orjson.JSONDecodeError:
                 raise ProviderError("The provider returned something else than JSON.") from None
-            except (KeyError, IndexError, TypeError, AttributeError):
+            except (LookupError, TypeError, AttributeError):
                 raise ProviderError("The response of the provider does not follow its protocol.") from None
         raise ProviderError("The provider supports no response format.", usage=NO_USAGE)
 
@@ -179,19 +180,15 @@ class LLMProvider(ABC):
             raise transport_error(error) from None
 
 
-def read_usage(usage: object, read: Callable[[dict[str, Any]], tuple[object, object]]) -> TokenUsage | None:
-    """The usage of a response; None if it is missing or implausible."""
+def read_usage(usage: object, inputs: Sequence[str], output: str) -> TokenUsage | None:
+    """The usage of a response, by the names of its counts; None if it is missing or implausible."""
     if not isinstance(usage, dict):
         return None
-    try:
-        input_tokens, output_tokens = read(usage)
-    except TypeError:
+    counts: list[Any] = [usage.get(inputs[0]), *(usage.get(name) or 0 for name in inputs[1:]), usage.get(output)]
+    if not all(type(count) is int for count in counts):
         return None
-    if type(input_tokens) is not int or type(output_tokens) is not int:
-        return None
-    if not (0 <= input_tokens <= MAX_TOKENS and 0 <= output_tokens <= MAX_TOKENS):
-        return None
-    return TokenUsage(input_tokens, output_tokens)
+    tokens = TokenUsage(sum(counts[:-1]), counts[-1])
+    return tokens if 0 <= tokens.input <= MAX_TOKENS and 0 <= tokens.output <= MAX_TOKENS else None
 
 
 def status_error(status: int, headers: Any, code: object) -> ProviderError:

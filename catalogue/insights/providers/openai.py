@@ -5,7 +5,16 @@ from typing import Any, ClassVar
 from django.conf import settings
 
 from catalogue.insights.providers import prompt
-from catalogue.insights.providers.llm import Completion, LLMProvider, Outcome, read_usage
+from catalogue.insights.providers.llm import (
+    EMPTY,
+    REFUSED,
+    TOO_LONG,
+    Completion,
+    LLMProvider,
+    Outcome,
+    ProviderError,
+    read_usage,
+)
 from catalogue.insights.providers.prompt import Prompt
 
 JSON_SCHEMA, JSON_OBJECT = "json_schema", "json_object"
@@ -39,17 +48,14 @@ class OpenAI(LLMProvider):
         }
 
     def _parse_response(self, response: dict[str, Any]) -> Completion:
-        usage = read_usage(
-            response.get("usage"), lambda counts: (counts.get("prompt_tokens"), counts.get("completion_tokens"))
-        )
+        usage = read_usage(response.get("usage"), ["prompt_tokens"], "completion_tokens")
         choice = response["choices"][0]
         message, finish_reason = choice["message"], choice.get("finish_reason")
         if message.get("refusal") or finish_reason == "content_filter":
-            return Completion("", Outcome.REFUSED, "The model declined to write about these reviews.", usage)
+            raise ProviderError(REFUSED, Outcome.REFUSED, usage=usage)
         if finish_reason == "length":
-            reason = f"The answer has more than {prompt.MAX_OUTPUT_TOKENS} tokens."
-            return Completion("", Outcome.FAILED, reason, usage)
+            raise ProviderError(TOO_LONG, usage=usage)
         text = message.get("content")
         if not isinstance(text, str) or not text.strip():
-            return Completion("", Outcome.FAILED, "The answer is empty.", usage)
-        return Completion(text, usage=usage)
+            raise ProviderError(EMPTY, usage=usage)
+        return Completion(text, usage)

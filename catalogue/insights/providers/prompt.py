@@ -27,30 +27,8 @@ MAX_ITEMS = 20
 MAX_LABELS = 40
 
 INSTRUCTIONS = Path(__file__).with_name("instructions.txt").read_text(encoding="utf-8").rstrip()
-
-
-def _list_schema(name: str) -> dict[str, Any]:
-    """The schema of a list of texts with citations, in the subset of JSON Schema that all providers support."""
-    return {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {
-                name: {"type": "string"},
-                "citations": {"type": "array", "items": {"type": "string"}},
-            },
-            "required": [name, "citations"],
-            "additionalProperties": False,
-        },
-    }
-
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"sentences": _list_schema("text"), "dishes": _list_schema("name")},
-    "required": ["sentences", "dishes"],
-    "additionalProperties": False,
-}
+# In the subset of JSON Schema that all providers support.
+SCHEMA: dict[str, Any] = orjson.loads(Path(__file__).with_name("output_schema.json").read_bytes())
 INSTRUCTIONS_WITH_SCHEMA = (
     f"{INSTRUCTIONS}\n\nThe answer is one JSON object of this schema, and nothing around it:\n"
     + orjson.dumps(SCHEMA).decode()

@@ -109,7 +109,7 @@ class Command(BaseCommand):
         self._print(table)
         message = ", ".join(f"{lang} {count}" for lang, count in statistics.count_reviews_by_language().items())
         self.stdout.write(f"Reviews behind them by language: {message or 'none'}")
-        return f"{sum(row.insights for row in written)} there are"
+        return f"{sum(count for _, _, _, count, *_ in written)} there are"
 
     def _detect_languages(self) -> str:
         with show_progress("insights", self.stderr) as on_step:

@@ -67,7 +67,7 @@ def test_one_restaurant_is_written_alone_and_only_when_it_is_due() -> None:
 
 @pytest.mark.django_db
 def test_a_restaurant_with_many_reviews_is_written_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catalogue.insights.pipeline.on_demand.MAX_SYNC_REVIEWS", 4)
+    monkeypatch.setattr("catalogue.insights.pipeline.refresh.MAX_SYNC_REVIEWS", 4)
     place, _ = reviewed(), reviewed(9)
     assert run("--restaurant", place.slug) == f"insights: that of {place.slug} is written"
     assert list(Insight.objects.values_list("pk", flat=True)) == [place.pk]
@@ -98,8 +98,7 @@ def test_option_restaurant_calls_the_model_for_that_restaurant_only(monkeypatch:
     for other in others:
         insights.queue_request(other.pk, now=timezone.now())
     place, model = reviewed(), FakeLLM()
-    for module in ("refresh", "on_demand"):
-        monkeypatch.setattr(f"catalogue.insights.pipeline.{module}.get_provider", lambda: model)
+    monkeypatch.setattr("catalogue.insights.pipeline.refresh.get_provider", lambda: model)
     assert run("--restaurant", place.slug) == f"insights: that of {place.slug} is written"
     assert model.requests == [place.name]
     assert list(Insight.objects.values_list("pk", "provider")) == [(place.pk, "anthropic")]

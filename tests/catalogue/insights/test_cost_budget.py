@@ -12,7 +12,7 @@ from django.db import IntegrityError, connection, transaction
 from catalogue import insights
 from catalogue.insights.pipeline import cost_budget
 from catalogue.insights.pipeline import refresh as pipeline_refresh
-from catalogue.insights.pipeline.cost_budget import ApiError
+from catalogue.insights.pipeline.cost_budget import JobResult
 from catalogue.insights.providers.base import TokenUsage
 from catalogue.insights.providers.registry import ProviderVersion
 from catalogue.models import Insight, InsightCall, InsightDemand, Restaurant
@@ -31,7 +31,7 @@ def _prices(settings: Any) -> None:
     pipeline_refresh._warn_budget_spent.cache_clear()  # noqa: SLF001  # said once a day in each process
 
 
-def reserve(place: Restaurant, *, max_cost: Decimal = RESERVED, now: datetime = NOW) -> InsightCall | ApiError:
+def reserve(place: Restaurant, *, max_cost: Decimal = RESERVED, now: datetime = NOW) -> InsightCall | JobResult:
     return cost_budget.reserve(place.pk, version=AUTHOR, digest="0" * 64, max_cost_usd=max_cost, now=now)
 
 
@@ -55,7 +55,7 @@ def test_eight_workers_at_once_never_exceed_the_budget_of_a_day(
     places = [builders.restaurant() for _ in range(40)]
     start = Barrier(8)
 
-    def work(number: int) -> list[InsightCall | ApiError]:
+    def work(number: int) -> list[InsightCall | JobResult]:
         try:
             start.wait()
             return [reserve(place) for place in places[number::8]]
@@ -65,7 +65,7 @@ def test_eight_workers_at_once_never_exceed_the_budget_of_a_day(
     with ThreadPoolExecutor(8) as threads:
         made = [call for each in threads.map(work, range(8)) for call in each]
     assert sum(isinstance(call, InsightCall) for call in made) == InsightCall.objects.count() == 11
-    assert {call for call in made if not isinstance(call, InsightCall)} == {ApiError.BUSY}
+    assert {call for call in made if not isinstance(call, InsightCall)} == {JobResult.BUSY}
     assert cost_budget.daily_spending(NOW).total == settings.INSIGHT_DAILY_BUDGET_USD
 
 
@@ -99,9 +99,9 @@ def test_what_others_have_reserved_may_come_back_so_they_are_waited_for(settings
     first, second = builders.restaurant(), builders.restaurant()
     call = reserve(first)
     assert isinstance(call, InsightCall)
-    assert reserve(second) is ApiError.BUSY
+    assert reserve(second) is JobResult.BUSY
     assert cost_budget.settle(call, outcome="written", reason="", usage=TokenUsage(500, 50), now=NOW)
-    assert reserve(second) is ApiError.BUDGET_SPENT
+    assert reserve(second) is JobResult.BUDGET_SPENT
     assert InsightCall.objects.count() == 1
 
 
@@ -121,12 +121,12 @@ def test_a_call_is_settled_once_and_one_of_a_dead_worker_keeps_its_reserve() -> 
 def test_of_a_restaurant_one_call_is_open_and_of_all_a_few() -> None:
     place = builders.restaurant()
     reserve(place)
-    assert reserve(place) is ApiError.DUPLICATE
+    assert reserve(place) is JobResult.SUPERSEDED
     with pytest.raises(IntegrityError, match="unique_open_insight_call"), transaction.atomic():
         InsightCall.objects.create(restaurant=place, provider="x", model="y", cost_usd=0, started_at=NOW)
     for _ in range(cost_budget.MAX_OPEN_CALLS - 1):
         assert isinstance(reserve(builders.restaurant()), InsightCall)
-    assert reserve(builders.restaurant()) is ApiError.BUSY
+    assert reserve(builders.restaurant()) is JobResult.BUSY
 
 
 def test_a_day_is_one_of_utc(settings: Any) -> None:
@@ -135,7 +135,7 @@ def test_a_day_is_one_of_utc(settings: Any) -> None:
     call = reserve(builders.restaurant(), now=late)
     assert isinstance(call, InsightCall)
     cost_budget.settle(call, outcome="failed", reason="", usage=None, now=late)
-    assert reserve(builders.restaurant(), now=late) is ApiError.BUDGET_SPENT
+    assert reserve(builders.restaurant(), now=late) is JobResult.BUDGET_SPENT
     assert isinstance(reserve(builders.restaurant(), now=late + timedelta(seconds=1)), InsightCall)
 
 

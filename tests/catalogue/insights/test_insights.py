@@ -10,6 +10,7 @@ import pytest
 
 from catalogue.hours import Hours
 from catalogue.insights.analysis import dish_names, sentiment
+from catalogue.insights.providers import extractive
 from catalogue.insights.providers.base import (
     MAX_CITATIONS,
     MAX_TEXT_LENGTH,
@@ -20,7 +21,6 @@ from catalogue.insights.providers.base import (
     ReviewInput,
     Window,
 )
-from catalogue.insights.providers.extractive import Extractive
 from tests.catalogue import builders
 
 Row = tuple[int, str] | tuple[int, str, str]
@@ -49,7 +49,7 @@ def opinions(rows: Sequence[Row]) -> list[ReviewInput]:
 
 def generate(rows: Sequence[Row], **context: Any) -> InsightDraft:
     given: dict[str, Any] = {"name": "Kikuchi", "rating": Decimal("4.0"), "hours": None, "discounts": (), **context}
-    return Extractive().generate(Context(reviews=opinions(rows), **given))
+    return extractive.generate(Context(reviews=opinions(rows), **given))
 
 
 # Claims

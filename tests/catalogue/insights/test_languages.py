@@ -15,8 +15,8 @@ from catalogue.demo import vocabulary
 from catalogue.insights.analysis.aspect_lexicon import LANGUAGES, load_lexicon
 from catalogue.insights.analysis.dish_names import find_dishes
 from catalogue.insights.analysis.review_analysis import find_dish_keys
+from catalogue.insights.providers import extractive
 from catalogue.insights.providers.base import Claim, Context, InsightDraft, ReviewInput, WatchOut
-from catalogue.insights.providers.extractive import Extractive
 from catalogue.models import Review
 from catalogue.reviews import language_detection
 from framework.cli.progress import no_progress
@@ -88,7 +88,7 @@ def read(*rows: tuple[int, str], lang: str) -> InsightDraft:
         ReviewInput(f"rev_{number}", stars, text, lang, newest - timedelta(days=number))
         for number, (stars, text) in enumerate(rows)
     ]
-    return Extractive().generate(
+    return extractive.generate(
         Context(name="Kikuchi", rating=Decimal("4.0"), reviews=reviews, hours=None, discounts=())
     )
 
@@ -336,7 +336,7 @@ def test_guests_of_two_scripts_speak_of_the_same_dish() -> None:
         ReviewInput("rev_1", 5, "豚骨ラーメンが絶品でした。", "ja", NOW),
         ReviewInput("rev_2", 5, "The tonkotsu ramen is superb.", "en", NOW),
     ]
-    draft = Extractive().generate(Context(name="", rating=None, reviews=reviews, hours=None, discounts=()))
+    draft = extractive.generate(Context(name="", rating=None, reviews=reviews, hours=None, discounts=()))
     assert [(each.name, each.mentions, each.positive) for each in draft.dishes] == [("tonkotsu ramen", 2, 2)]
 
 
@@ -350,7 +350,7 @@ def by_hand(name: str) -> InsightDraft:
         stars, lang, text = f"{line} ".split(" ", 2)
         when = newest - timedelta(days=number)
         reviews.append(ReviewInput(f"rev_{number}", int(stars), text.strip(), lang if text else "", when))
-    return Extractive().generate(Context(name=name, rating=None, reviews=reviews, hours=None, discounts=()))
+    return extractive.generate(Context(name=name, rating=None, reviews=reviews, hours=None, discounts=()))
 
 
 @pytest.mark.parametrize("name", list(BY_HAND), ids=str)

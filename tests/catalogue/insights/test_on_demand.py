@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from catalogue import field_groups, insights, responses
-from catalogue.insights.pipeline import batch_job, on_demand
+from catalogue.insights.pipeline import batch_job, refresh
 from catalogue.models import Insight, InsightDemand, Restaurant
 from payments.devchain.wallets import Wallet
 from payments.models import Product
@@ -104,7 +104,7 @@ def test_stale_insight_is_rewritten_for_a_buyer() -> None:
 
 @pytest.mark.django_db
 def test_large_restaurant_is_queued_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_demand, "MAX_SYNC_REVIEWS", 5)
+    monkeypatch.setattr(refresh, "MAX_SYNC_REVIEWS", 5)
     place = reviewed(6)
     enqueued = enqueued_tasks()
     for after in (timedelta(0), timedelta(seconds=59), MINUTE, timedelta(seconds=90)):

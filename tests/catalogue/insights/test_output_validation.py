@@ -7,18 +7,24 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from catalogue.insights.guardrails import output_validation, prompt_injection
-from catalogue.insights.guardrails.output_validation import ValidationResult
-from catalogue.insights.providers import prompt
+from catalogue.insights.guardrails.output_validation import OutputRejected
+from catalogue.insights.providers import extractive, prompt
 from catalogue.insights.providers.base import MAX_TEXT_LENGTH, Claim, Context, InsightDraft, ReviewInput, Sentence
-from catalogue.insights.providers.extractive import Extractive
 from catalogue.insights.providers.prompt import CitedText, ModelOutput
 
 Row = tuple[int, str] | tuple[int, str, str]
+
+
+class ValidationResult(NamedTuple):
+    """A valid draft, or the reason why there is none."""
+
+    draft: InsightDraft | None
+    reason: str = ""
 
 
 def _load_toml(name: str) -> dict[str, Any]:
@@ -61,7 +67,15 @@ def verify(
 ) -> ValidationResult:
     place = context(rows)
     answer = ModelOutput(tuple(sentences), tuple(named))
-    return output_validation.validate_output(answer, prompt=prompt.build_prompt(place), context=place, model="m-1")
+    return validate(answer, prompt=prompt.build_prompt(place), context=place)
+
+
+def validate(output: ModelOutput, *, prompt: prompt.Prompt, context: Context) -> ValidationResult:
+    try:
+        draft = output_validation.validate_output(output, prompt=prompt, context=context, model="m-1")
+    except OutputRejected as error:
+        return ValidationResult(None, str(error))
+    return ValidationResult(draft)
 
 
 def valid_draft(verdict: ValidationResult) -> InsightDraft:
@@ -80,14 +94,14 @@ def test_valid_output_is_accepted_with_its_citations() -> None:
 
 
 def test_claims_are_those_of_the_local_provider() -> None:
-    draft, counted = valid_draft(verify(HONEST)), Extractive().generate(context(DINNER))
+    draft, counted = valid_draft(verify(HONEST)), extractive.generate(context(DINNER))
     same = replace(draft, text=counted.text, disclosure=counted.disclosure, sentences=())
     assert same == counted
     assert counted.watch_outs
 
 
 def test_disclosure_names_the_model_and_the_number_of_reviews() -> None:
-    draft, counted = valid_draft(verify(HONEST)), Extractive().generate(context(DINNER))
+    draft, counted = valid_draft(verify(HONEST)), extractive.generate(context(DINNER))
     assert draft.disclosure == (
         "The text was written by a language model (m-1) from 7 of 7 reviews, and a program checked each sentence"
         f" against those that it cites. {counted.disclosure}"
@@ -281,7 +295,7 @@ def test_plain_sentences_are_valid(place: str, text: str, lines: list[int], fall
     asked = prompt.build_prompt(rows)
     labels = {review.id: label for label, review in asked.reviews.items()}
     part = CitedText(text, tuple(labels[f"rev_{line - 1}"] for line in lines))
-    verdict = output_validation.validate_output(ModelOutput((part,), ()), prompt=asked, context=rows, model="m-1")
+    verdict = validate(ModelOutput((part,), ()), prompt=asked, context=rows)
     if fallen:
         assert verdict == ValidationResult(None, f"No sentence is valid: 1 {fallen}.")
     else:

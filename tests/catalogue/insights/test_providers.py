@@ -11,7 +11,7 @@ import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 
-from catalogue.insights.providers import checks, prompt
+from catalogue.insights.providers import prompt, registry
 from catalogue.insights.providers.anthropic import Anthropic
 from catalogue.insights.providers.base import Reply, ReviewInput, TokenUsage
 from catalogue.insights.providers.llm import LLMProvider, Outcome
@@ -331,11 +331,11 @@ def test_invalid_settings_are_reported_by_the_system_check_and_the_constructor(
 def test_a_provider_of_ones_own_server_needs_no_key(protocol: Protocol, settings: Any) -> None:
     settings.INSIGHT_PROVIDER, settings.INSIGHT_MODEL = protocol.name, MODEL
     settings.INSIGHT_API_KEY = settings.INSIGHT_BASE_URL = ""
-    assert checks.find_config_errors(protocol.name) == [
+    assert registry.find_config_errors(protocol.name) == [
         f"INSIGHT_PROVIDER={protocol.name} needs INSIGHT_API_KEY, or INSIGHT_BASE_URL of a server without keys."
     ]
     settings.INSIGHT_BASE_URL = "http://127.0.0.1:11434/v1"
-    assert checks.find_config_errors(protocol.name) == []
+    assert registry.find_config_errors(protocol.name) == []
 
 
 @both
