@@ -2,7 +2,6 @@
 
 import gc
 import os
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,8 @@ from celery.schedules import crontab
 from celery.signals import celeryd_after_setup, worker_init
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
+
+from framework.data_files import read_toml
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Arrow's own pool keeps pages for its next writes, of which a part of an export has none: with 50,000 reviews a
@@ -45,7 +46,7 @@ def freeze_loaded_objects(**_: Any) -> None:
 
 def read_beat_schedule() -> dict[str, dict[str, Any]]:
     """Return the periodic tasks of beat_schedule.toml, as Celery needs them."""
-    tables = tomllib.loads(Path(__file__).with_name("beat_schedule.toml").read_text())
+    tables = read_toml(Path(__file__).with_name("beat_schedule.toml"))
     return {
         name: {
             "task": f"{package}.tasks.{entry.get('task', name).replace('-', '_')}",

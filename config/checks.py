@@ -5,7 +5,6 @@ installation is public when PUBLIC_BASE_URL is https, or when its host is a publ
 """
 
 import ipaddress
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,11 @@ from django.core import checks
 from django.core.checks import CheckMessage, Tags, register
 from django.http.request import validate_host
 
+from framework.data_files import read_toml
 from framework.http_client import is_loopback
 from payments.devchain.addresses import PRICE_FEED
 
-MESSAGES: Mapping[str, Mapping[str, str]] = tomllib.loads(Path(__file__).with_name("checks.toml").read_text())
+MESSAGES: Mapping[str, Mapping[str, str]] = read_toml(Path(__file__).with_name("checks.toml"))
 MAINNET = "eip155:8453"
 MIN_SECRET_KEY_LENGTH = 32
 MIN_TOKEN_LENGTH = 16

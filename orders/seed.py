@@ -1,17 +1,17 @@
 """The menu of the demo restaurant."""
 
-import tomllib
 from pathlib import Path
 
 from django.db import transaction
 
 from accounts.models import Venue
+from framework.data_files import read_toml
 from orders.models import Menu, MenuItem
 
 
 def load(venue: Venue) -> None:
     """Publish the menu of seed.toml for the venue, unless it has a menu."""
-    card = tomllib.loads(Path(__file__).with_name("seed.toml").read_text())
+    card = read_toml(Path(__file__).with_name("seed.toml"))
     with transaction.atomic():
         menu, is_new = Menu.objects.get_or_create(venue=venue, defaults={"is_published": True})
         if not is_new:

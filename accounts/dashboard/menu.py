@@ -1,6 +1,5 @@
 """The navigation menu of the dashboard (menu.toml): the entries that the user's rights allow."""
 
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,9 @@ from django.urls import reverse
 
 from accounts.models import Venue
 from accounts.tenancy.permissions import Access
+from framework.data_files import read_toml
 
-MENU = tomllib.loads(Path(__file__).with_name("menu.toml").read_text())["groups"]
+MENU = read_toml(Path(__file__).with_name("menu.toml"))["groups"]
 
 
 def layout(request: HttpRequest) -> dict[str, Any]:

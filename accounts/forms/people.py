@@ -23,7 +23,7 @@ from accounts.tenancy.team import TeamAuthority
 from framework.timezones import validate_zone, zone_names
 
 # ISO 4217, list one, without funds, precious metals and test codes.
-CURRENCIES = Path(__file__).with_name("currencies.txt").read_text().split()
+CURRENCIES = Path(__file__).with_name("currencies.txt").read_text(encoding="utf-8").split()
 MIN_STRENGTH_HELP = "At least 8 characters, not a common password."
 ROLES = {
     Role.OWNER: "everything, including the account",

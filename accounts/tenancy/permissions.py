@@ -4,7 +4,6 @@ Our own staff have the permissions of their groups. A migration creates the grou
 them. What a group may do is in permissions.toml: a deployment changes it, and no rows have to be synchronised.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
@@ -17,8 +16,9 @@ from django.contrib.auth.backends import ModelBackend
 from django.db.models import Q
 
 from accounts.models import Account, Membership, Role, User, Venue
+from framework.data_files import read_toml
 
-TABLES = tomllib.loads(Path(__file__).with_name("permissions.toml").read_text())
+TABLES = read_toml(Path(__file__).with_name("permissions.toml"))
 
 
 class Right(StrEnum):

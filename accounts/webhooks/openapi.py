@@ -1,14 +1,14 @@
 """The `webhooks` section of the management API's OpenAPI document (openapi.toml): event types, headers and bodies."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from accounts.models import EventType
 from accounts.webhooks.delivery_queue import MAX_ATTEMPTS
 from accounts.webhooks.http_client import TIMEOUT_S
+from framework.data_files import read_toml
 
-TEXTS = tomllib.loads(Path(__file__).with_name("openapi.toml").read_text())
+TEXTS = read_toml(Path(__file__).with_name("openapi.toml"))
 DESCRIPTIONS: dict[str, str] = TEXTS["descriptions"]
 
 

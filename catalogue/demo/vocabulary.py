@@ -2,13 +2,14 @@
 
 import random
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+from framework.data_files import read_toml
 
 DIRECTORY = Path(__file__).parent / "words"
 _SLOT = re.compile(r"\{([a-e])(2?)\}")
@@ -142,4 +143,4 @@ def _split_at(text: str, separator: str) -> tuple[str, str]:
 
 
 def _read(name: str) -> dict[str, dict[str, Any]]:
-    return tomllib.loads((DIRECTORY / f"{name}.toml").read_text())
+    return read_toml(DIRECTORY / f"{name}.toml")

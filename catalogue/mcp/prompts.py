@@ -1,6 +1,5 @@
 """Prompts: instructions that a user chooses, by which a model uses the tools well."""
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,12 @@ from rest_framework import serializers
 from catalogue.filters.param_types import SLUG, Words
 from catalogue.mcp import completion
 from framework.api.query_params.declarations import IntegerParam, ListParam, QueryParams
+from framework.data_files import read_toml
 from framework.mcp.resources import Completer, Prompt, PromptArgument
 
 MIN_COMPARED, MAX_COMPARED = 2, 5
 
-DECLARATIONS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+DECLARATIONS: Mapping[str, Any] = read_toml(Path(__file__).with_suffix(".toml"))
 
 
 class Dinner(QueryParams):

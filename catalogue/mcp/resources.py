@@ -1,7 +1,6 @@
 """Resources: prices, vocabularies, the account of the caller, and restaurants."""
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from catalogue.filters.param_types import SLUG
 from catalogue.mcp import completion
 from catalogue.places import RestaurantNotFound
 from framework.api.renderers import JSONRenderer
+from framework.data_files import read_toml
 from framework.mcp.resources import Resource
 from payments.interface import MeRecord, caller_of, load_profile
 
@@ -45,5 +45,5 @@ READERS: Mapping[str, Callable[..., bytes]] = {
 COMPLETERS = {"restaurant": {"slug": completion.complete_slug}}
 RESOURCES: Sequence[Resource] = [
     Resource(name=name, read=READERS[name], completers=COMPLETERS.get(name, {}), **declaration)
-    for name, declaration in tomllib.loads(Path(__file__).with_suffix(".toml").read_text()).items()
+    for name, declaration in read_toml(Path(__file__).with_suffix(".toml")).items()
 ]

@@ -2,13 +2,13 @@
 
 import secrets
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
 
 from config import environment as env
+from framework.data_files import read_toml
 from framework.observability import logging
 from framework.state_directory import read_up_record
 
@@ -17,7 +17,7 @@ django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
-VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+VERSION: str = read_toml(BASE_DIR / "pyproject.toml")["project"]["version"]
 
 STATE_DIR = Path(env.text("TABLEWIRE_STATE_DIR", str(BASE_DIR / ".state"))).absolute()
 # The addresses of the embedded stack while `manage.py up` runs; the defaults of the variables below.

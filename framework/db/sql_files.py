@@ -19,9 +19,9 @@ def run_sql_files(app: str, *names: str) -> RunSQL:
 
     Backwards it does nothing: a function without its tables does no harm, and the way forward replaces it.
     """
-    return RunSQL([(ROOT / app / "sql" / f"{name}.sql").read_text() for name in names], RunSQL.noop)
+    return RunSQL([(ROOT / app / "sql" / f"{name}.sql").read_text(encoding="utf-8") for name in names], RunSQL.noop)
 
 
 def read_sql(app: str, name: str) -> str:
     """Return the statement in `<app>/sql/queries/NAME.sql`."""
-    return (ROOT / app / "sql" / "queries" / f"{name}.sql").read_text()
+    return (ROOT / app / "sql" / "queries" / f"{name}.sql").read_text(encoding="utf-8")

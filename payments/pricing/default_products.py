@@ -1,6 +1,5 @@
 """The default products, prices and tier terms of a new installation."""
 
-import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -9,13 +8,12 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from framework.data_files import read_toml
 from payments.models import Price, Product, TierTerms
 from payments.tiers.definitions import ENTERPRISE, FREE, PREMIUM, PRO, TIERS, Tier
 
 # The name, description, minimum tier and prices of each slug.
-PRODUCTS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("default_products.toml").read_text()
-)
+PRODUCTS: Mapping[str, Mapping[str, Any]] = read_toml(Path(__file__).with_name("default_products.toml"))
 # Seed 001, "States and transitions": support, the queue of jobs, the service-level agreement.
 TIER_TERMS: Mapping[Tier, tuple[str, str, str]] = {
     FREE: ("docs and community", "standard", ""),

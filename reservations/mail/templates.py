@@ -1,7 +1,6 @@
 """The texts of emails to guests."""
 
 import re
-import tomllib
 from datetime import date, datetime
 from email.utils import parseaddr
 from pathlib import Path
@@ -11,13 +10,14 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 
+from framework.data_files import read_toml
 from reservations.booking import waitlist
 from reservations.models import GuestMail, Reservation
 from reservations.self_service import links
 
 Kind = GuestMail.Kind
 # By kind, each with subject, opening and closing.
-MAIL_TEXTS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("texts.toml").read_text())
+MAIL_TEXTS: dict[str, dict[str, str]] = read_toml(Path(__file__).with_name("texts.toml"))
 # Text that email clients turn into a link. A guest name that contains one is left out of the email.
 LINKED = re.compile(r"[/@:]|\w\.[a-z]{2,}")
 

@@ -1,12 +1,12 @@
 """Restaurants: the core fields, as the database renders them."""
 
-import tomllib
 from pathlib import Path
 
 from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, Dataset, select_removed, visible_condition
 from catalogue.exports.datasets.fields import Column
+from framework.data_files import read_toml
 
-_CONTENT = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+_CONTENT = read_toml(Path(__file__).with_suffix(".toml"))
 MATCHES = visible_condition("restaurant.updated_at")
 
 DATASET = Dataset(

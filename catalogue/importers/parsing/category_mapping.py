@@ -1,12 +1,13 @@
 """Maps the categories of the large place collections to eateries and cuisines."""
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-_DATA = tomllib.loads((Path(__file__).parent / "categories.toml").read_text())
+from framework.data_files import read_toml
+
+_DATA = read_toml(Path(__file__).parent / "categories.toml")
 EXCLUDED = frozenset(_DATA["excluded"])
 CATEGORIES: dict[str, list[str]] = _DATA["categories"]
 CUISINES: dict[str, str] = _DATA["cuisines"]

@@ -2,7 +2,6 @@
 
 import csv
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -17,6 +16,7 @@ from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 from catalogue.places.slugs import slugify
 from catalogue.search.geocoding.distance import Location
+from framework.data_files import read_toml
 
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
 VERSION = 1
@@ -30,7 +30,7 @@ NOT_INSPECTED = "1900-01-01"
 GRADES = frozenset("ABC")
 
 # Labels that are no cuisine, or have another slug here.
-CUISINES: dict[str, list[str]] = tomllib.loads((Path(__file__).parent / "nyc_cuisines.toml").read_text())
+CUISINES: dict[str, list[str]] = read_toml(Path(__file__).parent / "nyc_cuisines.toml")
 
 
 def read_rows(stream: BinaryIO) -> Iterator[dict[Any, Any] | csv.Error]:

@@ -1,7 +1,6 @@
 """Extraction of dish names: runs of known food words. Unknown words never become part of a name."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from anyascii import anyascii
+
+from framework.data_files import read_toml
 
 LEXICON_DIR = Path(__file__).parents[1] / "lexicon"
 # Letters of the Latin script, in which the lexicon is written. A change of script is a word boundary too, because
@@ -53,7 +54,7 @@ class FoodVocabulary:
 
 def read_lexicon(name: str) -> dict[str, Any]:
     """Read lexicon/NAME.toml."""
-    return tomllib.loads((LEXICON_DIR / f"{name}.toml").read_text(encoding="utf-8"))
+    return read_toml(LEXICON_DIR / f"{name}.toml")
 
 
 @cache

@@ -1,19 +1,20 @@
 """Detection of suspicious reviews: links, markup, phone numbers, instructions to models. They are never analyzed."""
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from anyascii import anyascii
 
+from framework.data_files import read_toml
+
 # Unicode categories of invisible characters: control, format, surrogate, private use, unassigned.
 INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 # A longer run that mixes lower case, upper case and digits is encoded data.
 MAX_WORD_LENGTH = 32
 
-RULES = tomllib.loads(Path(__file__).with_name("suspicious_text.toml").read_text(encoding="utf-8"))
+RULES = read_toml(Path(__file__).with_name("suspicious_text.toml"))
 # Top-level domains. Those that are also words need another sign of a link, because guests omit the space after a full
 # stop.
 DOMAINS = "com|net|org|io|info|biz|xyz|app|dev|eu|uk|fr|dk|nl|pl|ru|cn|jp|kr|ch|ly|gl|gd|gg|tv|cc|cz|hu|gr|br|pt"

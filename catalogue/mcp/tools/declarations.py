@@ -1,6 +1,5 @@
 """The tools as clients read them: texts, arguments and members of results, from declarations.toml."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -10,12 +9,13 @@ from typing import Any
 from rest_framework.serializers import Serializer
 
 from catalogue.mcp import paywall
+from framework.data_files import read_toml
 from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
 from framework.mcp.tools import Tool, ToolCall, Values
 
-DECLARATIONS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+DECLARATIONS: Mapping[str, Any] = read_toml(Path(__file__).with_suffix(".toml"))
 
 
 def declare(

@@ -1,7 +1,6 @@
 """Generates the OpenAPI documents: adds to drf-spectacular the parts that all operations share."""
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
@@ -21,6 +20,7 @@ from rest_framework import serializers
 from framework.api import error_handler  # drf-spectacular finds extensions by their base class
 from framework.api.fields import TextField
 from framework.api.pagination.page_number import MAX_LIMIT, MAX_PAGE
+from framework.data_files import read_toml
 from framework.errors import ErrorCode
 from framework.public_ids import pattern
 
@@ -163,7 +163,7 @@ MANAGEMENT_CODES = {
     ErrorCode.VERSION_CONFLICT,
 }
 DATA_CODES = [code for code in ErrorCode if code not in MANAGEMENT_CODES]
-EXAMPLE_ERRORS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("error_examples.toml").read_text())
+EXAMPLE_ERRORS: Mapping[str, Any] = read_toml(Path(__file__).with_name("error_examples.toml"))
 
 
 def generate(title: str, description: str, patterns: Sequence[URLPattern | URLResolver]) -> dict[str, Any]:
