@@ -51,7 +51,7 @@ def edit_member(request: PageRequest, membership: int) -> HttpResponse:
     """Change the role and the restaurants of a member."""
     access = request.access
     rows = Membership.objects.filter(account=access.account).select_related("user").prefetch_related("venues")
-    row = get_object_or_404(rows, pk=membership)
+    row = get_object_or_404(rows.filter(pk=membership))
     authority, venues = team.get_authority(access), list_assignable_venues(access)
     initial = {"role": row.role, "venues": row.venues.all()}
     form = MembershipForm(request.POST or None, authority=authority, venues=venues, initial=initial)
