@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 PREPARE = f"""
 import json
 from django.contrib import admin
-from tests import make, people
+from tests.support import builders as make, users as people
 aurora, belladonna = make.venue("Aurora"), make.venue("Belladonna")
 make.reservation(aurora, customer_name="Guest of Aurora")
 make.reservation(belladonna, customer_name="Guest of Belladonna")

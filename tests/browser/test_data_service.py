@@ -47,7 +47,7 @@ def key_of(site: Up, tier: str) -> Mapping[str, Any]:
     return found
 
 
-def visit(page: "Page", *paths: str) -> None:
+def check_pages(page: "Page", *paths: str) -> None:
     """At both widths nothing is cut off, and nothing serious is found."""
     for path in paths:
         page.goto(path)
@@ -91,8 +91,8 @@ def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
     assert "slug" in json.loads(lines[0])
 
     base = page.url.split("/exports")[0]
-    visit(page, f"{base}/data", f"{base}/data/payments", f"{base}/data/spending", f"{base}/exports", page.url)
-    visit(page, f"{base}/exports/new?dataset=restaurants", f"{base}/data/wallets/new")
+    check_pages(page, f"{base}/data", f"{base}/data/payments", f"{base}/data/spending", f"{base}/exports", page.url)
+    check_pages(page, f"{base}/exports/new?dataset=restaurants", f"{base}/data/wallets/new")
 
 
 def session_of(page: "Page", key: Mapping[str, Any]) -> str:
