@@ -269,7 +269,7 @@ class Orders:
         bench(seconds=1)
         vacuum_tables(run.product)
         figures = run.run_in_turns("order", turns)
-        bounds = [Bound(of=PEER, gate=0.45, goal=0.7), Bound(of=PGBENCH, gate=0.13, goal=0.25)]
+        bounds = [Bound(of=PEER, gate=0.45, goal=0.7), Bound(of=PGBENCH, gate=0.11, goal=0.25)]
         return Row.create("order", f"POST {PATH}, 5 items, Idempotency-Key", figures, bounds)
 
     def listed(self, run: Run, contenders: Sequence[Contender]) -> Row:
