@@ -7,6 +7,7 @@ column that they do not have yet, remove the file from them.
 Long statements that the code executes stand in `<app>/sql/queries/NAME.sql`.
 """
 
+from functools import cache
 from pathlib import Path
 
 from django.db.migrations import RunSQL
@@ -22,6 +23,7 @@ def run_sql_files(app: str, *names: str) -> RunSQL:
     return RunSQL([(ROOT / app / "sql" / f"{name}.sql").read_text(encoding="utf-8") for name in names], RunSQL.noop)
 
 
+@cache
 def read_sql(app: str, name: str) -> str:
-    """Return the statement in `<app>/sql/queries/NAME.sql`."""
+    """Return the statement in `<app>/sql/queries/NAME.sql`. A process reads each file once."""
     return (ROOT / app / "sql" / "queries" / f"{name}.sql").read_text(encoding="utf-8")

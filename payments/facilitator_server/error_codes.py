@@ -19,7 +19,7 @@ WOULD_FAIL = "invalid_settlement_would_fail"
 
 # Reasons that facilitators give before they send anything: ours, those of the x402 SDKs and its specification, and
 # hosted ones. Complete names, because similar reasons are given for payments that were sent.
-THEIRS = (Path(__file__).parent / "refused_reasons.txt").read_text().split()
+THEIRS = (Path(__file__).parent / "refused_reasons.txt").read_text(encoding="utf-8").split()
 REFUSED = frozenset({*THEIRS, WRONG_ASSET, WRONG_PAY_TO, WRONG_TRANSFER, TOO_MUCH_GAS, WOULD_FAIL})
 PENDING = "settlement_pending"
 
