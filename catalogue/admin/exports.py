@@ -28,6 +28,7 @@ from framework.admin.action_confirmation import render_confirmation
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from framework.errors import ApiError
+from framework.forms.domain_errors import errors_as_messages
 from framework.public_ids import decode
 from payments.interface import FREE
 from payments.models import shorten_address
@@ -231,16 +232,12 @@ class ExportAdmin(ReadOnlyAdmin):
     @admin.action(description="Restart the selected failed exports", permissions=["change"])
     def restart(self, request: HttpRequest, queryset: QuerySet[Export]) -> None:
         for export in queryset:
-            try:
-                is_queued = commands.restart_export(export, actor=get_staff_actor(request), now=timezone.now())
-            except ApiError as refusal:
-                self.message_user(request, f"Export {export.public_id}: {refusal.message}", messages.ERROR)
-                continue
-            if is_queued:
-                enqueue_export_step(export)
-                self.message_user(request, f"Export {export.public_id} is queued.", messages.SUCCESS)
-            else:
-                self.message_user(request, f"Export {export.public_id} has not failed.", messages.ERROR)
+            with errors_as_messages(request, prefix=f"Export {export.public_id}: "):
+                if commands.restart_export(export, actor=get_staff_actor(request), now=timezone.now()):
+                    enqueue_export_step(export)
+                    self.message_user(request, f"Export {export.public_id} is queued.", messages.SUCCESS)
+                else:
+                    self.message_user(request, f"Export {export.public_id} has not failed.", messages.ERROR)
 
     @admin.action(description="Cancel the selected exports, and delete their files", permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Export]) -> HttpResponse | None:
