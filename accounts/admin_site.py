@@ -4,19 +4,28 @@ from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from typing import Any, cast
 
-from django.contrib.admin import AdminSite
+from django.apps import apps
+from django.contrib.admin import AdminSite, autodiscover
+from django.core.checks import CheckMessage
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import path, reverse
 
 from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import User, Venue
 from accounts.tenancy.auth_backends import get_permitted_venues, get_venue_roles
+from framework.admin import search
 from framework.admin.pending_counts import HasPendingCounts, PendingCount
 from framework.db import actor
 
 # Links to at most so many venues on the front page.
 MAX_VENUES = 12
+MIN_TERM_LENGTH, MAX_TERM_LENGTH = 2, 200
+
+
+# Pages of allauth that would show the secrets of second factors. The user page replaces them.
+UNREGISTERED_MODELS = ("account.EmailAddress", "mfa.Authenticator", "usersessions.UserSession")
 
 
 class TablewireAdminSite(AdminSite):
@@ -28,6 +37,17 @@ class TablewireAdminSite(AdminSite):
     site_url = "/dashboard/"
     index_template = "admin/index.html"
     empty_value_display = "-"
+
+    def load(self) -> None:
+        """Import the admin modules of all apps, a fifth of all modules, which most processes do not need."""
+        autodiscover()
+        for model in map(apps.get_model, UNREGISTERED_MODELS):
+            if self.is_registered(model):
+                self.unregister(model)
+
+    def check(self, app_configs: Any) -> list[CheckMessage]:
+        self.load()
+        return super().check(app_configs)
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Allow staff and members of a venue. Two queries for a user who is not staff."""
@@ -51,6 +71,26 @@ class TablewireAdminSite(AdminSite):
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         context = {"pending_counts": list(self.pending_counts(request)), "venues": list(list_venue_links(request))}
         return super().index(request, {**context, **(extra_context or {})})
+
+    def get_urls(self) -> list[Any]:
+        self.load()
+        return [path("search/", self.admin_view(self.search), name="search"), *super().get_urls()]
+
+    def search(self, request: HttpRequest) -> HttpResponse:
+        """Search all lists: a public id leads to its row, a text to the first rows of each list."""
+        term = request.GET.get("q", "").strip()[:MAX_TERM_LENGTH]
+        if url := search.find_by_id(self, request, term):
+            return redirect(url)
+        found = list(search.search_all(self, request, term)) if len(term) >= MIN_TERM_LENGTH else []
+        context = {
+            **self.each_context(request),
+            "title": "Search",
+            "term": term,
+            "found": found,
+            "min_length": MIN_TERM_LENGTH,
+            "is_too_short": len(term) < MIN_TERM_LENGTH,
+        }
+        return TemplateResponse(request, "admin/search.html", context)
 
     def pending_counts(self, request: HttpRequest) -> Iterator[PendingCount]:
         """Yield the pending counts of each model admin that the user may view; each count is bounded."""

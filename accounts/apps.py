@@ -1,12 +1,9 @@
 """The accounts app, and the admin site."""
 
-from django.apps import AppConfig, apps
+from django.apps import AppConfig
 
 # Import the module: Django treats each AppConfig class in this namespace as a candidate.
 from django.contrib.admin import apps as admin_apps
-
-# Pages of allauth that would show the secrets of second factors. The user page replaces them.
-UNREGISTERED_MODELS = ("account.EmailAddress", "mfa.Authenticator", "usersessions.UserSession")
 
 
 class AccountsConfig(AppConfig):
@@ -22,14 +19,8 @@ class AccountsConfig(AppConfig):
         consistency.SOURCES.append(consistency_checks.checks)
 
 
-class AdminSiteConfig(admin_apps.AdminConfig):
-    """Django's admin with our site."""
+class AdminSiteConfig(admin_apps.SimpleAdminConfig):
+    """Django's admin with our site, which loads the apps' admin modules when its URLs are needed."""
 
     default = False
     default_site = "accounts.admin_site.TablewireAdminSite"
-
-    def ready(self) -> None:
-        super().ready()
-        from django.contrib.admin import site  # available when the apps are loaded
-
-        site.unregister([apps.get_model(name) for name in UNREGISTERED_MODELS])

@@ -164,6 +164,16 @@ def run_once(
         return response
 
 
+def find_response(call: IdempotentRequest) -> StoredResponse | None:
+    """Return the response to an earlier identical request; None without one. Two queries, one without one.
+
+    Raises IdempotencyKeyReused if the key belongs to another request.
+    """
+    recent = timezone.now() - IdempotentCall.RETENTION
+    is_used = IdempotentCall.objects.filter(scope=call.scope, key=call.key, created_at__gt=recent).exists()
+    return read_stored_response(call) if is_used else None
+
+
 def claim(call: IdempotentRequest, *, now: datetime) -> UUID | None:
     """Return the row for the response to this request, or None if an earlier request was answered.
 

@@ -16,6 +16,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.models import OutgoingMail
+from framework.api.rate_limits import counter
 from framework.encryption import CannotDecrypt, decrypt, encrypt
 
 logger = logging.getLogger("tablewire.worker")
@@ -26,6 +27,15 @@ LEASE = timedelta(minutes=2)
 RETRY_PERIOD = timedelta(days=1)
 # A run ends after this time; the next one continues.
 RUN_S = 45.0
+DAY_S = 86_400
+# Mails a day about sign-up, addresses and passwords to one address: anybody can cause them. The links in earlier ones
+# still work.
+MAX_ACCOUNT_MAILS = 10
+
+
+def is_within_limit(policy: str, value: str, *, limit: int) -> bool:
+    """Count one more mail of this day for an address or an account; return whether the limit allows it."""
+    return counter.count(f"mail-{policy}", counter.hash_bucket(value), window_s=DAY_S).count <= limit
 
 
 def enqueue(template: str, context: Mapping[str, Any], *, address: str, now: datetime, topic: str = "") -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from accounts.demo.rows import IS_DEMO
 from accounts.models import ApiKey, WebhookEndpoint
 from accounts.tenancy.permissions import Access, Right
 
@@ -22,7 +23,7 @@ def find_first_call_step(access: Access) -> Step | None:
     """Return the step to call the API, until a key of the venue was used. One query."""
     if not access.may(Right.DEVELOPERS):
         return None
-    if ApiKey.objects.filter(venue=access.venue).exclude(last_used_at=None).exists():
+    if ApiKey.objects.filter(~IS_DEMO, venue=access.venue).exclude(last_used_at=None).exists():
         return None
     return Step("Make the first call", "Create a key and send a request.", build_venue_url("keys", access))
 

@@ -1,4 +1,4 @@
-"""Demo data of a fresh installation: three accounts with API keys, and a superuser for the back office.
+"""What a fresh installation begins with: three demo accounts with API keys, the owner of one, and a superuser.
 
 Secrets are known only when they are created. `load` takes those of the previous run and keeps those that still work.
 """
@@ -7,21 +7,24 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django.db import transaction
 
 from accounts.models import Account, ApiKey, Membership, Role, User, Venue
 
 SUPERUSER = "admin@example.com"
-# The venue that gets a menu, tables and hours; the others are as empty as a new customer's.
+# Signs in to the dashboard of the furnished venue, and has no other one.
+OWNER = "demo@example.com"
+# The venue that gets the demo data (accounts.demo); the others are as empty as a new customer's.
 FURNISHED = "Demo Osteria"
 DEMOS = ("Demo Trattoria", "Demo Bistro", FURNISHED)
 LOAD_TEST_ALLOWANCE = 1_000_000
 
 
 def load(previous: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Create what is missing; return {"management": {name: text of a key}, "admin": {username, password}}.
+    """Create what is missing; return the keys and sign-ins, a password that was changed as None.
 
-    The password is None if it was changed.
+    {"management": {name: text of a key}, "admin": {username, password}, "dashboard": {email, password, venue}}
     """
     previous = previous or {}
     texts: Mapping[str, Any] = previous.get("management") or {}
@@ -33,17 +36,24 @@ def load(previous: Mapping[str, Any] | None = None) -> dict[str, Any]:
                 (f"wide_{prefix}api_key", "For load tests", LOAD_TEST_ALLOWANCE),
             ):
                 management[name] = get_key(venue, label, texts.get(name), allowance=allowance)
-        management["menu_api_key"] = get_key(get_furnished_venue(), "First key", texts.get("menu_api_key"))
-        admin = get_superuser((previous.get("admin") or {}).get("password"))
-        # An owner of the demo accounts can open their dashboards.
-        user = User.objects.get(email__iexact=SUPERUSER)
+        furnished = get_furnished_venue()
+        management["menu_api_key"] = get_key(furnished, "First key", texts.get("menu_api_key"))
+        admin, admin_password = get_user(SUPERUSER, previous.get("admin"), is_staff=True, is_superuser=True)
+        owner, owner_password = get_user(OWNER, previous.get("dashboard"))
+        add_owner(furnished.account, owner)
+        # The superuser can open the dashboards of all demo accounts.
         for account in Account.objects.filter(venues__name__in=DEMOS).distinct():
-            Membership.objects.get_or_create(account=account, user=user, defaults={"role": Role.OWNER})
-        return {"management": management, "admin": admin}
+            add_owner(account, admin)
+        if admin.last_venue_id is None:
+            admin.remember_venue(furnished)
+        return {
+            "management": management,
+            "admin": {"username": SUPERUSER, "password": admin_password},
+            "dashboard": {"email": OWNER, "password": owner_password, "venue": furnished.public_id},
+        }
 
 
 def get_furnished_venue() -> Venue:
-    """Return the venue that orders.seed gives a menu, and reservations.seed tables and hours."""
     return get_venue(FURNISHED)
 
 
@@ -63,12 +73,21 @@ def get_key(venue: Venue, name: str, text: str | None, *, allowance: int = 1000)
     return ApiKey.create(venue, name=name, allowance=allowance).text
 
 
-def get_superuser(password: str | None) -> dict[str, str | None]:
-    """Return the superuser, created if missing; the password is None if the given one does not work."""
-    user = User.objects.filter(email__iexact=SUPERUSER).first()
+def get_user(email: str, previous: Mapping[str, Any] | None, **flags: bool) -> tuple[User, str | None]:
+    """Return the user, created if missing, and the password: None if that of the previous run does not work.
+
+    A new user's address is confirmed, so that the sign-in asks for nothing else.
+    """
+    password = (previous or {}).get("password")
+    user = User.objects.filter(email__iexact=email).first()
     if user is None:
         password = secrets.token_urlsafe(12)
-        User.objects.create_superuser(SUPERUSER, password)
+        user = User.objects.create_user(email, password, **flags)
+        EmailAddress.objects.create(user=user, email=email, verified=True, primary=True)
     elif not (password and user.check_password(password)):
         password = None
-    return {"username": SUPERUSER, "password": password}
+    return user, password
+
+
+def add_owner(account: Account, user: User) -> None:
+    Membership.objects.get_or_create(account=account, user=user, defaults={"role": Role.OWNER})

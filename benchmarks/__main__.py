@@ -14,13 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks import chart, report
 from benchmarks.figures import Row, WrongAnswer
 from benchmarks.load import Load
 from benchmarks.machine import describe_machine
 from benchmarks.product import ROOT, Product, ProductNotReady, running
+from benchmarks.progress import show_run
 from benchmarks.suites import Run, suites
 from framework.cli.arguments import count
 from framework.state_directory import StackError
@@ -125,33 +125,35 @@ def measure_rows(
         seconds=arguments.seconds or (QUICK_S if arguments.quick else FULL_S),
         with_wrk=not arguments.no_wrk,
     )
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     rows: list[Row] = []
     failed: list[WrongAnswer] = []
-    with Progress(*columns, console=notes) as progress:
-        task = progress.add_task("", total=None)
-        run = Run(
-            product=product,
-            load=load,
-            rounds=arguments.rounds or (1 if arguments.quick else 5),
-            arguments=arguments,
-            step=lambda text: progress.update(task, description=text, advance=1),
-        )
-        run.settings["worker"] = "writes no insights meanwhile; of a new catalogue it does so for hours"
-        run.settings["load"] = {"tool": load.tool, "seconds": load.seconds, "rounds": run.rounds}
-        chosen = [suite for suite in every.values() if wanted.intersection(suite.rows)]
-        again = [suite for suite in chosen if suite.is_by_connections]
-        steps = sum(suite.steps(run, wanted) for suite in chosen)
-        steps += sum(suite.steps(run, wanted) for suite in again) * (len(arguments.concurrency) - 1)
-        progress.update(task, total=steps)
-        loads = [load, *(replace(load, connections=connections) for connections in arguments.concurrency[1:])]
-        for at, suite in [(loads[0], one) for one in chosen] + [(at, one) for at in loads[1:] for one in again]:
-            try:
-                found = suite.measure(replace(run, load=at), wanted)
-                # Those before the one that fails are kept.
-                rows += found if at is load else (row.at(at.connections) for row in found)
-            except WrongAnswer as error:
-                failed.append(error)
+    run = Run(
+        product=product,
+        load=load,
+        rounds=arguments.rounds or (1 if arguments.quick else 5),
+        arguments=arguments,
+        step=lambda text: None,
+    )
+    run.settings["worker"] = "writes no insights meanwhile; of a new catalogue it does so for hours"
+    run.settings["load"] = {"tool": load.tool, "seconds": load.seconds, "rounds": run.rounds}
+    chosen = [suite for suite in every.values() if wanted.intersection(suite.rows)]
+    again = [suite for suite in chosen if suite.is_by_connections]
+    loads = [load, *(replace(load, connections=connections) for connections in arguments.concurrency[1:])]
+    turns = [(loads[0], one) for one in chosen] + [(at, one) for at in loads[1:] for one in again]
+    with show_run(notes, steps=sum(suite.steps(run, wanted) for _, suite in turns)) as progress:
+        for number, (at, suite) in enumerate(turns, start=1):
+            name = suite.name if at is load else f"{suite.name} at {at.connections} connections"
+            names = [row for row in suite.rows if row in wanted]
+            with progress.suite(name, number, len(turns), names):
+                try:
+                    for found in suite.measure(replace(run, load=at, step=progress.step), wanted):
+                        row = found if at is load else found.at(at.connections)
+                        progress.row(row)
+                        # Those before the one that fails are kept.
+                        rows.append(row)
+                except WrongAnswer as error:
+                    progress.say(f"  not measured: {error}")
+                    failed.append(error)
     return rows, run.settings, failed
 
 

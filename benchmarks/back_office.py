@@ -1,7 +1,7 @@
 """How long the back office takes to answer over a full-size database, and how many queries it asks.
 
     uv run manage.py up --restaurants 354000 --state-dir .state        # in another terminal
-    uv run python -m benchmarks.back_office --state-dir .state
+    uv run --group benchmarks python -m benchmarks.back_office --state-dir .state
 
 Every list that is registered is opened; then its later pages, each filter that it offers, each heading that sorts,
 searches for words that are there and that are not, forms of change, and what fields with suggestions suggest. Each

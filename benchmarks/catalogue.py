@@ -1,6 +1,6 @@
 """How long the database takes for what the data API asks it, beside what its design expects, and by which plans.
 
-    uv run python -m benchmarks.catalogue --state-dir .state
+    uv run --group benchmarks python -m benchmarks.catalogue --state-dir .state
 
 It calls the product's own functions at random places of the catalogue and takes the time of each statement that they
 send, from asking to having the rows. Told are the median and the 95th percentile of the statement that answers the

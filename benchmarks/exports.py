@@ -1,6 +1,6 @@
 """How fast exports are written by the workers of a running `manage.py up`, beside COPY of the same rows to nowhere.
 
-    uv run python -m benchmarks.exports --state-dir .state
+    uv run --group benchmarks python -m benchmarks.exports --state-dir .state
 
 Each export is ordered as staff order one, and its seconds count from the order to the end, with the split, every
 file on the disk and the manifest. The reference is one client of the same PostgreSQL that copies the same columns of

@@ -1,6 +1,6 @@
 """How many calls of the management API a running `manage.py up` answers in a second, and what each asks the database.
 
-    uv run python -m benchmarks.management --state-dir .state
+    uv run --group benchmarks python -m benchmarks.management --state-dir .state
 
 The callers are processes of this machine with kept connections, so they take their share of its cores, and absolute
 figures say as much about the machine as about us. Hence the ratios: the same callers ask `/livez` of the same server

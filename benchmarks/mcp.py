@@ -1,7 +1,7 @@
 """How many calls a running `manage.py up` answers at its MCP endpoint, beside the same asked of REST, and what the
 protocol itself takes.
 
-    uv run python -m benchmarks.mcp --state-dir .state
+    uv run --group benchmarks python -m benchmarks.mcp --state-dir .state
 
 The callers are processes of this machine with kept connections, so they take their share of its cores, and absolute
 figures say as much about the machine as about us; hence the ratios, of the median rounds of a run whose rounds are

@@ -83,7 +83,7 @@ def create_sellers(count: int) -> list[Seller]:
     from django.utils import timezone
 
     from accounts.models import Account, ApiKey
-    from orders import seed
+    from orders.demo import menu
 
     now, found = timezone.now(), []
     with transaction.atomic():
@@ -92,7 +92,7 @@ def create_sellers(count: int) -> list[Seller]:
             place, _ = account.venues.get_or_create(
                 name=f"{ACCOUNT} {number}", defaults={"timezone": "UTC", "currency": "EUR"}
             )
-            seed.load(place)
+            menu.add_menu(place, now=now)
             ends = now + timedelta(hours=12)
             key = ApiKey.create(place, name="A run of the benchmark", allowance=ALLOWANCE, expires_at=ends)
             found.append(Seller(place.pk, key.text, key.row.family.hex))

@@ -1,6 +1,6 @@
 """How many paid calls a running `manage.py up` answers in a second, what each costs, and where its time goes.
 
-    uv run python -m benchmarks.payments --state-dir .state
+    uv run --group benchmarks python -m benchmarks.payments --state-dir .state
 
 Payments are signed before the clock starts, by a demo wallet, and each buys one answer on the development chain. The
 callers are processes of this machine and take their share of its cores, as facilitator, node and PostgreSQL do too,

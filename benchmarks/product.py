@@ -86,7 +86,7 @@ def running(
             say("starting the product (the first time with data of this size takes minutes)")
             child = start_up(state_dir)
             up = wait_for(state_dir, child)
-            load_data(up["database_url"], restaurants, reviews)
+            load_data(up["database_url"], restaurants, reviews, say=say)
         import django
 
         django.setup()
@@ -134,12 +134,13 @@ def wait_for(state_dir: Path, child: Child) -> dict[str, Any]:
     raise ProductNotReady(f"`manage.py up` did not start; its log is {child.log}.")
 
 
-def load_data(url: str, restaurants: int, reviews: int) -> None:
+def load_data(url: str, restaurants: int, reviews: int, *, say: Callable[[str], object]) -> None:
     """Make the data where there is none, and wait until searches know when places open. Raises NotReady."""
     with psycopg.connect(url, autocommit=True) as connection:
         is_new = (connection.execute(SIZE).fetchone() or (0,))[0] == 0
         if is_new:
             generate_data(restaurants, reviews)
+        say("waiting until the worker has computed when the restaurants are open")
         until = time.monotonic() + START_S + restaurants / MIN_SPANS_PER_S
         while (connection.execute(HAS_MISSING_SPANS).fetchone() or (False,))[0]:
             if time.monotonic() > until:

@@ -1,9 +1,11 @@
 """HTTP responses of the data API: free ones are cacheable with an ETag, sold ones need a payment."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
 
@@ -22,38 +24,55 @@ from payments.interface import (
     collect_payment,
     is_free_by_plan,
     parse_proof,
+    read_receipt_token,
     read_signed_payment,
 )
-from payments.models import Product
+from payments.models import Payment, Product
 
 # "Open now" may be a minute old; a cache may serve it five more minutes while it revalidates.
 PUBLIC_CACHE = "public, max-age=60, stale-while-revalidate=300"
 NO_STORE = "private, no-store"
 VARY = ", ".join(CALLER_HEADERS)
 SAFE = ("GET", "HEAD")
+AI_INSIGHT = "ai_insight"
+# How long the buyer of an insight can read the reviews that it cites, and how many payments are searched for it.
+CITATIONS_READABLE_FOR = timedelta(hours=24)
+MAX_PAYMENTS = 1_000
 ETAG_HASH = KeyedHash("catalogue.paywall")
 
 
 def build_response(
-    request: Request, body: Any, *, sold: Sequence[str] = (), now: datetime, etag_of: bytes | None = None
+    request: Request,
+    body: Any,
+    *,
+    sold: Sequence[str] = (),
+    is_bought: bool = False,
+    quoted: Sequence[str] = (),
+    now: datetime,
+    etag_of: bytes | None = None,
 ) -> HttpResponse:
     """Return the response with this body (JSON bytes, or values to render), after payment if products are `sold` with
     it.
 
     A body that the client has, by If-None-Match, is 304 and free. `etag_of` is the content of a weak ETag, for a body
-    with members that change by themselves (a cursor, a moment). Raises what payments.checkout.collect raises. Call it
-    last and outside of transactions, because the payment cannot be undone.
+    with members that change by themselves (a cursor, a moment). `is_bought` and `quoted` are those of Content. Raises
+    what payments.checkout.collect raises. Call it last and outside of transactions, because the payment cannot be
+    undone.
     """
+    if quoted:
+        require_signed_payment(request, Purchase.for_request(request), quoted, now=now)
     content = body if isinstance(body, bytes) else JSONRenderer().render(body)
     etag = compute_etag(content) if etag_of is None else f"W/{compute_etag(etag_of)}"
-    if client_has(request, etag, accepts_any=not sold):
+    # Empty answers are equal, so that the ETag of one would confirm another.
+    if not quoted and client_has(request, etag, accepts_any=not sold):
         unchanged = HttpResponse(status=304)
         del unchanged["Content-Type"]
         return set_cache_headers(unchanged, etag, NO_STORE if sold else PUBLIC_CACHE)
     if not sold:
-        return set_cache_headers(HttpResponse(content, content_type=JSONRenderer.media_type), etag, PUBLIC_CACHE)
+        caching = NO_STORE if quoted else PUBLIC_CACHE
+        return set_cache_headers(HttpResponse(content, content_type=JSONRenderer.media_type), etag, caching)
     caller = caller_of(request)
-    if is_free_by_plan(sold, caller=caller, now=now):
+    if is_bought or is_free_by_plan(sold, caller=caller, now=now):
         return set_cache_headers(HttpResponse(content, content_type=JSONRenderer.media_type), etag, NO_STORE)
     receipt = collect_payment(
         Purchase.for_request(request),
@@ -69,17 +88,68 @@ def build_response(
 
 def serve(request: Request, content: Content, *, now: datetime) -> HttpResponse:
     """Return the response with this content; see `build_response`."""
-    return build_response(request, content.body, sold=content.sold, now=now, etag_of=content.etag_of())
+    return build_response(
+        request,
+        content.body,
+        sold=content.sold,
+        is_bought=content.is_bought,
+        quoted=content.quoted,
+        now=now,
+        etag_of=content.etag_of(),
+    )
+
+
+def require_signed_payment(
+    request: Request | HttpRequest,
+    purchase: Purchase,
+    products: Sequence[str],
+    *,
+    meta: Mapping[str, Any] | None = None,
+    now: datetime,
+) -> None:
+    """Raise the price of these products as PaymentRequired, unless the request has a signed payment for us.
+
+    It is not settled. `meta` contains the payment of an MCP message. One query with the price, none otherwise.
+    """
+    caller = caller_of(request)
+    if not is_free_by_plan(products, caller=caller, now=now) and not read_signed_payment(request, meta=meta, now=now):
+        collect_payment(purchase, products=products, caller=caller, proof=None, receipt_token=None, now=now)
+
+
+def has_bought_insight(request: Request | HttpRequest, slug: str, *, receipt_token: str | None, now: datetime) -> bool:
+    """Whether the caller has bought the insight of this restaurant lately, by a receipt or by a proven wallet.
+
+    One query, none for a caller who brings neither.
+    """
+    wallets, payment = caller_of(request).wallets, read_receipt_token(receipt_token)
+    if not wallets and payment is None:
+        return False
+    bought = Payment.objects.filter(
+        Q(payer__in=wallets) | Q(pk=payment),
+        state__in=Payment.EARNED,
+        products__contains=[AI_INSIGHT],
+        created_at__gt=now - CITATIONS_READABLE_FOR,
+    )
+    resources = bought.order_by("-created_at").values_list("resource", flat=True)[:MAX_PAYMENTS]
+    return any(_is_about(resource, slug) for resource in resources)
+
+
+def _is_about(resource: str, slug: str) -> bool:
+    """Whether the address of a purchase is that of an insight or a record of this restaurant."""
+    url = urlsplit(resource)
+    if url.scheme == "mcp":
+        return parse_qs(url.query).get("slug") == [slug]
+    return url.path.rstrip("/").removesuffix("/insight").endswith(f"/v1/restaurants/{slug}")
 
 
 def require_tier(request: Request, tier: Tier) -> None:
     """Raise TierRequired for a caller below a tier."""
-    caller_tier = caller_of(request).tier
-    if caller_tier < tier:
+    terms = caller_of(request).terms
+    if terms.tier < tier:
         raise TierRequired(
-            f"This is for the {tier.name} tier and above, and you call on the {caller_tier.name} tier.",
-            extra={"tier": caller_tier.name, "tier_required": tier.name},
-            headers={"Cache-Control": "no-store"},
+            f"This is for the {tier.name} tier and above, and you call on the {terms.tier.name} tier.",
+            terms=terms,
+            required=tier,
         )
 
 

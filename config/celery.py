@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import celeryd_after_setup, worker_init
+from celery.signals import beat_init, celeryd_after_setup, worker_init
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
@@ -35,6 +35,15 @@ def set_statement_timeout(*, connection: BaseDatabaseWrapper, **_: Any) -> None:
 
 # For this worker, and the processes that it forks.
 worker_init.connect(lambda **_: connection_created.connect(set_statement_timeout), weak=False)
+
+
+@worker_init.connect
+@beat_init.connect
+def refuse_unsafe_settings(**_: Any) -> None:
+    # Here, because the checks import models, which need the apps.
+    from config import checks
+
+    checks.exit_if_unsafe()
 
 
 @celeryd_after_setup.connect

@@ -1,7 +1,8 @@
 """System checks of the settings of a public installation; checks.toml has their messages.
 
-Errors stop every command that runs checks, such as `migrate` and so `up`; warnings are shown by `check --deploy`. An
-installation is public when PUBLIC_BASE_URL is https, or when its host is a public domain name or address.
+Errors stop every command that runs checks, such as `migrate` and so `up`, and the processes that serve: web server,
+worker and beat. Warnings are shown by `check --deploy`. An installation is public when PUBLIC_BASE_URL is https, or
+when its host is a public domain name or address.
 """
 
 import ipaddress
@@ -36,26 +37,34 @@ def is_public() -> bool:
         ip = ipaddress.ip_address(host)
         is_private = ip.is_private or ip.is_loopback
     except ValueError:
-        is_private = host.endswith(PRIVATE_SUFFIXES)
-    return address.scheme == "https" or ("." in host and not is_private)
+        is_private = "." not in host or host.endswith(PRIVATE_SUFFIXES)
+    return address.scheme == "https" or not is_private
+
+
+def exit_if_unsafe(**_: Any) -> None:
+    """Exit with the errors of the settings. For processes that run no command of Django's."""
+    if errors := refuse_unsafe_starts(app_configs=None):
+        lines = [f"({error.id}) {error.msg}{f' {error.hint}' if error.hint else ''}" for error in errors]
+        raise SystemExit("\n".join(["The settings are unsafe. Nothing was started.", *lines]))
 
 
 @register(Tags.security)
 def refuse_unsafe_starts(*, app_configs: Any, **rest: Any) -> list[CheckMessage]:
     """Errors of the settings; all but the first are of a public installation."""
-    address, key = urlsplit(settings.PUBLIC_BASE_URL), settings.SECRET_KEY
+    address, keys = urlsplit(settings.PUBLIC_BASE_URL), [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     host = address.hostname or ""
     problems = {"E001": settings.PAYMENT_NETWORK == MAINNET and settings.TOKEN_PRICE_FEED == PRICE_FEED}
     if is_public():
         problems |= {
             "E002": settings.DEBUG,
-            "E003": len(key) < MIN_SECRET_KEY_LENGTH or len(set(key)) < 10,
+            "E003": any(len(key) < MIN_SECRET_KEY_LENGTH or len(set(key)) < 10 for key in keys),
             "E004": address.scheme != "https",
             "E005": "*" in settings.ALLOWED_HOSTS,
             "E006": not validate_host(host, settings.ALLOWED_HOSTS),
             "E007": not (settings.SESSION_COOKIE_SECURE and settings.CSRF_COOKIE_SECURE),
             "E008": 0 < len(settings.METRICS_TOKEN) < MIN_TOKEN_LENGTH,
             "E009": settings.WEBHOOKS_TO_LOOPBACK,
+            "E010": bool(settings.MAILBOX_DIR),
         }
     return build_messages(checks.Error, problems, host=host)
 

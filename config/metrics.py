@@ -1,7 +1,5 @@
 """/metrics, for Prometheus: who may read it."""
 
-from urllib.parse import urlsplit
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
@@ -9,11 +7,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
-from framework.http_client import is_loopback
+from framework.local_client import is_local_client
 from payments.observability import counters, ledger_collector
-
-# Headers that a proxy adds to a request that it forwards.
-PROXY_HEADERS = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA", "HTTP_X_FORWARDED_HOST")
 
 
 @never_cache
@@ -29,14 +24,3 @@ def serve(request: HttpRequest) -> HttpResponse:
     elif not is_local_client(request):
         return HttpResponse("Only this machine may read this. Set METRICS_TOKEN.\n", "text/plain", 403)
     return HttpResponse(counters.render() + ledger_collector.render(), CONTENT_TYPE_PLAIN_0_0_4)
-
-
-def is_local_client(request: HttpRequest) -> bool:
-    """Whether the client is on this machine, and is no proxy for somebody else.
-
-    Some proxies add no header: an installation whose public URL is not loopback is taken to have one.
-    """
-    if any(name in request.META for name in PROXY_HEADERS):
-        return False
-    public = urlsplit(settings.PUBLIC_BASE_URL).hostname or ""
-    return is_loopback(request.META.get("REMOTE_ADDR", "")) and is_loopback(public)

@@ -5,19 +5,20 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
+from accounts.sign_in.views import AddressesView, ConfirmAddressView
 from catalogue import mcp
 from catalogue.agent_discovery import x402_manifest
-from catalogue.api.discovery import llms, page, well_known
+from catalogue.api.discovery import llms, llms_full, page, well_known
 from catalogue.mcp.server_card import serve_card, serve_catalog
 from config import metrics
-from config.website import docs
+from config.website import crawlers, docs, mailbox, status
 from config.website.landing import landing
 from framework.api.openapi import schema
 
 handler400 = "framework.api.error_handler.bad_request"
 handler403 = "framework.api.error_handler.permission_denied"
 handler404 = "framework.api.error_handler.page_not_found"
-handler500 = "framework.api.error_handler.server_error"
+handler500 = "framework.page_errors.internal_error"
 
 management = [path("api/v1/", include("orders.api.urls")), path("api/v1/", include("reservations.api.urls"))]
 dashboard: list[URLPattern | URLResolver] = [
@@ -42,12 +43,21 @@ urlpatterns = [
     path(".well-known/mcp/server-card.json", serve_card),
     path(".well-known/ai-catalog.json", serve_catalog),
     path("llms.txt", llms),
+    path("llms-full.txt", llms_full),
+    path("robots.txt", crawlers.robots),
+    path("sitemap.xml", crawlers.sitemap),
+    path(".well-known/security.txt", crawlers.security),
+    # For clients that look there whatever a page links.
+    path("favicon.ico", RedirectView.as_view(url="/static/tablewire/mark.svg")),
     re_path(r"^(?P<path>CHANGELOG\.md|docs/.+\.(?:md|svg))$", page),
     path("dashboard", RedirectView.as_view(pattern_name="dashboard", query_string=True)),
     path("dashboard/", include(dashboard)),
+    path("account/email/", AddressesView.as_view(), name="account_email"),
+    path("account/confirm-email/<str:key>/", ConfirmAddressView.as_view(), name="account_confirm_email"),
     path("account/", include("allauth.urls")),
     path("account/sessions/", include("allauth.usersessions.urls")),
     path("admin/", admin.site.urls),
+    re_path("^photos/(?=dish_)", include("orders.menu.photo_urls")),
     re_path("^photos(?:/|$)", include("catalogue.photos.views")),
     path("guest/", include("reservations.self_service.urls")),
     path("book/", include("reservations.booking_page.urls")),
@@ -66,5 +76,11 @@ urlpatterns = [
     re_path("^docs/api/(?P<name>management|data)/?$", docs.redoc, name="docs-api"),
     re_path("^docs/api/(?P<name>management|data)/try/?$", docs.swagger, name="docs-try"),
     re_path("^docs/(?P<name>(?:decisions/)?[0-9a-z-]+)/?$", docs.page, name="docs-page"),
+    path("status", status.show_status, name="status"),
+    path("mailbox", mailbox.list_mails, name="mailbox"),
+    path("mailbox/delete", mailbox.delete_all, name="mailbox-delete"),
+    path("mailbox/<slug:name>", mailbox.show_mail, name="mailbox-mail"),
+    path("mailbox/<slug:name>/html", mailbox.show_html, name="mailbox-html"),
+    path("mailbox/<slug:name>.eml", mailbox.download, name="mailbox-file"),
     path("", landing, name="home"),
 ]

@@ -73,6 +73,8 @@ class ApiError(Exception):
     """
 
     code: ClassVar[ErrorCode] = ErrorCode.INVALID_REQUEST
+    # Members of `extra` with texts of others, which the message leaves out; clients that show the message quote them.
+    quoted: ClassVar[Sequence[str]] = ()
     body_override: Mapping[str, Any] | None = None
 
     def __init__(

@@ -1,5 +1,6 @@
 """The state directory: its lock, and the files that the next run and other commands read."""
 
+import errno
 import fcntl
 import json
 import os
@@ -14,8 +15,25 @@ RECORD = "stack.json"
 BEFORE_RECORD = {"lock", "logs", "rejects", "secret_key", f"{RECORD}.draft"}
 
 
+# Of a file system that takes no more, rather than of a program that does something wrong.
+DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG})
+# SQLSTATE disk_full.
+POSTGRES_DISK_FULL = "53100"
+
+
 class StackError(Exception):
     """The embedded stack cannot run; the message says why and what to do."""
+
+
+def find_disk_error(error: BaseException | None) -> str | None:
+    """Return what a full or failed disk said, if it is the cause of the error, also PostgreSQL's; otherwise None."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+            return error.strerror
+        if getattr(error, "sqlstate", None) == POSTGRES_DISK_FULL:
+            return str(error).strip().splitlines()[0]
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def up_record_path(state_dir: Path) -> Path:
@@ -37,16 +55,20 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def write_private(path: Path, text: str) -> None:
+def write_private(path: Path, content: str | bytes) -> None:
     """Write a file atomically, readable by its owner alone."""
     draft = path.with_name(f"{path.name}.draft")
     # A draft that a killed run left may have other permissions.
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600, exist_ok=False)
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with draft.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        draft.unlink()
+        raise
     draft.replace(path)
 
 

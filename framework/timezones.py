@@ -13,6 +13,20 @@ def zone_names() -> frozenset[str]:
     return frozenset((files("tzdata") / "zones").read_text().split()) - {"Factory"}
 
 
+# The areas of the zone database; its other folders hold former names.
+AREAS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+
+
+def find_zone(text: str) -> str:
+    """Return the name of the zone that `text` is, in any case, or whose city it is; else `text` unchanged."""
+    wanted = text.strip().replace(" ", "_").lower()
+    for name in sorted(zone_names()):
+        city = name.rpartition("/")[2] if name.startswith(AREAS) else name
+        if wanted in (name.lower(), city.lower()):
+            return name
+    return text
+
+
 @cache
 def zone(name: str) -> ZoneInfo:
     """The zone of a valid name, cached: zoneinfo only caches eight strongly."""

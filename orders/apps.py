@@ -8,11 +8,14 @@ class OrdersConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import data_export, onboarding_steps
+        from accounts.demo import commands as demo
         from framework import consistency
         from orders import consistency_checks
         from orders.dashboard.menu import find_menu_step
         from orders.data_export import list_menus, list_orders
+        from orders.demo import part
 
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(orders=list_orders, menus=list_menus)
         onboarding_steps.STEPS.append(find_menu_step)
+        demo.PARTS.append(part.PART)

@@ -29,6 +29,7 @@ def list_menus(account: Account) -> Iterator[dict[str, Any]]:
                     "name": item.name,
                     "price": item.price,
                     "tax_percent": item.tax_percent,
+                    "allergens": item.allergens,
                 }
                 for item in menu.items.select_related("category").order_by("ref")
             ],

@@ -1,7 +1,7 @@
 """Order search for the dashboard: filters, keyset pages and CSV rows."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django import forms
@@ -35,13 +35,22 @@ class FilterForm(forms.Form):
     customer = forms.CharField(required=False, max_length=64, label="Customer id")
     text = forms.CharField(required=False, max_length=100, help_text="In dishes, notes, addresses")
 
+    def __init__(self, *args: Any, today: date, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.today = today
+
     def clean(self) -> dict[str, Any]:
         values = self.cleaned_data
         first, last = values.get("first"), values.get("last")
         if first and last and last < first:
             self.add_error("last", "The end date is before the start date.")
-        elif values.get("text") and not self.has_few_days:
-            self.add_error("text", f"A text search needs a start and an end date, at most {MAX_DAYS} days apart.")
+        elif values.get("text") and not self.errors:
+            window = timedelta(days=MAX_DAYS - 1)
+            values["last"] = last or (min(first + window, self.today) if first else self.today)
+            values["first"] = first or values["last"] - window
+            if not self.has_few_days:
+                message = f"A text search covers at most {MAX_DAYS} days. Choose dates that are closer together."
+                self.add_error("text", message)
         return values
 
     @property

@@ -5,7 +5,7 @@ from functools import partial
 
 from framework.consistency import Checks, query
 from framework.public_ids import encode
-from payments.x402.receipts import PREFIX
+from payments.models.payments import PREFIX
 
 # The last event of a payment has its state.
 EVENTS = """

@@ -4,6 +4,7 @@
 - price: `load_price_list`, `current_prices`, `is_free_by_plan`
 - payment: `parse_proof` or `parse_mcp_proof`, then `collect_payment`, which returns a Receipt or raises the refusal
 - delivery: PaidResponse or `mark_delivered`
+- entitlement by an earlier payment: `read_receipt_token`
 - refund: `mark_refund_due`, `cancel_refund_due`
 """
 
@@ -11,7 +12,7 @@ from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
 from payments.checkout import collect as collect_payment
 from payments.checkout import is_free_by_plan
-from payments.checkout.context import PaymentIdentifierReused, SettlementPending, TierRequired, describe_upgrade
+from payments.checkout.context import PaymentIdentifierReused, SettlementPending, TierRequired
 from payments.dashboard.account_summary import build_caller, list_addresses, list_wallets
 from payments.identity.caller import (
     Caller,
@@ -36,7 +37,7 @@ from payments.ledger.transitions import mark_delivered as record_delivery
 from payments.pricing.price_list import NotSold, current_prices, load_price_list
 from payments.rate_limits import BOOKINGS, DataApiMiddleware, FixedLimit
 from payments.serializers.me import MeRecord
-from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier
+from payments.tiers.definitions import FREE, PREMIUM, TIERS, Tier, describe_requirements, describe_token
 from payments.tiers.terms import STANDARD, job_queue
 from payments.x402.challenges import CALLER_HEADERS, PaymentAlreadyUsed, PaymentRequired
 from payments.x402.proofs import (
@@ -49,4 +50,4 @@ from payments.x402.proofs import (
     parse_proof,
 )
 from payments.x402.purchase import Purchase
-from payments.x402.receipts import PaidResponse, Receipt, mark_delivered
+from payments.x402.receipts import PaidResponse, Receipt, mark_delivered, read_receipt_token

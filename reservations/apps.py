@@ -8,11 +8,14 @@ class ReservationsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import data_export, onboarding_steps
+        from accounts.demo import commands as demo
         from framework import consistency
         from reservations import consistency_checks
         from reservations.dashboard.setup.views import find_tables_step
         from reservations.data_export import reservations_of
+        from reservations.demo import part
 
         consistency.SOURCES.append(consistency_checks.checks)
         data_export.FILES.update(reservations=reservations_of)
         onboarding_steps.STEPS.append(find_tables_step)
+        demo.PARTS.append(part.PART)

@@ -8,12 +8,17 @@ import sys
 import django
 import pytest
 
+from config.dev_stack.processes import bytecode_variables
 from tests.support import servers
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Django's settings are read here, after the servers' addresses are known and before any model is imported."""
+    # Set before the workers start, which then share the bytecode with each other and with the processes of the tests.
+    os.environ |= bytecode_variables(config.rootpath / ".pytest_cache")
+    if prefix := os.environ.get("PYTHONPYCACHEPREFIX"):
+        sys.pycache_prefix, sys.dont_write_bytecode = prefix, False
     hands_out = config.option.numprocesses and not hasattr(config, "workerinput")
     if config.option.help or hands_out:
         # With -n each worker has servers and settings of its own, and who gives them their work needs none.
@@ -26,15 +31,19 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.setrecursionlimit(limit)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
+    # Registers the models of the admin, which some tests list.
+    importlib.import_module("config.urls")
     for plugin in (
         "tests.support.wallets",
+        "tests.support.stack_marker",
         # Before those that it is imported by: pytest rewrites the assertions of what it imports itself.
         "tests.support.live_stack",
         "tests.support.fixtures",
         "tests.support.db_cleanup",
-        "tests.support.reset_caches",
-        "tests.support.static_files",
+        "tests.support.reset_state",
+        "tests.support.speedups",
         "tests.support.browser",
+        "tests.catalogue.stored_reference_data",
         "tests.security.live_product",
     ):
         config.pluginmanager.import_plugin(plugin)

@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 
 from tests.support.live_stack import Up
@@ -13,7 +14,7 @@ from tests.support.live_stack import Up
 README = (Path(settings.BASE_DIR) / "README.md").read_text()
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 # Executed by the fixture `up` and by this very run.
-OWN = {"pip install uv && uv run manage.py up\n", "uv run pytest\n"}
+OWN = {"pip install uv && uv run manage.py up\n", "uv run --group dev pytest\n"}
 
 
 def run(block: str, up: Up) -> str:
@@ -42,6 +43,7 @@ def test_it_has_the_two_commands() -> None:
     assert set(BLOCKS) >= OWN
 
 
+@pytest.mark.stack
 def test_each_request_in_it_is_answered_as_shown(up: Up) -> None:
     shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", README, re.DOTALL)]
     answers = [json.loads(run(block, up)) for block in BLOCKS if "curl" in block and "manage.py pay" not in block]
@@ -56,6 +58,7 @@ def test_each_request_in_it_is_answered_as_shown(up: Up) -> None:
         assert found["query"]["resolved"] == example["query"]["resolved"]
 
 
+@pytest.mark.stack
 def test_the_paying_line_in_it_pays_as_shown(up: Up) -> None:
     (block,) = (block for block in BLOCKS if "manage.py pay" in block)
     (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)

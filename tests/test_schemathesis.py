@@ -26,6 +26,7 @@ DATA = 40
 CONFIG = Path(settings.BASE_DIR) / "schemathesis.toml"
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize("name", ["management", "data"])
 def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
     # A key gives its account's rate in the data API, where a stranger has one at each of their addresses.
@@ -33,6 +34,7 @@ def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
     assert done.returncode == 0, done.stdout[-6000:]
 
 
+@pytest.mark.stack
 def test_every_answer_about_exports_is_as_the_document_says_to_a_wallet_that_may_order_them(up: Up) -> None:
     done = st(up, "data", "--include-path-regex", "^/v1/exports", bearer=export_builders.create_session(up))
     assert done.returncode == 0, done.stdout[-6000:]

@@ -66,7 +66,8 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
         *("created_at", "expires_at", "last_used_at", "revoked_at"),
     ]
     list_select_related = ["venue"]
-    search_fields = ["name", "start", "end", "venue__name"]
+    search_fields = ["name", "start", "end", "venue__name__unaccent"]
+    is_in_site_search = True
     ordering = ["-created_at", "id"]
     autocomplete_fields = ["venue"]
     fields = [
@@ -110,12 +111,16 @@ class ApiKeyAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
         """Keys are revoked, not deleted, to keep the audit trail."""
         return False
 
-    @admin.action(description="Revoke the selected keys permanently", permissions=["change"])
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        """Editors of keys, and groups with the revoke permission."""
+        return self.has_change_permission(request) or request.user.has_perm("accounts.revoke_apikey")
+
+    @admin.action(description="Revoke the selected keys permanently", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
         keys = ApiKey.objects.filter(pk__in=queryset.order_by().values("pk"))
         return self.revoke_confirmed(request, keys, action="revoke")
 
-    @admin.action(description="Revoke the selected keys, their predecessors and replacements", permissions=["change"])
+    @admin.action(description="Revoke the selected keys, their predecessors and replacements", permissions=["revoke"])
     def revoke_families(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
         keys = ApiKey.objects.filter(family__in=queryset.order_by().values("family"))
         return self.revoke_confirmed(request, keys, action="revoke_families")

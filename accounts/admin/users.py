@@ -32,7 +32,8 @@ class TablewireUserAdmin(BoundedActions, UserAdmin[User]):
 
     ordering = ["email"]
     list_display = ["email", "first_name", "last_name", "is_staff", "is_active", "last_login"]
-    search_fields = ["email", "first_name", "last_name"]
+    search_fields = ["email", "first_name__unaccent", "last_name__unaccent"]
+    is_in_site_search = True
     fieldsets = [
         (None, {"fields": ["email", "password"]}),
         ("Name", {"fields": ["first_name", "last_name"]}),
@@ -101,7 +102,9 @@ class AccountAdmin(BoundedActions):
     """Customer accounts."""
 
     list_display = ["name", "created_at", "closed_at"]
-    search_fields = ["name"]
+    search_fields = ["name__unaccent", "members__email"]
+    search_help_text = "Part of the name, or of a member's email address"
+    is_in_site_search = True
     ordering = ["name", "id"]
     readonly_fields = ["id", "created_at", "closed_at"]
     inlines = [MembershipInline, VenueInline]

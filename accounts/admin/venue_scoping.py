@@ -29,12 +29,12 @@ class VenueScopedAdmin(RowHistoryAdmin):
     def venues(self, request: HttpRequest, verb: str) -> frozenset[UUID] | None:
         """Return the venues where the user has this permission; None means all venues."""
         user = cast("User", request.user)
-        if verb not in VERBS and has_staff_permission(user, f"{self.opts.app_label}.change_{self.opts.model_name}"):
+        permission, change = (f"{self.opts.app_label}.{name}_{self.opts.model_name}" for name in (verb, "change"))
+        if verb not in VERBS and (has_staff_permission(user, permission) or has_staff_permission(user, change)):
             return None
-        permission = f"{self.opts.app_label}.{verb}_{self.opts.model_name}"
         # A custom permission that no role has needs the permission to change the row.
         if verb not in VERBS and permission not in frozenset().union(*ADMIN_PERMISSIONS_BY_ROLE.values()):
-            permission = f"{self.opts.app_label}.change_{self.opts.model_name}"
+            permission = change
         return get_permitted_venues(user, permission)
 
     def is_staff_request(self, request: HttpRequest) -> bool:

@@ -30,7 +30,9 @@ class VenueAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     list_display = ["name", "account", "timezone", "currency", "is_sandbox"]
     list_select_related = ["account"]
     list_filter = ["is_sandbox"]
-    search_fields = ["name", "account__name"]
+    search_fields = ["name__unaccent", "account__name__unaccent"]
+    search_help_text = "Id (ven_…), or part of the name of the venue or the account"
+    is_in_site_search = True
     ordering = ["name", "id"]
     autocomplete_fields = ["account"]
     fieldsets = [

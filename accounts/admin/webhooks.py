@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -21,11 +21,11 @@ from accounts.api_keys.authentication import get_staff_actor
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import endpoints, http_client, signing_secrets, ssrf_guard
 from framework.admin.action_confirmation import render_rows_confirmation
+from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin
 from framework.encryption import CannotDecrypt
 from framework.forms.domain_errors import errors_as_messages
-from framework.public_ids import decode
 
 DisabledReason = WebhookEndpoint.DisabledReason
 EDITABLE = ["venue", "url", "description", "types"]
@@ -34,7 +34,7 @@ READ_ONLY = [
 ]
 
 
-class EndpointForm(ModelForm[WebhookEndpoint]):
+class EndpointForm(DomainErrorForm):
     """An endpoint, with a checkbox for each event type."""
 
     url = forms.CharField(
@@ -57,14 +57,14 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(VenueScopedAdmin):
+class WebhookEndpointAdmin(VenueScopedAdmin, DomainErrorAdmin):
     """Endpoints. A secret is shown once, when it is created."""
 
     form = EndpointForm
     list_display = ["url", "venue", "state", "share_of_day", "event_types", "description"]
     list_select_related = ["venue"]
     list_filter = ["disabled_reason"]
-    search_fields = ["url", "description", "venue__name"]
+    search_fields = ["url", "description", "venue__name__unaccent"]
     ordering = ["-pk"]
     list_per_page = 50
     show_full_result_count = False
@@ -230,6 +230,7 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     list_filter = ["state"]
     search_fields = ["endpoint__url"]
     search_help_text = "Event id (evt_…), endpoint id (whk_…), or part of the URL"
+    id_columns: ClassVar = {"evt": "event", "whk": "endpoint"}
     actions = ["resend"]
     fields = [
         *("event", "endpoint", "state", "attempts", "next_attempt_at", "last_attempt_at", "delivered_at"),
@@ -240,14 +241,10 @@ class WebhookDeliveryAdmin(VenueScopedAdmin, ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[WebhookDelivery], search_term: str
     ) -> tuple[QuerySet[WebhookDelivery], bool]:
         term = search_term.strip()
-        if key := decode("evt", term):
-            return queryset.filter(event=key), False
-        if key := decode("whk", term):
-            return queryset.filter(endpoint=key), False
-        if term:
-            found = WebhookEndpoint.objects.filter(url__icontains=term).values_list("pk", flat=True)[:100]
-            return queryset.filter(endpoint__in=list(found)), False
-        return queryset, False
+        if not term or term.startswith(tuple(f"{prefix}_" for prefix in self.id_columns)):
+            return super().get_search_results(request, queryset, term)
+        found = WebhookEndpoint.objects.filter(url__icontains=term).values_list("pk", flat=True)[:100]
+        return queryset.filter(endpoint__in=list(found)), False
 
     @admin.display(description="Event")
     def event_public_id(self, delivery: WebhookDelivery) -> str:
@@ -292,19 +289,17 @@ class EventAdmin(VenueScopedAdmin, ReadOnlyAdmin):
     search_help_text = (
         "Id of an event, order, reservation or export (evt_…, ord_…, res_…, ex_…), or part of the venue's name"
     )
+    id_columns: ClassVar = dict.fromkeys(("ord", "res", "ex"), "subject")
     fields = ["public_id", "type", "where", "actor", "created_at", "content", "deliveries"]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
     ) -> tuple[QuerySet[Event], bool]:
         term = search_term.strip()
-        for prefix, column in (("evt", "pk"), ("ord", "subject"), ("res", "subject"), ("ex", "subject")):
-            if key := decode(prefix, term):
-                return queryset.filter(**{column: key}), False
-        if term:
-            venues = Venue.objects.filter(name__icontains=term)
-            return queryset.filter(venue__in=list(venues.values_list("pk", flat=True)[:100])), False
-        return queryset, False
+        if not term or term.startswith(("evt_", *(f"{prefix}_" for prefix in self.id_columns))):
+            return super().get_search_results(request, queryset, term)
+        venues = Venue.objects.filter(name__unaccent__icontains=term)
+        return queryset.filter(venue__in=list(venues.values_list("pk", flat=True)[:100])), False
 
     @admin.display(description="Venue or account")
     def where(self, event: Event) -> str:

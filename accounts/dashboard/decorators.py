@@ -30,6 +30,8 @@ class PageRequest(HttpRequest):
 def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> Callable[[PageView], PageView]:
     """Call the view with `request.access` if the user has one of these rights; without rights, for every member.
 
+    Our own staff may see pages that they may not post to.
+
     The URL contains the venue (`ven_...`). Signed-out users are redirected to sign-in. Non-members get 404, members
     without the right 403, and methods that the page does not support 405. `section` is the current menu entry.
     """
@@ -48,13 +50,17 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
             access = get_access(request.user, key) if key else None
             if access is None:
                 raise Http404
-            if rights and not any(access.may(right) for right in rights):
+            has_right = access.may_view if request.method in SAFE else access.may
+            if rights and not any(map(has_right, rights)):
                 raise PermissionDenied
             if request.method not in methods:
                 return HttpResponse(status=405, headers={"Allow": ", ".join(methods)})
             page_request = cast("PageRequest", request)
             page_request.access, page_request.section = access, section
             if request.method in SAFE:
+                # Parts that a page fetches do not count: two open pages would take turns.
+                if not getattr(request, "htmx", None):
+                    access.user.remember_venue(access.venue)
                 return view(page_request, **kwargs)
             with actor.acting_as(access.actor):
                 return view(page_request, **kwargs)

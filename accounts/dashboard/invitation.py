@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from accounts.forms.people import PasswordForm
-from accounts.models import Invitation, Role, User
+from accounts.models import Invitation, Role, User, Venue
 from accounts.tenancy import team
 from framework.forms.domain_errors import errors_as_messages, errors_on_form
 
@@ -60,6 +60,10 @@ def accept_as_new_user(request: HttpRequest, invitation: Invitation, token: str)
 
 
 def redirect_to_dashboard(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    """Open a venue of the joined team, rather than the last one of another team."""
+    user = cast("User", request.user)
+    if venue := Venue.objects.for_member(user).filter(account=invitation.account).by_name().first():
+        user.remember_venue(venue)
     messages.success(request, f"You have joined the team of {invitation.account.name}.")
     return redirect("dashboard")
 

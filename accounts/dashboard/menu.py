@@ -1,12 +1,14 @@
 """The navigation menu of the dashboard (menu.toml): the entries that the user's rights allow."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
 
+from accounts.dashboard.demo_data import get_state
 from accounts.models import Venue
 from accounts.tenancy.permissions import Access
 from framework.data_files import read_toml
@@ -17,7 +19,7 @@ MENU = read_toml(Path(__file__).with_name("menu.toml"))["groups"]
 def layout(request: HttpRequest) -> dict[str, Any]:
     """Context of the dashboard layout, for requests that passed the `page` decorator.
 
-    One query, for the other venues, when the template lists them.
+    One query, for the other venues, when the template lists them; and one each time that it reads `demo_data`.
     """
     access: Access | None = getattr(request, "access", None)
     if access is None:
@@ -27,6 +29,7 @@ def layout(request: HttpRequest) -> dict[str, Any]:
         "venue": access.venue,
         "menu_groups": list(list_groups(access, getattr(request, "section", ""))),
         "other_venues": Venue.objects.for_member(access.user).exclude(pk=access.venue.pk).by_name()[:50],
+        "demo_data": partial(get_state, access),
     }
 
 
@@ -37,7 +40,7 @@ def list_groups(access: Access, section: str) -> Iterator[tuple[str, list[dict[s
         entries = [
             entry | {"url": reverse(entry["url_name"], kwargs=kwargs), "is_current": entry["section"] == section}
             for entry in group["entries"]
-            if not entry["rights"] or access.rights.intersection(entry["rights"])
+            if not entry["rights"] or access.visible.intersection(entry["rights"])
         ]
         if entries:
             yield group["title"], entries

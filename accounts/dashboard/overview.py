@@ -1,10 +1,12 @@
 """The overview page of a venue, and the welcome page after sign-up."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, cast
+from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.decorators import login_required
@@ -18,17 +20,20 @@ from accounts.api_keys import one_time_secrets, usage
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import ApiCallCount, ApiKey, Event, EventType, User, Venue
 from accounts.onboarding_steps import build_venue_url
-from accounts.tenancy.permissions import Access, Right
+from accounts.tenancy.permissions import Access, Right, get_access
 from framework.api.urls import public_url
 from framework.charts import Column, Layout, bar_chart
 from framework.public_ids import encode
 
 DAYS = 30
 NEWEST = 12
-CHART = Layout(width=640, height=180, left=44, top=8, bottom=22, max_labels=8)
-EXAMPLE_ORDER = (
-    '{"customer_id": "cust_123", "items": [{"menu_item_id": "margherita", "quantity": 2}], "payment_method": "card"}'
-)
+CHART = Layout(width=400, height=170, left=44, top=10, bottom=24, max_labels=5)
+# The order of the first call, as the body of `POST /orders`.
+EXAMPLE_ORDER: dict[str, Any] = {
+    "customer_id": "cust_123",
+    "items": [{"menu_item_id": "margherita", "quantity": 2}],
+    "payment_method": "card",
+}
 
 DESCRIPTIONS: dict[str, tuple[str, Right]] = {
     EventType.ORDER_CREATED: ("was placed", Right.ORDERS),
@@ -72,8 +77,13 @@ class CallCounts:
 
 @login_required
 def dashboard(request: HttpRequest) -> HttpResponse:
-    """Redirect to the overview of the first venue; a user without one gets a page that says what to do."""
-    venue = Venue.objects.for_member(cast("User", request.user)).by_name().first()
+    """Redirect to the overview of the last venue, or of the first if the user may not see that any more.
+
+    A user without a venue gets a page that says what to do.
+    """
+    user = cast("User", request.user)
+    access = user.last_venue_id and get_access(user, user.last_venue_id)
+    venue = access.venue if access else Venue.objects.for_member(user).by_name().first()
     return redirect("overview", venue=venue.public_id) if venue else render(request, "dashboard/no_venue.html")
 
 
@@ -87,11 +97,11 @@ def overview(request: PageRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "steps": [step for find_step in onboarding_steps.STEPS if (step := find_step(access))],
         "activities": list(list_activities(access)),
-        "sees_orders": access.may(Right.ORDERS),
-        "sees_reservations": access.may(Right.RESERVATIONS),
-        "sees_calls": access.may(Right.DEVELOPERS),
+        "sees_orders": access.may_view(Right.ORDERS),
+        "sees_reservations": access.may_view(Right.RESERVATIONS),
+        "sees_calls": access.may_view(Right.DEVELOPERS),
     }
-    if access.may(Right.DEVELOPERS):
+    if access.may_view(Right.DEVELOPERS):
         day, month = chart_calls(access.venue, now=now)
         keys = ApiKey.objects.filter(venue=access.venue).active(now).order_by("-created_at", "-pk")
         context |= {
@@ -108,7 +118,8 @@ def welcome(request: PageRequest) -> HttpResponse:
     context = {
         "key": one_time_secrets.take(request, of=request.access.venue.public_id, now=timezone.now()),
         "address": public_url("/api/v1/orders"),
-        "body": EXAMPLE_ORDER,
+        "body": json.dumps(EXAMPLE_ORDER),
+        "order_token": uuid4().hex,
         "live": live.by_name().first(),
     }
     return render(request, "dashboard/onboarding.html", context)
@@ -152,7 +163,7 @@ def build_chart(title: str, counts: Sequence[CallCounts]) -> dict[str, Any]:
 
 def list_activities(access: Access) -> Iterator[dict[str, Any]]:
     """Yield the newest events that the user has the right to see. One query."""
-    types = [kind for kind, (_, right) in DESCRIPTIONS.items() if access.may(right)]
+    types = [kind for kind, (_, right) in DESCRIPTIONS.items() if access.may_view(right)]
     rows = (
         Event.objects.filter(venue=access.venue, type__in=types)
         .order_by("-created_at", "-id")

@@ -27,6 +27,7 @@ PAGE = 30
 MAX_SCANNED = 5_000
 RANGES = {"": "Last 30 days", "1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
 LENGTHS = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7)}
+BODY_FILE = "body.json"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 LOCAL = "%Y-%m-%dT%H:%M"
 LocalTimeField = partial(
@@ -163,12 +164,19 @@ def show_request(request: PageRequest, call: str) -> HttpResponse:
 
 
 def build_curl_command(call: ApiCall) -> str:
-    """Return the request as a curl command without its API key; JSON on one line."""
+    """Return the request as a curl command without its API key; JSON on one line.
+
+    The bodies of successful requests are not stored: curl reads them from a file.
+    """
     path = f"{call.path}?{call.query}" if call.query else call.path
     words = ["curl", "-X", call.method] if call.method not in ("GET", "HEAD") else ["curl"]
     line = shlex.join([*words, public_url(path)]) + ' \\\n  -H "Authorization: Bearer $API_KEY"'
     if body := call.body:
         with suppress(ValueError):
             body = json.dumps(json.loads(body), ensure_ascii=False)
-        line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(body)}"
+        body = shlex.quote(body)
+    elif call.has_unstored_body:
+        body = f"@{BODY_FILE}"
+    if body:
+        line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {body}"
     return line

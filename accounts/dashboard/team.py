@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
@@ -25,8 +25,9 @@ def list_team(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with errors_on_form(form):
             invitation = team.invite(access, now=timezone.now(), **form.cleaned_data)
-            messages.success(request, f"The invitation was sent to {invitation.email}.")
-            return redirect("team", venue=access.venue.public_id)
+            messages.success(request, f"The invitation was sent to {invitation.email}.", extra_tags="mail-sent")
+            # The message is at the top, and the form's address ends with #invite.
+            return redirect(f"{resolve_url('team', venue=access.venue.public_id)}#top")
     members = Membership.objects.filter(account=access.account).select_related("user").prefetch_related("venues")
     invitations = Invitation.objects.filter(account=access.account, accepted_at=None, withdrawn_at=None)
     rows = [
@@ -82,7 +83,7 @@ def resend_invitation(request: PageRequest, invitation: str) -> HttpResponse:
     row = get_object_or_404(Invitation, account=request.access.account, pk=decode("inv", invitation))
     with errors_as_messages(request):
         team.resend_invitation(request.access, row.pk, now=timezone.now())
-        messages.success(request, f"A new link was sent to {row.email}.")
+        messages.success(request, f"A new link was sent to {row.email}.", extra_tags="mail-sent")
     return redirect("team", venue=request.access.venue.public_id)
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from accounts.dashboard import account, api_keys, invitation, overview, profile, request_log, team
+from accounts.dashboard import account, api_keys, demo_data, invitation, overview, profile, request_log, team
 from accounts.dashboard import venue as venues
 from accounts.dashboard.webhooks import deliveries, endpoints
 
@@ -14,6 +14,8 @@ urlpatterns = [
     path("invitation/<str:token>", invitation.show_invitation, name="invitation"),
     path("<slug:venue>", overview.overview, name="overview"),
     path("<slug:venue>/welcome", overview.welcome, name="welcome"),
+    path("<slug:venue>/demo-data", demo_data.fill, name="demo-data-fill"),
+    path("<slug:venue>/demo-data/remove", demo_data.remove, name="demo-data-remove"),
     path("<slug:venue>/keys", api_keys.list_keys, name="keys"),
     path("<slug:venue>/keys/new", api_keys.create_key, name="key-new"),
     path("<slug:venue>/keys/<slug:key>", api_keys.show_new_key, name="key-shown"),

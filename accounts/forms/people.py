@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from allauth.account.forms import SignupForm
+from allauth.account.adapter import get_adapter
+from allauth.account.forms import AddEmailForm, ResetPasswordForm, SignupForm
+from allauth.account.models import EmailAddress
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.contrib.auth.password_validation import validate_password
@@ -20,10 +22,14 @@ from accounts.api_keys import one_time_secrets
 from accounts.lifecycle import sign_up
 from accounts.models import Role, User, Venue
 from accounts.tenancy.team import TeamAuthority
-from framework.timezones import validate_zone, zone_names
+from framework.timezones import find_zone, validate_zone, zone_names
 
 # ISO 4217, list one, without funds, precious metals and test codes.
-CURRENCIES = Path(__file__).with_name("currencies.txt").read_text(encoding="utf-8").split()
+# With the names of Unicode CLDR 47.
+CURRENCIES = [
+    (line[:3], f"{line[:3]}, {line[4:]}")
+    for line in Path(__file__).with_name("currencies.txt").read_text(encoding="utf-8").splitlines()
+]
 MIN_STRENGTH_HELP = "At least 8 characters, not a common password."
 ROLES = {
     Role.OWNER: "everything, including the account",
@@ -42,18 +48,25 @@ class ZoneInput(forms.TextInput):
         return format_html('{}<datalist id="zones-of-{}">{}</datalist>', field, name, options)
 
 
+class ZoneField(forms.CharField):
+    """A time zone, also by its city: `rome` is Europe/Rome."""
+
+    def to_python(self, value: Any) -> Any:
+        return find_zone(super().to_python(value) or "")
+
+
 class VenueForm(forms.Form):
     """A new restaurant."""
 
     name = forms.CharField(max_length=sign_up.MAX_NAME_LENGTH)
-    timezone = forms.CharField(
+    timezone = ZoneField(
         label="Time zone",
         max_length=64,
         widget=ZoneInput,
         validators=[validate_zone],
         help_text="The restaurant's time zone, for example Europe/Rome.",
     )
-    currency = forms.ChoiceField(choices=[(code, code) for code in CURRENCIES], initial="EUR")
+    currency = forms.ChoiceField(choices=CURRENCIES, initial="EUR")
     is_sandbox = forms.BooleanField(
         label="Sandbox",
         required=False,
@@ -77,11 +90,18 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
         super().__init__(*args, **options)
         self.fields["password1"].help_text = MIN_STRENGTH_HELP
         self.fields["timezone"].initial = "UTC"
-        self.fields["timezone"].widget.attrs["data-zone"] = ""
+        if not self.is_bound:
+            # The script fills in the zone of the browser, but does not replace what was typed.
+            self.fields["timezone"].widget.attrs["data-zone"] = ""
         self.fields["currency"].help_text = "The currency of your menu prices."
         self.fields["email"].validators.append(MaxLengthValidator(254))
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
+
+    def validate_unique_email(self, value: str) -> str:
+        """Accept an address that other users only added to theirs: anybody could reserve it that way."""
+        self.account_already_exists = False
+        return str(super().validate_unique_email(value)) if User.objects.with_address(value).exists() else value
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """Store user and account. Of two concurrent sign-ups with one address, the second gets a form error."""
@@ -100,6 +120,38 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth has no types
             user, name=values["restaurant"], timezone=values["timezone"], currency=values["currency"]
         )
         one_time_secrets.store(request, key.text, of=key.row.venue.public_id, now=timezone.now())
+
+
+class AddAddressForm(AddEmailForm):  # type: ignore[misc]  # allauth has no types
+    """One more address of a user. It replaces a primary address that is not confirmed.
+
+    So nobody signs up with an address of somebody else and keeps an address of their own beside it, to get back in
+    when the owner has set a new password.
+    """
+
+    def clean_email(self) -> str:
+        value: str = super().clean_email()
+        if User.objects.with_address(value).exclude(pk=self.user.pk).exists():
+            raise get_adapter().validation_error("email_taken")
+        return value
+
+    def save(self, request: HttpRequest) -> EmailAddress:
+        addresses = EmailAddress.objects.filter(user=self.user)
+        is_confirmed = addresses.filter(email=self.user.email, verified=True).exists()
+        added: EmailAddress = super().save(request)
+        if not is_confirmed:
+            addresses.exclude(pk=added.pk).delete()
+            added.set_as_primary()
+        return added
+
+
+class RequestPasswordResetForm(ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
+    """Mails a link to an address that a user signs in with or has confirmed."""
+
+    def clean_email(self) -> str:
+        email: str = super().clean_email()
+        self.users = list(User.objects.with_address(email).filter(is_active=True))
+        return email
 
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types

@@ -4,6 +4,7 @@ from django import forms
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from accounts.forms.people import CURRENCIES, ZoneField
 from accounts.models import Venue
 from framework.forms.optimistic_concurrency import ChangedFieldsForm, ConflictCheckForm
 
@@ -59,13 +60,17 @@ class SettingsForm(VenueForm, ConflictCheckForm):
         }
         help_texts = {
             "timezone": "Example: Europe/Rome",
-            "currency": "ISO 4217 code, such as EUR. It cannot change while the menu has prices",
+            "currency": "It cannot change while the menu has prices",
             "prices_include_tax": "If off, tax is added to each order",
             "payment_methods": "Allowed payment labels of orders, separated by commas: card, cash. Empty: any",
             "forgets_guests_after_days": "Number of days after a guest's last reservation. Contact data and notes are"
             " deleted permanently. Empty: never",
         }
-        widgets = {"timezone": forms.TextInput(attrs={"list": "zones", "autocomplete": "off"})}
+        field_classes = {"timezone": ZoneField}
+        widgets = {
+            "timezone": forms.TextInput(attrs={"list": "zones", "autocomplete": "off"}),
+            "currency": forms.Select(choices=CURRENCIES),
+        }
 
     def try_save(self) -> bool:
         """Save the changes; return False, with an error on the field, if a trigger rejects them."""

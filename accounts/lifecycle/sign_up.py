@@ -19,8 +19,8 @@ class TooManyVenues(InvalidRequest):
 def create_account(user: User, *, name: str, timezone: str, currency: str) -> CreatedApiKey:
     """Make the user the owner of a new account with a venue of this name and a sandbox.
 
-    Returns the first key, of the sandbox. The sandbox has no menu and no tables, so the examples of the API
-    documentation work with it.
+    Returns the first key, of the sandbox, which is also the venue that the dashboard opens. The sandbox has no menu
+    and no tables, so the examples of the API documentation work with it.
     """
     with transaction.atomic():
         account = Account.objects.create(name=name)
@@ -33,6 +33,7 @@ def create_account(user: User, *, name: str, timezone: str, currency: str) -> Cr
             currency=currency,
             is_sandbox=True,
         )
+        user.remember_venue(sandbox)
         return ApiKey.create(sandbox, name="First key")
 
 

@@ -2,6 +2,7 @@
 
 from accounts.models.api_keys import ApiKey, Scope
 from accounts.models.counters import RecordCount
+from accounts.models.demo_data import DemoData
 from accounts.models.idempotency import IdempotentCall
 from accounts.models.outgoing_mail import OutgoingMail
 from accounts.models.request_log import ApiCall, ApiCallCount

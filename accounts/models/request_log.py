@@ -73,6 +73,11 @@ class ApiCall(models.Model):
     def __str__(self) -> str:
         return f"{self.method} {self.path} {self.status}"
 
+    @property
+    def has_unstored_body(self) -> bool:
+        """Whether the request had a body that was not stored."""
+        return self.method in ("POST", "PUT", "PATCH") and not self.body
+
 
 class ApiCallCount(models.Model):
     """The number of calls of a venue in an hour. Charts read it, because counting the log would be slow."""

@@ -1,6 +1,6 @@
 """Users, accounts, memberships and invitations."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, BaseUserManager
 from django.db import models
@@ -8,6 +8,9 @@ from django.db.models import F, Func, Q
 
 from framework.db.row_history import track_history
 from framework.public_ids import PublicId, new_id
+
+if TYPE_CHECKING:
+    from accounts.models.venues import Venue
 
 
 class UserManager(BaseUserManager["User"]):
@@ -24,12 +27,32 @@ class UserManager(BaseUserManager["User"]):
         """Store a user with all permissions."""
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
+    def with_address(self, email: str) -> "models.QuerySet[User]":
+        """Users who sign in with this address or have confirmed it, in any case.
+
+        An address that a user only added may be of somebody else.
+        """
+        confirmed = Q(emailaddress__email__iexact=email, emailaddress__verified=True)
+        return self.filter(Q(email__iexact=email) | confirmed).distinct()
+
 
 class User(AbstractUser):
     """A person who signs in, to the dashboard or the admin."""
 
     username = None  # type: ignore[assignment]  # the email address is the name
     email = models.EmailField("email address", unique=True)
+    # Without a constraint: the venue may be deleted, or closed to the user, which get_access decides.
+    last_venue = models.ForeignKey(
+        "accounts.Venue",
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
+        help_text="The venue whose page the user opened last; the dashboard opens it",
+    )
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
@@ -39,6 +62,12 @@ class User(AbstractUser):
         constraints = [
             models.UniqueConstraint(Func(F("email"), function="lower"), name="user_email_unique_in_any_case")
         ]
+
+    def remember_venue(self, venue: "Venue") -> None:
+        """Store the venue as the last one, if it is another than before."""
+        if self.last_venue_id != venue.pk:
+            self.last_venue = venue
+            User.objects.filter(pk=self.pk).update(last_venue=venue)
 
     def clean(self) -> None:
         super().clean()

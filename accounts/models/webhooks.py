@@ -78,7 +78,7 @@ class Event(models.Model):
         return f"{self.type} {self.public_id}"
 
 
-@track_history(exclude=("secret", "old_secret", "is_slow", "failing_since"))
+@track_history(exclude=("secret", "old_secret", "is_slow", "failing_since", "postponed_until"))
 class WebhookEndpoint(models.Model):
     """A URL of a customer that receives events."""
 
@@ -102,6 +102,9 @@ class WebhookEndpoint(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     failing_since = models.DateTimeField(null=True, blank=True, editable=False)
     is_slow = models.BooleanField(default=False, db_default=False, editable=False)
+    postponed_until = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When its address may get requests again"
+    )
     disabled_at = models.DateTimeField(null=True, blank=True, editable=False)
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True, blank=True, editable=False)
 

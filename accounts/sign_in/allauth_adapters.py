@@ -18,14 +18,35 @@ from framework.encryption import CannotDecrypt, decrypt, encrypt
 logger = logging.getLogger("tablewire.sign_in")
 
 PURPOSE = "second factors"
+# Mail that anybody can cause by naming an address.
+UNSOLICITED = frozenset(
+    f"account/email/{name}"
+    for name in (
+        *("email_confirmation", "email_confirmation_signup", "password_reset_key", "unknown_account"),
+        "account_already_exists",
+    )
+)
+MAIL_SENT_MESSAGE = "account/messages/email_confirmation_sent.txt"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Sends mail through the outbox, and redirects new users to the welcome page."""
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Enqueue a mail. One too many for this address is dropped, and the page does not say so."""
+        if template_prefix in UNSOLICITED and not mail_outbox.is_within_limit(
+            "account", email.lower(), limit=mail_outbox.MAX_ACCOUNT_MAILS
+        ):
+            logger.warning("A mail was dropped: its address got %d today", mail_outbox.MAX_ACCOUNT_MAILS)
+            return
         with transaction.atomic():
             mail_outbox.enqueue(template_prefix, {"email": email} | context, address=email, now=timezone.now())
+
+    def add_message(self, *args: Any, **options: Any) -> None:
+        """Add a message; one about a sent mail links the mailbox, if there is one (templates/layout/messages.html)."""
+        if MAIL_SENT_MESSAGE in (*args, *options.values()):
+            options["extra_tags"] = "mail-sent"
+        super().add_message(*args, **options)
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address by TRUSTED_PROXIES; requests without one share a single address."""

@@ -45,12 +45,16 @@ ACCOUNT_RIGHTS = frozenset({Right.DATA, Right.ACCOUNT})
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rights of a user at a venue. `role` is None for our own staff."""
+    """The rights of a user at a venue. `role` is None for our own staff.
+
+    The user sees the pages of the `visible` rights, and changes something on those of `rights`.
+    """
 
     user: User
     venue: Venue
     role: Role | None
     rights: frozenset[Right]
+    visible: frozenset[Right]
 
     @property
     def account(self) -> Account:
@@ -64,9 +68,12 @@ class Access:
     def may(self, right: Right) -> bool:
         return right in self.rights
 
+    def may_view(self, right: Right) -> bool:
+        return right in self.visible
+
 
 def get_access(user: User, venue_id: UUID) -> Access | None:
-    """Return the user's rights at a venue; None without any, as if the venue did not exist.
+    """Return the user's rights at a venue; None if nothing is visible, as if the venue did not exist.
 
     Two queries, and for our own staff those of their permissions.
     """
@@ -80,14 +87,15 @@ def get_access(user: User, venue_id: UUID) -> Access | None:
     )
     if membership is not None:
         role = Role(membership.role)
-        rights = RIGHTS_BY_ROLE[role]
-        return Access(user, venue, role, rights - ACCOUNT_RIGHTS if membership.is_limited else rights)
+        rights = RIGHTS_BY_ROLE[role] - (ACCOUNT_RIGHTS if membership.is_limited else frozenset())
+        return Access(user, venue, role, rights, visible=rights)
     if not user.is_staff:
         return None
-    rights = frozenset(
-        Right(right) for right, permission in TABLES["staff"].items() if has_staff_permission(user, permission)
+    rights, viewed = (
+        frozenset(Right(right) for right, permission in table.items() if has_staff_permission(user, permission))
+        for table in (TABLES["staff"]["change"], TABLES["staff"]["view"])
     )
-    return Access(user, venue, None, rights) if rights else None
+    return Access(user, venue, None, rights, visible=rights | viewed) if rights | viewed else None
 
 
 @cache

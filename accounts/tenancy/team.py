@@ -13,7 +13,6 @@ from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 
 from accounts import mail_outbox
 from accounts.models import Account, Invitation, Membership, Role, User, Venue
@@ -25,6 +24,10 @@ INVITATION_LIFETIME = timedelta(days=7)
 # Prevents a user from sending hundreds of mails to one address.
 MIN_RESEND_INTERVAL = timedelta(minutes=1)
 MAX_OPEN_INVITATIONS = 50
+# Invitations mailed in a day, also those that are withdrawn or sent again: to one address by all accounts, and by one
+# account.
+MAX_MAILS_TO_ADDRESS = 5
+MAX_MAILS_OF_ACCOUNT = 50
 
 
 class NotPermitted(InvalidRequest):
@@ -145,8 +148,7 @@ def is_addressed_to(invitation: Invitation, user: User) -> bool:
 
 def has_user(invitation: Invitation) -> bool:
     """Whether a user can sign in with the invited email address."""
-    verified = Q(emailaddress__email__iexact=invitation.email, emailaddress__verified=True)
-    return User.objects.filter(Q(email__iexact=invitation.email) | verified).exists()
+    return User.objects.with_address(invitation.email).exists()
 
 
 def accept(token: str, user: User, *, now: datetime) -> Membership:
@@ -289,7 +291,14 @@ def digest(token: str) -> bytes:
 
 
 def send_link(invitation: Invitation, *, sender: User, now: datetime) -> None:
-    """Store the invitation with a new link, and enqueue the mail with it."""
+    """Store the invitation with a new link, and enqueue the mail with it. Raises InvitationConflict."""
+    account_id, address = invitation.account_id.hex, invitation.email.lower()
+    if not mail_outbox.is_within_limit("invitations-of-account", account_id, limit=MAX_MAILS_OF_ACCOUNT):
+        message = f"An account can send {MAX_MAILS_OF_ACCOUNT} invitations a day. Continue tomorrow."
+        raise InvitationConflict(message, param="email")
+    if not mail_outbox.is_within_limit("invitations-to-address", address, limit=MAX_MAILS_TO_ADDRESS):
+        message = "Too many invitations were sent to this address today. Use one of those, or continue tomorrow."
+        raise InvitationConflict(message, param="email")
     token = secrets.token_urlsafe(32)
     invitation.digest, invitation.created_at, invitation.expires_at = digest(token), now, now + INVITATION_LIFETIME
     invitation.save()

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
@@ -43,6 +43,9 @@ LEASE = timedelta(seconds=4 * TIMEOUT_S)
 SLOW_AFTER = timedelta(seconds=0.5)
 # Concurrent attempts to one endpoint, in all workers together, so that a slow receiver holds no more.
 IN_FLIGHT_LIMITS = {"max_in_flight": 4, "max_in_flight_failing": 1}
+
+# Endpoints at a busy address continue within these seconds after its minute, in a random order.
+POSTPONED_SPREAD_S = 10.0
 
 ENDPOINT_DISABLED = "the endpoint was disabled"
 # Rows of one statement: 100,000 would exceed the statement timeout.
@@ -88,6 +91,11 @@ def record_outcome(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime
         leased = WebhookDelivery.objects.filter(
             pk=delivery.pk, state=State.PENDING, attempts=delivery.attempts, leased_until=delivery.leased_until
         )
+        if outcome.postponed_for is not None:
+            until = now + outcome.postponed_for + timedelta(seconds=random.uniform(0, POSTPONED_SPREAD_S))  # noqa: S311  # not a secret
+            WebhookEndpoint.objects.filter(pk=delivery.endpoint_id).update(postponed_until=until)
+            # As if it had not been leased. The first attempt of a delivery that has none left is not the last.
+            return bool(leased.update(leased_until=None, next_attempt_at=now, attempts=F("attempts") - 1))
         response = {"last_status": outcome.status, "last_response": outcome.answer, "last_error": outcome.error}
         if outcome.is_delivered:
             change = {"state": State.DELIVERED, "delivered_at": now, "next_attempt_at": None}

@@ -15,6 +15,12 @@ from framework.errors import InvalidRequest
 
 # How long deliveries are signed with the previous secret too.
 OVERLAP = timedelta(hours=24)
+# Of one venue, also disabled ones: each gets a request for each order.
+MAX_ENDPOINTS = 20
+
+
+class TooManyEndpoints(InvalidRequest):
+    """The venue has MAX_ENDPOINTS endpoints."""
 
 
 class SecretRotationInProgress(InvalidRequest):
@@ -28,15 +34,20 @@ class EndpointDisabled(InvalidRequest):
 def create(
     venue: Venue, *, url: str, types: Collection[str] = (), description: str = ""
 ) -> tuple[WebhookEndpoint, str]:
-    """Store an endpoint; return it with its secret. Raises InvalidWebhookUrl.
+    """Store an endpoint; return it with its secret. Raises InvalidWebhookUrl and TooManyEndpoints.
 
     Only the syntax of the URL is checked here; the addresses of its host are checked on each attempt.
     """
     ssrf_guard.parse_url(url)
     secret = signing_secrets.generate()
-    endpoint = WebhookEndpoint.objects.create(
-        venue=venue, url=url, types=sorted(types), description=description, secret=signing_secrets.encrypt(secret)
-    )
+    with transaction.atomic():
+        # Locks the venue, which placing an order does not wait for.
+        Venue.objects.select_for_update(no_key=True).get(pk=venue.pk)
+        if WebhookEndpoint.objects.filter(venue=venue).count() >= MAX_ENDPOINTS:
+            raise TooManyEndpoints(f"A restaurant can have at most {MAX_ENDPOINTS} webhook endpoints.")
+        endpoint = WebhookEndpoint.objects.create(
+            venue=venue, url=url, types=sorted(types), description=description, secret=signing_secrets.encrypt(secret)
+        )
     return endpoint, secret
 
 

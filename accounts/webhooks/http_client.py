@@ -14,7 +14,7 @@ import httpcore
 from standardwebhooks import Webhook
 
 from accounts.models import Event, WebhookEndpoint
-from accounts.webhooks import signing_secrets, ssrf_guard
+from accounts.webhooks import address_limit, signing_secrets, ssrf_guard
 from framework.encryption import CannotDecrypt
 from framework.errors import InvalidRequest
 from framework.resilience.deadline import Deadline
@@ -30,13 +30,17 @@ USER_AGENT = "Tablewire-Webhooks/1"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one attempt: a status with the start of the response, or an error."""
+    """The outcome of one attempt: a status with the start of the response, or an error.
+
+    With `postponed_for` nothing was sent, because others use up the limit of the address.
+    """
 
     status: int | None = None
     answer: str = ""
     error: str = ""
     retry_after: timedelta | None = None
     is_slow: bool = False
+    postponed_for: timedelta | None = None
 
     @property
     def is_delivered(self) -> bool:
@@ -102,6 +106,8 @@ def send(
             resolver=resolver,
             ssl_context=ssl_context or get_ssl_context(),
         )
+    except address_limit.AddressBusy as busy:
+        return Outcome(postponed_for=busy.wait)
     except Exception as error:
         message = describe_error(error, timeout_s=timeout_s)
         if message is None:

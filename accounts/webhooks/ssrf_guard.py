@@ -17,6 +17,7 @@ import httpcore
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
+from accounts.webhooks import address_limit
 from framework.errors import InvalidRequest
 from framework.resilience.deadline import Deadline
 
@@ -214,10 +215,11 @@ class GuardedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to the first address that accepts. Raises AddressForbidden and OSError."""
+        """Connect to the first address that accepts. Raises AddressForbidden, AddressBusy and OSError."""
         host = host.strip("[]")
         addresses = resolve_allowed(host, port, resolver=self.resolver, timeout_s=self.deadline.timeout_s())
         for position, address in enumerate(addresses):
+            address_limit.check(str(address))
             share = self.deadline.timeout_s() / (len(addresses) - position)
             try:
                 connection = socket.create_connection((str(address), port), timeout=share)

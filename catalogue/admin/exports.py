@@ -21,7 +21,6 @@ from catalogue.exports.datasets import CORE, GROUPS
 from catalogue.exports.requests import commands, representation
 from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart, Market, Restaurant
-from catalogue.models.exports import PREFIX as ID
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from catalogue.tasks import enqueue_export_step
 from framework.admin.action_confirmation import render_confirmation
@@ -29,7 +28,6 @@ from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from framework.errors import ApiError
 from framework.forms.domain_errors import errors_as_messages
-from framework.public_ids import decode
 from payments.interface import FREE
 from payments.models import shorten_address
 
@@ -146,13 +144,6 @@ class ExportAdmin(ReadOnlyAdmin):
         address = f"{reverse('admin:catalogue_export_changelist')}?{urlencode(wanted)}"
         number = count_bounded(Export.objects.filter(status=Export.Status.FAILED, created_at__gte=since))
         return [PendingCount("exports failed in 7 days", number, address, is_bad=True)]
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Export], search_term: str
-    ) -> tuple[QuerySet[Export], bool]:
-        if key := decode(ID, search_term.strip()):
-            return queryset.filter(pk=key), False
-        return super().get_search_results(request, queryset, search_term)
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -83,8 +83,6 @@ class InsightAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     list_display = ["restaurant", "beginning", "state", "review_count", "provider", "cost_usd", "generated_at"]
     list_select_related = ["restaurant"]
     list_filter = [StateFilter, ProviderFilter]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Complete slug of the restaurant"
     empty_hint = "Insights are generated for restaurants with at least five reviews."
     actions = ["approve", "hide", "serve_again", "regenerate"]
     fields = [
@@ -211,8 +209,6 @@ class InsightCallAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
     ]
     list_select_related = ["restaurant"]
     list_filter = ["outcome", ProviderFilter]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Complete slug of the restaurant"
     empty_hint = "No model calls yet. INSIGHT_PROVIDER sets the provider of insights."
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -1,7 +1,7 @@
 """Offers in the back office: listings, weekly discounts, slots and bookings."""
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -20,7 +20,6 @@ from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restauran
 from catalogue.offers import slot_materialization
 from catalogue.offers.slot_rules import list_times
 from catalogue.tasks import enqueue_slot_generation
-from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
 from reservations.models.reservations import printable_name
 
@@ -102,16 +101,21 @@ class FlowRuleAdmin(GeneratesSlots, RestaurantRowsAdmin):
 
 
 @admin.register(Listing)
-class ListingAdmin(GeneratesSlots, LargeTableAdmin):
+class ListingAdmin(GeneratesSlots, RestaurantRowsAdmin):
     form = ListingForm
     list_display = ["restaurant", "venue", "is_active", "created_at"]
     list_select_related = ["restaurant", "venue"]
+    search_help_text = "Part of the name of the restaurant or the venue, or the restaurant's complete slug"
     list_filter = ["is_active"]
-    search_fields = ["restaurant__slug__exact", "venue__name"]
-    search_help_text = "Complete slug of the restaurant, or name of the venue"
     autocomplete_fields = ["restaurant", "venue"]
     fields = ["restaurant", "venue", "is_active", "created_at"]
     readonly_fields = ["created_at"]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Listing], search_term: str
+    ) -> tuple[QuerySet[Listing], bool]:
+        rows, repeats = super().get_search_results(request, queryset, search_term)
+        return rows | queryset.filter(venue__name__unaccent__icontains=search_term.strip()), repeats
 
     def save_model(self, request: HttpRequest, obj: Listing, form: Any, change: bool) -> None:
         obj.created_at = obj.created_at or timezone.now()
@@ -171,7 +175,8 @@ class FlowBookingAdmin(ReadOnlyAdmin):
     list_display_links = ["when"]
     list_select_related = ["slot__restaurant", "reservation__venue"]
     search_fields = ["reservation__code__exact"]
-    search_help_text = "Code of the reservation"
+    search_help_text = "Code or id of the reservation (res_…), or id of the booking (fb_…)"
+    id_columns: ClassVar = {"res": "reservation"}
 
     @admin.display(description="When")
     def when(self, booking: FlowBooking) -> str:

@@ -15,7 +15,8 @@ from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
 from catalogue.models import Photo
 from catalogue.photos import uploads
 from catalogue.photos.listing import thumbnail_path
-from catalogue.photos.thumbnails import thumbnail_dimensions
+from framework.images.thumbnails import thumbnail_dimensions
+from framework.images.uploads import ACCEPT, HELP_TEXT, InvalidImage, read_image
 
 
 class PhotoForm(forms.ModelForm[Photo]):
@@ -23,8 +24,8 @@ class PhotoForm(forms.ModelForm[Photo]):
 
     upload = forms.FileField(
         label="File",
-        help_text="JPEG, PNG or WebP, at most 15 MB and 50 megapixels. Location and camera metadata are removed.",
-        widget=forms.ClearableFileInput(attrs={"accept": "image/jpeg,image/png,image/webp"}),
+        help_text=HELP_TEXT,
+        widget=forms.ClearableFileInput(attrs={"accept": ACCEPT}),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -36,8 +37,8 @@ class PhotoForm(forms.ModelForm[Photo]):
     def clean_upload(self) -> Any:
         upload = self.cleaned_data["upload"]
         try:
-            self.image = uploads.read_image(upload.file, length=upload.size)
-        except uploads.InvalidImage as error:
+            self.image = read_image(upload.file, length=upload.size)
+        except InvalidImage as error:
             raise forms.ValidationError(error.message) from error
         return upload
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.contrib import admin
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
 from django.forms import ModelForm
 from django.http import HttpRequest
 
-from catalogue.admin.restaurants.restaurants import fold
+from catalogue.admin.restaurant_rows import fold
 from catalogue.hours import holidays
 from catalogue.models import Attribute, Cuisine, Holiday, ImportRun, Landmark, LandmarkName, Market, Source
 from catalogue.tasks import enqueue_open_intervals, enqueue_rendering
@@ -19,7 +19,7 @@ from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
 
 # Import runs count rows by what became of them.
-COUNTERS = ("created", "merged", "changed", "unchanged", "skipped", "rejected", "queued", "closed")
+COUNTERS = ("created", "merged", "changed", "unchanged", "skipped", "rejected", "incomplete", "queued", "closed")
 
 
 class RerenderingAdmin(admin.ModelAdmin[Any]):
@@ -114,7 +114,7 @@ def recalculate_hours(markets: Iterable[str]) -> None:
 
 @admin.register(Source)
 class SourceAdmin(RerenderingAdmin):
-    list_display = ["name", "key", "license", "attribution"]
+    list_display = ["name", "key", "license", "attribution", "rank"]
     search_fields = ["name", "key"]
     ordering = ["key"]
     entry = "source"
@@ -148,7 +148,7 @@ class LandmarkAdmin(LargeTableAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        named = LandmarkName.objects.filter(folded__contains=fold(term)).values("landmark")
+        named = LandmarkName.objects.filter(folded__contains=fold(Value(term))).values("landmark")
         return queryset.filter(pk__in=named), False
 
 

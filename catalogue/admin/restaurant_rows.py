@@ -1,11 +1,45 @@
-"""Lists of rows that belong to a restaurant."""
+"""Search of restaurants, and of rows that belong to one."""
 
+from typing import Any
+
+from django.db.models import F, Func, Q, QuerySet, TextField, Value
+from django.http import HttpRequest
+
+from catalogue.models import Restaurant
 from framework.admin.large_tables import LargeTableAdmin
+
+MIN_QUERY_LENGTH = 3
+# Restaurants whose rows a search by name shows.
+MAX_RESTAURANTS = 200
+
+
+def search_restaurants(rows: QuerySet[Restaurant], term: str) -> QuerySet[Restaurant]:
+    """The restaurants with this text in their name, in any case and without accents, or with this slug."""
+    if sum(letter.isalnum() for letter in term) < MIN_QUERY_LENGTH:
+        return rows.filter(slug=term)
+
+    return rows.alias(folded=fold(F("name"))).filter(Q(folded__contains=fold(Value(term))) | Q(slug=term))
+
+
+def fold(text: F | Value) -> Func:
+    """SQL expression: the text in lower case without accents, as in the folded columns."""
+    return Func(text, function="fold", output_field=TextField())
 
 
 class RestaurantRowsAdmin(LargeTableAdmin):
-    """Shows the restaurant of each row, and searches by its slug."""
+    """Shows the restaurant of each row, and searches by its name or slug."""
 
     list_select_related = ["restaurant"]
+    # The field shows the search box; `get_search_results` searches.
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "Complete slug of the restaurant"
+    search_help_text = "Part of the restaurant's name, at least three letters, or its complete slug"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        prefixes = [f"{prefix}_" for prefix in (self.own_prefix, *self.id_columns) if prefix]
+        if not term or term.startswith(tuple(prefixes)):
+            return super().get_search_results(request, queryset, term)
+        found = search_restaurants(Restaurant.objects.all(), term).values_list("pk", flat=True)[:MAX_RESTAURANTS]
+        return queryset.filter(restaurant__in=list(found)), False

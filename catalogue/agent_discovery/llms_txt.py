@@ -56,6 +56,11 @@ def render() -> bytes:
     return render_to_string("llms.txt", context).encode()
 
 
+def render_full() -> bytes:
+    """The document with the text of the pages for callers and agents, about 100 kB."""
+    return b"\n\n".join([render(), *((PAGES / f"{name}.md").read_bytes() for name in ("mcp", *FOR_CALLERS))])
+
+
 def _size() -> str:
     """The size of the catalogue as text; empty if it is unknown."""
     counts = cached_counts.get_or_stale(max_age_s=COUNTS_MAX_AGE_S)

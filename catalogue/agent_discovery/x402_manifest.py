@@ -22,7 +22,14 @@ from framework.api.urls import public_url
 from framework.cache import CachedValue
 from framework.errors import ServiceUnavailable
 from framework.mcp import protocol_versions
-from payments.interface import TIERS, current_prices, payment_network, to_checksum_address
+from payments.interface import (
+    TIERS,
+    current_prices,
+    describe_requirements,
+    describe_token,
+    payment_network,
+    to_checksum_address,
+)
 from payments.models import Product
 
 # Prices in both documents may be so old; the price in a challenge is always current.
@@ -38,7 +45,8 @@ CARD = f"{MCP}/server-card"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An operation of the data API that sells a product. `{slug}` in the path is that of a restaurant.
+    """An operation of the data API that sells a product. `{slug}` in the path is that of a restaurant, `{id}` that of
+    a row, of which there is no example.
 
     `tool` is the MCP tool that returns the same with these `arguments`, if any. An operation with a `body` is a POST.
     """
@@ -68,6 +76,7 @@ ENDPOINTS: Mapping[str, Sequence[Endpoint]] = {
     "reviews": (
         Endpoint.group("reviews"),
         Endpoint("list_reviews", f"{RECORD}/reviews", "list_reviews"),
+        Endpoint("get_review", "/v1/reviews/{id}"),
     ),
     "photos": (
         Endpoint.group("photos"),
@@ -113,13 +122,14 @@ def document(*, now: datetime) -> dict[str, Any]:
         "asset_address": to_checksum_address(network.asset),
         "decimals": network.decimals,
         "pay_to": to_checksum_address(settings.PAY_TO) if settings.PAY_TO else None,
+        # Held or staked in the amounts of `tiers`.
+        "token": describe_token(),
         "tiers": [
             {
                 "tier": tier.name,
                 "rate": tier.rate,
                 "requests_per_minute": tier.per_minute,
-                "from_usd": None if tier.from_usd is None else f"{tier.from_usd:f}",
-                "from_stake": tier.from_stake,
+                **describe_requirements(tier),
             }
             for tier in TIERS.values()
         ],
@@ -147,7 +157,11 @@ def _describe(product: Product, prices: Mapping[str, Decimal], *, slug: str | No
         "tools": [
             {"name": endpoint.tool, "arguments": dict(endpoint.arguments)} for endpoint in endpoints if endpoint.tool
         ],
-        "resources": [public_url(endpoint.path.format(slug=slug)) for endpoint in endpoints] if slug else [],
+        "resources": [
+            public_url(endpoint.path.format(slug=slug))
+            for endpoint in endpoints
+            if slug and "{id}" not in endpoint.path
+        ],
     }
 
 

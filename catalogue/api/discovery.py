@@ -35,6 +35,14 @@ def llms(request: HttpRequest) -> HttpResponse:
 
 
 @csrf_exempt
+def llms_full(request: HttpRequest) -> HttpResponse:
+    """The same with the text of the pages for callers."""
+    if refusal := error_handler.reject_unsafe_method(request):
+        return refusal
+    return cacheable_documents.document_response(request, llms_txt.render_full(), content_type=MARKDOWN)
+
+
+@csrf_exempt
 def page(request: HttpRequest, path: str) -> HttpResponse:
     """A page of the documentation, or a picture in one."""
     if refusal := error_handler.reject_unsafe_method(request):

@@ -126,10 +126,16 @@ def free_operation(
 
 
 def paid_operation(
-    operation_id: str, summary: str, *parameters: Any, answer: Any, products: Sequence[str]
+    operation_id: str,
+    summary: str,
+    *parameters: Any,
+    answer: Any,
+    products: Sequence[str],
+    errors: Sequence[int] = (403, 409),
 ) -> Callable[[Any], Any]:
     """Return the extend_schema of an operation that sells these products; with SLUG it is about one restaurant."""
-    errors = [308, 403, 404, 409, 410] if SLUG in parameters else [403, 409]
+    if SLUG in parameters:
+        errors = [308, 403, 404, 409, 410]
     return extend_schema(
         operation_id=operation_id,
         summary=summary,

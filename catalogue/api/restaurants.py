@@ -1,5 +1,7 @@
 """REST views of restaurants, of what belongs to one, and of the feed of their changes."""
 
+from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -19,6 +21,7 @@ from catalogue.filters.restaurants import (
     ContextParams,
     HistoryParams,
     HoursParams,
+    InsightParams,
     PhotoParams,
     RestaurantParams,
     ReviewParams,
@@ -28,7 +31,7 @@ from catalogue.hours import date_range
 from catalogue.moderation import reports
 from catalogue.serializers.history import FeedAnswer, HistoryAnswer, render_changes
 from catalogue.serializers.offers import FlowSlotAnswer
-from catalogue.serializers.paid_groups import AroundAnswer, InsightAnswer, PhotoAnswer, ReviewAnswer
+from catalogue.serializers.paid_groups import AroundAnswer, InsightAnswer, OneReviewRecord, PhotoAnswer, ReviewAnswer
 from catalogue.serializers.reports import NewReport, ReportRecord
 from catalogue.serializers.restaurants import HoursForDatesRecord, RestaurantRecord
 from catalogue.serializers.search import BatchAnswer, SearchAnswer
@@ -50,7 +53,7 @@ class RestaurantViewSet(DataViewSet[Any]):
     lookup_field = "slug"
     # No other text is a slug.
     lookup_value_regex = "[a-z0-9-]{1,120}"
-    query_actions = ("list", "retrieve", "hours", "reviews", "photos", "context", "history", "flow")
+    query_actions = ("list", "retrieve", "hours", "reviews", "photos", "context", "insight", "history", "flow")
 
     @free_operation("search_restaurants", "Search restaurants", SearchParams, answer=FOUND, errors=[403])
     def list(self, request: Request) -> HttpResponse:
@@ -118,11 +121,12 @@ class RestaurantViewSet(DataViewSet[Any]):
     @action(detail=True)
     def reviews(self, request: Request, slug: str) -> HttpResponse:
         """Reviews with filters and sorting, and a summary of all. Sold from the Pro tier, each page separately; a page
-        without reviews is free.
+        without reviews is free. `ids` that the insight of the restaurant cites are free for a day after you bought it.
         """
         params = ReviewParams.read(request)
         now = timezone.now()
-        return paywall.serve(request, responses.reviews(slug, params, now=now), now=now)
+        has_bought = has_bought_insight(request, now=now)
+        return paywall.serve(request, responses.reviews(slug, params, now=now, has_bought_insight=has_bought), now=now)
 
     @paid_operation(
         "list_photos", "List the photos of a restaurant", SLUG, PhotoParams, answer=PhotoAnswer, products=["photos"]
@@ -156,6 +160,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         "get_restaurant_insight",
         "Read the insight of a restaurant",
         SLUG,
+        InsightParams,
         answer=InsightAnswer,
         products=["ai_insight"],
     )
@@ -164,9 +169,10 @@ class RestaurantViewSet(DataViewSet[Any]):
         """A summary of the reviews, the best time to go, dishes and complaints, each with the reviews that it cites.
         Sold from the Premium tier; null is free, with a reason.
         """
+        params = InsightParams.read(request)
         now = timezone.now()
         is_buyer = partial(paywall.is_buyer, request, "ai_insight", now=now)
-        return paywall.serve(request, responses.insight(slug, now=now, is_buyer=is_buyer), now=now)
+        return paywall.serve(request, responses.insight(slug, params, now=now, is_buyer=is_buyer), now=now)
 
     @paid_operation(
         "get_restaurant_history",
@@ -222,6 +228,33 @@ class RestaurantViewSet(DataViewSet[Any]):
         filed = reports.file_report(slug, **form.validated_data, reporter=reporter, now=timezone.now())
         code = status.HTTP_201_CREATED if filed.is_new else status.HTTP_200_OK
         return Response(ReportRecord(filed.report).data, status=code, headers={"Cache-Control": "no-store"})
+
+
+def has_bought_insight(request: Request, *, now: datetime) -> Callable[[str], bool]:
+    """Return whether the caller has bought the insight of a restaurant, by its slug."""
+    return partial(paywall.has_bought_insight, request, receipt_token=request.headers.get("X-Receipt"), now=now)
+
+
+class ReviewViewSet(DataViewSet[Any]):
+    lookup_url_kwarg = "id"
+    # No other text is an id.
+    lookup_value_regex = "[a-z0-9_]{1,40}"
+
+    @paid_operation(
+        "get_review",
+        "Retrieve a review",
+        schema.path_id("rev"),
+        answer=OneReviewRecord,
+        products=["reviews"],
+        errors=[403, 404, 409],
+    )
+    def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
+        """A review by its id, which insights and photos name. Sold from the Pro tier; free for a day after you bought
+        the insight that cites it: call with the `X-Receipt` of the insight, or with the session of the wallet.
+        """
+        now = timezone.now()
+        content = responses.review(id, now=now, has_bought_insight=has_bought_insight(request, now=now))
+        return paywall.serve(request, content, now=now)
 
 
 class ChangeViewSet(DataViewSet[Any]):

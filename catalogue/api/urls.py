@@ -15,6 +15,7 @@ router.register("match", lookups.MatchViewSet, basename="match")
 router.register("exports", exports.ExportViewSet, basename="export")
 router.register("flow/offers", offers.FlowOfferViewSet, basename="flow-offer")
 router.register("flow/bookings", offers.FlowBookingViewSet, basename="flow-booking")
+router.register("reviews", restaurants.ReviewViewSet, basename="review")
 router.register("changes", restaurants.ChangeViewSet, basename="change")
 
 urlpatterns = router.urls

@@ -45,6 +45,7 @@ class OrderForm(forms.Form):
     dataset = forms.ChoiceField(choices=Export.Dataset.choices)
     format = forms.ChoiceField(
         choices=Export.Format.choices,
+        initial=Export.Format.JSONL_GZ,
         help_text="jsonl.gz contains complete API records; csv.gz and parquet are flat tables.",
     )
     market = forms.ModelChoiceField(Market.objects.order_by("name"), required=False, empty_label="All")

@@ -1,6 +1,6 @@
 """The field group `ai_insight`: a stored insight, or why there is none."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +38,26 @@ def read_group(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
         "stale": found.stale,
     }
     return {"ai_insight": found.text, "ai_insight_detail": detail, "ai_insight_reason": None}
+
+
+def cited_reviews(detail: Any) -> Iterator[str]:
+    """The ids of the reviews that a detail, or a part of one, cites."""
+    if isinstance(detail, Mapping):
+        yield from detail.get("citations", ())
+        detail = detail.values()
+    if isinstance(detail, Iterable) and not isinstance(detail, str):
+        for part in detail:
+            yield from cited_reviews(part)
+
+
+def limit_citations(detail: Any, limit: int) -> Any:
+    """The detail, or a part of one, with the newest `limit` citations of each claim."""
+    if isinstance(detail, Mapping):
+        return {
+            name: part[:limit] if name == "citations" else limit_citations(part, limit)
+            for name, part in detail.items()
+        }
+    return [limit_citations(part, limit) for part in detail] if isinstance(detail, list) else detail
 
 
 def _reason(restaurant: Restaurant | Place, found: Insight | None) -> str | None:

@@ -1,14 +1,20 @@
 """Parameters of one restaurant: its record, hours, reviews, photos, context and history."""
 
 from typing import Any
+from uuid import UUID
 
-from catalogue.field_groups.context import KINDS
+from catalogue.field_groups.context import DEFAULT_RADIUS_M, KINDS
 from catalogue.filters.param_types import FieldGroups, Flag, Numbers, Since, Words, integer, page_cursor, some_of
 from catalogue.hours.date_range import MAX_DAYS
+from catalogue.insights.providers.base import MAX_CITATIONS
 from catalogue.models import Photo
 from catalogue.reviews.listing import Order
 from framework.api.fields import DateField
 from framework.api.query_params.declarations import ChoiceParam, DateTimeParam, ListParam, QueryParams
+from framework.public_ids import decode, encode, pattern
+
+# A page has room for so many reviews.
+MAX_IDS = 50
 
 
 class RestaurantParams(QueryParams):
@@ -44,6 +50,29 @@ class HistoryParams(QueryParams):
     cursor = page_cursor()
 
 
+class ReviewIds(ListParam):
+    """Ids of reviews, parsed to their keys."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            of=pattern("rev").strip("^$"),
+            max_length=MAX_IDS * (len(encode("rev", UUID(int=0))) + 1) - 1,
+            hint=f"This must be ids of at most {MAX_IDS} reviews: rev_...,rev_...",
+            **options,
+        )
+
+    def to_internal_value(self, data: Any) -> Any:
+        return tuple(decode("rev", public_id) for public_id in super().to_internal_value(data))
+
+
+class InsightParams(QueryParams):
+    """The parameter of GET /v1/restaurants/{slug}/insight."""
+
+    citations = integer(
+        0, MAX_CITATIONS, "Ids of reviews that each claim cites, at most; the newest.", default=MAX_CITATIONS
+    )
+
+
 class ReviewParams(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/reviews."""
 
@@ -75,6 +104,9 @@ class ReviewParams(QueryParams):
         max_length=120,
         help_text="Words that the text contains, all of them, ignoring case and accents; parts of words too.",
     )
+    ids = ReviewIds(
+        required=False, help_text=f"Only these reviews, by their ids with commas between them; at most {MAX_IDS}."
+    )
     limit = integer(1, 50, "Reviews on a page.", default=20)
     # It contains the database snapshot of the first page.
     cursor = page_cursor(needs_same_parameters=True, max_length=4000)
@@ -96,5 +128,5 @@ class ContextParams(QueryParams):
     """The parameters of GET /v1/restaurants/{slug}/context."""
 
     kind = some_of(KINDS)
-    radius = integer(1, 3_000, "Metres in a straight line.", default=1_500)
+    radius = integer(1, 3_000, "Metres in a straight line.", default=int(DEFAULT_RADIUS_M))
     limit = integer(1, 50, "Entries, at most.", default=20)

@@ -34,14 +34,15 @@ from framework.api.query_params.declarations import ChoiceParam, ListParam, Quer
 from framework.errors import InvalidRequest
 
 ALLOWED_WITH_SLUGS = ("slugs", "fields", "lang")
-KEY = "[a-z][a-z0-9_]{0,39}"
+# Names of cuisines, attributes and diets as people write them: those of the vocabulary are suggested.
+NAME = "[A-Za-z0-9_-]+( [A-Za-z0-9_-]+)*"
 OFFER_MINUTES = int(OFFER_TIME_TOLERANCE.total_seconds() // 60)
 
 
 def cuisines(meaning: str) -> ListParam:
     return ListParam(
         required=False,
-        of=SLUG,
+        of=NAME,
         max_length=400,
         hint="This must be slugs of GET /v1/cuisines separated by commas: seafood,danish.",
         help_text=f"Slugs of GET /v1/cuisines separated by commas; {meaning}.",
@@ -84,14 +85,15 @@ class SearchParams(QueryParams):
     cuisine_not = cuisines("a restaurant has none of them")
     attributes = ListParam(
         required=False,
-        of=KEY,
+        of=NAME,
         max_length=400,
         hint="This must be keys of GET /v1/attributes separated by commas: outdoor_seating,wheelchair.",
-        help_text="Keys of GET /v1/attributes separated by commas; a restaurant has all of them.",
+        help_text="Keys of GET /v1/attributes separated by commas; a restaurant has all of them, and not only limited"
+        " (`wheelchair=limited`).",
     )
     diet = ListParam(
         required=False,
-        of=KEY,
+        of=NAME,
         max_length=200,
         hint="This must be diets separated by commas: vegan,gluten_free.",
         help_text="Diets separated by commas, each a key of GET /v1/attributes without its `diet_`: `vegan`; a"

@@ -11,6 +11,7 @@ from django.db import connection
 from catalogue.history import publish
 from catalogue.history.json_patch import changed_paths
 from framework.db.sql_files import read_sql
+from framework.errors import InvalidRequest
 
 # Changes that a page scans, however rare the matching ones are.
 MAX_SCANNED = 5_000
@@ -19,6 +20,8 @@ MAX_PUBLISHED = 10_000
 MAX_SEQ = 2**63 - 1
 
 READ = read_sql("catalogue", "read_change_feed")
+# At least the last position. It does not decrease when a restaurant with its versions is deleted.
+HEAD = "SELECT last_value FROM catalogue_version_feed"
 END = """
 SELECT coalesce(max(seq), %(since)s), count(*) FROM (
     SELECT seq FROM catalogue_version WHERE seq > %(since)s ORDER BY seq LIMIT %(max_scanned)s
@@ -65,7 +68,10 @@ def list_changes(
     types: Sequence[str] | None = None,
     with_record: bool = False,
 ) -> ChangePage:
-    """Return the changes after `since`, oldest first. Four queries, five with a filter."""
+    """Return the changes after `since`, oldest first. Four queries, one more with a filter, one more without changes.
+
+    Raises InvalidRequest if the feed has not reached `since`.
+    """
     publish.publish_versions(at_most=MAX_PUBLISHED)
     has_filter = market is not None or types is not None
     parameters: dict[str, Any] = {
@@ -85,6 +91,15 @@ def list_changes(
             parameters["upto"], scanned = cursor.fetchone()
         cursor.execute(READ, parameters)
         changes = [_change(row) for row in cursor.fetchall()]
+        if since and not changes:
+            cursor.execute(HEAD)
+            (head,) = cursor.fetchone()
+            if since > head:
+                raise InvalidRequest(
+                    f"The feed ends at {head}: take `next_since` of your last page. If this service was restored from"
+                    " a backup, begin again with an export.",
+                    param="since",
+                )
     rows = changes[:limit]
     if len(changes) > limit:
         return ChangePage(rows, limit, rows[-1].seq, has_more=True)

@@ -12,7 +12,7 @@ from rapidfuzz import fuzz, process
 from catalogue.importers.parsing.parsed_place import ParsedPlace
 from catalogue.matching import scoring
 from catalogue.matching.scoring import MatchScore, PlaceRecord, Verdict
-from catalogue.models import SourceRecord
+from catalogue.models import Restaurant, SourceRecord
 
 # Pairs per new restaurant for staff: a name that matches everything nearby is generic.
 MAX_QUEUED = 3
@@ -20,6 +20,8 @@ MAX_QUEUED = 3
 # cost a microsecond.
 MIN_NAME_SCORE = 45
 MAX_COMPARED = 6
+# The name of a record is a new one below it.
+MIN_SAME_NAME = 0.6
 # Degrees of latitude in 150 m.
 CELL = scoring.NEAR_M / 111_320
 # Demo restaurants do not exist.
@@ -73,6 +75,26 @@ def find_duplicates(places: Sequence[ParsedPlace], *, source: str) -> Duplicates
         if pair.number not in same and pair.other not in same and _needs_review(pair, sources, source=source)
     ]
     return Duplicates(same=same, pairs=list(_limit_pairs(new)))
+
+
+def is_other_place(restaurant: Restaurant, place: ParsedPlace) -> bool:
+    """Whether the name and the place of a record have both changed, so that its id may be that of another restaurant.
+
+    A new name at the same place, the same name elsewhere, and the same phone or website are still the same.
+    """
+    known = PlaceRecord(
+        name=restaurant.name,
+        alt_names=tuple(restaurant.alt_names),
+        phone=restaurant.phone,
+        lat=restaurant.latitude,
+        lng=restaurant.longitude,
+    )
+    likeness = scoring.score_pair(known, _to_known(place))
+    has_moved = (
+        restaurant.market_id != place.market_id if likeness.distance_m is None else likeness.distance_m > scoring.FAR_M
+    )
+    is_same_contact = likeness.phone_equal or (restaurant.website and restaurant.website == place.website)
+    return has_moved and likeness.name < MIN_SAME_NAME and not is_same_contact
 
 
 def _needs_review(pair: CandidatePair, sources: Mapping[UUID, frozenset[str]], *, source: str) -> bool:

@@ -3,7 +3,7 @@
 A record changes the fields that it has set itself, never those of other records or of staff.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -26,6 +26,9 @@ class RecordUpdate:
     record: SourceRecord
     place: ParsedPlace
     others: Sequence[SourceRecord] = field(default_factory=tuple)
+    # By the key of a source; a lower number overrides the values of a higher one.
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    changes_rating: bool = False
 
     def apply(self, *, now: datetime) -> bool:
         """Update the restaurant and the records in memory; return whether the restaurant has changed.
@@ -35,17 +38,27 @@ class RecordUpdate:
         """
         owned = self._list_owned_columns()
         writable = owned - {_column_name(name) for name in self.restaurant.locked_fields}
+        if self.restaurant.star_counts:
+            # The rating is counted from reviews.
+            writable -= {"rating"}
         verified_at = self.restaurant.phone_verified_at
         self._update_phone_verification(now=now, is_writable="phone" in writable)
         changed = {column for column in writable if getattr(self.restaurant, column) != getattr(self.place, column)}
         for column in changed:
             setattr(self.restaurant, column, getattr(self.place, column))
+        review_count = self.place.review_count or 0
+        if "rating" in writable and ("rating" in changed or self.restaurant.review_count != review_count):
+            self.restaurant.review_count = review_count
+            self.changes_rating = True
         fields = [name for name in list_fields(self.place) if _column_name(name) in owned]
+        for other in self.others:
+            if self._rank(other) > self._rank(self.record):
+                other.fields = [name for name in other.fields if name not in fields]
         if "status" in fields:
             for other in self.others:
                 other.fields = [name for name in other.fields if name != "status"]
         self.record.digest, self.record.fields, self.record.updated_at = self.place.digest, fields, now
-        return bool(changed) or self.restaurant.phone_verified_at != verified_at
+        return bool(changed) or self.changes_rating or self.restaurant.phone_verified_at != verified_at
 
     def _list_owned_columns(self) -> set[str]:
         previous = {_column_name(name) for name in self.record.fields}
@@ -56,12 +69,15 @@ class RecordUpdate:
         is_sole_record = not self.others and self.record.pk is not None
         owned = set()
         for column in candidates:
-            rivals = [each for each in current if column in map(_column_name, each.fields)]
-            if column == "status" and self.place.status in CLOSED_STATUSES:
+            holders = [each for each in current if column in map(_column_name, each.fields)]
+            rivals = [each for each in holders if self._rank(each) <= self._rank(self.record)]
+            if (column == "status" and self.place.status in CLOSED_STATUSES) or (holders and not rivals):
                 owned.add(column)
             elif rivals:
                 # Staff merged two restaurants, and both records set the field: the older record keeps it.
-                if column in previous and all(self.record.pk < each.pk for each in rivals):
+                if column in previous and all(
+                    self._rank(each) == self._rank(self.record) and self.record.pk < each.pk for each in rivals
+                ):
                     owned.add(column)
             elif (
                 column in previous
@@ -75,6 +91,9 @@ class RecordUpdate:
             if candidates & columns and not candidates & columns <= owned:
                 owned -= columns
         return owned
+
+    def _rank(self, record: SourceRecord) -> int:
+        return self.ranks.get(record.source_id, 0)
 
     def _update_phone_verification(self, *, now: datetime, is_writable: bool) -> None:
         """Verify a phone number that two sources have; a changed number is not verified any more."""

@@ -3,10 +3,13 @@
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Any
+
+from framework.invisible_text import remove_invisible_in
 
 # No source nests half as deeply.
 MAX_DEPTH = 64
@@ -18,7 +21,21 @@ class UnreadableFileError(Exception):
 
 
 class RowRejected(Exception):
-    """A row that cannot be imported; the message gives the reason."""
+    """A row that cannot be imported; each argument is a reason."""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return tuple(map(str, self.args))
+
+    def __str__(self) -> str:
+        return " ".join(self.reasons)
+
+
+class RowSkipped(Exception):
+    """A valid row that is not for the catalogue; the message gives the reason."""
+
+
+NOT_AN_EATERY = "not a place to eat or drink"
 
 
 class WriteConflict(Exception):
@@ -35,8 +52,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
+    """A row that was rejected or, in `RowCounts.incomplete`, imported without some of its values."""
+
     row: Row
-    reason: str
+    reasons: tuple[str, ...]
+
+    @property
+    def reason(self) -> str:
+        return " ".join(self.reasons)
 
 
 @dataclass(slots=True)
@@ -58,12 +81,45 @@ class Counts:
 
 @dataclass(slots=True)
 class RowCounts(Counts):
+    """Counts with what was rejected or left out.
+
+    `skip_reasons` counts the skipped rows by reason, `unread_keys` the values of keys that the importer does not read.
+    """
+
     rejects: list[Reject] = field(default_factory=list)
+    incomplete: list[Reject] = field(default_factory=list)
+    skip_reasons: Counter[str] = field(default_factory=Counter)
+    unread_keys: Counter[str] = field(default_factory=Counter)
+
+    def skip(self, reason: str) -> None:
+        self.skipped += 1
+        self.skip_reasons[reason] += 1
+
+    def add_rows(self, other: "RowCounts") -> None:
+        self.add(other)
+        self.rejects += other.rejects
+        self.incomplete += other.incomplete
+        self.skip_reasons += other.skip_reasons
+        self.unread_keys += other.unread_keys
+
+
+_VARIABLE = re.compile(r"""(?<!\w)'(?:[^'\\]|\\.)*'|(?<!\w)"(?:[^"\\]|\\.)*"|-?\d+\.\d+|(?<=Row )\d+""")
+
+
+def group_reason(reason: str) -> str:
+    """Return a reason without the values of its row, so that rows with the same problem are counted together."""
+    return _VARIABLE.sub("…", re.sub(r"\[\d+\]", "[]", reason))
 
 
 def hash_content(*parts: Any) -> str:
     """Return the SHA-256 of JSON values in hexadecimal, whatever the order of keys."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def clean_content(content: Any) -> Any:
+    """Return JSON content without invisible characters. Raises RowRejected for one that PostgreSQL cannot store."""
+    check_storable(content)
+    return remove_invisible_in(content)
 
 
 def check_storable(content: Any) -> None:

@@ -1,8 +1,7 @@
 """Import runs: a file is read row by row and written in batches, each of which is one transaction."""
 
-import codecs
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -14,7 +13,16 @@ from django.db import DataError, IntegrityError, OperationalError, connection, t
 from django.db.models.functions import Now
 from psycopg.errors import DeadlockDetected
 
-from catalogue.importers.row_errors import Counts, Reject, Row, RowCounts, UnreadableFileError, WriteConflict
+from catalogue.importers.parsing.input_files import open_input, size_of
+from catalogue.importers.row_errors import (
+    Counts,
+    Reject,
+    Row,
+    RowCounts,
+    UnreadableFileError,
+    WriteConflict,
+    group_reason,
+)
 from catalogue.models import ImportRun, Market
 from framework.cli.progress import OnProgress, no_progress
 from framework.db.locks import AdvisoryLock
@@ -27,10 +35,21 @@ MAX_ROW_TRIES = 20
 # A batch waits for the batches of other runs, so it waits longer than a request.
 TIMEOUT_MS = 120_000
 
+# The outcomes that have reasons.
+REJECTED, LEFT_OUT, SKIPPED = "rejected", "left out", "skipped"
+# Reasons of an outcome, and unread keys, that a run stores.
+MAX_REASONS = 50
+
 RUN_LOCK = AdvisoryLock("import run")
 # Without a key: all markets.
 BATCH_LOCK = AdvisoryLock("import batch")
 RELEASE_LOCK = AdvisoryLock("import release")
+
+
+# The counts of a run, in the order of the summary.
+COUNTS = (
+    "read", "created", "merged", "changed", "unchanged", "skipped", "rejected", "incomplete", "queued", "closed",
+)  # fmt: skip
 
 
 class ImportStopped(Exception):
@@ -60,38 +79,77 @@ class Importer(Writer[Parsed], Protocol[Parsed]):
 
 
 @dataclass(slots=True)
+class ReasonCount:
+    """How many rows have a reason; `example` is the first of them."""
+
+    rows: int = 0
+    example: str = ""
+
+
+@dataclass(slots=True)
 class RunTotals(Counts):
-    """The counts of a run; `reasons` counts the rejects by reason."""
+    """The counts of a run.
+
+    `incomplete` rows were imported without some of their values. `reasons` has, by outcome ("rejected", "skipped",
+    "left out"), how many rows have each reason; `unread_keys` the keys that the importer does not read.
+    """
 
     read: int = 0
     rejected: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
+    incomplete: int = 0
+    reasons: dict[str, dict[str, ReasonCount]] = field(default_factory=lambda: defaultdict(dict))
+    unread_keys: Counter[str] = field(default_factory=Counter)
 
     def add_batch(self, counts: RowCounts, *, read: int = 0) -> None:
         self.add(counts)
         self.read += read
         self.rejected += len(counts.rejects)
-        self.reasons.update(reject.reason for reject in counts.rejects)
+        self.incomplete += len(counts.incomplete)
+        self.unread_keys += counts.unread_keys
+        for outcome, rows in ((REJECTED, counts.rejects), (LEFT_OUT, counts.incomplete)):
+            for each in rows:
+                for reason in each.reasons:
+                    self._count_reason(outcome, group_reason(reason), 1, f"row {each.row.number}: {reason}"[:200])
+        for reason, number in counts.skip_reasons.items():
+            self._count_reason(SKIPPED, reason, number, "")
+
+    def reasons_json(self) -> dict[str, Any]:
+        """Return the reasons as they are stored: at most 50 of each outcome, the most frequent first."""
+        rows = {
+            outcome: {reason: asdict(each) for reason, each in self.most_common(outcome)[:MAX_REASONS]}
+            for outcome in (REJECTED, LEFT_OUT, SKIPPED)
+            if self.reasons.get(outcome)
+        }
+        keys = dict(self.unread_keys.most_common(MAX_REASONS))
+        return {**rows, **({"unread_keys": keys} if keys else {})}
+
+    def most_common(self, outcome: str) -> list[tuple[str, ReasonCount]]:
+        """Return the reasons of an outcome, the most frequent first."""
+        return sorted(self.reasons.get(outcome, {}).items(), key=lambda each: (-each[1].rows, each[0]))
+
+    def _count_reason(self, outcome: str, reason: str, rows: int, example: str) -> None:
+        counted = self.reasons[outcome].setdefault(reason, ReasonCount(example=example))
+        counted.rows += rows
 
 
 class RejectsFile:
-    """The file of rejected rows as JSON lines; it is created with the first of them."""
+    """The file of rejected rows, and of values that were left out, as JSON lines; it is created with the first."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.file: TextIO | None = None
 
-    def add(self, rejects: Sequence[Reject], *, source: Path) -> None:
-        """Write rejects in the order of their rows."""
-        if rejects and self.file is None:
+    def add(self, counts: RowCounts, *, source: Path) -> None:
+        """Write rejects and incomplete rows in their order; the latter without their content, which is imported."""
+        outcomes = [(reject, REJECTED) for reject in counts.rejects] + [(each, LEFT_OUT) for each in counts.incomplete]
+        if outcomes and self.file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.file = self.path.open("w", encoding="utf-8")
         if self.file is not None:
-            for reject in sorted(rejects, key=lambda each: each.row.number):
-                line = {"file": source.name, "number": reject.row.number, "reason": reject.reason}
-                self.file.write(
-                    _to_json_line(line | {"row": reject.row.content}) or _to_json_line(line | {"row": None}) or ""
-                )
+            for each, outcome in sorted(outcomes, key=lambda pair: pair[0].row.number):
+                line = {"file": source.name, "number": each.row.number, "outcome": outcome, "reason": each.reason}
+                content = each.row.content if outcome == REJECTED else None
+                self.file.write(_to_json_line(line | {"row": content}) or _to_json_line(line | {"row": None}) or "")
             self.file.flush()
 
     def close(self) -> None:
@@ -119,30 +177,29 @@ def import_rows(
     recorded = record_run(
         totals, source=importer.source, file=str(path), market=market, rejects=rejects, now=now, dry_run=dry_run
     )
-    with path.open("rb") as stream, recorded as save:
-        skip_byte_order_mark(stream)
+    with recorded as save, open_input(path) as stream:
+        size = size_of(stream)
         for rows in batch_rows(importer.read_rows(stream)):
             parsed, parse_counts = importer.parse(rows)
             write_counts = write_batch(importer, parsed, market=market, dry_run=dry_run)
             totals.add_batch(parse_counts, read=len(rows))
             totals.add_batch(write_counts)
-            rejects.add((*parse_counts.rejects, *write_counts.rejects), source=path)
+            for counts in (parse_counts, write_counts):
+                rejects.add(counts, source=path)
             save()
-            on_step("bytes read", stream.tell(), path.stat().st_size)
+            on_step("bytes read", stream.tell(), size)
     return totals
 
 
-def skip_byte_order_mark(stream: BinaryIO) -> None:
-    if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
-        stream.seek(0)
-
-
 def batch_rows(contents: Iterator[Any]) -> Iterator[list[Row]]:
-    """Yield rows in batches. The rows before an UnreadableFileError are a batch too."""
+    """Yield rows in batches; a reader of lines numbers its rows itself.
+
+    The rows before an UnreadableFileError are a batch too.
+    """
     rows: list[Row] = []
     try:
         for number, content in enumerate(contents, start=1):
-            rows.append(Row(number, content))
+            rows.append(content if isinstance(content, Row) else Row(number, content))
             if len(rows) == BATCH_SIZE:
                 yield rows
                 rows = []
@@ -181,9 +238,11 @@ def record_run(
         lock.enter_context(RUN_LOCK.session(run.pk))
 
     def save(**columns: Any) -> None:
-        counts = {name: count for name, count in asdict(totals).items() if name != "reasons"}
-        rejects_file = str(rejects.path)[-400:] if totals.rejected else ""
-        ImportRun.objects.filter(pk=run.pk).update(**counts, rejects_file=rejects_file, **columns)
+        counts = {name: getattr(totals, name) for name in COUNTS}
+        rejects_file = str(rejects.path)[-400:] if totals.rejected or totals.incomplete else ""
+        ImportRun.objects.filter(pk=run.pk).update(
+            **counts, reasons=totals.reasons_json(), rejects_file=rejects_file, **columns
+        )
 
     with lock:
         try:
@@ -219,9 +278,9 @@ def write_batch(
     counts = RowCounts()
     for each in parsed:
         try:
-            counts.add(_write_row(importer, each, market=market, dry_run=dry_run))
+            counts.add_rows(_write_row(importer, each, market=market, dry_run=dry_run))
         except (DataError, IntegrityError) as error:
-            counts.rejects.append(Reject(each.row, f"The database rejects it: {str(error).splitlines()[0]}"))
+            counts.rejects.append(Reject(each.row, (f"The database rejects it: {str(error).splitlines()[0]}",)))
     return counts
 
 

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
 from catalogue.history import publish
 from catalogue.importers.field_provenance import MISSING
+from catalogue.importers.parsing.input_files import open_input, size_of
 from catalogue.importers.row_errors import RowCounts, UnreadableFileError
 from catalogue.importers.runner import (
     BATCH_SIZE,
@@ -19,7 +20,6 @@ from catalogue.importers.runner import (
     batch_transaction,
     record_run,
     release_lock,
-    skip_byte_order_mark,
     write_batch,
 )
 from catalogue.importers.staging import MarketComparison, StagingTable
@@ -27,9 +27,11 @@ from catalogue.importers.upsert import ParsedRow, RestaurantImport
 from catalogue.models import Market, Restaurant, SourceRecord
 from framework.cli.progress import OnProgress, no_progress
 
-# A release that changes more of a market needs --force; a source with few records is not guarded.
+# A release that changes more of a market needs --force.
 MAX_CHANGED_SHARE = 0.05
-MIN_GUARDED_RECORDS = 100
+# With fewer records in the market only closures count: at most 5, and at most half of the records.
+MIN_RECORDS_FOR_SHARE = 100
+MAX_CLOSED_OF_FEW = 5
 # Staff wait at most two seconds for a restaurant that a batch has locked; these reviews take one second.
 MAX_REVIEWS_PER_WRITE = 5_000
 
@@ -48,22 +50,20 @@ class _Run:
 
     def stage(self) -> UnreadableFileError | None:
         """Copy every row of all files to the staging table; return the error at which a file ended, if any."""
-        sizes = [path.stat().st_size for path in self.paths]
         self.staging.create()
         error = None
         for file, path in enumerate(self.paths):
-            with path.open("rb") as stream:
-                skip_byte_order_mark(stream)
-                try:
+            try:
+                with open_input(path) as stream:
+                    size = size_of(stream)
                     for rows in batch_rows(self.importer.reader.read_rows(stream)):
                         extracted, counts = self.importer.extract(rows)
                         self.staging.add(extracted, file=file)
                         self.totals.add_batch(counts, read=len(rows))
-                        self.rejects.add(counts.rejects, source=path)
-                        done = sum(sizes[:file]) + stream.tell()
-                        self.on_step("bytes read", done, sum(sizes))
-                except UnreadableFileError as unreadable:
-                    error = unreadable
+                        self.rejects.add(counts, source=path)
+                        self.on_step("bytes read", stream.tell(), size)
+            except UnreadableFileError as unreadable:
+                error = unreadable
         self.staging.build_index()
         return error
 
@@ -75,11 +75,12 @@ class _Run:
         identical, conflicting = self.staging.drop_duplicates()
         self.totals.add_batch(RowCounts(unchanged=identical))
         for file, reject in conflicting:
-            self.totals.add_batch(RowCounts(rejects=[reject]))
-            self.rejects.add([reject], source=self.paths[file])
+            counts = RowCounts(rejects=[reject])
+            self.totals.add_batch(counts)
+            self.rejects.add(counts, source=self.paths[file])
 
     def guard(self) -> None:
-        """Raise ImportStopped if more than 5 % of a market would change."""
+        """Raise ImportStopped if too many restaurants of a market would change or be closed."""
         suspects = [market for market in self.staging.compare() if _exceeds_limit(market, market.changed)]
         if not suspects:
             return
@@ -93,7 +94,7 @@ class _Run:
             summary = " ".join(
                 f"{each.market}: {changes[each.market]} of {each.records} restaurants would change and {each.missing}"
                 f" be closed, {(changes[each.market] + each.missing) / each.records:.1%} and more than"
-                f" {MAX_CHANGED_SHARE:.0%}."
+                f" {_describe_limit(each)}."
                 for each in exceeded
             )
             raise ImportStopped(f"{summary} Nothing was written. When this is meant, import with --force.")
@@ -113,9 +114,12 @@ class _Run:
             ]
             for counts in batches:
                 self.totals.add_batch(counts)
-            rejects = [reject for counts in batches for reject in counts.rejects]
-            for file, path in enumerate(self.paths):
-                self.rejects.add([each for each in rejects if files[id(each.row)] == file], source=path)
+                for file, path in enumerate(self.paths):
+                    of_file = RowCounts(
+                        rejects=[each for each in counts.rejects if files[id(each.row)] == file],
+                        incomplete=[each for each in counts.incomplete if files[id(each.row)] == file],
+                    )
+                    self.rejects.add(of_file, source=path)
             unchanged -= len(page)
             self.save()
             self.on_step("rows written", total - unchanged, total)
@@ -148,8 +152,10 @@ def import_snapshot(
 
     Each batch is one transaction, so a killed run leaves whole batches and the next one completes it. A complete
     release closes the restaurants that are missing in it; unless forced, it is stopped before it writes anything if it
-    would change more than 5 % of a market. A dry run writes nothing. Raises ImportStopped, and UnreadableFileError if
-    a file has another format: a complete release writes nothing then, any other the rows before the error.
+    would change or close too much of a market. A dry run writes nothing.
+
+    Raises ImportStopped, and UnreadableFileError if a file has another format: a complete release writes nothing then,
+    any other the rows before the error.
     """
     totals = RunTotals()
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
@@ -163,6 +169,7 @@ def import_snapshot(
         dry_run=dry_run,
         forced=forced,
     )
+    importer = replace(importer, accepts_replaced=forced)
     staging = StagingTable(source=importer.source)
     run = _Run(importer, paths, market, rejects, dry_run, totals, staging, on_step)
     with recorded as run.save, release_lock(importer.source, is_complete=is_complete):
@@ -170,6 +177,7 @@ def import_snapshot(
         if error is not None and is_complete:
             raise error
         run.deduplicate()
+        run.staging.adopt_moved_records()
         if is_complete and not forced:
             run.guard()
         run.upsert()
@@ -220,4 +228,12 @@ def _split_by_reviews(parsed: Sequence[ParsedRow]) -> Iterator[Sequence[ParsedRo
 
 
 def _exceeds_limit(market: MarketComparison, changed: int) -> bool:
-    return market.records >= MIN_GUARDED_RECORDS and changed + market.missing > MAX_CHANGED_SHARE * market.records
+    if market.records >= MIN_RECORDS_FOR_SHARE:
+        return changed + market.missing > MAX_CHANGED_SHARE * market.records
+    return market.missing > min(MAX_CLOSED_OF_FEW, market.records / 2)
+
+
+def _describe_limit(market: MarketComparison) -> str:
+    if market.records >= MIN_RECORDS_FOR_SHARE:
+        return f"{MAX_CHANGED_SHARE:.0%}"
+    return f"{MAX_CLOSED_OF_FEW} closed, or half of them"

@@ -14,6 +14,10 @@ from catalogue.importers.upsert import ExtractedRow
 from catalogue.search.geocoding.distance import Location
 from framework.db.sql_files import read_sql
 
+# The key of a record without an id contains a hash of its name, of this length.
+HASH_LENGTH = 24
+MAX_MOVED_M = 50
+
 # Temporary: it disappears with the connection of a killed run, and is not written to the WAL.
 CREATE = """
 DROP TABLE IF EXISTS pg_temp.catalogue_staged;
@@ -34,6 +38,7 @@ WHERE later.record = first.record AND later.place > first.place
 """
 COUNT = "SELECT count(*) FROM catalogue_staged"
 PENDING_PAGE = read_sql("catalogue", "list_staged_changes")
+ADOPT_MOVED = read_sql("catalogue", "adopt_moved_records")
 COMPARE = read_sql("catalogue", "compare_staged")
 MISSING_RECORDS = read_sql("catalogue", "list_missing_records")
 
@@ -102,12 +107,23 @@ class StagingTable:
             (
                 file,
                 Reject(
-                    Row(number, json.loads(content)), f"Row {first} is the same record ({record}) with other content."
+                    Row(number, json.loads(content)),
+                    (f"Row {first} is the same record ({record!r}) with other content.",),
                 ),
             )
             for file, number, record, first, content in _query(DROP_DUPLICATES)
         ]
         return before - self.count() - len(rejects), rejects
+
+    def adopt_moved_records(self) -> None:
+        """Give records without an id that moved a little the key under which the catalogue has them."""
+        parameters: dict[str, str | int] = {
+            "source": self.source,
+            "prefix": len(f"at/{'0' * HASH_LENGTH}/"),
+            "metres": MAX_MOVED_M,
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(ADOPT_MOVED, parameters)
 
     def count(self) -> int:
         ((count,),) = _query(COUNT)

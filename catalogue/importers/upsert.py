@@ -1,7 +1,7 @@
 """The upsert of restaurants: match new records with the catalogue, update known ones, create the rest."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
@@ -15,28 +15,35 @@ from catalogue.importers.field_provenance import RecordUpdate, field_name, list_
 from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarkets, find_neighborhoods
 from catalogue.importers.parsing.parsed_place import COLUMNS, ExtractedRecord, ParsedPlace
 from catalogue.importers.reviews_and_offers import RecordContent, write_reviews_and_rules
-from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected, WriteConflict
-from catalogue.models import Cuisine, MatchCandidate, Restaurant, SourceRecord
+from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected, RowSkipped, WriteConflict
+from catalogue.models import Cuisine, MatchCandidate, Report, Restaurant, Source, SourceRecord
 from catalogue.places import slugs
 from catalogue.search.geocoding.distance import Location
 
-UPDATE_COLUMNS = (*map(field_name, COLUMNS), "phone_verified_at", "updated_at")
+RATING_COLUMNS = ("rating", "review_count")
+UPDATE_COLUMNS = (
+    *(field_name(column) for column in COLUMNS if column not in RATING_COLUMNS),
+    "phone_verified_at",
+    "updated_at",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceReader:
     """Reads the files of a source.
 
-    `extract` returns None for a row that is no eatery, `parse` takes `market` and the date `on` from which dated hours
-    are read; all raise RowRejected. Of a complete source a file lists all restaurants of a market, so that missing
-    ones are closed. Rows of a worldwide one that lie outside of all markets are skipped, not rejected. A record of a
-    grouped one consists of several rows, which `parse` gets together.
+    `extract` raises RowSkipped for a row that is no eatery, `parse` takes `market` and the date `on` from which dated
+    hours are read; both raise RowRejected. `unread_keys` lists the keys of a row that `parse` does not read. Of a
+    complete source a file lists all restaurants of a market, so that missing ones are closed. Rows of a worldwide one
+    that lie outside of all markets are skipped, not rejected. A record of a grouped one has several rows, and `parse`
+    gets all of them.
     """
 
     source: str
     read_rows: Callable[[BinaryIO], Iterator[Any]]
-    extract: Callable[[Any], ExtractedRecord | None]
+    extract: Callable[[Any], ExtractedRecord]
     parse: Callable[..., ParsedPlace]
+    unread_keys: Callable[[Any], Iterable[str]] | None = None
     is_complete: bool = False
     is_worldwide: bool = False
     is_grouped: bool = False
@@ -64,6 +71,8 @@ class RestaurantImport:
     reader: SourceReader
     markets: MarketIndex
     clock: Callable[[], datetime]
+    # A record whose name and place both changed is written too.
+    accepts_replaced: bool = False
 
     @property
     def source(self) -> str:
@@ -76,18 +85,19 @@ class RestaurantImport:
         for row in rows:
             try:
                 record = self.reader.extract(row.content)
-                if record is None:
-                    counts.skipped += 1
-                    continue
                 market = self.markets.find_market(record.location, declared=record.market, country=record.country)
                 extracted.append(ExtractedRow(row, record, market.slug))
+                if self.reader.unread_keys:
+                    counts.unread_keys.update(self.reader.unread_keys(record.content))
+            except RowSkipped as skipped:
+                counts.skip(str(skipped))
             except OutsideMarkets as error:
                 if self.reader.is_worldwide:
-                    counts.skipped += 1
+                    counts.skip("outside every market" if self.markets.only is None else "outside the market")
                 else:
-                    counts.rejects.append(Reject(row, str(error)))
+                    counts.rejects.append(Reject(row, error.reasons))
             except RowRejected as error:
-                counts.rejects.append(Reject(row, str(error)))
+                counts.rejects.append(Reject(row, error.reasons))
         return extracted, counts
 
     def parse(self, extracted: Sequence[ExtractedRow]) -> tuple[list[ParsedRow], RowCounts]:
@@ -99,17 +109,22 @@ class RestaurantImport:
             market = markets[each.market]
             on = self.clock().astimezone(ZoneInfo(market.timezone)).date()
             try:
-                parsed.append(ParsedRow(each.row, self.reader.parse(each.extracted, market=market, on=on)))
+                place = self.reader.parse(each.extracted, market=market, on=on)
             except RowRejected as error:
-                counts.rejects.append(Reject(each.row, str(error)))
+                counts.rejects.append(Reject(each.row, error.reasons))
+                continue
+            parsed.append(ParsedRow(each.row, place))
+            if place.left_out:
+                counts.incomplete.append(Reject(each.row, place.left_out))
         return _add_neighborhoods(parsed), counts
 
     def upsert(self, parsed: Sequence[ParsedRow]) -> RowCounts:
         """Write parsed rows. Call it in batch_transaction.
 
         A new record that matches a restaurant of other sources is joined to it; an uncertain match creates a
-        restaurant and queues the pair for review. Raises WriteConflict if staff merged or erased one of them since it
-        was read; a repetition finds the current restaurant.
+        restaurant and queues the pair for review. A record whose name and place both changed is rejected and reported
+        to staff: most often another file used its id. Raises WriteConflict if staff merged or erased one of them since
+        it was read; a repetition finds the current restaurant.
         """
         publish.set_actor(f"import:{self.source}")
         places = [each.place for each in parsed]
@@ -133,10 +148,24 @@ class RestaurantImport:
             and own_records[place.record].digest != place.digest
             and _is_current(restaurants[known[place.record]])
         ]
+        replaced = (
+            []
+            if self.accepts_replaced
+            else [
+                place
+                for place in changed_places
+                if deduplication.is_other_place(restaurants[known[place.record]], place)
+            ]
+        )
+        held = {place.record for place in replaced}
+        changed_places = [place for place in changed_places if place.record not in held]
+        ranks = _load_ranks()
         updates = [
-            *(self._update(own_records[place.record], place, restaurants, records) for place in changed_places),
+            *(self._update(own_records[place.record], place, restaurants, records, ranks) for place in changed_places),
             *(
-                self._update(self._new_record(restaurants[pk], fresh[number]), fresh[number], restaurants, records)
+                self._update(
+                    self._new_record(restaurants[pk], fresh[number]), fresh[number], restaurants, records, ranks
+                )
                 for number, pk in duplicates.same.items()
             ),
         ]
@@ -145,6 +174,9 @@ class RestaurantImport:
         )
         changed = {each.restaurant.pk: each.restaurant for each in updates if each.apply(now=now)}
         _save_records(updates)
+        # Before the reviews are counted, which override a stated rating.
+        rated = [each.restaurant for each in updates if each.changes_rating]
+        Restaurant.objects.bulk_update(rated, RATING_COLUMNS, batch_size=200)
         contents = [
             *(RecordContent(created[number].pk, fresh[number]) for number in created),
             *(RecordContent(each.restaurant.pk, each.place) for each in updates),
@@ -153,13 +185,16 @@ class RestaurantImport:
         changed |= {pk: restaurants[pk] for pk in touched if pk in restaurants}
         _update_restaurants(changed, now=now)
         queued = self._queue_pairs(duplicates.pairs, created=created, now=now)
+        reasons = self._report_replaced([(restaurants[known[place.record]], place) for place in replaced], now=now)
+        rows = {place.record: row for row, place in ((each.row, each.place) for each in parsed)}
         changed_count = sum(own_records[place.record].restaurant_id in changed for place in changed_places)
         return RowCounts(
             created=len(created),
             merged=len(duplicates.same),
             changed=changed_count,
-            unchanged=len(places) - len(fresh) - changed_count,
-            queued=queued,
+            unchanged=len(places) - len(fresh) - changed_count - len(replaced),
+            queued=queued + len(replaced),
+            rejects=[Reject(rows[record], (reason,)) for record, reason in reasons.items()],
         )
 
     def count_changes(self, parsed: Sequence[ParsedRow]) -> Counter[str]:
@@ -168,13 +203,17 @@ class RestaurantImport:
         restaurants = Restaurant.objects.in_bulk(set(known.values()))
         records = _load_records(known.values())
         own_records = self._own_records(records)
-        now = self.clock()
+        now, ranks = self.clock(), _load_ranks()
         changes: Counter[str] = Counter()
         for each in parsed:
             # Nothing is locked; a record that staff move at the same time is not counted.
             record = own_records.get(each.place.record)
-            if record is not None and _is_current(restaurants[record.restaurant_id]):
-                update = self._update(record, each.place, restaurants, records)
+            if record is None or not _is_current(restaurants[record.restaurant_id]):
+                continue
+            if self.accepts_replaced or not deduplication.is_other_place(
+                restaurants[record.restaurant_id], each.place
+            ):
+                update = self._update(record, each.place, restaurants, records, ranks)
                 changes[update.restaurant.market_id] += update.apply(now=now)
         return changes
 
@@ -193,9 +232,12 @@ class RestaurantImport:
         place: ParsedPlace,
         restaurants: Mapping[UUID, Restaurant],
         records: Mapping[UUID, list[SourceRecord]],
+        ranks: Mapping[str, int],
     ) -> RecordUpdate:
         others = [each for each in records[record.restaurant_id] if each is not record]
-        return RecordUpdate(restaurant=restaurants[record.restaurant_id], record=record, place=place, others=others)
+        return RecordUpdate(
+            restaurant=restaurants[record.restaurant_id], record=record, place=place, others=others, ranks=ranks
+        )
 
     def _new_record(self, restaurant: Restaurant, place: ParsedPlace) -> SourceRecord:
         return SourceRecord(restaurant=restaurant, source_id=self.source, record=place.record)
@@ -205,7 +247,11 @@ class RestaurantImport:
         addresses = slugs.allocate_slugs([(place.name, place.neighborhood) for place in places.values()])
         restaurants = {
             number: Restaurant(
-                slug=slug, created_at=now, updated_at=now, **{column: getattr(place, column) for column in COLUMNS}
+                slug=slug,
+                created_at=now,
+                updated_at=now,
+                review_count=place.review_count or 0,
+                **{column: getattr(place, column) for column in COLUMNS},
             )
             for slug, (number, place) in zip(addresses, places.items(), strict=True)
         }
@@ -216,6 +262,28 @@ class RestaurantImport:
             record.digest, record.fields, record.updated_at = place.digest, list_fields(place), now
         SourceRecord.objects.bulk_create(records)
         return restaurants
+
+    def _report_replaced(self, replaced: Sequence[tuple[Restaurant, ParsedPlace]], *, now: datetime) -> dict[str, str]:
+        """Report records that became another place to staff, once; return the reason of each record."""
+        reasons = {
+            place.record: f"{place.record!r} was {restaurant.name!r} and is now {place.name!r} at another place."
+            " Staff find it under Reports; --force accepts it."
+            for restaurant, place in replaced
+        }
+        Report.objects.bulk_create(
+            [
+                Report(
+                    restaurant=restaurant,
+                    kind=Report.Kind.OTHER,
+                    text=f"{self.source}: {reasons[place.record]} ({place.latitude}, {place.longitude})"[:1000],
+                    reporter=f"import:{self.source}",
+                    created_at=now,
+                )
+                for restaurant, place in replaced
+            ],
+            ignore_conflicts=True,
+        )
+        return reasons
 
     def _queue_pairs(
         self, pairs: Sequence[deduplication.CandidatePair], *, created: Mapping[int, Restaurant], now: datetime
@@ -240,6 +308,10 @@ class RestaurantImport:
                 )
         MatchCandidate.objects.bulk_create(candidates, ignore_conflicts=True)
         return len(candidates)
+
+
+def _load_ranks() -> dict[str, int]:
+    return dict(Source.objects.values_list("key", "rank"))
 
 
 def _is_current(restaurant: Restaurant) -> bool:

@@ -16,7 +16,6 @@ from framework.api.rate_limits.middleware import Admission, Allowance, RateLimit
 from framework.errors import ApiError, ErrorCode
 from framework.mcp import jsonrpc, protocol_versions
 from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
-from framework.mcp.protocol_versions import HANDSHAKE_VERSIONS, ClientProtocol
 from framework.mcp.responses import MCPResponse, error_response, result_response
 from framework.mcp.server import refusal_error, refusal_result
 from payments.interface import BOOKINGS, DataApiMiddleware, FixedLimit, anonymous_caller, bearer_token, caller_of
@@ -171,21 +170,18 @@ def _refuse(request: HttpRequest, refusal: ApiError) -> MCPResponse:
     """Refuse before a tool runs. A refused tool call is a tool result, because clients show models no HTTP status."""
     message, request_id = _message_of(request), error_handler.request_id_of(request)
     error = refusal_error(refusal, request)
-    if message and message.id is not None and refusal.status not in HTTP_STATUSES:
-        protocol = _protocol_of(request, message)
+    is_counted = message is not None and message.method in (CALL_TOOL, READ_RESOURCE)
+    if message and message.id is not None and is_counted and refusal.status not in HTTP_STATUSES:
+        try:
+            protocol = protocol_versions.detect_protocol(request, message)
+        except JSONRPCError as mismatch:
+            return error_response(mismatch, id_=message.id, headers=refusal.headers)
         if message.method == CALL_TOOL:
             text = describe_refusal(refusal, meta=message.meta)
             result = refusal_result(refusal, request_id=request_id, text=text)
             meta = {**SERVER.response_meta(protocol), **result.meta}
             return result_response(message.id, result.to_json(), protocol=protocol, meta=meta, headers=refusal.headers)
-        if message.method == READ_RESOURCE and isinstance(refusal, RateLimitExceeded):
+        if isinstance(refusal, RateLimitExceeded):
             return error_response(error, id_=message.id, protocol=protocol, headers=refusal.headers)
     error.status = refusal.status
     return error_response(error, id_=message.id if message else None, headers=refusal.headers)
-
-
-def _protocol_of(request: HttpRequest, message: Message) -> ClientProtocol:
-    try:
-        return protocol_versions.detect_protocol(request, message)
-    except JSONRPCError:
-        return ClientProtocol(HANDSHAKE_VERSIONS[0])

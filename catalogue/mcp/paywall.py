@@ -11,7 +11,7 @@ from accounts.idempotency import IdempotencyKeyReused
 from catalogue import paywall
 from catalogue.exports.requests.commands import TooManyExports
 from catalogue.exports.requests.representation import ExportNotFound
-from catalogue.offers.booking import NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
+from catalogue.offers.booking import AlreadyBooked, NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
 from catalogue.offers.idempotent_booking import NoOfferAtTime
 from catalogue.places import RestaurantNotFound
 from catalogue.responses import Content
@@ -28,7 +28,6 @@ from payments.interface import (
     PaymentRequired,
     Purchase,
     Receipt,
-    TierRequired,
     caller_of,
     collect_payment,
     is_free_by_plan,
@@ -51,9 +50,11 @@ NEXT_STEPS: Mapping[type[ApiError], str] = {
     OfferExpired: "Find another one with list_offers.",
     NoOfferAtTime: "Find others with list_offers.",
     TooManyBookings: "The guest can cancel one of them by its `manage_url`.",
+    AlreadyBooked: (
+        "Tell the guest about it. Who has its `manage_url`, which the confirmation links, can see, move and cancel it."
+    ),
     ExportNotFound: "start_export gives the `id` of one, to the wallet that orders it.",
     TooManyExports: "See how far they are with get_export.",
-    TierRequired: "How a tier is reached stands in restaurants://prices.",
     InvalidPayment: "Nothing was charged. Call without it to be told the price, and send what the wallet signs.",
 }
 # Replacements for messages that do not help a model: it cannot change the credentials of the connection, and must not
@@ -65,7 +66,7 @@ REPLACEMENTS: Mapping[type[ApiError], str] = {
     ),
     IdempotencyKeyReused: (
         "This `idempotency_key` has booked a table already, with other arguments. Nothing more was booked: call with a"
-        " new one only for one more table."
+        " new one only if the person wants one more table."
     ),
 }
 REPEAT_PAYMENT = "Repeat the call with the same payment: it is not charged twice."
@@ -73,11 +74,13 @@ REPEAT_PAYMENT = "Repeat the call with the same payment: it is not charged twice
 
 def deliver(call: ToolCall, content: Content) -> ToolResult:
     """Return the content, after collecting its price if it is sold. Raises what checkout.collect raises."""
-    caller = caller_of(call.request)
-    if not content.sold or is_free_by_plan(content.sold, caller=caller, now=call.now):
+    caller, purchase = caller_of(call.request), Purchase.for_tool_call(call.tool, call.arguments)
+    if content.quoted:
+        paywall.require_signed_payment(call.request, purchase, content.quoted, meta=call.meta, now=call.now)
+    if not content.sold or content.is_bought or is_free_by_plan(content.sold, caller=caller, now=call.now):
         return ToolResult(content.body)
     receipt = collect_payment(
-        Purchase.for_tool_call(call.tool, call.arguments),
+        purchase,
         products=content.sold,
         caller=caller,
         proof=parse_mcp_proof(call.meta),
@@ -103,6 +106,11 @@ def paid_result(body: bytes, receipt: Receipt) -> ToolResult:
 def is_buyer(call: ToolCall, product: str) -> bool:
     """Whether the caller could buy the product; see catalogue.paywall."""
     return paywall.is_buyer(call.request, product, meta=call.meta, now=call.now)
+
+
+def has_bought_insight(call: ToolCall, slug: str) -> bool:
+    """Whether the caller has bought the insight of this restaurant; see catalogue.paywall."""
+    return paywall.has_bought_insight(call.request, slug, receipt_token=receipt_token(call), now=call.now)
 
 
 def refusal_result(call: ToolCall, refusal: ApiError) -> ToolResult:

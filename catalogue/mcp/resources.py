@@ -15,6 +15,7 @@ from catalogue.places import RestaurantNotFound
 from framework.api.renderers import JSONRenderer
 from framework.data_files import read_toml
 from framework.mcp.resources import Resource
+from framework.mcp.responses import add_notice
 from payments.interface import MeRecord, caller_of, load_profile
 
 # Other texts are not looked up.
@@ -27,10 +28,10 @@ def account(request: HttpRequest) -> bytes:
 
 
 def restaurant(_request: HttpRequest, *, slug: str) -> bytes:
-    """The body of GET /v1/restaurants/{slug}, which is free. Raises RestaurantNotFound, Renamed and Gone."""
+    """The result of get_restaurant, which is free. Raises RestaurantNotFound, Renamed and Gone."""
     if not SLUG_PATTERN.fullmatch(slug):
         raise RestaurantNotFound
-    return responses.restaurant(slug, {"fields": ("core",)}, now=timezone.now()).body
+    return add_notice(responses.restaurant(slug, {"fields": ("core",)}, now=timezone.now()).body, responses.NOTICE)
 
 
 READERS: Mapping[str, Callable[..., bytes]] = {

@@ -15,6 +15,11 @@ class Source(models.Model):
     name = models.CharField(max_length=120)
     license = models.CharField(max_length=60, help_text="SPDX identifier, for example ODbL-1.0")
     attribution = models.CharField(max_length=200, help_text="Attribution in responses with data of this source")
+    rank = models.PositiveSmallIntegerField(
+        default=100,
+        db_default=100,
+        help_text="The values of a source with a lower rank override those of a higher one",
+    )
     updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     def __str__(self) -> str:
@@ -147,6 +152,12 @@ class ImportRun(models.Model):
     changed = models.PositiveIntegerField(default=0)
     unchanged = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0, help_text="Valid rows that are not restaurants")
+    incomplete = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Rows that were imported without their invalid values"
+    )
+    reasons = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="By outcome how many rows have each reason; unread keys"
+    )
     merged = models.PositiveIntegerField(
         default=0, db_default=0, help_text="New records of restaurants known from other sources"
     )

@@ -2,8 +2,8 @@
 
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import F, Q
+from django.db.models.functions import Now, Round
 
 from catalogue.models.reference_data import Source
 from catalogue.models.restaurants import Restaurant
@@ -16,6 +16,13 @@ class Review(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="reviews", db_index=False)
     stars = models.IntegerField()
+    rating = models.DecimalField(
+        max_digits=2,
+        decimal_places=1,
+        null=True,
+        blank=True,
+        help_text="The exact stars if they are not a whole number: 3.5, with stars rounded to 4",
+    )
     text = models.TextField(blank=True)
     lang = models.CharField(max_length=8, blank=True, help_text="ISO 639-1")
     author = models.CharField(max_length=120)
@@ -37,6 +44,10 @@ class Review(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(name="review_stars_in_1_to_5", condition=Q(stars__range=(1, 5))),
+            models.CheckConstraint(
+                name="review_rating_rounds_to_stars",
+                condition=Q(rating__isnull=True) | Q(rating__range=(1, 5), stars=Round(F("rating"))),
+            ),
             models.CheckConstraint(
                 name="review_reply_requires_timestamp",
                 condition=Q(owner_reply__isnull=True, owner_replied_at__isnull=True)

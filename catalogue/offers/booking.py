@@ -52,7 +52,28 @@ class TooManyBookings(ApiError):
 
 
 class AlreadyBooked(TooManyBookings):
-    """The contact already has a table at this restaurant and time, and the request is for a single table."""
+    """The contact already has a table at this restaurant and time, and the request is for a single table.
+
+    The error describes it without the guest's token: the request proves no more than that it knows the contact.
+    """
+
+    quoted = ("booking",)
+
+    def __init__(self, held: FlowBooking) -> None:
+        reservation = held.reservation
+        super().__init__(
+            "This guest has a table at this restaurant at this time already: `booking`. Nothing more was booked.",
+            extra={
+                "booking": {
+                    "id": held.public_id,
+                    "status": reservation.status,
+                    "restaurant": held.slot.restaurant.slug,
+                    "date": reservation.date.isoformat(),
+                    "time": f"{reservation.time:%H:%M}",
+                    "party_size": reservation.party_size,
+                }
+            },
+        )
 
 
 class NoSuchOffer(NotFound):
@@ -141,11 +162,9 @@ def lock_contact(contact: str, *, now: datetime, only_at: UUID | None = None) ->
             "slot__restaurant__in": slot.values("restaurant"),
             "slot__starts_at__in": slot.values("starts_at"),
         }
-        if upcoming.filter(**same_time).exists():
-            raise AlreadyBooked(
-                "This guest has a table at this restaurant at this time already."
-                " For a second one call again with an `idempotency_key`."
-            )
+        held = upcoming.filter(**same_time).select_related("slot__restaurant", "reservation__venue").first()
+        if held is not None:
+            raise AlreadyBooked(held)
     if upcoming.count() >= MAX_UPCOMING:
         raise TooManyBookings(f"This contact has {MAX_UPCOMING} upcoming bookings at offers, which is the maximum.")
 

@@ -6,20 +6,23 @@ time.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
 import orjson
+from django.utils import translation
+from django.utils.dateformat import format as date_format
+from django.utils.text import Truncator
 
 from accounts import idempotency
-from accounts.idempotency import StoredResponse
+from accounts.idempotency import IdempotencyKeyReused, IdempotentRequest, StoredResponse
 from catalogue import places
-from catalogue.models import FlowBooking
+from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import booking, search
-from catalogue.offers.booking import NoSuchBooking, OfferExpired, SlotFull
+from catalogue.offers.booking import NoSuchBooking, NoSuchOffer, OfferExpired, SlotFull
 from catalogue.offers.on_sale import Status
 from catalogue.offers.search import SlotDetails
 from framework.errors import ApiError, NotFound
@@ -29,8 +32,14 @@ from reservations.models import Reservation
 
 # More than any restaurant has on one day.
 MAX_DAY_OFFERS = 200
+# Of a restaurant, in a question to a guest.
+MAX_NAME_LENGTH = 80
 # Other times that an error message lists.
 MAX_ALTERNATIVES = 6
+
+
+class AnswerAlreadyUsed(IdempotencyKeyReused):
+    """Another answer of the guest to the same question has booked a table."""
 
 
 class NoOfferAtTime(NotFound):
@@ -130,35 +139,114 @@ def book_request(request: BookingRequest, *, now: datetime, is_only: bool = Fals
             return booking.book_offer(booking.parse_offer_id(offer), now=now, is_only=is_only, **request.guest)
 
 
-def book_once(
-    request: BookingRequest, *, key: str | None, caller: str, address: str, operation: str, now: datetime
-) -> FlowBooking:
-    """Book the table, or return the booking that an earlier identical request has made, in its current state.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A request for a table, and what identifies a repetition of it.
 
-    A key books once in 24 hours, even if that booking was cancelled since, and rejects a different request. Without a
-    key the same request of the same caller makes no second booking unless the first was cancelled, and the guest has
-    one table at a time across all callers. Anonymous callers have an empty `caller`: they share keys, because their
-    addresses may change, but without a key `address` separates them, because the booking contains the guest's token.
-    Raises what `book_request` raises, IdempotencyKeyReused, InProgress, and NoSuchBooking if the booking was erased.
+    A key identifies it for 24 hours. Without a key the request itself does, of the same caller. Anonymous callers have
+    an empty `caller`: they share keys, because their addresses may change, but without a key `address` separates
+    them, because the booking contains the guest's token. `question` is the id of the question that the guest has
+    answered, if there was one.
     """
-    owner = f"key of {caller}" if key is not None else f"{caller or address} {request.scope}"
-    call = idempotency.IdempotentRequest(
-        scope=hashlib.sha256(owner.encode()).hexdigest(),
-        key=key if key is not None else request.digest.hex(),
-        operation=operation,
-        body_sha256=request.digest,
-        key_name="idempotency_key",
-    )
-    # Only the id is stored, because the state of the booking changes.
-    stored = idempotency.run_once(
-        call,
-        lambda: StoredResponse(body=book_request(request, now=now, is_only=key is None).public_id.encode()),
-        is_valid=None if key is not None else is_active,
-    )
+
+    request: BookingRequest
+    key: str | None
+    caller: str
+    address: str
+    operation: str
+    question: str | None = None
+
+    @property
+    def by_request(self) -> IdempotentRequest:
+        owner = (
+            f"key of {self.caller}" if self.key is not None else f"{self.caller or self.address} {self.request.scope}"
+        )
+        key = self.key if self.key is not None else self.request.digest.hex()
+        return self._identify(owner, key, name="idempotency_key")
+
+    @property
+    def by_question(self) -> IdempotentRequest:
+        return self._identify("question", str(self.question), name="requestState")
+
+    def _identify(self, owner: str, key: str, *, name: str) -> IdempotentRequest:
+        return IdempotentRequest(
+            scope=hashlib.sha256(owner.encode()).hexdigest(),
+            key=key,
+            operation=self.operation,
+            body_sha256=self.request.digest,
+            key_name=name,
+        )
+
+
+def book_once(attempt: Attempt, *, now: datetime) -> FlowBooking:
+    """Book the table, or return the booking that an earlier identical attempt has made, in its current state.
+
+    A key books once, even if that booking was cancelled since, and rejects a different request; so does the answer to
+    a question. Without a key the same request makes no second booking unless the first was cancelled, and the guest
+    has one table at a time across all callers. Raises what `book_request` raises, IdempotencyKeyReused,
+    AnswerAlreadyUsed, IdempotencyInProgress, and NoSuchBooking if the booking was erased.
+    """
+    request, has_key = attempt.request, attempt.key is not None
+
+    def book() -> StoredResponse:
+        # Only the id is stored, because the state of the booking changes.
+        return idempotency.run_once(
+            attempt.by_request,
+            lambda: StoredResponse(body=book_request(request, now=now, is_only=not has_key).public_id.encode()),
+            is_valid=None if has_key else is_active,
+        )
+
+    stored = book() if attempt.question is None else _answer_once(attempt, book)
     found = load_booking(stored)
     if found is None:
         raise NoSuchBooking
     return found
+
+
+def _answer_once(attempt: Attempt, book: Callable[[], StoredResponse]) -> StoredResponse:
+    try:
+        return idempotency.run_once(attempt.by_question, book)
+    except IdempotencyKeyReused as error:
+        if error.param != attempt.by_question.key_name:
+            raise
+        raise AnswerAlreadyUsed(
+            "An answer to this question has booked a table already. Nothing more was booked: call again without"
+            " `requestState` if the person wants one more table.",
+            param=error.param,
+        ) from error
+
+
+def find_booked(attempt: Attempt) -> FlowBooking | None:
+    """Return the booking of an earlier identical attempt; None if there is none, or it was cancelled without a key.
+
+    One query without an earlier attempt. Raises IdempotencyKeyReused.
+    """
+    stored = idempotency.find_response(attempt.by_request)
+    found = load_booking(stored) if stored else None
+    is_over = found is not None and found.reservation.status == Reservation.Status.CANCELLED
+    return None if is_over and attempt.key is None else found
+
+
+def describe_table(at: str | RestaurantTime, *, party_size: int) -> str:
+    """Describe a requested table to the guest, with the name of its restaurant in quotes. One query.
+
+    Raises NoSuchOffer, and what places.find_restaurant raises.
+    """
+    match at:
+        case RestaurantTime(slug=slug, day=day, at=time_of_day):
+            name, discount = places.find_restaurant(slug).name, ""
+        case offer:
+            slot = FlowSlot.objects.select_related("restaurant").filter(pk=booking.parse_offer_id(offer)).first()
+            if slot is None:
+                raise NoSuchOffer
+            name, day, time_of_day = slot.restaurant.name, slot.date, slot.time
+            discount = f", with {slot.percent} % off"
+    quoted = orjson.dumps(Truncator(name).chars(MAX_NAME_LENGTH)).decode()
+    # Names of days and months do not depend on the locale of the process.
+    with translation.override("en"):
+        return (
+            f"A table for {party_size} at {quoted} on {date_format(day, 'l, j F Y')} at {time_of_day:%H:%M}{discount}."
+        )
 
 
 def load_booking(stored: StoredResponse) -> FlowBooking | None:

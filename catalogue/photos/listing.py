@@ -6,11 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from catalogue import attribution as catalogue_attribution
-from catalogue.photos.thumbnails import SIZES, thumbnail_dimensions
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import PageInfo
 from framework.api.urls import public_url
 from framework.db import prepared_statements
+from framework.images.thumbnails import SIZES, thumbnail_dimensions
 from framework.public_ids import encode
 
 ROWS = """

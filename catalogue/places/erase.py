@@ -22,8 +22,9 @@ from catalogue.models import (
     SourceRecord,
     Version,
 )
-from catalogue.photos import thumbnails
+from catalogue.photos.thumbnails import stored_names
 from catalogue.places.resolve_slug import Gone
+from framework.images.storage import delete_files
 
 EMPTY_VALUES: dict[str, Any] = {
     "name": "",
@@ -77,7 +78,7 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
     publish.set_actor(actor)
     if not Restaurant.objects.filter(pk__in=ids, erased_at=None).update(**EMPTY_VALUES, erased_at=now, updated_at=now):
         raise Gone("This restaurant is erased already.")
-    files = thumbnails.stored_names(list(Photo.objects.filter(restaurant__in=ids)))
+    files = stored_names(list(Photo.objects.filter(restaurant__in=ids)))
     for model in (Photo, Review, Insight, Report):
         model._default_manager.filter(restaurant__in=ids).delete()
     Report.objects.filter(same_as__in=ids).update(same_as=None)
@@ -87,7 +88,7 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
     FlowSlot.objects.filter(restaurant__in=ids, withdrawn_at=None).update(withdrawn_at=now, terms="")
     SourceRecord.objects.filter(restaurant__in=ids).update(digest="", fields=[])
     Version.objects.filter(restaurant__in=ids).update(patch={})
-    transaction.on_commit(partial(thumbnails.delete_files, files))
+    transaction.on_commit(partial(delete_files, files))
     restaurant.refresh_from_db()
 
 

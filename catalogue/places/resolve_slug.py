@@ -1,5 +1,6 @@
 """Resolves slugs: to a restaurant, to its new slug, or to an erased restaurant."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,12 +9,15 @@ import orjson
 from django.db import connection
 
 from catalogue.models import Restaurant
+from catalogue.search.text import autocomplete
+from catalogue.search.text.autocomplete import Kind
 from framework.db import prepared_statements
 from framework.errors import ApiError, ErrorCode, NotFound, Renamed
 
 # Short, because a former slug may become current again.
 CACHE_HEADERS = {"Cache-Control": "public, max-age=60"}
 
+MAX_SUGGESTIONS = 3
 # The fields of Place, in their order.
 PLACE_COLUMNS = """json_build_array(
     id, slug, name, neighborhood, latitude, longitude, rating, review_count, star_counts, review_facets
@@ -65,10 +69,13 @@ class Gone(ApiError):
 
 
 class RestaurantNotFound(NotFound):
-    """No restaurant has or had this slug."""
+    """No restaurant has or had this slug. `suggestions` are slugs of those with a similar name."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no restaurant of this slug.")
+    quoted = ("suggestions",)
+
+    def __init__(self, suggestions: Sequence[str] = ()) -> None:
+        extra = {"suggestions": list(suggestions)} if suggestions else {}
+        super().__init__("There is no restaurant of this slug.", extra=extra)
 
 
 def find_restaurant(slug: str) -> Restaurant:
@@ -95,12 +102,16 @@ def find_place(slug: str) -> Place:
 
 
 def missing_error(slug: str) -> ApiError:
-    """The error for a slug without a restaurant: RestaurantNotFound, Gone or Renamed. One query."""
+    """The error for a slug without a restaurant: RestaurantNotFound, Gone or Renamed.
+
+    One query, and those of autocomplete for an unknown slug.
+    """
     with connection.cursor() as cursor:
         cursor.execute(RESOLVE, {"slug": slug})
         row: tuple[Any, ...] | None = cursor.fetchone()
     if row is None:
-        return RestaurantNotFound()
+        similar = autocomplete.suggest(slug.replace("-", " "), kinds=(Kind.RESTAURANT,), limit=MAX_SUGGESTIONS)
+        return RestaurantNotFound([each.slug for each in similar if each.slug])
     current_slug, is_erased = row
     if is_erased:
         return Gone("This restaurant was erased.", headers=CACHE_HEADERS)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from anyascii import anyascii
 
 from catalogue.models import FormerSlug, Restaurant
+from framework.invisible_text import remove_invisible
 
 MAX_LENGTH = 100
 _APOSTROPHES = re.compile(r"['`]")
@@ -17,7 +18,7 @@ def slugify(text: str) -> str:
 
     1 to 100 characters; a text without letters and digits becomes `restaurant`.
     """
-    words = _SEPARATORS.sub("-", _APOSTROPHES.sub("", anyascii(text)).lower()).strip("-")
+    words = _SEPARATORS.sub("-", _APOSTROPHES.sub("", anyascii(remove_invisible(text))).lower()).strip("-")
     return words[:MAX_LENGTH].rstrip("-") or "restaurant"
 
 

@@ -13,14 +13,15 @@ import orjson
 
 from catalogue import attribution as catalogue_attribution
 from catalogue import photos, places
-from catalogue.models import Restaurant
+from catalogue.models import Restaurant, Review
 from catalogue.places import Place
 from catalogue.places.resolve_slug import IS_PRESENT, PLACE_COLUMNS
 from catalogue.reviews import aggregates
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import PageInfo
 from framework.db import prepared_statements
-from framework.public_ids import to_base32
+from framework.errors import NotFound
+from framework.public_ids import decode, to_base32
 
 
 class Order(StrEnum):
@@ -45,6 +46,7 @@ class ReviewQuery:
     has_reply: bool | None = None
     since: datetime | None = None
     words: tuple[str, ...] = ()
+    ids: tuple[UUID, ...] = ()
     limit: int = 20
     cursor: str | None = None
 
@@ -70,6 +72,13 @@ class ReviewPage(PageInfo):
     def values(self) -> list[dict[str, Any]]:
         """The rows, parsed."""
         return orjson.loads(self.json)  # type: ignore[no-any-return]
+
+
+class ReviewNotFound(NotFound):
+    """There is no review with this id."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such review.")
 
 
 # An integer in thousandths, so that it is equal on all pages: helpful votes (10 votes weigh as much as 1.5 years of
@@ -110,7 +119,8 @@ FORMER = {name: f"coalesce(former.{name}, {current})" for name, current in CURRE
 # colon, because pgbench would read a variable.
 TIMESTAMP = """'"', to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":"MI":"SS"Z"'), '"'"""
 ITEM = f"""concat(
-    '"stars":', stars, ',"text":', to_json(text), ',"lang":', coalesce(to_json(nullif(lang, ''))::text, 'null'),
+    '"stars":', stars, ',"rating":', coalesce(rating, stars), ',"text":', to_json(text),
+    ',"lang":', coalesce(to_json(nullif(lang, ''))::text, 'null'),
     ',"author":', to_json(author), ',"visited_on":', coalesce(to_json(visited_on)::text, 'null'),
     ',"created_at":', {TIMESTAMP.format("created_at")}, ',"helpful_count":', helpful_count
 ), concat(
@@ -178,6 +188,16 @@ def list_reviews_by_slug(slug: str, query: ReviewQuery, *, now: datetime) -> Rev
     return _build_page(restaurant, query, rows, as_of=as_of, fingerprint=fingerprint, after=None)
 
 
+def find_review(public_id: str) -> tuple[UUID, str]:
+    """The key of a review and the slug of its restaurant. One query. Raises ReviewNotFound."""
+    key = decode("rev", public_id)
+    shown = Review.objects.filter(restaurant__merged_into=None, restaurant__erased_at=None)
+    slug = shown.filter(pk=key).values_list("restaurant__slug", flat=True).first() if key else None
+    if key is None or slug is None:
+        raise ReviewNotFound
+    return key, slug
+
+
 def _build_page(
     restaurant: Restaurant | Place,
     query: ReviewQuery,
@@ -227,7 +247,7 @@ def summarize(restaurant: Restaurant | Place) -> dict[str, Any]:
 def _fingerprint(restaurant: UUID, query: ReviewQuery) -> str:
     since = query.since.isoformat() if query.since else None
     lists = (tuple(sorted(query.stars)), tuple(sorted(query.lang)))
-    filters = (query.sort.value, *lists, query.with_photos, query.has_reply, since, query.words)
+    filters = (query.sort.value, *lists, query.with_photos, query.has_reply, since, query.words, sorted(query.ids))
     return pagination_cursor.fingerprint("reviews", restaurant, *filters, query.limit)
 
 
@@ -246,6 +266,8 @@ def _read_rows(
         conditions.append(f"owner_reply IS {'NOT ' if query.has_reply else ''}NULL")
     if query.since:
         conditions.append("created_at >= %(since)s")
+    if query.ids:
+        conditions.append("review.id = ANY (%(ids)s)")
     words = {f"word{number}": word for number, word in enumerate(query.words)}
     conditions += [f"strpos(fold(text), fold(%({name})s)) > 0" for name in words]
     rank, created_at, pk, snapshot = after or START
@@ -254,6 +276,7 @@ def _read_rows(
         "stars": list(query.stars),
         "lang": list(query.lang),
         "since": query.since,
+        "ids": list(query.ids),
         "as_of": as_of,
         "rank": rank,
         "snapshot": snapshot,

@@ -83,6 +83,7 @@ class SuggestionRecord(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=Landmark.Kind.choices, allow_null=True, help_text="Of a landmark.")
     market = serializers.RegexField(SLUG, allow_null=True)
     neighborhood = serializers.CharField(allow_null=True, help_text="Of a restaurant.")
+    address = serializers.CharField(allow_null=True, help_text="The street address of a restaurant.")
     distance_m = serializers.IntegerField(allow_null=True, min_value=0, help_text="From `ll`; null without it.")
     highlight = serializers.ListField(
         child=serializers.ListField(child=serializers.IntegerField(min_value=0), min_length=2, max_length=2),

@@ -12,7 +12,9 @@ SELECT
     r.status = 'temporarily_closed',
     (coalesce(r.rating, 0) * 10)::integer,
     ARRAY(
-        SELECT key::varchar FROM jsonb_each(r.attributes) WHERE value NOT IN ('false', '"no"', 'null', '""') ORDER BY key
+        -- Limited access does not suffice for who needs it.
+        SELECT key::varchar FROM jsonb_each(r.attributes)
+        WHERE value NOT IN ('false', '"no"', '"limited"', 'null', '""') ORDER BY key
     ),
     public.fold(r.neighborhood),
     left(public.fold(r.name), 200),

@@ -27,6 +27,11 @@ CREATE OR REPLACE TRIGGER record_updated_at BEFORE UPDATE ON catalogue_record
     FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION set_updated_at();
 -- seq, the place in the feed, is set later and is no change.
 CREATE OR REPLACE TRIGGER version_updated_at BEFORE UPDATE ON catalogue_version
-    FOR EACH ROW WHEN ((old.restaurant_id, old.version, old.at, old.actor, old.kind, old.patch)
-        IS DISTINCT FROM (new.restaurant_id, new.version, new.at, new.actor, new.kind, new.patch))
-    EXECUTE FUNCTION set_updated_at();
+    FOR EACH ROW WHEN (
+        OLD.restaurant_id IS DISTINCT FROM NEW.restaurant_id
+        OR OLD.version IS DISTINCT FROM NEW.version
+        OR OLD.at IS DISTINCT FROM NEW.at
+        OR OLD.actor IS DISTINCT FROM NEW.actor
+        OR OLD.kind IS DISTINCT FROM NEW.kind
+        OR OLD.patch IS DISTINCT FROM NEW.patch
+    ) EXECUTE FUNCTION set_updated_at();

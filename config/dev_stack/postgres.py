@@ -89,6 +89,10 @@ class Postgres(Server):
                 *(() if self.durable else ("--no-sync",)),
             )
             self._run("postgres", "--single", "-D", str(draft), "postgres", statement=f"CREATE DATABASE {NAME}\n")
+        except StackError:
+            # On a full disk it would leave no room for another attempt.
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
         finally:
             password_file.unlink()
         draft.rename(self.home)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from config.dev_stack.processes import OWNER, POLL_S, Child, last_lines, never
+from config.dev_stack.processes import OWNER, POLL_S, Child, bytecode_variables, last_lines, never
 from framework.state_directory import StackError
 
 HOST = "127.0.0.1"
@@ -85,7 +85,8 @@ class Server(ABC):
         return None if self.child is None else self.child.pid
 
     def env(self) -> dict[str, str]:
-        return {**os.environ, OWNER: str(self.home.parent), "LC_ALL": "C", "TZ": "UTC"}
+        state_dir = self.home.parent
+        return {**os.environ, **bytecode_variables(state_dir), OWNER: str(state_dir), "LC_ALL": "C", "TZ": "UTC"}
 
     def is_running(self) -> bool:
         return self.child is not None and self.child.is_running()

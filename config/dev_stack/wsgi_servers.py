@@ -59,7 +59,7 @@ class Chain(WsgiServer):
 
 @dataclass(kw_only=True)
 class Facilitator(WsgiServer):
-    """The facilitator of `chain`, which it calls only to answer a request: neither waits for the other's start."""
+    """The facilitator of `chain`, with its journal in `home`. Neither waits for the other's start."""
 
     name = "facilitator"
     factory = "payments.devchain.facilitator:application"
@@ -69,9 +69,15 @@ class Facilitator(WsgiServer):
 
     def prepare(self) -> None:
         package_dir("web3", "x402[evm]")
+        self.home.mkdir(mode=0o700, exist_ok=True)
 
     def variables(self) -> dict[str, str]:
-        return {"RPC_URL": self.chain.url, "DEVCHAIN_SECRET": self.chain.password}
+        journal = str(self.home / "journal")
+        return {
+            "RPC_URL": self.chain.url,
+            "DEVCHAIN_SECRET": self.chain.password,
+            "DEVCHAIN_FACILITATOR_JOURNAL": journal,
+        }
 
 
 def is_alive(port: int, *, timeout_s: float = 1) -> bool:

@@ -68,6 +68,7 @@ MCP_ALLOWED_ORIGINS = env.origins("MCP_ALLOWED_ORIGINS")
 
 # Webhook endpoints on this machine are allowed on a developer's machine only.
 WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", False)
-# 0: without limit.
+# Requests a minute to one IP address. 0, here and below: without limit.
+WEBHOOK_ADDRESS_LIMIT = env.number("WEBHOOK_ADDRESS_LIMIT", 1_200)
 EVENT_RETENTION_DAYS = env.number("EVENT_RETENTION_DAYS", 90)
 GUEST_RETENTION_DAYS = env.number("GUEST_RETENTION_DAYS", 0)

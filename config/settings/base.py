@@ -39,7 +39,7 @@ PUBLIC_BASE_URL = env.address(
     "PUBLIC_BASE_URL", embedded.get("base_url") or "http://127.0.0.1:8000", example="https://api.example.com"
 )
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
-CSRF_FAILURE_VIEW = "reservations.self_service.views.csrf_failed"
+CSRF_FAILURE_VIEW = "config.website.csrf.csrf_failed"
 
 INSTALLED_APPS = [
     "accounts.apps.AdminSiteConfig",
@@ -89,7 +89,8 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "allauth.usersessions.middleware.UserSessionsMiddleware",
     "framework.admin.nul_byte_middleware.NulByteMiddleware",
-    "framework.admin.db_error_middleware.DatabaseErrorMiddleware",
+    "framework.forms.invisible_text_middleware.InvisibleTextMiddleware",
+    "framework.page_errors.DatabaseErrorMiddleware",
     "accounts.sign_in.outage_middleware.RedisOutageMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
@@ -106,6 +107,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "accounts.dashboard.menu.layout",
+                "framework.mailbox.mailbox_link",
             ],
         },
     },
@@ -127,9 +129,19 @@ ACCOUNT_ADAPTER = "accounts.sign_in.allauth_adapters.AccountAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_FORMS = {"signup": "accounts.forms.people.SignUpForm"}
+ACCOUNT_FORMS = {
+    "signup": "accounts.forms.people.SignUpForm",
+    "add_email": "accounts.forms.people.AddAddressForm",
+    "reset_password": "accounts.forms.people.RequestPasswordResetForm",
+}
 # The first API call must not wait for a mail. Invitations require a verified address.
 ACCOUNT_EMAIL_VERIFICATION = "optional"
+# Each of these causes mail to an address that the caller names. The limits of a minute are django-allauth's.
+ACCOUNT_RATE_LIMITS = {
+    "manage_email": "10/m/user,20/d/user",
+    "reset_password": "20/m/ip,100/d/ip,5/m/key",
+    "signup": "20/m/ip,100/d/ip",
+}
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_SESSION_REMEMBER = True
@@ -153,6 +165,7 @@ SILENCED_SYSTEM_CHECKS = [
 ]
 
 # The bearer token for /metrics; without one only this machine may read it.
+SECURITY_CONTACT = env.text("SECURITY_CONTACT", "")
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 
 # Receivers of errors and traces (framework/observability/telemetry.py)
@@ -178,6 +191,7 @@ CONTENT_SECURITY_POLICY = {
         "object-src": ["'none'"],
     },
 }
+SESSION_ENGINE = "framework.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("SECURE_COOKIES", PUBLIC_BASE_URL.startswith("https://"))
 # Only for a proxy that terminates TLS and replaces the header of clients.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("TRUST_FORWARDED_PROTO", False) else None
@@ -197,9 +211,13 @@ STORAGES: dict[str, dict[str, Any]] = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 
-# smtp+tls://user:password@host:587; if unset, mail is printed to the worker's log.
+# smtp+tls://user:password@host:587. If unset, mail is stored in MAILBOX_DIR (framework/mailbox.py), which `up` sets;
+# without a mailbox it is printed to the worker's log.
 MAIL = env.mail("EMAIL_URL", "consolemail://")
-EMAIL_BACKEND = MAIL["EMAIL_BACKEND"]
+MAILBOX_DIR = "" if env.is_set("EMAIL_URL") else env.text("MAILBOX_DIR", "")
+EMAIL_BACKEND = "framework.mailbox.EmailBackend" if MAILBOX_DIR else MAIL["EMAIL_BACKEND"]
+# Test venues have invented addresses, which may belong to real people: their mail is never sent.
+SANDBOX_EMAIL_BACKEND = EMAIL_BACKEND if MAILBOX_DIR else "django.core.mail.backends.console.EmailBackend"
 EMAIL_HOST, EMAIL_PORT = MAIL.get("EMAIL_HOST") or "localhost", MAIL.get("EMAIL_PORT") or 25
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.get("EMAIL_HOST_USER") or "", MAIL.get("EMAIL_HOST_PASSWORD") or ""
 EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.get("EMAIL_USE_TLS", False), MAIL.get("EMAIL_USE_SSL", False)

@@ -16,7 +16,7 @@ EXPORTS_S3_SECRET_ACCESS_KEY = env.token("EXPORTS_S3_SECRET_ACCESS_KEY")
 env.demand_extra("EXPORTS_S3_BUCKET", "s3", "storages", "boto3")
 if EXPORTS_S3_BUCKET and bool(EXPORTS_S3_ACCESS_KEY_ID) != bool(EXPORTS_S3_SECRET_ACCESS_KEY):
     raise env.WrongValue("EXPORTS_S3_SECRET_ACCESS_KEY", "set where EXPORTS_S3_ACCESS_KEY_ID is, and only there")
-# A directory that all web servers share.
+# A directory that all web servers and workers share.
 PHOTOS_DIR = Path(env.text("PHOTOS_DIR", str(STATE_DIR / "photos"))).absolute()
 STORAGES |= {
     "exports": {

@@ -35,4 +35,13 @@ ENTERPRISE_STAKE = env.number("ENTERPRISE_STAKE", 50_000)
 TIER_CACHE_S = env.number("TIER_CACHE_S", 600)
 # On the development chain a new balance changes the tier at once.
 TIER_UPGRADE_AGE_S = env.number("TIER_UPGRADE_AGE_S", 0 if chain and embedded.get("wallets") else 600)
+# Nodes are asked for the transfers of a few hours in one call (payments/tiers/holdings.py).
+if TIER_UPGRADE_AGE_S > 7200:
+    raise env.WrongValue("TIER_UPGRADE_AGE_S", "a whole number from 0 to 7200")
+# The blocks that show a settlement before it is served, its own included; 0: the facilitator's word is enough.
+PAYMENT_CONFIRMATIONS = env.number("PAYMENT_CONFIRMATIONS", 1)
+if PAYMENT_CONFIRMATIONS > 100:
+    raise env.WrongValue("PAYMENT_CONFIRMATIONS", "a whole number from 0 to 100")
+# Anybody can send a transfer of a millionth: smaller refunds stay out of the queue.
+REFUND_MIN_USDC = env.amount("REFUND_MIN_USDC", "0.001")
 ANONYMOUS_PROOF_MAX_USDC = env.amount("ANONYMOUS_PROOF_MAX_USDC", "0.10")

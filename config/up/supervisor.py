@@ -7,30 +7,30 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import httpx
 from django.conf import settings
 from django.core.management.base import CommandError
 from rich.console import Console
 
+from config import checks
 from config import environment as env
 from config.celery import QUEUES
 from config.dev_stack import Stack
-from config.dev_stack.processes import OWNER, Child, end, last_lines, leftovers
+from config.dev_stack.processes import OWNER, Child, bytecode_variables, end, last_lines, leftovers
 from config.dev_stack.servers import Server, free_port, is_free
 from config.up import bind_address, summary
+from framework.cli.progress import timed_step
 from framework.state_directory import StackError, read_json, up_record_path, write_private
 from payments.chain import networks, rpc
 from payments.chain.rpc import RpcUnavailable
 from payments.devchain import wallets
 
-REVIEWS_PER_RESTAURANT = 20
 READY_TIMEOUT_S = 60.0
 POLL_S = 0.2
 REQUEUE_S = 15.0
@@ -72,6 +72,7 @@ class Run:
     restaurants: int
     seeds: bool
     as_json: bool
+    opens_browser: bool
     out: Callable[[str], object]
     console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
     address: str = ""
@@ -89,6 +90,11 @@ class Run:
     def last_file(self) -> Path:
         """The record of the previous run: keys and passwords are not stored in plain text anywhere else."""
         return self.state_dir / "up.last.json"
+
+    @property
+    def migrating_file(self) -> Path:
+        """It exists until the database is migrated: the web server (config/up/web.py) waits for its end."""
+        return self.state_dir / "migrating"
 
     @property
     def base_url(self) -> str:
@@ -121,7 +127,7 @@ class Run:
         self.address = bind_address.resolve(self.host)
         self._check_chain()
         with ExitStack() as running:
-            with self._step("PostgreSQL, Valkey, chain and facilitator"):
+            with timed_step(self.console, "PostgreSQL, Valkey, chain and facilitator"):
                 running.enter_context(stack)
             if stack.leftovers:
                 self.say(f"        (stopped {stack.leftovers} processes of an earlier run)")
@@ -129,16 +135,26 @@ class Run:
             self._withdraw_record()
             self._choose_port()
             self.env = self._environment(stack)
-            with self._step("migrations"):
-                self._manage("migrate", "--no-input")
             worker, web = self._worker(), self._web()
-            # They import for seconds before they need the seeded rows.
-            for child in (worker, web):
+
+            def start(child: Child) -> None:
                 running.callback(child.stop, is_forced=lambda: self.is_forced)
                 child.start()
-            self._seed()
-            with self._step(f"worker and web server on {self.base_url}"):
+
+            def serve_web() -> None:
+                self.migrating_file.unlink()
+                if web.process is None:
+                    start(web)
+
+            self.migrating_file.touch()
+            # A first start compiles every module, which one process should do alone: the one that migrates.
+            if self.last_file.exists():
+                start(web)
+            self._prepare_database(on_migrated=serve_web)
+            with timed_step(self.console, f"worker and web server on {self.base_url}"):
                 self._wait_until_ready(web)
+                # It imports as much as the web server, which would be ready seconds later if both began at once.
+                start(worker)
             running.callback(self.say, "Stopping web server, worker, facilitator, chain, Valkey, PostgreSQL.")
             processes: list[Child | Server] = [*stack.servers, worker, web]
             up = self._write_record(processes)
@@ -152,15 +168,9 @@ class Run:
                     logs=self.logs,
                     reviewed=self._reviewed_slug(),
                 )
+            if self.opens_browser and not summary.open_browser(up["pages"]["landing"]):
+                self.say("No browser was found. Open the landing page yourself.")
             self._watch(processes)
-
-    @contextmanager
-    def _step(self, name: str) -> Iterator[None]:
-        """Show a spinner during a step, on a terminal, and then how long it took."""
-        started = time.monotonic()
-        with self.console.status(name):
-            yield
-        self.say(f"{time.monotonic() - started:6.1f} s  {name}")
 
     def _withdraw_record(self) -> None:
         """Rename the record: it exists only while `up` runs."""
@@ -197,58 +207,54 @@ class Run:
         if stack.chain:
             self.demo_wallets = wallets.derive_demo_wallets(stack.chain.password)
         defaults = {**stack.environment(), "PUBLIC_BASE_URL": self.base_url, "ALLOWED_HOSTS": ",".join(sorted(hosts))}
+        if not checks.is_public():
+            defaults["MAILBOX_DIR"] = str(self.state_dir / "mail")
         configured = {name: value for name, value in os.environ.items() if value}
         fixed = {"TABLEWIRE_STATE_DIR": str(self.state_dir), OWNER: str(self.state_dir), "PYTHONUNBUFFERED": "1"}
-        return defaults | configured | fixed
+        return defaults | configured | bytecode_variables(self.state_dir) | fixed
 
-    def _manage(self, *arguments: str, output: IO[bytes] | int | None = None) -> bytes:
-        """Run a command of manage.py; return its output if `output` is a pipe, else write it to a log.
+    def _prepare_database(self, *, on_migrated: Callable[[], None]) -> None:
+        """Migrate, and seed unless --no-seed. Idempotent; keys of an earlier run stay valid.
 
-        Raises CommandError with the end of the log.
+        Calls `on_migrated` when the tables are there: the web server imports for seconds before it needs rows.
         """
-        log = self.logs / f"{arguments[0]}.log"
-        log.unlink(missing_ok=True)
-        with log.open("wb") as file:
-            command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments]
-            process = subprocess.Popen(  # noqa: S603 - our own command
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=file if output is None else output,
-                stderr=file if output in (None, subprocess.PIPE) else output,
-                env=self.env,
-                start_new_session=True,
-            )
-            try:
-                printed, _ = process.communicate()
-            finally:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGTERM)
-                    process.wait()
-        if process.returncode:
-            raise CommandError(f"`manage.py {arguments[0]}` failed. {last_lines(log)}".rstrip())
-        return printed or b""
-
-    def _seed(self) -> None:
-        """Create accounts and keys, and restaurants in parallel. Idempotent; keys of an earlier run stay valid."""
         self.known = read_json(self.last_file) or {}
+        keep = ("--keep", str(self.last_file)) if self.known else ()
+        command = ("seed", "--json", "--migrate", "--restaurants", str(self.restaurants), *keep)
+        with self._manage(*(command if self.seeds else ("migrate", "--no-input", "--verbosity", "0"))) as lines:
+            for line in lines:
+                result = json.loads(line)
+                if result.get("migrated"):
+                    on_migrated()
+                else:
+                    self.known |= result
+                    # At once, so that a kill before the first record does not lose them.
+                    write_private(self.last_file, json.dumps(self.known))
         if not self.seeds:
-            return
-        started = time.monotonic()
-        with ThreadPoolExecutor() as pool:
-            accounts = pool.submit(self._seed_accounts)
-            if self.restaurants:
-                reviews = REVIEWS_PER_RESTAURANT * self.restaurants
-                size = ("--restaurants", str(self.restaurants), "--reviews", str(reviews), "--seed", "1")
-                # It shows its own progress.
-                self._manage("demo_data", *size, "--if-empty", output=sys.stderr.fileno())
-            accounts.result()
-        self.say(f"{time.monotonic() - started:6.1f} s  accounts, keys, restaurants and reviews")
+            on_migrated()
 
-    def _seed_accounts(self) -> None:
-        keep = ["--keep", str(self.last_file)] if self.known else []
-        self.known |= json.loads(self._manage("seed", "--json", *keep, output=subprocess.PIPE))
-        # At once, so that a kill before the first record does not lose them.
-        write_private(self.last_file, json.dumps(self.known))
+    @contextmanager
+    def _manage(self, *arguments: str) -> Iterator[IO[bytes]]:
+        """Run a command of manage.py, which shows its own progress on stderr, and yield its output.
+
+        Raises CommandError if it fails.
+        """
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env=self.env,
+            start_new_session=True,
+        )
+        try:
+            yield cast("IO[bytes]", process.stdout)
+            process.wait()
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+                process.wait()
+        if process.returncode:
+            raise CommandError(f"`manage.py {arguments[0]}` failed.")
 
     def _python(self, name: str, *arguments: str, grace_s: float, **env: str) -> Child:
         return Child(
@@ -274,13 +280,14 @@ class Run:
     def _web(self) -> Child:
         processes = min(os.cpu_count() or 1, MAX_WEB_PROCESSES)
         return self._python(
-            *("web", "granian", "config.wsgi:application", "--interface", "wsgi", "--http", "1", "--no-ws"),
+            *("web", "granian", "config.up.web:application", "--interface", "wsgi", "--http", "1", "--no-ws"),
             *("--host", self.address, "--port", str(self.port), "--workers", str(processes), "--backlog", "1024"),
             *("--runtime-mode", "st"),
             *("--respawn-failed-workers", "--respawn-interval", "1", "--workers-kill-timeout", "5"),
             grace_s=30,
             # A variable rather than a flag: payments/x402/facilitator_client.py reads it too.
             GRANIAN_BLOCKING_THREADS=str(WEB_THREADS),
+            TABLEWIRE_MIGRATING=str(self.migrating_file),
         )
 
     def _wait_until_ready(self, web: Child) -> None:
@@ -321,8 +328,14 @@ class Run:
 
     def _watch(self, processes: list[Child | Server]) -> None:
         watched = [Watched(process=process, started_at=time.monotonic()) for process in processes]
+        is_recorded = True
         while True:
             time.sleep(POLL_S)
+            if not is_recorded:
+                # The disk was full; it is written as soon as there is room.
+                with suppress(OSError):
+                    self._write_record(processes)
+                    is_recorded = True
             for entry in watched:
                 now = time.monotonic()
                 if entry.process.is_running():
@@ -333,7 +346,7 @@ class Run:
                     self.say(f"{name} ended unexpectedly; starting it again in {delay_s:.0f} s ({log}).")
                 elif now >= entry.restart_at:
                     self._restart(entry)
-                    self._write_record(processes)
+                    is_recorded = False
 
     def _restart(self, entry: Watched) -> None:
         session = entry.process.pid
@@ -348,3 +361,6 @@ class Run:
                 entry.process.start()
         except StackError as error:
             self.say(str(error))
+        except OSError as error:
+            # Such as a full disk: a server writes its configuration.
+            self.say(f"{entry.process.name} cannot be started: {error.strerror}.")

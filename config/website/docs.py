@@ -33,6 +33,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
 }
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
 MAX_SUMMARY_LENGTH = 160
+MAX_QUERY_LENGTH = 200
 # Hashes of the two style elements that Redoc creates: an empty one to which it adds rules, and that of scrollbars. A
 # new version may create others; the browser's console then shows their hashes.
 REDOC_STYLES = (
@@ -131,6 +132,12 @@ def swagger(request: HttpRequest, name: str) -> HttpResponse:
 
 @read_only
 def index(request: HttpRequest) -> HttpResponse:
+    """All guides, or with `q` the sections that have these words."""
+    if query := request.GET.get("q", "").strip()[:MAX_QUERY_LENGTH]:
+        from config.website import docs_search
+
+        hits = docs_search.search(query)
+        return render(request, "docs/search.html", {"groups": groups(), "query": query, "hits": hits})
     return render(request, "docs/index.html", {"groups": groups(), "guides": guides()})
 
 

@@ -13,13 +13,19 @@ from django.views.decorators.http import require_safe
 from accounts.models import Venue
 from accounts.seed import FURNISHED
 from catalogue.agent_discovery import x402_manifest
-from catalogue.agent_discovery.x402_manifest import MCP
+from catalogue.agent_discovery.x402_manifest import CARD, MCP
 from catalogue.models import Market, Review, SearchRow
 from framework.api.urls import public_url
 from framework.cache import CachedValue
 from payments.tiers.definitions import FREE
 
 CACHE_TTL_S = 60.0
+# For agents that read headers only (RFC 8631).
+LINKS = (
+    '</llms.txt>; rel="alternate"; type="text/markdown", </docs>; rel="service-doc",'
+    ' </docs/openapi/data.json>; rel="service-desc", </docs/openapi/management.json>; rel="service-desc",'
+    f' <{CARD}>; rel="service-meta"'
+)
 # The planner's estimates: counting millions of rows would take longer than the page.
 ESTIMATED_ROWS = "SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ANY(%s::regclass[])"
 
@@ -56,7 +62,9 @@ def landing(request: HttpRequest) -> HttpResponse:
         "prices": price_rows(x402_manifest.cached_prices.get_or_stale(max_age_s=CACHE_TTL_S) or {}),
         "mcp": public_url(MCP),
     }
-    return render(request, "landing/landing.html", context)
+    response = render(request, "landing/landing.html", context)
+    response["Link"] = LINKS
+    return response
 
 
 def price_rows(priced: Mapping[str, Mapping[str, Decimal]]) -> list[dict[str, str | None]]:

@@ -12,6 +12,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 
+from framework.admin.search import PublicIdSearch
+
 
 class EstimatedPaginator(Paginator[Any]):
     """Counts a whole table by PostgreSQL's estimate, and a filtered one exactly up to MAX_COUNTED."""
@@ -45,7 +47,7 @@ class LabelledSplitDateTime(AdminSplitDateTime):
         MultiWidget.__init__(self, parts, attrs)
 
 
-class BoundedActions(admin.ModelAdmin[Any]):
+class BoundedActions(PublicIdSearch):
     """Refuses an action on more rows than one request can change, as "select all" of a long list would be."""
 
     MAX_SELECTED: ClassVar[int] = 1_000
@@ -88,7 +90,7 @@ class LargeTableAdmin(BoundedActions):
     sortable_by: ClassVar[list[str] | tuple[str, ...] | None] = ()
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list, rendered under the statement timeout, which framework.admin.db_error_middleware answers."""
+        """The list, rendered under the statement timeout, which framework.page_errors answers."""
         context = {"empty_hint": self.empty_hint, **(extra_context or {})}
         if request.method == "POST":
             return super().changelist_view(request, context)

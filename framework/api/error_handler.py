@@ -6,6 +6,7 @@ The first three keys are the contract's (seed 000, "Errors"); the others are add
 """
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,9 @@ from framework.public_ids import encode, new_id
 logger = logging.getLogger("tablewire.api")
 
 # Paths for programs: no response there may be an HTML page.
-API_PREFIXES = ("/api", "/v1", "/mcp", "/.well-known", "/openapi.json", "/docs", "/CHANGELOG.md", "/llms.txt")
+API_PREFIXES = ("/api", "/v1", "/mcp", "/.well-known", "/openapi.json", "/docs/openapi", "/CHANGELOG.md", "/llms.txt")
+# The files of the documentation, which agents read. Its other paths are pages.
+DOCUMENT = re.compile(r"/docs/.+\.(?:md|svg|json)")
 SAFE_METHODS = ("GET", "HEAD")
 # The position of the name in a path such as /v1/restaurants/noma.
 NAME_INDEX = 3
@@ -49,7 +52,8 @@ class InternalError(ApiError):
 
 
 def is_api(request: HttpRequest) -> bool:
-    return any(is_below(request, prefix) for prefix in API_PREFIXES)
+    is_document = DOCUMENT.fullmatch(request.path_info) is not None
+    return is_document or any(is_below(request, prefix) for prefix in API_PREFIXES)
 
 
 def is_below(request: HttpRequest, prefix: str) -> bool:

@@ -12,6 +12,7 @@ from django.core.validators import validate_email
 from rest_framework import serializers
 
 from framework.errors import unknown_name
+from framework.invisible_text import remove_invisible
 
 # All control characters, or all except tab, line feed and carriage return. The OpenAPI document has the patterns, too.
 CONTROL = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f"
@@ -22,7 +23,7 @@ MAX_UNKNOWN_KEYS = 10
 
 
 class TextField(serializers.CharField):
-    """A JSON string of `min_length` to `max_length` characters, not trimmed.
+    """A JSON string of `min_length` to `max_length` characters, not trimmed, without invisible characters.
 
     The whole text must match the regular expression `pattern`; `hint` is the error message if it does not. Without
     `allow_blank` white space alone is an error. One line unless `lines`.
@@ -49,13 +50,14 @@ class TextField(serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("type")
-        if not self.allow_blank and not data.strip():
+        text = remove_invisible(data)
+        if not self.allow_blank and not text.strip():
             self.fail("blank")
-        if not re.fullmatch(self.clean, data):
+        if not re.fullmatch(self.clean, text):
             self.fail("control")
-        if self.pattern and not re.fullmatch(self.pattern, data, re.ASCII):
+        if self.pattern and not re.fullmatch(self.pattern, text, re.ASCII):
             raise serializers.ValidationError(self.hint or f"This must match {self.pattern}.")
-        return data
+        return text
 
 
 class StrictIntegerField(serializers.IntegerField):
@@ -115,7 +117,7 @@ class MetadataField(serializers.Field[dict[str, str], Any, dict[str, str], Any])
                 self.fail("text", name=key, limit=self.TEXT_LENGTH)
             if not re.fullmatch(CLEAN_LINE, key) or not re.fullmatch(CLEAN, text):
                 self.fail("control", name=key)
-        return dict(data)
+        return {remove_invisible(key): remove_invisible(text) for key, text in data.items()}
 
     def to_representation(self, value: dict[str, str]) -> dict[str, str]:
         return value

@@ -1,5 +1,6 @@
 """Progress of a management command: bars on a terminal, and elsewhere a few lines for a log."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
@@ -8,6 +9,8 @@ from django.core.management.base import OutputWrapper
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+# Between two lines about steps in a log.
+LINE_INTERVAL_S = 5.0
 # Called after each step: the name of what is counted, how many are done, and how many there are.
 OnProgress = Callable[[str, int, int], None]
 
@@ -20,6 +23,15 @@ class Bars(Protocol):
 
 def no_progress(name: str, done: int, total: int) -> None:
     """For callers that show no progress."""
+
+
+@contextmanager
+def timed_step(console: Console, name: str) -> Iterator[None]:
+    """Show a spinner during a step, on a terminal, and then how long it took."""
+    started = time.monotonic()
+    with console.status(name):
+        yield
+    console.print(f"{time.monotonic() - started:6.1f} s  {name}", markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -53,3 +65,26 @@ def show_progress(command: str, stderr: OutputWrapper) -> Iterator[OnProgress]:
 
     with progress_bars(stderr) as bars:
         yield bars or log
+
+
+@contextmanager
+def show_steps(command: str, stderr: OutputWrapper) -> Iterator[Callable[[str], None]]:
+    """Call the result with the name of each step as it begins.
+
+    A terminal shows it beside a spinner, which vanishes at the end. A log gets a line with the time so far, at most
+    one in LINE_INTERVAL_S, and none of a command that is done before.
+    """
+    if stderr.isatty():
+        with Console(stderr=True).status(command) as status:
+            yield status.update
+        return
+    started = last = time.monotonic()
+
+    def log(step: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= LINE_INTERVAL_S:
+            last = now
+            stderr.write(f"{command}: {now - started:.0f} s, {step}")
+
+    yield log

@@ -3,7 +3,8 @@
 The server keeps no state: the tool returns an `input_required` result, and the client calls again with the answer and
 the `requestState` of that result. The tool then runs from its start and finds earlier answers in the state. The state
 is signed, valid for ANSWER_TIMEOUT, and bound to caller, tool and arguments. All anonymous callers are one caller, so
-the state holds only what was answered before.
+the state holds only what was answered before, and an id: all rounds that began with one question share it, so that a
+tool can act once on their answers.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from framework.errors import InvalidRequest
 from framework.mcp.jsonrpc import INVALID_PARAMS, JSONRPCError
 from framework.mcp.responses import ToolResult
 from framework.mcp.schemas import Schema
+from framework.public_ids import new_id
 from framework.signed_tokens import BadSignature, SignatureExpired, TokenSigner
 
 SIGNER = TokenSigner("framework.mcp.elicitation")
@@ -80,7 +82,8 @@ class Elicitation:
             "params": {"mode": "form", "message": message, "requestedSchema": schema},
         }
         answered = {name: answer for name, answer in self.answers.items() if name != key}
-        state = SIGNER.dump({"call": self._call_digest, "asked": key, "answered": answered})
+        question_id = self.question_id or new_id().hex
+        state = SIGNER.dump({"id": question_id, "call": self._call_digest, "asked": key, "answered": answered})
         return InputRequired(
             ToolResult(
                 input_required={
@@ -91,10 +94,16 @@ class Elicitation:
             )
         )
 
+    @property
+    def question_id(self) -> str | None:
+        """The id of the question that this call continues; None for a new call. Raises JSONRPCError."""
+        return self._loaded_state.get("id")
+
     @cached_property
     def answers(self) -> Answers:
         """The answers of earlier rounds, and the one to the last question. Raises JSONRPCError."""
-        answered, asked = self._load_state()
+        answered: Answers = self._loaded_state.get("answered", {})
+        asked = self._loaded_state.get("asked", "")
         match self.responses.get(asked) if isinstance(self.responses, dict) else None:
             case {"action": "accept", "content": dict() as content}:
                 return {**answered, asked: content}
@@ -102,21 +111,22 @@ class Elicitation:
                 return {**answered, asked: None}
         return answered
 
-    def _load_state(self) -> tuple[Answers, str]:
-        """The answers of earlier rounds and the key of the last question; empty without a valid state."""
+    @cached_property
+    def _loaded_state(self) -> Mapping[str, Any]:
+        """The id, the answers of earlier rounds and the key of the last question; empty without a valid state."""
         if self.state is None:
-            return {}, ""
+            return {}
         try:
             if not isinstance(self.state, str):
                 raise BadSignature
             state = SIGNER.load(self.state, max_age=ANSWER_TIMEOUT)
         except SignatureExpired:
-            return {}, ""
+            return {}
         except BadSignature as error:
             raise JSONRPCError(INVALID_PARAMS, "`requestState` is none of ours.") from error
         if state["call"] != self._call_digest:
             raise JSONRPCError(INVALID_PARAMS, "`requestState` is of another call.")
-        return state["answered"], state["asked"]
+        return dict(state)
 
     @property
     def _call_digest(self) -> str:

@@ -1,8 +1,8 @@
 """Responses: one JSON object, with a result or an error."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import orjson
 from django.http import HttpResponse
@@ -30,6 +30,12 @@ class ToolResult:
     on_sent: Callable[[], None] | None = None
     input_required: Mapping[str, Any] | None = None
 
+    def with_notice(self, notice: str) -> Self:
+        """The result with `notice` as the first member of its structured content, if it has one."""
+        if not notice or self.is_error or self.body is None:
+            return self
+        return replace(self, body=add_notice(self.body, notice))
+
     def to_json(self) -> dict[str, Any]:
         """The result of tools/call."""
         if self.input_required is not None:
@@ -42,6 +48,12 @@ class ToolResult:
         if self.is_error:
             result["isError"] = True
         return result
+
+
+def add_notice(body: bytes, notice: str) -> bytes:
+    """A JSON object that is not empty, with `notice` as its first member unless it has it there already."""
+    member = b'{"notice":%b,' % orjson.dumps(notice)
+    return body if body.startswith(member) else member + body[1:]
 
 
 class MCPResponse(HttpResponse):

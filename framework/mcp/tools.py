@@ -1,5 +1,6 @@
 """Tools: their definition, and the validation of their arguments."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,11 +12,13 @@ from typing import Any
 
 import orjson
 from django.http import HttpRequest
+from django.utils.text import Truncator
 from rest_framework import serializers
 
 from framework.api.error_handler import flatten_detail, message_with_param
 from framework.api.fields import MAX_UNKNOWN_KEYS, StrictSerializer
 from framework.errors import InvalidRequest, Problem, unknown_name
+from framework.invisible_text import remove_invisible
 from framework.mcp import schemas
 from framework.mcp.elicitation import Elicitation
 from framework.mcp.responses import ToolResult
@@ -44,7 +47,8 @@ class Tool:
     say which may be omitted. `aliases` are the names of arguments in the operation where they differ;
     `own_schemas` are the schemas of arguments that the operation does not have. `serializer` validates
     arguments as the operation does (Parameters as texts, a Shape as JSON); arguments without a field are passed on.
-    `output` is the schema of the result, `alternative_output` that of a payment challenge.
+    `output` is the schema of the result, `alternative_output` that of a payment challenge. `notice` is the first
+    member of each result: that its texts are not ours.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Tool:
     own_schemas: Mapping[str, Schema] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     alternative_output: Schema | None = None
+    notice: str = ""
     is_read_only: bool = True
     is_idempotent: bool = True
     is_destructive: bool = False
@@ -71,7 +76,10 @@ class Tool:
 
     @cached_property
     def argument_schemas(self) -> Mapping[str, Schema]:
-        """The schemas of the arguments by name: those of the operation, with the descriptions of the tool."""
+        """The schemas of the arguments by name: those of the operation, with the descriptions of the tool.
+
+        The server validates by them; `input_schema` lists them without their patterns.
+        """
         documented = schemas.argument_schemas(self.operation)
         result: dict[str, Schema] = {}
         for name, description in self.arguments.items():
@@ -85,7 +93,7 @@ class Tool:
     def input_schema(self) -> Schema:
         return {
             "type": "object",
-            "properties": dict(self.argument_schemas),
+            "properties": {name: schemas.without_patterns(each) for name, each in self.argument_schemas.items()},
             **({"required": list(self.required)} if self.required else {}),
             "additionalProperties": False,
         }
@@ -177,20 +185,24 @@ class Tool:
 
 # Integers up to here are exact in JSON.
 MAX_EXACT_INTEGER = 2**53
+# Of a value in an error message.
+MAX_SHOWN_LENGTH = 80
 NUMBER = re.compile(r"[0-9]{1,9}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def normalize_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out nulls, and convert floats without a fraction (10.0) to integers, as JSON Schema treats them."""
+    """Leave out nulls and invisible characters, and convert floats without a fraction (10.0), as JSON Schema does."""
     return {
-        name: [_as_integer(element) for element in value] if isinstance(value, list) else _as_integer(value)
+        name: [_normalize(element) for element in value] if isinstance(value, list) else _normalize(value)
         for name, value in arguments.items()
         if value is not None
     }
 
 
-def _as_integer(value: Any) -> Any:
+def _normalize(value: Any) -> Any:
+    if isinstance(value, str):
+        return remove_invisible(value)
     is_integer = isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT_INTEGER
     return int(value) if is_integer else value
 
@@ -199,7 +211,7 @@ def check_value(value: Any, schema: Schema) -> str | None:
     """What is wrong with a normalized value by this schema; None if it is valid."""
     match schema.get("type"):
         case "boolean":
-            return None if isinstance(value, bool) else "This must be true or false."
+            return None if isinstance(value, bool) else f"This must be true or false, not {show_value(value)}."
         case "integer":
             return _check_number(value, schema, "a whole number", (int,))
         case "number":
@@ -215,9 +227,9 @@ def _check_number(value: Any, schema: Schema, kind: str, types: tuple[type, ...]
     # A schema has both bounds or none.
     minimum, maximum = schema.get("minimum"), schema.get("maximum")
     is_number = isinstance(value, types) and not isinstance(value, bool)
-    if minimum is None or maximum is None:
-        return None if is_number else f"This must be {kind}."
-    return None if is_number and minimum <= value <= maximum else f"This must be {kind} from {minimum} to {maximum}."
+    bounds = "" if minimum is None or maximum is None else f" from {minimum} to {maximum}"
+    is_valid = is_number and (not bounds or minimum <= value <= maximum)
+    return None if is_valid else f"This must be {kind}{bounds}, not {show_value(value)}."
 
 
 def _check_array(value: Any, schema: Schema) -> str | None:
@@ -227,12 +239,12 @@ def _check_array(value: Any, schema: Schema) -> str | None:
         example = [int(part) if is_integer and NUMBER.fullmatch(part) else part for part in parts]
         return f"This must be an array, also of one value: {orjson.dumps(example).decode()}."
     if not isinstance(value, list) or not value:
-        return "This must be an array of at least one value; or leave it out."
+        return f"This must be an array of at least one value, not {show_value(value)}; or leave it out."
     if len(value) > schema.get("maxItems", len(value)):
-        return f"This must hold at most {schema['maxItems']} values."
+        return f"This must hold at most {schema['maxItems']} values, not {len(value)}."
     items = {**schema["items"], "description": schema.get("description", "")}
-    found = (check_value(element, items) for element in value)
-    return next((f"In the array: {problem}" for problem in found if problem), None)
+    found = [problem for element in value if (problem := check_value(element, items))]
+    return f"In the array, {len(found)} of {len(value)}: {found[0]}" if found else None
 
 
 def _check_string(value: Any, schema: Schema) -> str | None:
@@ -240,18 +252,28 @@ def _check_string(value: Any, schema: Schema) -> str | None:
         is_list = isinstance(value, list) and value and all(isinstance(item, (str, int, float)) for item in value)
         example = ",".join(map(to_query_text, value)) if is_list else ""
         hint = f': "{example[:80]}"' if example and _check_string(example, schema) is None else ""
-        return f"This must be a string{hint}."
+        return f"This must be a string, not {show_value(value)}{hint}."
     if is_blank(value):
         return "This is empty; leave it out or give it a value."
     if value not in schema.get("enum", (value,)):
         return unknown_name("value", value[:80], schema["enum"]).message
     if len(value) > schema.get("maxLength", len(value)):
-        return f"This must be at most {schema['maxLength']} characters long."
+        return f"This must be at most {schema['maxLength']} characters long, not {len(value)}."
     if "pattern" in schema and not re.fullmatch(schema["pattern"], value, re.ASCII):
         if CONTROL.search(value):
             return "This holds a control character."
         return f"`{value[:80]}` is not of the right form. It takes: {schema.get('description', '')}"
     return None
+
+
+def show_value(value: Any) -> str:
+    """A value for an error message: shortened, of arrays and objects their size only."""
+    match value:
+        case list():
+            return f"an array of {len(value)}"
+        case dict():
+            return f"an object of {len(value)}"
+    return Truncator(json.dumps(value, ensure_ascii=False)).chars(MAX_SHOWN_LENGTH)
 
 
 def is_blank(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """Health endpoints, before host checks and rate limits: /livez (the process runs), /readyz (it can serve)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import orjson
 import redis
@@ -26,6 +26,13 @@ def component_states() -> dict[str, str]:
     return state
 
 
+def overall_status(states: Mapping[str, str]) -> str:
+    """Return "ok", "degraded" without the rate-limit store, or "away" without the database: not ready."""
+    if states["database"] != "ok":
+        return "away"
+    return "ok" if states["counters"] == "ok" else "degraded"
+
+
 class HealthMiddleware:
     """The outermost middleware. Not ready without the database; degraded without the rate-limit store."""
 
@@ -37,11 +44,10 @@ class HealthMiddleware:
             return HttpResponse(b'{"status":"ok"}', content_type="application/json")
         if request.path_info == "/readyz":
             state = component_states()
-            is_ready = state["database"] == "ok"
-            status = "away" if not is_ready else "ok" if state["counters"] == "ok" else "degraded"
+            status = overall_status(state)
             return HttpResponse(
                 orjson.dumps({"status": status, "parts": state}),
-                status=200 if is_ready else 503,
+                status=503 if status == "away" else 200,
                 content_type="application/json",
             )
         return self.get_response(request)

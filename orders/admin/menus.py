@@ -6,6 +6,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import Count, ForeignKey, QuerySet, Value
 from django.forms import NumberInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -18,6 +19,8 @@ from accounts.admin.venue_scoping import VenueScopedAdmin
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ChangedFieldsAdmin, ChangedFieldsForm
 from orders import pricing
+from orders.menu import editing, photos
+from orders.menu.forms import AllergensAndPhotoForm
 from orders.models import Menu, MenuCategory, MenuItem
 from orders.models.menus import MenuItems
 
@@ -42,7 +45,7 @@ class MenuAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     list_display = ["venue", "is_published", "dishes"]
     list_select_related = ["venue"]
     list_filter = ["is_published"]
-    search_fields = ["venue__name"]
+    search_fields = ["venue__name__unaccent"]
     search_help_text = "Venue"
     ordering = ["venue__name", "id"]
     autocomplete_fields = ["venue"]
@@ -83,7 +86,7 @@ class MenuAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
         self.message_user(request, f"{queryset.update(is_published=False)} unpublished.", messages.SUCCESS)
 
 
-class MenuItemForm(ValidatesUniqueness, ChangedFieldsForm):
+class MenuItemListForm(ValidatesUniqueness, ChangedFieldsForm):
     """Shows amounts without trailing zeros: 9.50 and 10, not 9.500 and 10.000."""
 
     # Ids are unique on a menu.
@@ -102,6 +105,10 @@ class MenuItemForm(ValidatesUniqueness, ChangedFieldsForm):
             self.initial["tax_percent"] = f"{self.instance.tax_percent.normalize():f}"
 
 
+class MenuItemForm(AllergensAndPhotoForm, MenuItemListForm):
+    """The form on the page of a dish."""
+
+
 @admin.register(MenuItem)
 class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     """Dishes and drinks. New ones are added from the page of their menu."""
@@ -111,15 +118,15 @@ class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
     list_display = ["name", "ref", "venue", "category", "price", "currency", "tax", "is_available", "is_sold_out"]
     list_editable = ["price", "is_available"]
     list_filter = ["is_available"]
-    search_fields = ["name", "ref", "menu__venue__name"]
+    search_fields = ["name__unaccent", "ref", "menu__venue__name__unaccent"]
     search_help_text = "Name or id of the dish, or name of the venue"
     ordering = ["menu_id", "category__position", "position", "name", "id"]
     show_full_result_count = False
     list_per_page = 50
     actions = ["sell_out", "make_available"]
     fields = [
-        *("menu", "category", ("ref", "name"), "description", ("price", "tax_percent")),
-        *(("is_available", "sold_out_on"), "position"),
+        *("menu", "category", ("ref", "name"), "description", ("price", "tax_percent"), "allergens"),
+        *("current_photo", "file", "removes_photo", ("is_available", "sold_out_on"), "position"),
     ]
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
@@ -129,7 +136,33 @@ class MenuItemAdmin(VenueScopedAdmin, ChangedFieldsAdmin):
         return super().get_queryset(request).select_related("menu__venue", "category")
 
     def get_readonly_fields(self, request: HttpRequest, obj: MenuItem | None = None) -> list[str]:
-        return ["menu"] if obj else []
+        return ["menu", "current_photo"] if obj else []
+
+    def get_fields(self, request: HttpRequest, obj: MenuItem | None = None) -> list[Any]:
+        has_photo = obj is not None and obj.photo_id
+        left_out = set() if has_photo else {"current_photo", "removes_photo"}
+        if obj and not self.has_change_permission(request, obj):
+            left_out |= {"file", "removes_photo"}
+        return [name for name in self.fields or () if name not in left_out]
+
+    def get_changelist_form(self, request: HttpRequest, **options: Any) -> Any:
+        return super().get_changelist_form(request, **{"form": MenuItemListForm} | options)
+
+    def delete_model(self, request: HttpRequest, obj: MenuItem) -> None:
+        editing.delete(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[MenuItem]) -> None:
+        with transaction.atomic():
+            photos.discard_on_commit(queryset.values_list("photo", flat=True))
+            super().delete_queryset(request, queryset)
+
+    @admin.display(description="Current photo")
+    def current_photo(self, item: MenuItem) -> SafeString | None:
+        if not item.photo_id:
+            return None
+        return format_html(
+            '<img src="{}" width="200" alt="{}">', photos.thumbnail_path(item.photo_id, "small"), item.name
+        )
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -1,5 +1,6 @@
 """Orders in the back office."""
 
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -93,8 +94,9 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
     list_display_links = ["number", "business_date"]
     list_select_related = ["venue"]
     list_filter = ["status", "business_date"]
-    search_fields = ["customer_id", "venue__name"]
-    search_help_text = "Customer id or name of the venue"
+    search_fields = ["customer_id", "venue__name__unaccent"]
+    search_help_text = "Id (ord_…), number (#17), customer id, or name of the venue"
+    is_in_site_search = True
     ordering = ["-created_at", "-id"]
     date_hierarchy = "business_date"
     inlines = [OrderItemInline]
@@ -110,6 +112,15 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
         "cancelled_because",
         "events",
     ]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Order], search_term: str
+    ) -> tuple[QuerySet[Order], bool]:
+        """Orders by their number of the day, too: #17."""
+        rows, repeats = super().get_search_results(request, queryset, search_term)
+        if number := re.fullmatch(r"#?([0-9]{1,9})", search_term.strip()):
+            return rows | queryset.filter(number=int(number[1])), repeats
+        return rows, repeats
 
     def get_readonly_fields(self, request: HttpRequest, obj: Order | None = None) -> list[str]:
         named = [name for row in self.fields or () for name in ([row] if isinstance(row, str) else row)]
@@ -178,7 +189,11 @@ class OrderAdmin(VenueScopedAdmin, LargeTableAdmin):
             status=400 if form.is_bound else 200,
         )
 
-    @admin.action(description="Reopen the selected orders that were completed by mistake", permissions=["change"])
+    def has_reopen_permission(self, request: HttpRequest) -> bool:
+        """Editors of orders, and groups with the reopen permission."""
+        return self.has_change_permission(request) or request.user.has_perm("orders.reopen_order")
+
+    @admin.action(description="Reopen the selected orders that were completed by mistake", permissions=["reopen"])
     def reopen(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
         def reopen(order: Order) -> str:
             commands.reopen_order(order, now=timezone.now(), actor=get_staff_actor(request))

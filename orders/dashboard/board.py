@@ -89,8 +89,8 @@ class Card:
 
 
 def format_money(amount: Any, currency: str) -> str | None:
-    """Format an amount: `19.00 EUR`."""
-    return None if amount is None else f"{pricing.format_amount(amount, currency)} {currency}"
+    """Format an amount: `1,900.00 EUR`."""
+    return None if amount is None else f"{pricing.round_amount(amount, currency):,f} {currency}"
 
 
 def get_order(request: PageRequest, public_id: str) -> Order:

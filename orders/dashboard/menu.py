@@ -16,7 +16,7 @@ from accounts.onboarding_steps import Step, build_venue_url
 from accounts.tenancy.permissions import Access, Right
 from framework.errors import ApiError
 from orders import pricing
-from orders.menu import editing
+from orders.menu import editing, photos
 from orders.menu.forms import CategoryForm, ItemForm
 from orders.models import Menu, MenuCategory, MenuItem
 
@@ -37,6 +37,7 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
                 "price": pricing.format_amount(item.price, venue.currency),
                 "tax": f"{item.tax_percent.normalize():f}",
                 "is_sold_out": item.sold_out_on == today,
+                "photo": photos.thumbnail_path(item.photo_id, "small") if item.photo_id else None,
             }
             for item in category.items.all()
         ]
@@ -47,6 +48,7 @@ def build_context(request: PageRequest, message: str = "") -> dict[str, Any]:
         "menu": Menu.objects.filter(venue=venue).first(),
         "categories": rows,
         "dish_count": sum(len(items) for _, items in rows),
+        "has_photos": any(line["photo"] for _, items in rows for line in items),
         "sold_out": sum(line["is_sold_out"] for _, items in rows for line in items),
         "can_edit": request.access.may(Right.MENU),
         "can_sell_out": request.access.may(Right.SOLD_OUT),
@@ -134,7 +136,8 @@ def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpRes
     if kind == "item" and row is None and not categories.exists():
         messages.info(request, "Dishes belong to categories. Add a category first.")
         return redirect("menu-category-new", venue=venue.public_id)
-    form: Any = FORMS[kind](request.POST if request.method == "POST" else None, instance=row, menu=menu)
+    sent = (request.POST, request.FILES) if request.method == "POST" else ()
+    form: Any = FORMS[kind](*sent, instance=row, menu=menu)
     if "category" in request.GET and not form.is_bound:
         form.initial["category"] = request.GET["category"]
     if form.is_valid():

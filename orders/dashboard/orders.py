@@ -43,7 +43,8 @@ class AddressForm(forms.Form):
 def list_orders(request: PageRequest) -> HttpResponse:
     """List orders with filters; totals for a range of few days."""
     venue = request.access.venue
-    form = FilterForm(request.GET)
+    today = board.get_midnight(venue.timezone, now=timezone.now()).date()
+    form = FilterForm(request.GET, today=today)
     is_valid = form.is_valid()
     venue_orders = Order.objects.of(venue)
     orders = form.apply(venue_orders) if is_valid else venue_orders.none()
@@ -62,7 +63,9 @@ def list_orders(request: PageRequest) -> HttpResponse:
         "sums": sums,
         "revenue": format_money(sums["revenue"], venue.currency) if sums else None,
         "max_days": search.MAX_DAYS,
-        "today": board.get_midnight(venue.timezone, now=timezone.now()).date(),
+        "today": today,
+        "searched": form.cleaned_data if is_valid and form.cleaned_data["text"] else None,
+        "is_valid": is_valid,
         "query": query.urlencode(),
         "is_filtered": any(query.values()),
     }
@@ -72,10 +75,11 @@ def list_orders(request: PageRequest) -> HttpResponse:
 @page(Right.ORDERS, section="orders")
 def download(request: PageRequest) -> HttpResponse:
     """Stream the filtered orders as CSV."""
-    form = FilterForm(request.GET)
+    venue = request.access.venue
+    form = FilterForm(request.GET, today=board.get_midnight(venue.timezone, now=timezone.now()).date())
     if not form.is_valid():
-        return list_orders(request, venue=request.access.venue.public_id)
-    orders = form.apply(Order.objects.of(request.access.venue))
+        return list_orders(request, venue=venue.public_id)
+    orders = form.apply(Order.objects.of(venue))
     return csv_response(search.list_csv_rows(orders), "orders.csv")
 
 

@@ -8,14 +8,16 @@ from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from accounts import idempotency
 from accounts.dashboard.decorators import PageRequest, page
+from accounts.dashboard.overview import EXAMPLE_ORDER
 from accounts.tenancy.permissions import Right
 from framework.errors import InvalidRequest, Problem
+from framework.forms.domain_errors import errors_as_messages
 from orders import phone_orders
 from orders.dashboard.board import format_money
 from orders.models import Menu, Order
@@ -141,6 +143,21 @@ def new_order(request: PageRequest) -> HttpResponse:
     order = Order.objects.of(venue).with_public_id(public_id).get()
     messages.success(request, f"Order {order.number} was placed.")
     return redirect("order", venue=venue.public_id, order=public_id)
+
+
+@page(Right.ORDERS, section="board", methods=("POST",))
+def place_example_order(request: PageRequest) -> HttpResponse:
+    """Place the order of the welcome page in a sandbox, once for each of its forms, and show it on the board."""
+    venue, token = request.access.venue, request.POST.get("token", "")
+    if not (venue.is_sandbox and TOKEN.fullmatch(token)):
+        raise Http404
+    with errors_as_messages(request):
+        public_id = phone_orders.place_order(
+            venue, now=timezone.now(), actor=request.access.actor, token=token, body=EXAMPLE_ORDER
+        )
+        order = Order.objects.of(venue).with_public_id(public_id).get()
+        messages.success(request, f"Order {order.number} was placed.")
+    return redirect("order-board", venue=venue.public_id)
 
 
 def render_form(

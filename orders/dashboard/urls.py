@@ -12,6 +12,7 @@ urlpatterns = [
     path("<slug:venue>/orders.csv", orders.download, name="orders-download"),
     path("<slug:venue>/orders/today", orders.show_tiles, name="orders-today"),
     path("<slug:venue>/orders/new", phone_order.new_order, name="phone-order"),
+    path("<slug:venue>/orders/example", phone_order.place_example_order, name="example-order"),
     path("<slug:venue>/orders/<slug:order>", orders.show_order, name="order"),
     path("<slug:venue>/orders/<slug:order>/move", orders.change_status, name="order-move"),
     path("<slug:venue>/orders/<slug:order>/cancel", orders.cancel_order, name="order-cancel"),

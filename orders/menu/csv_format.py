@@ -13,7 +13,7 @@ from typing import Any
 
 from framework.errors import InvalidRequest
 
-COLUMNS = ("id", "name", "category", "price", "tax_percent", "description", "available")
+COLUMNS = ("id", "name", "category", "price", "tax_percent", "description", "allergens", "available")
 REQUIRED = COLUMNS[:4]
 MAX_ROWS = 2_000
 MAX_BYTES = 1024 * 1024
@@ -21,8 +21,16 @@ DELIMITERS = (",", ";", "\t")
 # Text that a spreadsheet would run as a formula, also in full-width characters, and text with our apostrophe.
 FORMULA = re.compile(r"'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-EXAMPLE_CELLS = ("margherita", "Pizza Margherita", "Pizza", "9.50", "10", "Tomato, mozzarella, basil", "yes")
-EXAMPLE = dict(zip(COLUMNS, EXAMPLE_CELLS, strict=True))
+EXAMPLE = {
+    "id": "margherita",
+    "name": "Pizza Margherita",
+    "category": "Pizza",
+    "price": "9.50",
+    "tax_percent": "10",
+    "description": "Tomato, mozzarella, basil",
+    "allergens": "gluten milk",
+    "available": "yes",
+}
 
 
 class UnreadableFile(InvalidRequest):

@@ -1,12 +1,16 @@
 """Commands on a venue's menu: publish, move and delete."""
 
+import re
+from itertools import chain, count
 from typing import Any
 
+from anyascii import anyascii
 from django.db import transaction
 from django.db.models import RestrictedError
 
 from accounts.models import Venue
 from framework.errors import InvalidRequest
+from orders.menu import photos
 from orders.models import Menu, MenuCategory, MenuItem
 
 
@@ -22,6 +26,13 @@ def get_or_create_menu(venue: Venue) -> Menu:
     return Menu.objects.get_or_create(venue=venue)[0]
 
 
+def derive_ref(menu: Menu, name: str) -> str:
+    """Return an unused id for a dish of this name: `creme-brulee`, then `creme-brulee-2`. One query."""
+    base = re.sub(r"[^a-z0-9]+", "-", anyascii(name).lower())[:50].strip("-") or "dish"
+    used = set(MenuItem.objects.filter(menu=menu.pk, ref__startswith=base).values_list("ref", flat=True))
+    return next(ref for ref in chain([base], (f"{base}-{number}" for number in count(2))) if ref not in used)
+
+
 def set_published(venue: Venue, *, is_published: bool) -> None:
     """Publish or unpublish the menu. Raises MenuEmpty."""
     with transaction.atomic():
@@ -35,7 +46,10 @@ def set_published(venue: Venue, *, is_published: bool) -> None:
 def delete(row: MenuItem | MenuCategory) -> None:
     """Delete a dish, or a category without dishes. Raises CategoryNotEmpty."""
     try:
-        row.delete()
+        with transaction.atomic():
+            if isinstance(row, MenuItem):
+                photos.discard_on_commit([row.photo_id])
+            row.delete()
     except RestrictedError as error:
         number = MenuItem.objects.filter(category=row.pk).count()
         raise CategoryNotEmpty(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from difflib import get_close_matches
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -16,20 +17,21 @@ from django.db.models import Max
 
 from accounts.models import Venue
 from framework.errors import InvalidRequest
-from orders.menu import csv_format
+from orders.menu import csv_format, photos
 from orders.menu.csv_format import COLUMNS, CONTROL, Row, RowError, Sheet
-from orders.models import Menu, MenuCategory, MenuItem, MenuUpload
+from orders.menu.decimals import convert_decimal_comma
+from orders.models import Allergen, Menu, MenuCategory, MenuItem, MenuUpload
 from orders.pricing import format_amount
 
 # Uploads are deleted after this time, and beyond this number per venue.
 UPLOAD_LIFETIME = timedelta(days=1)
 MAX_UPLOADS = 20
 NUMBER = re.compile(r"[0-9]{1,7}(\.[0-9]{1,3})?")
-# If cells are not separated by commas, a comma in a number is a decimal comma, unless three digits follow it: then it
-# may be a thousands separator.
-WITH_COMMA = re.compile(r"[0-9]{1,7},[0-9]{1,2}")
 YES, NO = ("yes", "true", "1"), ("no", "false", "0")
-DEFAULTS = {"tax_percent": "0", "description": "", "available": "yes"}
+DEFAULTS = {"tax_percent": "0", "description": "", "allergens": "", "available": "yes"}
+MAY_BE_EMPTY = ("description", "allergens")
+# Spaces are written, because commas, semicolons and tabs may separate cells.
+BETWEEN_ALLERGENS = re.compile(r"[\s,;]+")
 
 
 class MenuChanged(InvalidRequest):
@@ -94,6 +96,7 @@ def format_item(item: MenuItem, currency: str) -> dict[str, str]:
         "price": format_amount(item.price, currency),
         "tax_percent": format_percent(item.tax_percent),
         "description": item.description,
+        "allergens": " ".join(item.allergens),
         "available": "yes" if item.is_available else "no",
     }
 
@@ -122,11 +125,12 @@ def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem]) -> Plan:
     commas = 0
     for row in sheet.rows:
         values = dict(row.values)
+        # Where commas separate the cells, a comma within one is not read as a decimal comma.
         if sheet.delimiter != ",":
-            for column in ("price", "tax_percent"):
-                if WITH_COMMA.fullmatch(values.get(column, "")):
-                    values[column] = values[column].replace(",", ".")
-                    commas += 1
+            for column in {"price", "tax_percent"} & values.keys():
+                number = convert_decimal_comma(values[column])
+                commas += number != values[column]
+                values[column] = number
         row_errors = list(find_errors(venue, row.line, values))
         if (first := seen.setdefault(values["id"], row.line)) != row.line and values["id"]:
             row_errors.append(RowError(row.line, "id", f"“{values['id'][:64]}” is already in line {first}."))
@@ -164,6 +168,8 @@ def normalise(values: Mapping[str, str], currency: str) -> dict[str, str]:
     cells["price"] = format_amount(Decimal(values["price"]), currency)
     if "tax_percent" in values:
         cells["tax_percent"] = format_percent(Decimal(values["tax_percent"]))
+    if "allergens" in values:
+        cells["allergens"] = " ".join(parse_allergens(values["allergens"]))
     if "available" in values:
         cells["available"] = "yes" if values["available"].lower() in YES else "no"
     return cells
@@ -173,7 +179,7 @@ def find_errors(venue: Venue, line: int, values: Mapping[str, str]) -> Iterator[
     """Yield the errors of a row, including those of the model's validation."""
     is_readable = True
     for column, text in values.items():
-        if column != "description" and not text:
+        if column not in MAY_BE_EMPTY and not text:
             is_readable = False
             yield RowError(line, column, "The value is missing.")
         elif CONTROL.search(text) or (column != "description" and re.search(r"[\t\r\n]", text)):
@@ -182,6 +188,9 @@ def find_errors(venue: Venue, line: int, values: Mapping[str, str]) -> Iterator[
         elif column in ("price", "tax_percent") and not NUMBER.fullmatch(text):
             is_readable = False
             yield RowError(line, column, f"“{text[:40]}” is not a valid number. Use the format 9.50.")
+        elif column == "allergens" and (unknown := [word for word in split_words(text) if word not in Allergen]):
+            is_readable = False
+            yield RowError(line, column, describe_unknown_allergen(unknown[0]))
         elif column == "available" and text.lower() not in (*YES, *NO):
             yield RowError(line, column, f"“{text[:40]}” is not yes or no.")
     if not is_readable:
@@ -204,8 +213,25 @@ def set_cells(item: MenuItem, values: Mapping[str, str]) -> MenuItem:
     item.name, item.price = values["name"], Decimal(values["price"])
     item.tax_percent = Decimal(values.get("tax_percent", "0"))
     item.description = values.get("description", "")
+    item.allergens = parse_allergens(values.get("allergens", ""))
     item.is_available = values.get("available", "yes").lower() in YES
     return item
+
+
+def split_words(text: str) -> list[str]:
+    return [word for word in BETWEEN_ALLERGENS.split(text.lower()) if word]
+
+
+def parse_allergens(text: str) -> list[str]:
+    """Return the allergens of a cell, each once and in the order of the law."""
+    words = split_words(text)
+    return [allergen.value for allergen in Allergen if allergen in words]
+
+
+def describe_unknown_allergen(word: str) -> str:
+    near = get_close_matches(word[:40], Allergen.values, n=1, cutoff=0.6)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"“{word[:40]}” is not an allergen.{hint} The allergens are: {', '.join(Allergen.values)}."
 
 
 def apply_upload(upload: MenuUpload, *, version: str, removes_missing: bool, now: datetime) -> Plan | None:
@@ -265,9 +291,10 @@ def write_plan(menu: Menu, plan: Plan, current: Mapping[str, MenuItem], *, remov
         if "category" in cells:
             append(item, cells["category"])
         changed_items.append(item)
-    columns = ["name", "price", "tax_percent", "description", "is_available", "category", "position"]
+    columns = ["name", "price", "tax_percent", "description", "allergens", "is_available", "category", "position"]
     MenuItem.objects.bulk_update(changed_items, columns, batch_size=250)
     if removes_missing:
+        photos.discard_on_commit(item.photo_id for item in plan.missing)
         MenuItem.objects.filter(pk__in=[item.pk for item in plan.missing]).delete()
 
 

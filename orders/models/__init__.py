@@ -1,6 +1,6 @@
 """Orders, menus and menu uploads."""
 
-from orders.models.menus import Menu, MenuCategory, MenuItem, MenuUpload
+from orders.models.menus import Allergen, DishPhoto, Menu, MenuCategory, MenuItem, MenuUpload
 from orders.models.orders import (
     InvalidTransition,
     Order,

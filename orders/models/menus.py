@@ -4,9 +4,10 @@ from datetime import datetime, time
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Func, Q
 
 from accounts.models import Venue
 from framework.db.row_history import track_history
@@ -68,6 +69,39 @@ class MenuCategory(models.Model):
         return at >= self.served_from or at < self.served_until
 
 
+class Allergen(models.TextChoices):
+    """The fourteen allergens of Regulation (EU) 1169/2011, Annex II, in its order."""
+
+    GLUTEN = "gluten", "cereals containing gluten"
+    CRUSTACEANS = "crustaceans", "crustaceans"
+    EGGS = "eggs", "eggs"
+    FISH = "fish", "fish"
+    PEANUTS = "peanuts", "peanuts"
+    SOYBEANS = "soybeans", "soybeans"
+    MILK = "milk", "milk"
+    NUTS = "nuts", "nuts"
+    CELERY = "celery", "celery"
+    MUSTARD = "mustard", "mustard"
+    SESAME = "sesame", "sesame seeds"
+    SULPHITES = "sulphites", "sulphur dioxide and sulphites"
+    LUPIN = "lupin", "lupin"
+    MOLLUSCS = "molluscs", "molluscs"
+
+
+class DishPhoto(models.Model):
+    """The files of a photo. The row exists before the files and until they are deleted, so that none is left behind.
+
+    A photo without an item is being uploaded, or is to be deleted. Another image is another row, so that the bytes
+    behind a URL never change.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"Photo of {self.created_at:%Y-%m-%d %H:%M}"
+
+
 class MenuItems(models.QuerySet["MenuItem"]):
     def sell_out(self, *, now: datetime) -> int:
         """Mark the items as sold out on the current day of their venue; return how many. A statement per time zone."""
@@ -97,6 +131,10 @@ class MenuItem(models.Model):
     # 100 lines of 999 items at this price fit the columns of the order.
     price = models.DecimalField(max_digits=10, decimal_places=3, help_text="In the venue's currency")
     tax_percent = models.DecimalField(max_digits=6, decimal_places=3, default=Decimal(0))
+    allergens = ArrayField(models.CharField(max_length=11, choices=Allergen), default=list, db_default=[], blank=True)
+    photo = models.OneToOneField(
+        DishPhoto, on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="item"
+    )
     is_available = models.BooleanField("available", default=True, help_text="If off, the dish cannot be ordered")
     sold_out_on = models.DateField(null=True, blank=True, help_text="Sold out on this day, in the venue's time zone")
     position = models.PositiveSmallIntegerField(default=0)
@@ -111,10 +149,23 @@ class MenuItem(models.Model):
                 name="menu_item_tax_from_0_to_100_percent", condition=Q(tax_percent__gte=0, tax_percent__lte=100)
             ),
             models.CheckConstraint(name="menu_item_id_not_empty", condition=~Q(ref="")),
+            models.CheckConstraint(
+                name="menu_item_allergens_known", condition=Q(allergens__contained_by=Allergen.values)
+            ),
+            models.CheckConstraint(
+                # orders/sql/has_no_duplicates.sql
+                name="menu_item_allergens_listed_once",
+                condition=Func(F("allergens"), function="has_no_duplicates", output_field=models.BooleanField()),
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def allergen_names(self) -> str:
+        """The allergens as text, in the order of the law: `cereals containing gluten, milk`; or empty."""
+        return ", ".join(allergen.label for allergen in Allergen if allergen in self.allergens)
 
     def clean(self) -> None:
         if self.category_id and self.category.menu_id != self.menu_id:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -13,27 +13,20 @@ from django.utils.safestring import SafeString
 
 from framework import public_ids
 from framework.admin.read_only import ReadOnlyAdmin
+from framework.admin.search import PublicIdSearch
 from payments.models import shorten_address
 from payments.models.payments import PREFIX
 
 Column = Callable[[Any, Any], Any]
 
 
-class AddressSearch(admin.ModelAdmin[Any]):
-    """Searches by addresses and hashes, which are stored in lower case.
-
-    `payment_field` names the field with the key of a payment, if the rows are searched by payment id too.
-    """
-
-    payment_field: ClassVar[str] = ""
+class AddressSearch(PublicIdSearch):
+    """Searches by addresses and hashes, which are stored in lower case."""
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        term = search_term.strip().lower()
-        if self.payment_field and (payment := public_ids.decode(PREFIX, term)):
-            return queryset.filter(**{self.payment_field: payment}), False
-        return super().get_search_results(request, queryset, term)
+        return super().get_search_results(request, queryset, search_term.strip().lower())
 
 
 class AddressSearchAdmin(AddressSearch, ReadOnlyAdmin):

@@ -1,6 +1,6 @@
 """The admin of payment events: every state change of every payment, also of released ones."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -12,6 +12,7 @@ from payments.admin import columns
 from payments.admin.columns import AddressSearchAdmin, option_filter
 from payments.formatting import format_amount, format_time
 from payments.models import Payment, PaymentEvent
+from payments.models.payments import PREFIX
 
 STATES = dict(Payment.State.choices)
 
@@ -59,7 +60,7 @@ class PaymentEventAdmin(EventColumns, AddressSearchAdmin):
             },
         )
     ]
-    payment_field = "payment_id"
+    id_columns: ClassVar = {PREFIX: "payment_id"}
     search_fields = ["payer__exact"]
     search_help_text = "Complete payer address, payment id (pay_...) or transaction hash"
     ordering = ["-pk"]

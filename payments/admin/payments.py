@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import Count, DateTimeField, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
@@ -24,9 +25,9 @@ from payments.admin.payment_events import EventInline, state_label
 from payments.admin.refunds import RefundInline
 from payments.chain.rpc import RpcUnavailable
 from payments.formatting import format_amount, format_time
-from payments.ledger import refunds
+from payments.ledger import refunds, transitions
 from payments.models import Payment, PaymentEvent
-from payments.models.payments import PREFIX
+from payments.models.payments import PREFIX, WRITTEN_OFF_REASON
 
 HASH = re.compile(r"0x[0-9a-f]{64}")
 State = Payment.State
@@ -35,6 +36,11 @@ State = Payment.State
 # Each is a subquery of its own, so that the partial index of refunds due is used.
 REFUND_DUE_FILTERS = {
     "due": ("Due now", lambda rows: rows.filter(pk__in=due_refunds().values("pk"))),
+    "small": (
+        "Below the minimum",
+        lambda rows: rows.filter(pk__in=Payment.objects.too_small_to_refund(now=timezone.now()).values("pk")),
+    ),
+    "written_off": ("Written off", lambda rows: rows.filter(pk__in=Payment.objects.written_off().values("pk"))),
     "spendable": (
         "May still be used",
         lambda rows: rows.filter(pk__in=Payment.objects.spendable(now=timezone.now()).values("pk")),
@@ -47,7 +53,7 @@ REFUND_DUE_FILTERS = {
 
 
 def due_refunds() -> QuerySet[Payment]:
-    return Payment.objects.refundable(now=timezone.now())
+    return Payment.objects.in_refund_queue(now=timezone.now())
 
 
 class RefundReasonForm(forms.Form):
@@ -105,11 +111,11 @@ class PaymentAdmin(AddressSearchAdmin):
     empty_hint = "Each paid request adds a row."
     list_filter = [option_filter("refund due", "refund", REFUND_DUE_FILTERS), "state", "form", "channel"]
     search_fields = ["tx_hash__exact", "payer__exact"]
-    payment_field = "pk"
+    is_in_site_search = True
     search_help_text = "Complete payment id (pay_...), transaction hash or payer address"
     ordering = ["-pk"]
     inlines = [RefundInline, EventInline]
-    actions = ["mark_refund_due", "record_refund"]
+    actions = ["mark_refund_due", "record_refund", "write_off"]
     amount = columns.column("amount_usdc", "USDC", format_amount)
     state_label = columns.column("state", "State", state_label)
     product_names = columns.column("products", "Products", ", ".join)
@@ -154,12 +160,17 @@ class PaymentAdmin(AddressSearchAdmin):
         if payment.state != State.REFUND_DUE:
             return None
         age = timesince(payment.refund_due_since or payment.settled_at, depth=1)
-        reason = columns.breakable(payment.error.partition(": ")[0])
+        reason = payment.error.partition(": ")[0]
+        if reason == WRITTEN_OFF_REASON:
+            return f"{age}, written off"
         if payment.block is None:
             todo = "not seen on the chain"
         else:
-            todo = "send refund" if payment.is_refundable(timezone.now()) else "may still be used"
-        return f"{age}, {reason}: {todo}"
+            is_small = payment.amount_usdc < settings.REFUND_MIN_USDC
+            todo = "below the minimum" if is_small else "send refund"
+            if not payment.is_refundable(timezone.now()):
+                todo = "may still be used"
+        return f"{age}, {columns.breakable(reason)}: {todo}"
 
     @admin.action(description="Mark for refund", permissions=["change"])
     def mark_refund_due(self, request: HttpRequest, queryset: QuerySet[Payment]) -> HttpResponse | None:
@@ -223,6 +234,20 @@ class PaymentAdmin(AddressSearchAdmin):
             if each.refusal:
                 name = public_ids.encode(PREFIX, each.payment)
                 self.message_user(request, f"The refund of {name} was not recorded. {each.refusal}", messages.ERROR)
+        return None
+
+    @admin.action(description="Write off a refund below the minimum", permissions=["change"])
+    def write_off(self, request: HttpRequest, queryset: QuerySet[Payment]) -> HttpResponse | None:
+        """Ask for confirmation, then write off the refunds that are below the minimum and due now."""
+        if "confirmed" not in request.POST:
+            small = queryset.too_small_to_refund(now=timezone.now())  # type: ignore[attr-defined]
+            template = "payments/confirm_write_off.html"
+            return self.confirm(request, small, forms.Form(), template, "Write off?", "write_off")
+        selected = list(queryset.values_list("pk", flat=True))
+        by, now = get_staff_actor(request), timezone.now()
+        changed = sum(transitions.write_off(payment, by=by, now=now) for payment in selected)
+        why = "not changed: no refund below the minimum is due now."
+        columns.report_changes(self, request, changed, "written off.", unchanged=len(selected) - changed, reason=why)
         return None
 
     def confirm(

@@ -63,7 +63,7 @@ class PlanAdmin(AddressSearch, DomainErrorAdmin, LargeTableAdmin):
         ),
         "tier",
     ]
-    search_fields = ["name", "account__name", "wallet__address__startswith"]
+    search_fields = ["name", "account__name__unaccent", "wallet__address__startswith"]
     search_help_text = "Part of the plan's or the account's name, or the beginning of the wallet address"
     autocomplete_fields = ["wallet", "account"]
     ordering = ["-valid_from", "-pk"]

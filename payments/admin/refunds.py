@@ -1,5 +1,7 @@
 """The admin of refunds."""
 
+from typing import ClassVar
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +16,7 @@ from payments.admin.columns import AddressSearchAdmin, option_filter
 from payments.formatting import format_amount, format_time
 from payments.ledger import transitions
 from payments.models import Refund
+from payments.models.payments import PREFIX
 
 
 class RefundColumns:
@@ -62,6 +65,7 @@ class RefundAdmin(RefundColumns, AddressSearchAdmin):
         )
     ]
     search_fields = ["tx_hash__exact", "payment__payer__exact"]
+    id_columns: ClassVar = {PREFIX: "payment_id"}
     search_help_text = "Complete transaction hash or payer address"
     ordering = ["-pk"]
     actions = ["delete_refund_records"]

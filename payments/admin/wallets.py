@@ -31,7 +31,8 @@ class WalletAdmin(AddressSearchAdmin):
     list_display = ["short_address", "tier", "usd", "upcoming_tier", "stake", "account", "last_read"]
     list_select_related = ["account"]
     list_filter = ["tier", "pending_tier"]
-    search_fields = ["address__startswith", "account__name"]
+    search_fields = ["address__startswith", "account__name__unaccent"]
+    is_in_site_search = True
     search_help_text = "Beginning of the address, or part of the account's name"
     ordering = [F("read_at").desc(nulls_last=True), "address"]
     autocomplete_fields = ["account"]
@@ -64,10 +65,16 @@ class WalletAdmin(AddressSearchAdmin):
         """The newest readings, as a line chart and as text."""
         newest = list(wallet.snapshots.order_by("-read_at")[:MAX_SNAPSHOTS_DRAWN])
         lines = (
-            (format_time(each.read_at), format_amount(each.holdings_usd), format_amount(each.staked), each.tier)
+            (
+                format_time(each.read_at),
+                format_amount(each.holdings_usd),
+                format_amount(each.staked),
+                each.tier,
+                f" ({each.lowest_tier} in between)" if each.lowest_tier not in ("", each.tier) else "",
+            )
             for each in newest[:MAX_SNAPSHOTS_LISTED]
         )
-        text = format_html_join("", "{}: {} USD, {} staked, {}<br>", lines)
+        text = format_html_join("", "{}: {} USD, {} staked, {}{}<br>", lines)
         return format_html("{}{}", sparkline(newest[::-1]), text) if newest else "none"
 
     @admin.display(description="Payments")

@@ -1,9 +1,7 @@
 """The logs of USDC: which of them are payments to our address, and how they were sent."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
-
-from django.conf import settings
 
 from payments.chain import evm
 from payments.chain.networks import payment_network
@@ -36,15 +34,17 @@ def value(log: Mapping[str, Any]) -> int:
     return evm.decode_words(log["data"])[0]
 
 
-def is_incoming_transfer(log: Mapping[str, Any]) -> bool:
-    """Return whether this log is a transfer of money to our address.
+def is_incoming_transfer(log: Mapping[str, Any], receivers: Collection[str]) -> bool:
+    """Return whether this log is a transfer of money to one of these addresses of ours.
 
     Minted money comes from the zero address and pays for nothing; any account can send a transfer of 0.
     """
-    return is_transfer(log) and receiver(log) == settings.PAY_TO and sender(log) != evm.ZERO_ADDRESS and value(log) > 0
+    return is_transfer(log) and receiver(log) in receivers and sender(log) != evm.ZERO_ADDRESS and value(log) > 0
 
 
-def incoming_transfers(logs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], bytes | None]]:
+def incoming_transfers(
+    logs: Sequence[Mapping[str, Any]], receivers: Collection[str]
+) -> Iterator[tuple[Mapping[str, Any], bytes | None]]:
     """Yield the transfers to us among the logs of a transaction, each with the nonce of the authorization it used."""
     nonce = None
     for log in logs:
@@ -52,6 +52,6 @@ def incoming_transfers(logs: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapp
         if is_event(log, AUTHORIZATION_USED):
             nonce = bytes.fromhex(log["topics"][2][2:])
         elif is_transfer(log):
-            if is_incoming_transfer(log):
+            if is_incoming_transfer(log, receivers):
                 yield log, nonce
             nonce = None

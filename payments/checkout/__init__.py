@@ -60,11 +60,19 @@ def collect(
             raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
         payer = proof.payer if isinstance(proof, Authorization) else None
         prices = price_list.load_price_list(products, now=now)
-        sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=payer)
+        sale = Sale(
+            purchase=purchase,
+            prices=prices,
+            caller=caller,
+            now=now,
+            payer=payer,
+            receipt_token=receipt_token,
+            quote_digest=proof.quote_digest if isinstance(proof, Authorization) else "",
+        )
         if proof is None:
             raise sale.build_payment_error(PaymentRequired, sale.price_message)
         if connection.in_atomic_block:
             raise RuntimeError("collect() must not run inside a transaction")
         if isinstance(proof, TransactionProof):
-            return transaction_proof.collect(sale, proof, receipt_token=receipt_token)
+            return transaction_proof.collect(sale, proof)
         return signed_authorization.collect(sale, proof)

@@ -8,6 +8,7 @@ from payments.chain import reads
 from payments.chain.networks import payment_network
 from payments.chain.rpc import RpcUnavailable
 from payments.checkout.context import Sale
+from payments.ledger.receivers import receivers
 from payments.models import Payment, Wallet
 from payments.tiers import holdings
 from payments.tiers.definitions import Tier
@@ -32,7 +33,8 @@ def verify(sale: Sale, signed: Authorization) -> None:
         "scheme": ("exact", signed.scheme),
         "network": (network.caip2, signed.network),
         "asset": (network.asset, signed.asset or network.asset),
-        "pay_to": (settings.PAY_TO, signed.to),
+        # What was signed for a former receiver may have been paid; `admit` refuses what was not.
+        "pay_to": (signed.to if signed.to in receivers() else settings.PAY_TO, signed.to),
     }
     for name, (required, actual) in expected.items():
         if actual != required:
@@ -60,6 +62,10 @@ def verify(sale: Sale, signed: Authorization) -> None:
 def admit(sale: Sale, signed: Authorization) -> Tier:
     """Return the payer's tier if this authorization may be settled now. Raises TierRequired and PaymentRejected."""
     now = sale.now.timestamp()
+    if signed.to != settings.PAY_TO:
+        raise build_rejection(
+            sale, "The payment is to a former address of ours: ask again for the price.", "wrong_pay_to"
+        )
     if signed.valid_before < now + MIN_VALIDITY.total_seconds():
         raise build_rejection(sale, "The payment's time is over: sign a new one.", "expired")
     if signed.valid_after >= now:

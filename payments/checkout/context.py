@@ -10,22 +10,48 @@ from django.conf import settings
 
 from framework.errors import ApiError, ErrorCode
 from payments.chain.networks import payment_network
+from payments.chain.reads import Transfer
 from payments.identity.caller import Caller
 from payments.models import Payment, Wallet
 from payments.pricing.price_list import PriceList, Quote
 from payments.tiers import terms
-from payments.tiers.definitions import FREE, TIERS
+from payments.tiers.definitions import FREE, TIERS, Tier, describe_requirements, describe_token
 from payments.tiers.terms import STANDARD, Terms
-from payments.x402.challenges import PaymentRequired
+from payments.x402 import quotes
+from payments.x402.challenges import PaymentRejected, PaymentRequired
 from payments.x402.purchase import Purchase
+from payments.x402.receipts import is_receipt_token
 
 Required = TypeVar("Required", bound=PaymentRequired)
 
 
 class TierRequired(ApiError):
-    """The wallet that pays has a tier to which this is not sold."""
+    """The wallet that pays has a tier to which this is not sold.
+
+    The error says how the required tier is reached, and when, if the wallet's holding leads to it already.
+    """
 
     code = ErrorCode.TIER_REQUIRED
+
+    def __init__(self, message: str, *, terms: Terms, required: Tier, refund: str | None = None) -> None:
+        note, upgrade = describe_upgrade(terms)
+        ways = describe_requirements(required)
+        token = describe_token()
+        extra = {"tier": terms.tier.name, "tier_required": required.name, "token": token, **ways, **upgrade}
+        super().__init__(
+            f"{message}{note}{_describe_ways(required, token=token)}",
+            extra={**extra, **({"refund": refund} if refund else {})},
+            headers={"Cache-Control": "no-store"},
+        )
+
+
+def _describe_ways(required: Tier, *, token: Mapping[str, Any] | None) -> str:
+    """Return a sentence about the holding or stake that leads to the tier; empty without a token."""
+    ways = [f"holding {required.from_usd:f} USD worth"] if required.from_usd else []
+    ways += [f"staking {required.from_stake}"] if required.from_stake else []
+    if token is None or not ways:
+        return ""
+    return f" It takes {' or '.join(ways)} of the token {token['address']} on {token['network']}."
 
 
 class PaymentIdentifierReused(ApiError):
@@ -75,6 +101,10 @@ class Sale:
     caller: Caller
     now: datetime
     payer: str | None = None
+    # The X-Receipt of an earlier answer.
+    receipt_token: str | None = None
+    # Of the 402 that the payment answers.
+    quote_digest: str = ""
 
     @property
     def quote(self) -> Quote:
@@ -124,41 +154,80 @@ class Sale:
         """Whether the payment is for this request, and for every product that its answer contains now."""
         return payment.purchase == self.purchase.key and set(self.prices.products) <= set(payment.products)
 
+    def is_owner(self, payment: Payment) -> bool:
+        """Whether the caller may read what this payment has bought, which the chain shows to everybody.
+
+        Its proven sender may, the holder of its receipt or of the secret of the 402 that it answers, and who presented
+        it first.
+        """
+        return (
+            payment.payer in self.caller.wallets
+            or (payment.origin != "" and payment.origin == self.caller.origin)
+            or (payment.quote_digest != "" and payment.quote_digest == self.quote_digest)
+            or is_receipt_token(self.receipt_token, payment.pk)
+        )
+
+    def is_quoted(self, transfer: Transfer) -> bool:
+        """Whether this caller was quoted this amount for this purchase. A request to Valkey."""
+        amount = payment_network().to_atomic(transfer.amount)
+        return quotes.is_quoted(
+            amount, origin=self.caller.origin, purchase=self.purchase.key, mined_at=transfer.mined_at
+        )
+
     def build_payment_error(self, kind: type[Required], message: str, **rest: Any) -> Required:
-        """Return a 402 with a fresh challenge."""
-        return kind(message, quote=self.quote, purchase=self.purchase, **rest)
+        """Return a 402 with a fresh challenge. A caller without a proven wallet is quoted an amount of their own."""
+        quote, plain_amount = self.quote, None
+        if not self.caller.wallets and self.purchase.channel == Payment.Channel.REST:
+            plain_amount = quotes.quote_amount(
+                payment_network().to_atomic(quote.amount),
+                origin=self.caller.origin,
+                purchase=self.purchase.key,
+                now=self.now,
+            )
+        return kind(message, quote=quote, purchase=self.purchase, plain_amount=plain_amount, **rest)
+
+    def release_quote(self) -> None:
+        """Free the amount that was quoted for a plain transfer: the purchase was paid in another way."""
+        if not self.caller.wallets and self.purchase.channel == Payment.Channel.REST:
+            price = payment_network().to_atomic(self.quote.amount)
+            quotes.release_amount(price, origin=self.caller.origin, purchase=self.purchase.key)
+
+    def build_unproven_error(self, *, refund: str | None = None) -> PaymentRejected:
+        """Return the 402 for money whose sender the caller has not proven to be; `refund` names its payment."""
+        return self.build_payment_error(
+            PaymentRejected,
+            "Everybody can read this payment on the chain. Prove that it is yours: sign in with the wallet that sent"
+            " it (GET /v1/auth/challenge) and ask again. What buys nothing is refunded to its sender.",
+            reason="unproven_sender",
+            refund=refund,
+        )
 
     def build_tier_error(self, terms: Terms, *, refund: str | None = None) -> TierRequired:
         """Return the 403 for a payer with these terms; `refund` is the public id of a payment to be refunded."""
-        required = self.prices.from_tier.name
+        required = self.prices.from_tier
         charged = "A refund of what you have sent is due." if refund else "Nothing was charged."
-        upgrade_message, upgrade = describe_upgrade(terms)
         return TierRequired(
-            f"This is sold from the {required} tier on, and the wallet that pays is {terms.tier.name}. {charged}"
-            f"{upgrade_message}",
-            extra={
-                "tier": terms.tier.name,
-                "tier_required": required,
-                **upgrade,
-                **({"refund": refund} if refund else {}),
-            },
-            headers={"Cache-Control": "no-store"},
+            f"This is sold from the {required.name} tier on, and the wallet that pays is {terms.tier.name}. {charged}",
+            terms=terms,
+            required=required,
+            refund=refund,
         )
 
     def new_payment(self, **values: Any) -> Payment:
-        return Payment(
-            purchase=self.purchase.key,
-            method=self.purchase.method,
-            channel=self.purchase.channel,
-            resource=self.purchase.url,
-            products=list(self.prices.products),
-            network=payment_network().caip2,
-            asset=payment_network().asset,
-            pay_to=settings.PAY_TO,
-            attempts=1,
-            created_at=self.now,
-            **values,
-        )
+        defaults = {
+            "purchase": self.purchase.key,
+            "method": self.purchase.method,
+            "channel": self.purchase.channel,
+            "resource": self.purchase.url,
+            "products": list(self.prices.products),
+            "network": payment_network().caip2,
+            "asset": payment_network().asset,
+            "pay_to": settings.PAY_TO,
+            "attempts": 1,
+            "created_at": self.now,
+            "origin": self.caller.origin,
+        }
+        return Payment(**defaults | values)
 
 
 def describe_upgrade(terms: Terms) -> tuple[str, Mapping[str, str]]:

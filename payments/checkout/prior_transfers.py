@@ -31,8 +31,10 @@ MESSAGES = {
 def assess_transfer(sale: Sale, *, payer: str, amount: Decimal, age: timedelta) -> tuple[Terms, str | None]:
     """Return the payer's best terms, and why this money does not buy the purchase (None: it does).
 
-    Reads the payer's holding from the chain unless it is cached. Raises RpcUnavailable.
+    Reads the payer's holding from the chain unless it is cached. Raises RpcUnavailable, and NotSold for a product
+    without a price.
     """
+    _ = sale.quote
     payer_terms = holdings.load_terms(payer, now=sale.now)
     best = sale.best_terms(payer, payer_terms)
     if best.tier < sale.prices.from_tier:
@@ -61,6 +63,29 @@ def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | No
         **transitions.transfer_fields(transfer),
         **values,
     )
+
+
+def spend_refund_due(sale: Sale, payment: Payment) -> bool:
+    """Let money that is refund due buy this purchase; False if another request has spent it, or its time is over.
+
+    A transfer that was too old when it came stays too old. Raises what `build_refund_due_error` returns if the money
+    does not suffice.
+    """
+    age = sale.now - payment.settled_at if payment.settled_at else timedelta(0)
+    best, problem = assess_transfer(sale, payer=payment.payer, amount=payment.amount_usdc, age=age)
+    problem = problem or check_anonymous_limit(sale, payment.amount_usdc)
+    if payment.error == "too_old":
+        problem = "too_old"
+    if problem is not None:
+        raise build_refund_due_error(sale, payment, problem=problem, terms=best)
+    payment.purchase, payment.method = sale.purchase.key, sale.purchase.method
+    payment.channel, payment.resource = sale.purchase.channel, sale.purchase.url
+    payment.products, payment.tier = list(sale.prices.products), best.tier.name
+    payment.origin = sale.caller.origin
+    is_spent = transitions.spend_refund_due(payment, now=timezone.now())
+    if not is_spent:
+        payment.refresh_from_db()
+    return is_spent
 
 
 def build_refund_due_error(sale: Sale, payment: Payment, *, problem: str, terms: Terms) -> ApiError:
@@ -94,7 +119,7 @@ def get_receipt(sale: Sale, payment: Payment) -> Receipt:
     PaymentAlreadyUsed and SettlementPending.
     """
     if sale.is_covered_by(payment):
-        if transitions.is_readable(payment, now=sale.now):
+        if transitions.count_repeat(payment, now=sale.now):
             return Receipt.for_payment(payment)
         message = "The answer to this payment was given, and its time is over."
         raise sale.build_payment_error(PaymentAlreadyUsed, message)

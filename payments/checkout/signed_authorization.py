@@ -17,8 +17,9 @@ from payments.chain import evm, reads
 from payments.chain.networks import payment_network
 from payments.chain.reads import NotAPayment, Transfer
 from payments.chain.rpc import RpcUnavailable
-from payments.checkout import admission, prior_transfers, state_machine
+from payments.checkout import admission, confirmation, prior_transfers, state_machine
 from payments.checkout.admission import build_rejection
+from payments.checkout.confirmation import NotConfirmed
 from payments.checkout.context import (
     FacilitatorUnavailable,
     PaymentIdentifierReused,
@@ -27,6 +28,7 @@ from payments.checkout.context import (
     TierRequired,
 )
 from payments.ledger import reconcile, transitions
+from payments.ledger.receivers import receivers
 from payments.ledger.reconcile import AuthorizationStatus
 from payments.models import Payment
 from payments.tiers.definitions import Tier
@@ -54,7 +56,7 @@ class Checkout:
     # The row that claims the authorization for us, inserted or not; None if the authorization was not admitted.
     claim: Payment | None = None
     # Why it was not admitted.
-    refusal: ApiError = field(init=False)
+    refusal: ApiError | None = None
     # By time.monotonic(): another request is waited for until then.
     wait_until: float = field(init=False)
     # The row of the ledger that decides.
@@ -110,7 +112,21 @@ def claim(checkout: Checkout) -> Next:
     if checkout.claim is None or not transitions.insert(checkout.claim):
         return find
     checkout.payment = checkout.claim
-    return settle
+    return decline if is_public(checkout) and transitions.release_claim(checkout.payment) else settle
+
+
+def is_public(checkout: Checkout) -> bool:
+    """Whether the authorization was on the chain before this request, whose caller has not proven to be its payer.
+
+    One request to the node for callers without a proven wallet; False while it is unavailable.
+    """
+    signed = checkout.signed
+    if signed.payer in checkout.sale.caller.wallets:
+        return False
+    try:
+        return reads.is_authorization_spent(signed.payer, signed.nonce)
+    except RpcUnavailable:
+        return False
 
 
 def settle(checkout: Checkout) -> Next | Receipt:
@@ -118,7 +134,7 @@ def settle(checkout: Checkout) -> Next | Receipt:
     signed, payment = checkout.signed, checkout.payment
     outcome = facilitator_client.settle(
         payload=to_payload(signed),
-        requirement=build_requirement(signed.value),
+        requirement=build_requirement(signed.value, pay_to=signed.to),
         resource=build_resource(checkout.sale.purchase),
         payer=signed.payer,
     )
@@ -126,7 +142,15 @@ def settle(checkout: Checkout) -> Next | Receipt:
     transitions.set_facilitator(payment, outcome.facilitator)
     match outcome:
         case Settled():
-            transitions.mark_settled(payment, tx_hash=str(outcome.transaction), now=timezone.now())
+            try:
+                transfer = confirmation.await_settlement(payment, tx_hash=str(outcome.transaction))
+            except NotConfirmed as error:
+                # The authorization may have been used in another transaction.
+                if check_chain(payment).has_ended:
+                    return finish
+                raise leave_unknown(payment, reason=str(error), tx_hash=outcome.transaction) from error
+            transitions.mark_settled(payment, tx_hash=str(outcome.transaction), transfer=transfer, now=timezone.now())
+            checkout.sale.release_quote()
             # The sweep may have recorded from the chain that less has arrived.
             return Receipt.for_payment(payment) if payment.state in Payment.EARNED else finish
         case Rejected() | Failed():
@@ -198,9 +222,14 @@ def find(checkout: Checkout) -> Next:
     return decline if checkout.claim is None else wait
 
 
-def replay(checkout: Checkout) -> Next:
+def replay(checkout: Checkout) -> Next | Receipt:
     """Judge the payment that the ledger holds under this authorization's nonce."""
     sale, payment = checkout.sale, checkout.payment
+    if not sale.is_owner(payment):
+        raise sale.build_unproven_error()
+    if payment.state == State.REFUND_DUE and payment.error == "unproven_sender":
+        # A stranger has presented it first.
+        return Receipt.for_payment(payment) if prior_transfers.spend_refund_due(sale, payment) else finish
     if not payment.signature_digest and payment.state in (State.REFUND_DUE, State.REFUNDED):
         # The chain audit recorded it before a caller presented it (payments/ledger/chain_audit.py).
         return finish
@@ -272,7 +301,7 @@ def get_first_receipt(sale: Sale, payment: Payment) -> Receipt | None:
             "There is more in this answer now than you have paid for under this identifier.",
             refund=payment.public_id if prior_transfers.mark_refund_due_if_undelivered(payment) else None,
         )
-    if not transitions.is_readable(payment, now=sale.now):
+    if not transitions.count_repeat(payment, now=sale.now):
         raise PaymentIdentifierReused(
             "The answer to your payment with this identifier was given, and its time is over."
         )
@@ -284,12 +313,14 @@ def decline(checkout: Checkout) -> Next:
 
     No caller is told that nothing was charged before the chain was asked. Raises RpcUnavailable.
     """
-    sale, signed, refusal = checkout.sale, checkout.signed, checkout.refusal
+    sale, signed = checkout.sale, checkout.signed
+    # Without a refusal it was admitted, and is on the chain already.
+    refusal = checkout.refusal or build_rejection(sale, "The authorization was used or cancelled.", "used")
     is_final = isinstance(refusal, PaymentRejected | TierRequired)
     if not is_final or not reads.is_authorization_spent(signed.payer, signed.nonce):
         raise refusal
     try:
-        transfer = reads.find_authorization_transfer(signed.payer, signed.nonce)
+        transfer = reads.find_authorization_transfer(signed.payer, signed.nonce, receivers=receivers())
     except NotAPayment:
         raise refusal from None
     if transfer is not None:
@@ -306,6 +337,9 @@ def record(checkout: Checkout) -> Next | Receipt:
     sale, signed, transfer = checkout.sale, checkout.signed, checkout.transfer
     age = sale.now - transfer.mined_at
     best, problem = prior_transfers.assess_transfer(sale, payer=signed.payer, amount=transfer.amount, age=age)
+    is_proven = signed.payer in sale.caller.wallets
+    if not is_proven and problem != "too_old":
+        problem = "unproven_sender"
     payment = prior_transfers.new_payment(
         sale,
         transfer,
@@ -313,11 +347,16 @@ def record(checkout: Checkout) -> Next | Receipt:
         problem=problem,
         **signed_fields(signed),
     )
+    if not is_proven:
+        # Neither the caller nor the 402 whose secret they sent become its owner.
+        payment.origin = payment.quote_digest = ""
     if not transitions.insert(payment):
         # The identifier may name another payment: then this one is recorded without it.
         payment.payment_identifier = ""
         if not transitions.insert(payment):
             return wait
+    if not is_proven:
+        raise sale.build_unproven_error(refund=payment.public_id)
     if problem is not None:
         raise prior_transfers.build_refund_due_error(sale, payment, problem=problem, terms=best)
     return Receipt.for_payment(payment)
@@ -366,6 +405,7 @@ def signed_fields(signed: Authorization) -> dict[str, Any]:
         "proof_key": signed.proof_key,
         "signature_digest": signed.signature_digest,
         "payment_identifier": signed.payment_identifier,
+        "quote_digest": signed.quote_digest,
         "valid_before": datetime.fromtimestamp(min(signed.valid_before, MAX_TIMESTAMP), tz=UTC),
     }
 
@@ -389,7 +429,7 @@ def to_payload(signed: Authorization) -> dict[str, object]:
 TRANSITIONS: state_machine.Transitions[Checkout] = {
     verify: {admit},
     admit: {claim},
-    claim: {settle, find},
+    claim: {settle, find, decline},
     # Our claim
     settle: {dispute, finish},
     dispute: {finish},

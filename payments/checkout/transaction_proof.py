@@ -1,15 +1,14 @@
 """The checkout of a transaction that was sent already (a bare transaction hash), as a state machine.
 
-A hash is public. So it is bound to the purchase that it first paid for, and served again only to a caller who proves
-to be the buyer: by the receipt of the first answer, or by the wallet that sent the money. TRANSITIONS at the end of
-this module lists the states in the order in which they are read; docs/checkout.md draws it.
+A hash is public. So it buys only for the caller who proves to be its sender, by the wallet that sent the money or by
+the amount, which names the quote of one caller for one purchase (payments/x402/quotes.py). It is served again to that
+caller, to the proven sender, and to the holder of the first answer's receipt. TRANSITIONS at the end of this module
+lists the states in the order in which they are read; docs/checkout.md draws it.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
-
-from django.utils import timezone
+from typing import Any
 
 from payments.chain import reads
 from payments.chain.networks import payment_network
@@ -17,11 +16,12 @@ from payments.chain.reads import NotAPayment, Transfer
 from payments.checkout import prior_transfers, state_machine
 from payments.checkout.context import Sale
 from payments.ledger import transitions
+from payments.ledger.receivers import receivers
 from payments.models import Payment
 from payments.tiers.definitions import FREE, Tier
 from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected, TransactionNotFound
 from payments.x402.proofs import TransactionProof
-from payments.x402.receipts import Receipt, is_receipt_token
+from payments.x402.receipts import Receipt
 
 State = Payment.State
 
@@ -32,21 +32,20 @@ class Checkout:
 
     sale: Sale
     proof: TransactionProof
-    receipt_token: str | None
     # The payments of the transaction that are in the ledger: one for each payer.
     payments: Sequence[Payment] = ()
     # The payment of this request.
     payment: Payment = field(init=False)
-    # The transfers of the transaction to us, the largest first, and the transfer of this request.
+    # The transfers of the transaction to us, the largest first, and the one that this caller has proven to have sent.
     transfers: Sequence[Transfer] = ()
-    transfer: Transfer = field(init=False)
+    transfer: Transfer | None = None
 
 
 Next = state_machine.State[Checkout]
 
 
-def collect(sale: Sale, proof: TransactionProof, *, receipt_token: str | None) -> Receipt:
-    return state_machine.run(TRANSITIONS, Checkout(sale, proof, receipt_token))
+def collect(sale: Sale, proof: TransactionProof) -> Receipt:
+    return state_machine.run(TRANSITIONS, Checkout(sale, proof))
 
 
 def find(checkout: Checkout) -> Next:
@@ -65,7 +64,7 @@ def read_chain(checkout: Checkout) -> Next:
     # Raises NotSold for a product without a price, before the chain is asked.
     _ = sale.quote
     try:
-        checkout.transfers = reads.find_plain_transfers(checkout.proof.tx_hash)
+        checkout.transfers = reads.find_plain_transfers(checkout.proof.tx_hash, receivers=receivers())
     except NotAPayment as error:
         if checkout.payments:
             raise sale.build_payment_error(PaymentAlreadyUsed, "This transaction has paid for an answer.") from error
@@ -76,26 +75,32 @@ def read_chain(checkout: Checkout) -> Next:
             "The chain does not know this transaction, or not yet. Ask again in two seconds.",
             headers={"Retry-After": "2"},
         )
-    # A caller with proven wallets may use their own transfers only; any other caller means the largest.
+    # A caller with proven wallets may use their own transfers only.
     wallets = sale.caller.wallets
-    own = [transfer for transfer in checkout.transfers if not wallets or transfer.payer in wallets]
-    if not own:
+    is_own = (lambda transfer: transfer.payer in wallets) if wallets else sale.is_quoted
+    own = next(filter(is_own, checkout.transfers), None)
+    if own is None and wallets:
         raise sale.build_payment_error(
             PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer"
         )
-    checkout.transfer = own[0]
+    checkout.transfer = own
     return record
 
 
 def record(checkout: Checkout) -> Next | Receipt:
-    """Record all transfers of the transaction together: ours buys the purchase, or a refund is due for it."""
+    """Record all transfers of the transaction together: the caller's own buys the purchase, or a refund is due for it.
+
+    The others are recorded for their senders.
+    """
     sale, transfer = checkout.sale, checkout.transfer
+    if transfer is None:
+        return record_unproven(checkout)
     age = sale.now - transfer.mined_at
     best, problem = prior_transfers.assess_transfer(sale, payer=transfer.payer, amount=transfer.amount, age=age)
     problem = problem or prior_transfers.check_anonymous_limit(sale, transfer.amount)
     payment = new_payment(sale, transfer, tier=best.tier, problem=problem)
     others = [
-        new_payment(sale, other, tier=FREE, problem="another_payer")
+        new_payment(sale, other, tier=FREE, problem="another_payer", origin="")
         for other in checkout.transfers
         if other.log_index != transfer.log_index
     ]
@@ -107,48 +112,63 @@ def record(checkout: Checkout) -> Next | Receipt:
     return Receipt.for_payment(payment)
 
 
+def record_unproven(checkout: Checkout) -> Next:
+    """Record the transfers for their senders, and refuse the caller, who has not proven to be one of them."""
+    sale = checkout.sale
+    payments = [
+        new_payment(
+            sale,
+            transfer,
+            tier=FREE,
+            problem="too_old" if sale.now - transfer.mined_at > prior_transfers.MAX_AGE else "unproven_sender",
+            origin="",
+        )
+        for transfer in checkout.transfers
+    ]
+    if not transitions.insert(*payments):
+        return find
+    raise sale.build_unproven_error(refund=payments[0].public_id)
+
+
 def replay(checkout: Checkout) -> Next | Receipt:
     """Judge a transaction that the ledger holds: whose it is, what it has bought, and whether it may still buy."""
-    sale, payments = checkout.sale, checkout.payments
-    own = [
-        payment
-        for payment in payments
-        if payment.payer in sale.caller.wallets or is_receipt_token(checkout.receipt_token, payment.pk)
-    ]
-    payment = own[0] if own else min(payments, key=lambda payment: payment.state != State.REFUND_DUE)
-    checkout.payment = payment
-    if own and payment.purchase == sale.purchase.key and payment.state in Payment.EARNED:
-        return prior_transfers.get_receipt(sale, payment)
-    if payment.state == State.REFUND_DUE and (not sale.caller.wallets or payment.payer in sale.caller.wallets):
-        return spend
-    if payment.state in (State.REFUND_DUE, State.REFUNDED):
-        return refuse
-    raise sale.build_payment_error(
-        PaymentAlreadyUsed,
-        "This transaction has paid for an answer. It is served again to the holder of its receipt"
-        " and to the wallet that sent it.",
+    sale = checkout.sale
+    # The sender's own payment first: a transaction may hold several payers' transfers, recorded together.
+    own = sorted(
+        filter(sale.is_owner, checkout.payments), key=lambda payment: payment.payer not in sale.caller.wallets
     )
+    own = own or find_quoted(checkout)
+    if not own:
+        raise sale.build_unproven_error()
+    payment = checkout.payment = own[0]
+    if payment.state == State.REFUND_DUE:
+        return spend
+    if payment.state == State.REFUNDED:
+        return refuse
+    if payment.purchase == sale.purchase.key and payment.state in Payment.EARNED:
+        return prior_transfers.get_receipt(sale, payment)
+    raise sale.build_payment_error(PaymentAlreadyUsed, "This transaction has paid for another answer.")
+
+
+def find_quoted(checkout: Checkout) -> list[Payment]:
+    """Find the unproven payment whose amount this caller was quoted: a stranger may have presented its hash first."""
+    sale, proof = checkout.sale, checkout.proof
+    unproven = {
+        payment.payer: payment
+        for payment in checkout.payments
+        if payment.state == State.REFUND_DUE and payment.error == "unproven_sender"
+    }
+    if not unproven or sale.caller.wallets:
+        return []
+    transfers = reads.find_plain_transfers(proof.tx_hash, receivers=receivers())
+    return [unproven[each.payer] for each in transfers if each.payer in unproven and sale.is_quoted(each)]
 
 
 def spend(checkout: Checkout) -> Next | Receipt:
-    """Let money that is refund due buy this purchase if it suffices: another caller may have presented it first.
-
-    A transfer that was too old when it came stays too old.
-    """
-    sale, payment = checkout.sale, checkout.payment
-    age = sale.now - payment.settled_at if payment.settled_at else timedelta(0)
-    best, problem = prior_transfers.assess_transfer(sale, payer=payment.payer, amount=payment.amount_usdc, age=age)
-    problem = problem or prior_transfers.check_anonymous_limit(sale, payment.amount_usdc)
-    if payment.error == "too_old":
-        problem = "too_old"
-    if problem is not None:
-        raise prior_transfers.build_refund_due_error(sale, payment, problem=problem, terms=best)
-    payment.purchase, payment.method = sale.purchase.key, sale.purchase.method
-    payment.channel, payment.resource = sale.purchase.channel, sale.purchase.url
-    payment.products, payment.tier = list(sale.prices.products), best.tier.name
-    if transitions.spend_refund_due(payment, now=timezone.now()):
+    """Let money that is refund due buy this purchase if it suffices."""
+    payment = checkout.payment
+    if prior_transfers.spend_refund_due(checkout.sale, payment):
         return Receipt.for_payment(payment)
-    payment.refresh_from_db()
     # Another request has spent it, or its time to be spent is over.
     return refuse if payment.state in (State.REFUND_DUE, State.REFUNDED) else find
 
@@ -164,11 +184,11 @@ def refuse(checkout: Checkout) -> Receipt:
     )
 
 
-def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None) -> Payment:
+def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None, **values: Any) -> Payment:
     """Return the payment of one transfer of the transaction, not saved."""
     proof_key = f"tx:{transfer.tx_hash}:{transfer.log_index}"
     return prior_transfers.new_payment(
-        sale, transfer, tier=tier, problem=problem, form=Payment.Form.TX, proof_key=proof_key
+        sale, transfer, tier=tier, problem=problem, form=Payment.Form.TX, proof_key=proof_key, **values
     )
 
 

@@ -1,6 +1,7 @@
 """The facilitator of the development chain: the production one, with a key of that chain."""
 
 import os
+from pathlib import Path
 
 from payments.chain.networks import NETWORKS
 from payments.devchain import wallets
@@ -26,5 +27,6 @@ def application() -> Facilitator:
             assets=frozenset({network.asset}),
             max_gas_price=MAX_GAS_PRICE,
             max_gas=MAX_GAS,
+            journal=Path(os.environ["DEVCHAIN_FACILITATOR_JOURNAL"]),
         )
     )

@@ -16,12 +16,16 @@ WRONG_PAY_TO = "invalid_pay_to"
 WRONG_TRANSFER = "invalid_transfer_method"
 TOO_MUCH_GAS = "invalid_settlement_needs_too_much_gas"
 WOULD_FAIL = "invalid_settlement_would_fail"
+# For a while: settlements of this payer were mined and reverted, at our cost.
+PAYER_REVERTS = "invalid_payer_settlements_reverted"
 
 # Reasons that facilitators give before they send anything: ours, those of the x402 SDKs and its specification, and
 # hosted ones. Complete names, because similar reasons are given for payments that were sent.
 THEIRS = (Path(__file__).parent / "refused_reasons.txt").read_text(encoding="utf-8").split()
-REFUSED = frozenset({*THEIRS, WRONG_ASSET, WRONG_PAY_TO, WRONG_TRANSFER, TOO_MUCH_GAS, WOULD_FAIL})
+REFUSED = frozenset({*THEIRS, WRONG_ASSET, WRONG_PAY_TO, WRONG_TRANSFER, TOO_MUCH_GAS, WOULD_FAIL, PAYER_REVERTS})
 PENDING = "settlement_pending"
+# Mined, and nothing was moved.
+REVERTED = "transaction_failed"
 
 # The authorization is used already, or may be: then the money is here or on its way, and a node that does not show it
 # lags.

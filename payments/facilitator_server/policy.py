@@ -26,7 +26,8 @@ class Policy:
 
     Addresses are in lower case; `max_gas_price` is in wei for a unit of gas, `max_gas` in units for one settlement.
     `private_key` (0x and hexadecimal digits) pays the gas and holds nothing else. Without `tokens` any caller is
-    served, and with `pay_to` None any receiver is allowed: both only for a development machine.
+    served, and with `pay_to` None any receiver is allowed: both only for a development machine. `journal` is the file
+    of the transactions that are not mined yet. A settlement is reported after `confirmations` blocks with its own.
     """
 
     network: Network
@@ -37,6 +38,8 @@ class Policy:
     assets: frozenset[str]
     max_gas_price: int
     max_gas: int
+    journal: Path
+    confirmations: int = 1
 
     def is_authorized(self, authorization: str) -> bool:
         """Whether a caller with this Authorization header may use /verify and /settle."""
@@ -73,6 +76,8 @@ def load_policy(config: Mapping[str, Any]) -> Policy:
         assets=frozenset(config["assets"]),
         max_gas_price=config["max_gas_price"],
         max_gas=config["max_gas"],
+        journal=Path(config["journal"]),
+        confirmations=config["confirmations"],
     )
 
 

@@ -47,7 +47,7 @@ class Facilitator:
         if ROUTES.get(path) != method:
             return "404 Not Found", {"error": "there are GET /supported, POST /verify and POST /settle"}
         if path == "/livez":
-            return "200 OK", {"status": "ok", **({"gas": "low"} if self._settler.is_low() else {})}
+            return "200 OK", {"status": "ok", **self._settler.find_problems()}
         if path == "/supported":
             return "200 OK", to_json(self._settler.supported())
         if not self._policy.is_authorized(environ.get("HTTP_AUTHORIZATION", "")):

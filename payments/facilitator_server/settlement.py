@@ -43,10 +43,13 @@ class Attempt:
     payer: str
     key: str
     deadline: Deadline
+    valid_before: int = 0
     transaction: str | None = None
     not_sent_reason: str | None = None
     chain_failed: bool = False
     is_cancelled: bool = False
+    # The caller was answered without waiting for the end.
+    is_abandoned: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def begin(self, transaction: str) -> None:
@@ -63,6 +66,7 @@ class Attempt:
     def cancel(self) -> str | None:
         """Return the transaction in which it was sent; None cancels it, and it never will be."""
         with self.lock:
+            self.is_abandoned = True
             self.is_cancelled = self.transaction is None
             return self.transaction
 
@@ -97,9 +101,13 @@ class Settler:
     def supported(self) -> Any:
         return self._loaded.result()[0].get_supported()
 
-    def is_low(self) -> bool:
-        """Whether the ether for gas was low at the last settlement."""
-        return self._loaded.done() and self._loaded.exception() is None and self._loaded.result()[1].is_low
+    def find_problems(self) -> dict[str, Any]:
+        """Return what operators should know: ether for gas that was low at the last settlement, and refused payers."""
+        if not self._loaded.done() or self._loaded.exception() is not None:
+            return {}
+        signer = self._loaded.result()[1]
+        refused = len(signer.journal.list_refused())
+        return {**({"gas": "low"} if signer.is_low else {}), **({"refused_payers": refused} if refused else {})}
 
     def verify(self, payload: Any, requirements: Any) -> Any:
         """Return whether the payment could be settled now (x402, POST /verify); moves nothing."""
@@ -107,7 +115,11 @@ class Settler:
 
         reason = self.policy.find_refusal_reason(payload, requirements)
         if reason is None:
-            sdk, _ = self._loaded.result()
+            sdk, signer = self._loaded.result()
+            payer = str((payload.payload.get("authorization") or {}).get("from", "")).lower()
+            if signer.journal.is_refused(payer):
+                reason = error_codes.PAYER_REVERTS
+        if reason is None:
             attempt = Attempt(payer="", key="", deadline=Deadline.after(ANSWERED_WITHIN_S))
             try:
                 with working_on(attempt):
@@ -127,9 +139,14 @@ class Settler:
         reason = self.policy.find_refusal_reason(payload, requirements)
         if reason is not None:
             return build_refusal(reason, requirements)
-        fields = payload.payload.get("authorization")
+        fields = payload.payload.get("authorization") or {}
         payer, nonce = (str(fields.get(name, "")).lower() for name in ("from", "nonce"))
-        attempt = Attempt(payer=payer, key=f"{payer}:{nonce}", deadline=Deadline.after(ANSWERED_WITHIN_S))
+        attempt = Attempt(
+            payer=payer,
+            key=f"{payer}:{nonce}",
+            deadline=Deadline.after(ANSWERED_WITHIN_S),
+            valid_before=int(fields.get("validBefore", 0)),
+        )
         work = self._threads.submit(self._settle, attempt, payload, requirements)
         try:
             return work.result(timeout=ANSWERED_WITHIN_S)
@@ -149,7 +166,7 @@ class Settler:
         failing transaction would cost gas.
         """
         try:
-            sdk, _ = self._loaded.result(timeout=attempt.deadline.remaining_s)
+            sdk, signer = self._loaded.result(timeout=attempt.deadline.remaining_s)
         except FutureTimeout:
             return build_refusal(error_codes.BUSY, requirements)
         with self._payer_lock(attempt) as running:
@@ -158,7 +175,21 @@ class Settler:
                 reason = error_codes.PENDING if is_copy else error_codes.BUSY
                 return build_refusal(reason, requirements, transaction=running.transaction if is_copy else None)
             with working_on(attempt):
-                return self._classify(attempt, requirements, lambda: sdk.settle(payload, requirements))
+                answer = self._settle_or_await(sdk, signer, attempt, payload, requirements)
+            if answer.success and not attempt.is_abandoned:
+                signer.journal.mark_reported(attempt.key)
+            return answer
+
+    def _settle_or_await(
+        self, sdk: "x402FacilitatorSync", signer: "Signer", attempt: Attempt, payload: Any, requirements: Any
+    ) -> Any:
+        # Before anything else: what is on its way is not sent in a second transaction.
+        transaction = signer.find_sent(attempt.key)
+        if transaction is not None:
+            return await_earlier(signer, attempt, requirements, transaction=transaction)
+        if signer.journal.is_refused(attempt.payer):
+            return build_refusal(error_codes.PAYER_REVERTS, requirements)
+        return self._classify(attempt, requirements, lambda: sdk.settle(payload, requirements))
 
     def _classify(self, attempt: Attempt, requirements: Any, settle: Callable[[], Any]) -> Any:
         """Return the SDK's answer, corrected by what it cannot know: whether a transaction was sent."""
@@ -172,7 +203,8 @@ class Settler:
             logger.exception("a payment could not be settled")
             answer = build_refusal(error_codes.FAILED, requirements)
         if answer.success or answer.transaction:
-            return answer
+            # Of this or of its replacement.
+            return answer.model_copy(update={"transaction": attempt.transaction or answer.transaction})
         if attempt.transaction is not None:
             return build_refusal(
                 error_codes.PENDING, requirements, transaction=attempt.transaction, payer=attempt.payer
@@ -219,6 +251,25 @@ class Settler:
             self._loaded.set_exception(error)
 
 
+def await_earlier(signer: "Signer", attempt: Attempt, requirements: Any, *, transaction: str) -> Any:
+    """Wait for the transaction in which an earlier request has sent the payment."""
+    from web3.exceptions import TimeExhausted
+    from x402.schemas import SettleResponse
+
+    attempt.begin(transaction)
+    try:
+        receipt = signer.wait_for_transaction_receipt(transaction)
+    except TimeExhausted:
+        return build_refusal(error_codes.PENDING, requirements, transaction=transaction, payer=attempt.payer)
+    return SettleResponse(
+        success=receipt.status == 1,
+        error_reason=None if receipt.status == 1 else error_codes.REVERTED,
+        transaction=receipt.tx_hash,
+        network=requirements.network,
+        payer=attempt.payer,
+    )
+
+
 @contextlib.contextmanager
 def working_on(attempt: Attempt) -> Iterator[None]:
     """Set the settlement that this thread works on."""
@@ -256,8 +307,22 @@ def build_sdk(policy: Policy) -> "tuple[x402FacilitatorSync, Signer]":
     signer = Signer(policy)
     facilitator = x402FacilitatorSync()
     network = policy.network
-    facilitator.register(
-        [network.caip2], ExactEvmFacilitatorScheme(signer, ExactEvmSchemeConfig(simulate_in_settle=True))
+    scheme = ExactEvmFacilitatorScheme(
+        signer, ExactEvmSchemeConfig(simulate_in_settle=True), pending_store=NoPendingStore()
     )
+    facilitator.register([network.caip2], scheme)
     facilitator.register_v1([network.name], ExactEvmSchemeV1(signer, ExactEvmSchemeV1Config(simulate_in_settle=True)))
     return facilitator, signer
+
+
+class NoPendingStore:
+    """Stores nothing for the SDK: the journal knows what is on its way, in both versions and after a restart."""
+
+    def get(self, key: str) -> None:
+        return None
+
+    def set(self, key: str, tx_hash: str) -> None:
+        return None
+
+    def delete(self, key: str) -> None:
+        return None

@@ -60,6 +60,7 @@ class WalletMismatch(InvalidRequest):
 class Caller:
     """A caller, the bucket of their rate limit and the terms that apply.
 
+    `origin` is the account of the API key, or the network address of any other caller, hashed.
     `wallet` is the wallet of the session or the challenge, or the linked wallet of the key's account with the highest
     tier; `wallets` are all of these, in lower case. `account` is the account of the API key, and `account_terms` the
     terms of its plan, which apply to any wallet that pays. `challenge_wallet` has signed a challenge for this request.
@@ -75,6 +76,7 @@ class Caller:
     account_terms: Terms | None = None
     challenge_wallet: str | None = None
     loaded_wallets: tuple[Wallet, ...] = ()
+    origin: str = ""
 
     @property
     def tier(self) -> Tier:
@@ -134,7 +136,8 @@ def identify_caller(request: HttpRequest, *, meta: Mapping[str, Any] | None = No
 
 
 def anonymous_caller(request: HttpRequest) -> Caller:
-    return Caller(bucket=address_bucket(request), terms=STANDARD)
+    address = address_bucket(request)
+    return Caller(bucket=address, terms=STANDARD, origin=address)
 
 
 def identify_by_session(request: HttpRequest, token: str, sign_in: siwx.SignIn | None, *, now: datetime) -> Caller:
@@ -170,6 +173,7 @@ def wallet_caller(
         identified_by=identified_by,
         challenge_wallet=challenge_wallet,
         loaded_wallets=(wallet,),
+        origin=address_bucket(request),
     )
 
 
@@ -218,6 +222,7 @@ def account_caller(key: ApiKey, *, challenge_wallet: str | None = None, now: dat
         account_terms=account_terms,
         challenge_wallet=challenge_wallet,
         loaded_wallets=tuple(wallets),
+        origin=account_bucket(account),
     )
 
 
@@ -242,6 +247,7 @@ def identify_by_payment(request: HttpRequest, *, meta: Mapping[str, Any] | None,
         bucket=_hash_bucket(f"{wallet.address} {address_bucket(request)}"),
         terms=Terms(tier=agreed.tier, per_minute=agreed.per_minute),
         identified_by=IdentifiedBy.PAYMENT,
+        origin=address_bucket(request),
     )
 
 

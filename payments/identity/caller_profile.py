@@ -9,7 +9,7 @@ from framework.api.rate_limits.middleware import Usage
 from payments.identity.caller import Caller
 from payments.models import Plan, Product, TierTerms
 from payments.pricing.price_list import apply_factor, current_prices
-from payments.tiers.definitions import TIERS
+from payments.tiers.definitions import TIERS, describe_token
 
 
 def load_profile(caller: Caller, *, usage: Usage, now: datetime) -> Mapping[str, Any]:
@@ -34,6 +34,7 @@ def load_profile(caller: Caller, *, usage: Usage, now: datetime) -> Mapping[str,
         "tier_terms": tier_terms,
         "sla": (plan.sla if plan else "") or tier_terms.sla,
         "next_tier": next((above for above in TIERS.values() if above > tier), None),
+        "token": describe_token(),
         "usage": usage,
         "products": [
             {**each, "amount": apply_factor(caller.terms, amounts.get(each["slug"], {}).get(tier.rate))}

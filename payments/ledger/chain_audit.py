@@ -17,6 +17,7 @@ from payments.chain.networks import payment_network
 from payments.chain.reads import Transfer
 from payments.chain.rpc import RpcError
 from payments.ledger import reconcile, transitions
+from payments.ledger.receivers import receivers
 from payments.models import Audit, Payment, Refund
 from payments.tiers.definitions import FREE
 from payments.x402.receipts import PREFIX
@@ -54,7 +55,8 @@ def run(
 ) -> Sequence[Audit]:
     """Audit the blocks since the last audit, or from `from_block`, up to MIN_AGE ago; return an audit for each span.
 
-    `on_span` is called after each span with the number of audited blocks and of all blocks.
+    Former receivers are audited like PAY_TO. `on_span` is called after each span with the number of audited blocks and
+    of all blocks.
 
     A transfer without a payment is recorded as a payment that is refund due. The next run continues an interrupted
     one after its last span. Any number of runs may overlap: what two of them find is written once. Three requests to
@@ -66,46 +68,53 @@ def run(
     last = reads.find_last_block_before(now - MIN_AGE, latest=reads.read_latest_block_number())
     if last is None:
         return []
-    first = find_first_block(last) if from_block is None else from_block
-    audits = []
-    for start in range(first, last + 1, reads.LOG_WINDOW_BLOCKS):
-        end = min(start + reads.LOG_WINDOW_BLOCKS - 1, last)
-        audits.append(audit_span(start, end, now=now))
-        on_span(end + 1 - first, last + 1 - first)
+    spans = []
+    for pay_to in sorted(receivers()):
+        first = find_first_block(pay_to, last) if from_block is None else from_block
+        starts = range(first, last + 1, reads.LOG_WINDOW_BLOCKS)
+        spans += [(pay_to, start, min(start + reads.LOG_WINDOW_BLOCKS - 1, last)) for start in starts]
+    audits, done, total = [], 0, sum(end + 1 - start for _, start, end in spans)
+    for pay_to, start, end in spans:
+        audits.append(audit_span(pay_to, start, end, now=now))
+        done += end + 1 - start
+        on_span(done, total)
     return audits
 
 
-def find_first_block(last: int) -> int:
+def find_first_block(pay_to: str, last: int) -> int:
     """Return the block after the last audit; without one that of the oldest payment, or the blocks of five hours."""
-    audits = Audit.objects.filter(network=payment_network().caip2, pay_to=settings.PAY_TO, ended_at__isnull=False)
+    audits = Audit.objects.filter(network=payment_network().caip2, pay_to=pay_to, ended_at__isnull=False)
     audited = audits.aggregate(block=Max("last_block"))["block"]
     if audited is not None:
         return int(audited) + 1
-    oldest = our_payments().aggregate(block=Min("block"))["block"]
+    oldest = payments_to(pay_to).aggregate(block=Min("block"))["block"]
     recent = max(last + 1 - reads.LOG_WINDOW_BLOCKS, 0)
     return recent if oldest is None else min(oldest, recent)
 
 
-def our_payments() -> QuerySet[Payment]:
-    return Payment.objects.filter(network=payment_network().caip2, pay_to=settings.PAY_TO)
+def payments_to(pay_to: str) -> QuerySet[Payment]:
+    return Payment.objects.filter(network=payment_network().caip2, pay_to=pay_to)
 
 
-def payments_in_blocks(first: int, last: int) -> QuerySet[Payment]:
-    return our_payments().filter(block__range=(first, last), state__in=Payment.PAID)
+def payments_in_blocks(pay_to: str, first: int, last: int) -> QuerySet[Payment]:
+    return payments_to(pay_to).filter(block__range=(first, last), state__in=Payment.PAID)
 
 
-def audit_span(first: int, last: int, *, now: datetime) -> Audit:
-    """Audit these blocks. Repeating it writes the same: it may be interrupted at any point."""
+def audit_span(pay_to: str, first: int, last: int, *, now: datetime) -> Audit:
+    """Audit what arrived at a receiver in these blocks.
+
+    Repeating it writes the same: it may be interrupted at any point.
+    """
     findings = Findings()
-    confirm_payments_without_block(first, last, findings=findings, now=now)
-    logs = reads.read_transfer_logs(first, last)
-    compare(logs, first, last, findings=findings, now=now)
-    ledger = payments_in_blocks(first, last).aggregate(
+    confirm_payments_without_block(pay_to, first, last, findings=findings, now=now)
+    logs = reads.read_transfer_logs(first, last, pay_to=pay_to)
+    compare(pay_to, logs, first, last, findings=findings, now=now)
+    ledger = payments_in_blocks(pay_to, first, last).aggregate(
         usdc=Sum("amount_usdc"), orphans=Count("pk", filter=Q(resource=""))
     )
     audit = Audit(
         network=payment_network().caip2,
-        pay_to=settings.PAY_TO,
+        pay_to=pay_to,
         first_block=first,
         last_block=last,
         started_at=now,
@@ -135,10 +144,10 @@ def sum_exactly(amounts: Iterable[Decimal]) -> Decimal:
     return payment_network().to_decimal(sum(map(payment_network().to_atomic, amounts)))
 
 
-def confirm_payments_without_block(first: int, last: int, *, findings: Findings, now: datetime) -> None:
+def confirm_payments_without_block(pay_to: str, first: int, last: int, *, findings: Findings, now: datetime) -> None:
     """Check on the chain the settlements of this time that only a facilitator has reported."""
     after = {"settled_at__gt": reads.read_block_time(first - 1)} if first else {}
-    unconfirmed = our_payments().filter(
+    unconfirmed = payments_to(pay_to).filter(
         state__in=Payment.PAID, block__isnull=True, settled_at__lte=reads.read_block_time(last), **after
     )
     for payment in unconfirmed.order_by("settled_at", "pk").iterator():
@@ -149,18 +158,24 @@ def confirm_payments_without_block(first: int, last: int, *, findings: Findings,
 
 
 def compare(
-    logs: Sequence[tuple[str, str, Decimal]], first: int, last: int, *, findings: Findings, now: datetime
+    pay_to: str,
+    logs: Sequence[tuple[str, str, Decimal]],
+    first: int,
+    last: int,
+    *,
+    findings: Findings,
+    now: datetime,
 ) -> None:
     """Compare the transfers of these blocks with the payments, by transaction and payer; examine each difference."""
     parts: dict[tuple[str, str], list[Decimal]] = {}
     for tx_hash, payer, amount in logs:
         parts.setdefault((tx_hash, payer), []).append(amount)
     on_chain = {key: sum_exactly(amounts) for key, amounts in parts.items()}
-    payments = payments_in_blocks(first, last)
+    payments = payments_in_blocks(pay_to, first, last)
     sums = payments.values_list("tx_hash", "payer").annotate(Sum("amount_usdc"))
     in_ledger: dict[tuple[str, str], Decimal] = {(tx_hash or "", payer): amount for tx_hash, payer, amount in sums}
     for tx_hash in sorted({key[0] for key, amount in on_chain.items() if in_ledger.get(key) != amount}):
-        correct_transaction(tx_hash, findings=findings, now=now)
+        correct_transaction(pay_to, tx_hash, findings=findings, now=now)
     for tx_hash, payer in sorted(in_ledger.keys() - on_chain.keys()):
         for payment in payments.filter(tx_hash=tx_hash, payer=payer):
             find_moved_transfer(payment, findings=findings)
@@ -172,9 +187,9 @@ def compare(
         findings.add(refund.payment, f"{arrived:f} USDC have arrived, and {refunded:f} were sent back")
 
 
-def correct_transaction(tx_hash: str, *, findings: Findings, now: datetime) -> None:
-    """Compare each transfer of a transaction with its payment, and record what the ledger does not hold."""
-    transfers = reads.find_all_transfers(tx_hash)
+def correct_transaction(pay_to: str, tx_hash: str, *, findings: Findings, now: datetime) -> None:
+    """Compare each transfer to a receiver in a transaction with its payment; record what the ledger does not hold."""
+    transfers = reads.find_all_transfers(tx_hash, receivers={pay_to})
     if not transfers:
         raise RpcError(f"there are logs of {tx_hash}, but no receipt")
     orphans, proof_keys, matched = [], [], []
@@ -186,7 +201,7 @@ def correct_transaction(tx_hash: str, *, findings: Findings, now: datetime) -> N
         else:
             # All plain transfers of a payer in a transaction are one payment. Its log index is part of its proof key
             # and may have changed in a reorganisation, also to the former index of another payer's transfer.
-            of_transaction = our_payments().filter(form=Payment.Form.TX, tx_hash=transfer.tx_hash)
+            of_transaction = payments_to(pay_to).filter(form=Payment.Form.TX, tx_hash=transfer.tx_hash)
             payment = of_transaction.filter(payer=transfer.payer).first()
         if payment is None:
             orphans.append(new_orphan(transfer, proof_key=proof_key, is_plain=nonce is None, now=now))
@@ -212,14 +227,14 @@ def correct_transaction(tx_hash: str, *, findings: Findings, now: datetime) -> N
             for orphan in orphans:
                 transitions.insert(orphan)
         logger.warning("%s has brought money that bought nothing: a refund is due", tx_hash)
-    others = our_payments().filter(tx_hash=tx_hash, state__in=Payment.PAID, block__isnull=False)
+    others = payments_to(pay_to).filter(tx_hash=tx_hash, state__in=Payment.PAID, block__isnull=False)
     for payment in others.exclude(proof_key__in=proof_keys).exclude(pk__in=matched):
         findings.add(payment, f"the chain shows no such transfer in {tx_hash}")
 
 
 def find_moved_transfer(payment: Payment, *, findings: Findings) -> None:
     """Find the transfer of a payment in another block, to which a reorganisation may have moved its transaction."""
-    for transfer, nonce in reads.find_all_transfers(payment.tx_hash or ""):
+    for transfer, nonce in reads.find_all_transfers(payment.tx_hash or "", receivers={payment.pay_to}):
         proof_key = proof_key_of(transfer, nonce)
         is_same = payment.proof_key == proof_key or (nonce is None and payment.form == Payment.Form.TX)
         if is_same and (transfer.payer, transfer.amount) == (payment.payer, payment.amount_usdc):
@@ -254,7 +269,6 @@ def new_orphan(transfer: Transfer, *, proof_key: str, is_plain: bool, now: datet
         network=payment_network().caip2,
         asset=payment_network().asset,
         payer=transfer.payer,
-        pay_to=settings.PAY_TO,
         proof_key=proof_key,
         error="too_old",
         attempts=1,

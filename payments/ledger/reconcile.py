@@ -65,7 +65,7 @@ def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
         return AuthorizationStatus.UNUSED
     try:
         windows = log_windows_since(payment.created_at, now=now)
-        transfer = reads.find_authorization_transfer(payment.payer, nonce, windows=windows)
+        transfer = reads.find_authorization_transfer(payment.payer, nonce, receivers={payment.pay_to}, windows=windows)
     except NotAPayment as error:
         transitions.mark_expired(payment, reason=str(error))
         return AuthorizationStatus.VOID
@@ -92,7 +92,7 @@ def sweep(*, now: datetime, is_urgent: bool = False) -> int:
     to every ten minutes, unless the sweep `is_urgent`.
     """
     # The extra minute is for answers that were begun in time.
-    transitions.mark_undelivered_refund_due(before=now - Payment.READABLE_UNDELIVERED - CHAIN_DELAY)
+    transitions.mark_undelivered_refund_due(before=now - Payment.READABLE_FOR - CHAIN_DELAY)
     ended, is_unavailable = 0, False
     for payment in claim_due(now=now, is_urgent=is_urgent):
         status = AuthorizationStatus.UNCONFIRMED
@@ -172,7 +172,9 @@ def confirm_settlement(payment: Payment, *, now: datetime) -> str:
     nonce, since = nonce_of(payment), payment.settled_at or payment.created_at
     error, transfer, is_new = "", None, False
     try:
-        transfer = reads.find_authorization_transfer(payment.payer, nonce, windows=log_windows_since(since, now=now))
+        transfer = reads.find_authorization_transfer(
+            payment.payer, nonce, receivers={payment.pay_to}, windows=log_windows_since(since, now=now)
+        )
     except NotAPayment as refusal:
         error = str(refusal)
     else:

@@ -11,13 +11,15 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Q, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Concat, Left
 
 from framework.db import actor
 from framework.errors import ApiError
 from payments.chain.networks import payment_network
 from payments.chain.reads import Transfer
+from payments.ledger import receivers
 from payments.models import Payment, Refund
+from payments.models.payments import WRITTEN_OFF_REASON
 
 State = Payment.State
 OPEN = (State.CLAIMED, State.UNKNOWN)
@@ -65,6 +67,7 @@ def insert(payment: Payment, *others: Payment) -> bool:
 
     One statement, committed at once; several are written in one transaction.
     """
+    receivers.remember(payment.network, payment.pay_to)
     try:
         if not others:
             payment.save(force_insert=True)
@@ -100,11 +103,20 @@ def set_facilitator(payment: Payment, facilitator: str) -> None:
         payment.facilitator = facilitator
 
 
-def mark_settled(payment: Payment, *, tx_hash: str, now: datetime) -> None:
-    """Record that the money has arrived, as the facilitator says, unless that is recorded already."""
+def mark_settled(payment: Payment, *, tx_hash: str, transfer: Transfer | None = None, now: datetime) -> None:
+    """Record that the money has arrived, as the facilitator says, unless that is recorded already.
+
+    `transfer` is what the chain shows of it: a refund is due if it is less than claimed.
+    """
+    if transfer is not None and transfer.amount < payment.amount_usdc:
+        record_transfer(payment, transfer, now=now)
+        return
     values = {"state": State.SETTLED, "tx_hash": tx_hash, "settled_at": now, "error": ""}
+    if transfer is not None:
+        values |= transfer_fields(transfer)
     if Payment.objects.filter(pk=payment.pk, state__in=[*OPEN, State.EXPIRED]).update(**values):
-        payment.state, payment.tx_hash, payment.settled_at = State.SETTLED, tx_hash, now
+        for name, value in values.items():
+            setattr(payment, name, value)
     else:
         payment.refresh_from_db()
 
@@ -126,6 +138,7 @@ def transfer_fields(transfer: Transfer) -> dict[str, Any]:
     """The fields of a payment that the chain shows: the amount is always what has arrived."""
     return {
         "amount_usdc": transfer.amount,
+        "pay_to": transfer.pay_to,
         "tx_hash": transfer.tx_hash,
         "log_index": transfer.log_index,
         "block": transfer.block,
@@ -182,10 +195,20 @@ def is_readable(payment: Payment, *, now: datetime) -> bool:
     return payment.readable_until is not None and now < payment.readable_until
 
 
+def count_repeat(payment: Payment, *, now: datetime) -> bool:
+    """Whether the answer may be served again, which is counted when it is late. At most one UPDATE."""
+    if not is_readable(payment, now=now):
+        return False
+    if payment.delivered_at is None or now < payment.delivered_at + Payment.FREELY_REPEATED_FOR:
+        return True
+    late = Payment.objects.filter(pk=payment.pk, late_repeats__lt=Payment.MAX_LATE_REPEATS)
+    return bool(late.update(late_repeats=F("late_repeats") + 1))
+
+
 def spend_refund_due(payment: Payment, *, now: datetime) -> bool:
     """Let money that is refund due buy the purchase that `payment` names now; False once it can only be refunded."""
     spendable = Payment.objects.filter(pk=payment.pk).spendable(now=now)
-    names = ("purchase", "method", "channel", "resource", "products", "tier")
+    names = ("purchase", "method", "channel", "resource", "products", "tier", "origin")
     purchase = {name: getattr(payment, name) for name in names}
     return bool(spendable.update(**purchase, state=State.SETTLED, error="", delivered_at=None))
 
@@ -215,6 +238,15 @@ def cancel_refund_due(payment: UUID, *, reason: Payment.RefundReason, by: str) -
     delivered_at = Coalesce(F("delivered_at"), F("settled_at"))
     refund_due = with_reason.filter(state=State.REFUND_DUE)
     return bool(refund_due.update(state=State.DELIVERED, error="", delivered_at=delivered_at))
+
+
+def write_off(payment: UUID, *, by: str, now: datetime) -> bool:
+    """Record that a refund below REFUND_MIN_USDC will not be sent; False if none is due now. It may still be sent."""
+    with transaction.atomic():
+        actor.set_actor(by)
+        small = Payment.objects.filter(pk=payment).too_small_to_refund(now=now)
+        reason = Left(Concat(Value(f"{WRITTEN_OFF_REASON}: "), F("error")), 500)
+        return bool(small.update(error=reason))
 
 
 def mark_undelivered_refund_due(*, before: datetime) -> int:

@@ -3,6 +3,6 @@
 # mypy: implicit-reexport
 
 from payments.models.choices import TIER_CHOICES, shorten_address
-from payments.models.payments import Audit, Payment, PaymentEvent, Refund, Revenue
+from payments.models.payments import Audit, Payment, PaymentEvent, Receiver, Refund, Revenue
 from payments.models.products import Price, Product
 from payments.models.wallets import HoldingSnapshot, Plan, SpentChallenge, TierTerms, Wallet, WalletSession

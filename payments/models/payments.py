@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import ClassVar, Self
 
+from django.conf import settings
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import ArrayField, DecimalRangeField
 from django.db import models
@@ -13,6 +14,9 @@ from framework.public_ids import PublicId, decode, new_id
 from payments.models.choices import TIER_CHOICES, shorten_address
 
 PREFIX = "pay"
+# The reason of a refund that staff have decided not to send; the reason before follows it.
+WRITTEN_OFF_REASON = "written_off"
+WRITTEN_OFF = Q(error__startswith=f"{WRITTEN_OFF_REASON}: ")
 
 
 class Payments(models.QuerySet["Payment"]):
@@ -32,6 +36,17 @@ class Payments(models.QuerySet["Payment"]):
     def refundable(self, *, now: datetime) -> Self:
         """Payments that are refund due, can be spent no more, and that the chain has shown."""
         return self.filter(~Payment.still_spendable(now), state=Payment.State.REFUND_DUE, block__isnull=False)
+
+    def in_refund_queue(self, *, now: datetime) -> Self:
+        """Refundable payments of REFUND_MIN_USDC or more that were not written off."""
+        return self.refundable(now=now).filter(~WRITTEN_OFF, amount_usdc__gte=settings.REFUND_MIN_USDC)
+
+    def too_small_to_refund(self, *, now: datetime) -> Self:
+        """Refundable payments below REFUND_MIN_USDC that were not written off."""
+        return self.refundable(now=now).filter(~WRITTEN_OFF, amount_usdc__lt=settings.REFUND_MIN_USDC)
+
+    def written_off(self) -> Self:
+        return self.filter(WRITTEN_OFF, state=Payment.State.REFUND_DUE)
 
     def refund_due_unconfirmed(self) -> Self:
         """Payments that are refund due and that the chain has not shown: the money may never have arrived."""
@@ -79,9 +94,11 @@ class Payment(models.Model):
 
     # How long money that has bought nothing may be spent; after that it is refunded.
     SPENDABLE_FOR: ClassVar[timedelta] = timedelta(minutes=15)
-    # How long an answer is served again after its delivery, and how long it is served if it was never delivered.
-    READABLE_AFTER_DELIVERY: ClassVar[timedelta] = timedelta(minutes=10)
-    READABLE_UNDELIVERED: ClassVar[timedelta] = timedelta(hours=24)
+    # How long an answer is served again: the server does not learn whether the first one has reached its payer.
+    READABLE_FOR: ClassVar[timedelta] = timedelta(hours=24)
+    # When so much time has passed since the delivery, it is repeated this often: one payment is no subscription.
+    FREELY_REPEATED_FOR: ClassVar[timedelta] = timedelta(minutes=10)
+    MAX_LATE_REPEATS: ClassVar[int] = 3
     # Reasons of refunds whose money may still be spent. Not money that was too old when it arrived, and not money that
     # has bought something before.
     SPENDABLE_REASONS: ClassVar[tuple[str, ...]] = (
@@ -89,6 +106,24 @@ class Payment(models.Model):
         "tier_required",
         "anonymous_proof_too_large",
         "another_payer",
+        "unproven_sender",
+    )
+
+    # Who has presented it first: `payments.identity.Caller.origin`. Its answer is repeated there.
+    origin = models.CharField(
+        max_length=32, blank=True, db_default="", default="", help_text="Hash of the presenter's address"
+    )
+    quote_digest = models.CharField(
+        max_length=64,
+        blank=True,
+        db_default="",
+        default="",
+        help_text="SHA-256 of the secret of its 402",
+    )
+    late_repeats = models.PositiveSmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="How often the answer was repeated later than ten minutes after its delivery",
     )
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -192,9 +227,7 @@ class Payment(models.Model):
         """When the answer that the payment bought stops being served; None if it buys no answer."""
         if self.state not in (Payment.State.SETTLED, Payment.State.DELIVERED) or self.settled_at is None:
             return None
-        if self.delivered_at is not None:
-            return self.delivered_at + self.READABLE_AFTER_DELIVERY
-        return self.settled_at + self.READABLE_UNDELIVERED
+        return self.settled_at + self.READABLE_FOR
 
     @classmethod
     def still_spendable(cls, now: datetime) -> Q:
@@ -328,6 +361,20 @@ class Revenue(Payment):
         verbose_name_plural = "revenue"
         # The permission to view payments includes the report.
         default_permissions = ()
+
+
+class Receiver(models.Model):
+    """An address at which we take or have taken payments: PAY_TO, and the ones before it."""
+
+    network = models.CharField(max_length=40, help_text="CAIP-2")
+    address = models.CharField(max_length=42)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["network", "address"], name="a_receiver_is_stored_once")]
+
+    def __str__(self) -> str:
+        return self.address
 
 
 class Audit(models.Model):

@@ -41,6 +41,9 @@ class Wallet(models.Model):
     holdings_usd = models.DecimalField("holdings in USD", max_digits=30, decimal_places=6, default=0)
     staked = models.DecimalField("staked, in whole tokens", max_digits=60, decimal_places=18, default=0)
     read_at = models.DateTimeField("read from the chain at", null=True, blank=True)
+    read_block = models.BigIntegerField(
+        null=True, blank=True, help_text="The latest block then: the next reading includes all transfers since"
+    )
     pending_tier = models.CharField(
         max_length=20,
         choices=TIER_CHOICES,
@@ -101,11 +104,22 @@ class HoldingSnapshots(models.QuerySet["HoldingSnapshot"]):
 
 
 class HoldingSnapshot(models.Model):
-    """The holdings of a wallet at one reading. A higher tier requires them for a while (payments.tiers.holdings)."""
+    """The holdings of a wallet at one reading. A higher tier requires them for a while (payments.tiers.holdings).
+
+    The reading includes the transfers since the previous one.
+    """
 
     wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, related_name="snapshots")
     read_at = models.DateTimeField("read from the chain at")
     tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="The tier of these holdings")
+    lowest_tier = models.CharField(
+        max_length=20,
+        choices=TIER_CHOICES,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The lowest tier of the holdings since the previous reading; empty: as `tier`",
+    )
     holdings_usd = models.DecimalField("holdings in USD", max_digits=30, decimal_places=6)
     staked = models.DecimalField("staked, in whole tokens", max_digits=60, decimal_places=18)
 

@@ -26,6 +26,15 @@ class NextTierRecord(serializers.Serializer[Any]):
     staked = Amount(decimal_places=0, allow_null=True, source="from_stake", help_text="Whole tokens staked.")
 
 
+class TokenRecord(serializers.Serializer[Any]):
+    """The utility token, whose holding or stake leads to a tier."""
+
+    address = Address(help_text="Its contract, which also stakes it.")
+    network = serializers.CharField(help_text="CAIP-2.")
+    network_name = serializers.CharField(help_text="As version 1 of x402 calls it.")
+    chain_id = serializers.IntegerField(min_value=1)
+
+
 class AccountRecord(serializers.Serializer[Any]):
     """The account of the key, or the account to which the wallet is linked."""
 
@@ -84,6 +93,7 @@ class MeRecord(serializers.Serializer[Any]):
     )
     tier = Tier(source="caller.tier.name")
     next_tier = NextTierRecord(allow_null=True, help_text="Null on the highest.")
+    token = TokenRecord(allow_null=True, help_text="What to hold or stake; null where there is none.")
     pending_tier = Tier(
         source="caller.terms.pending_tier.tier.name",
         allow_null=True,

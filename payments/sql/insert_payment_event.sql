@@ -27,6 +27,12 @@ CREATE OR REPLACE TRIGGER payment_inserted_or_deleted AFTER INSERT OR DELETE ON 
     FOR EACH ROW EXECUTE FUNCTION insert_payment_event();
 CREATE OR REPLACE TRIGGER payment_updated AFTER UPDATE ON payments_payment
     FOR EACH ROW
-    WHEN ((OLD.state, OLD.attempts, OLD.purchase, OLD.amount_usdc, OLD.tx_hash, OLD.error)
-        IS DISTINCT FROM (NEW.state, NEW.attempts, NEW.purchase, NEW.amount_usdc, NEW.tx_hash, NEW.error))
+    WHEN (
+        OLD.state IS DISTINCT FROM NEW.state
+        OR OLD.attempts IS DISTINCT FROM NEW.attempts
+        OR OLD.purchase IS DISTINCT FROM NEW.purchase
+        OR OLD.amount_usdc IS DISTINCT FROM NEW.amount_usdc
+        OR OLD.tx_hash IS DISTINCT FROM NEW.tx_hash
+        OR OLD.error IS DISTINCT FROM NEW.error
+    )
     EXECUTE FUNCTION insert_payment_event();

@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import total_ordering
+from typing import Any
 
 from django.conf import settings
+
+from payments.chain.evm import to_checksum_address
+from payments.chain.networks import payment_network
 
 
 @total_ordering
@@ -40,6 +44,24 @@ ENTERPRISE = Tier("enterprise", rank=3, per_minute=6_000, rate="committed", from
 PRIORITIES = ("standard", "elevated", "priority", "dedicated")
 
 TIERS: Mapping[str, Tier] = {tier.name: tier for tier in (FREE, PRO, PREMIUM, ENTERPRISE)}
+
+
+def describe_token() -> dict[str, Any] | None:
+    """Return where the utility token is: its contract, which also stakes it, and its chain. None if there is none."""
+    if not settings.TOKEN_ADDRESS:
+        return None
+    network = payment_network()
+    return {
+        "address": to_checksum_address(settings.TOKEN_ADDRESS),
+        "network": network.caip2,
+        "network_name": network.name,
+        "chain_id": network.chain_id,
+    }
+
+
+def describe_requirements(tier: Tier) -> dict[str, Any]:
+    """Return the holding in USD or the stake in whole tokens that leads to a tier; None: not that way."""
+    return {"from_usd": None if tier.from_usd is None else f"{tier.from_usd:f}", "from_stake": tier.from_stake}
 
 
 def tier_for_holdings(*, holdings_usd: Decimal, staked: Decimal) -> Tier:

@@ -1,18 +1,25 @@
 """The tier of a wallet, by its token holdings on the chain and how long they have lasted."""
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
 
-from payments.chain import reads
+from payments.chain import reads, rpc
+from payments.chain.reads import Holdings
 from payments.chain.rpc import RpcUnavailable
 from payments.models import HoldingSnapshot, Payment, Wallet
 from payments.tiers import terms
 from payments.tiers.definitions import FREE, TIERS, Tier, tier_for_holdings
 from payments.tiers.terms import PendingTier, Terms
 
+logger = logging.getLogger("tablewire.payments")
+
+# For readings that are older than this one request more asks for the latest block, from which the node searches as far
+# back as it does in one call. TIER_UPGRADE_AGE_S is less than that.
+LOG_SEARCH = timedelta(hours=4)
 # How long a wallet keeps its last tier while the chain cannot be read.
 TIER_RETENTION = timedelta(hours=24)
 
@@ -50,13 +57,13 @@ def refresh_wallets(wallets: Sequence[Wallet], *, now: datetime) -> Sequence[Wal
     """
     due = [wallet for wallet in wallets if not is_fresh(wallet, now=now)]
     try:
-        readings = read_holdings([wallet.address for wallet in due], now=now)
+        readings = read_holdings(due, now=now)
     except RpcUnavailable:
         for wallet in due:
             keep_last_tier(wallet, now=now)
         return wallets
-    for wallet, reading in zip(due, readings, strict=True):
-        record_reading(wallet, reading)
+    for wallet, (reading, block) in zip(due, readings, strict=True):
+        record_reading(wallet, reading, block=block)
     return wallets
 
 
@@ -74,14 +81,14 @@ def refresh_wallet(wallet: Wallet, *, now: datetime, saves_empty: bool = True) -
     if is_fresh(wallet, now=now):
         return wallet
     try:
-        [reading] = read_holdings([wallet.address], now=now)
+        [(reading, block)] = read_holdings([wallet], now=now)
     except RpcUnavailable:
         if not keep_last_tier(wallet, now=now):
             raise
         return wallet
     has_paid = Payment.objects.filter(payer=wallet.address, state__in=Payment.PAID)
     if saves_empty or reading.tier != FREE.name or has_paid.exists():
-        record_reading(wallet, reading)
+        record_reading(wallet, reading, block=block)
     return wallet
 
 
@@ -104,22 +111,52 @@ def is_fresh(wallet: Wallet, *, now: datetime) -> bool:
     return wallet.pending_tier_at is None or now < wallet.pending_tier_at
 
 
-def read_holdings(addresses: Sequence[str], *, now: datetime) -> Sequence[HoldingSnapshot]:
-    """Read the holdings of each address in one trip to the chain. Not saved. Raises RpcUnavailable."""
+def read_holdings(wallets: Sequence[Wallet], *, now: datetime) -> Sequence[tuple[HoldingSnapshot, int | None]]:
+    """Read the holdings of each wallet, and the latest block, in one request to the chain. Not saved.
+
+    For wallets that were read before this includes all transfers since then; of the last five hours only, and with one
+    request more, if that was longer ago. Raises RpcUnavailable.
+    """
+    try:
+        readings = reads.read_holdings(find_start_blocks(wallets, now=now), now=now)
+    except rpc.RpcError as error:
+        logger.error("no holdings are read, because the node refuses to: %s", error.reason)
+        raise
     return [
-        HoldingSnapshot(
-            wallet_id=address,
-            read_at=now,
-            tier=tier_for_holdings(holdings_usd=held.usd, staked=held.staked).name,
-            holdings_usd=held.usd,
-            staked=held.staked,
+        (
+            HoldingSnapshot(
+                wallet_id=wallet.address,
+                read_at=now,
+                tier=tier_of(reading.now).name,
+                lowest_tier=min(map(tier_of, reading.moments)).name,
+                holdings_usd=reading.now.usd,
+                staked=reading.now.staked,
+            ),
+            reading.block,
         )
-        for address, held in zip(addresses, reads.read_holdings(addresses, now=now), strict=True)
+        for wallet, reading in zip(wallets, readings, strict=True)
     ]
 
 
+def tier_of(held: Holdings) -> Tier:
+    return tier_for_holdings(holdings_usd=held.usd, staked=held.staked)
+
+
+def find_start_blocks(wallets: Sequence[Wallet], *, now: datetime) -> dict[str, int | None]:
+    """Return the block of each wallet's last reading, but not one that the node may refuse to search from.
+
+    None where there is none, and where tiers need no age. Raises RpcUnavailable.
+    """
+    starts = {wallet.address: wallet.read_block if settings.TIER_UPGRADE_AGE_S else None for wallet in wallets}
+    read_at = [wallet.read_at for wallet in wallets if starts[wallet.address] is not None and wallet.read_at]
+    if not read_at or min(read_at) > now - LOG_SEARCH:
+        return starts
+    earliest = reads.read_latest_block_number() - reads.LOG_WINDOW_BLOCKS
+    return {address: None if block is None else max(block, earliest) for address, block in starts.items()}
+
+
 @transaction.atomic
-def record_reading(wallet: Wallet, reading: HoldingSnapshot) -> None:
+def record_reading(wallet: Wallet, reading: HoldingSnapshot, *, block: int | None = None) -> None:
     """Save a reading, and update the wallet, here and in its row, to the tier by all of its readings."""
     # The upsert locks the row: a concurrent reading waits here, and then includes this one.
     Wallet.objects.bulk_create(
@@ -138,6 +175,7 @@ def record_reading(wallet: Wallet, reading: HoldingSnapshot) -> None:
         "holdings_usd": newest.holdings_usd,
         "staked": newest.staked,
         "read_at": newest.read_at,
+        "read_block": block,
         "pending_tier": pending.tier.name if pending else "",
         "pending_tier_at": pending.at if pending else None,
     }
@@ -149,14 +187,14 @@ def record_reading(wallet: Wallet, reading: HoldingSnapshot) -> None:
 def evaluate_snapshots(snapshots: Sequence[HoldingSnapshot], *, age: timedelta) -> tuple[Tier, PendingTier | None]:
     """Return the tier by readings, oldest first, at the time of the last, and the next higher tier that is pending.
 
-    The tier is the lowest of all readings from the newest one that is at least `age` old to the last. So a sale lowers
-    the tier at once, and bought or borrowed tokens count after `age`.
+    The tier is the lowest that was held from the newest reading that is at least `age` old to the last, between
+    readings too. So a sale lowers the tier at once, and bought or borrowed tokens count after `age`.
     """
     until, lowest = snapshots[-1].read_at, TIERS[snapshots[-1].tier]
     lasting = []
     for snapshot in reversed(snapshots):
-        lowest = min(lowest, TIERS[snapshot.tier])
-        lasting.append(PendingTier(tier=lowest, at=snapshot.read_at + age))
+        lasting.append(PendingTier(tier=min(lowest, TIERS[snapshot.tier]), at=snapshot.read_at + age))
+        lowest = min(lowest, TIERS[snapshot.tier], TIERS[snapshot.lowest_tier or snapshot.tier])
     tier = next((each.tier for each in lasting if each.at <= until), FREE)
     higher = [each for each in lasting if each.tier > tier]
     return tier, higher[-1] if higher else None

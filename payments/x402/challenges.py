@@ -1,13 +1,14 @@
 """Writes a 402: the `x402` header, the header of x402 version 2, and the body of version 1."""
 
+import secrets
 from collections.abc import Mapping
 
 import orjson
 from django.conf import settings
 from x402.extensions.payment_identifier import PAYMENT_IDENTIFIER, declare_payment_identifier_extension
-from x402.http.utils import encode_payment_required_header
+from x402.http.utils import encode_payment_required_header, encode_payment_response_header
 from x402.schemas import PaymentRequired as RequiredV2
-from x402.schemas import PaymentRequirements, ResourceInfo
+from x402.schemas import PaymentRequirements, ResourceInfo, SettleResponse
 from x402.schemas.v1 import PaymentRequirementsV1
 
 from framework.errors import ApiError, ErrorCode
@@ -15,6 +16,7 @@ from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
 from payments.pricing.price_list import PRICE_GRACE, Quote
 from payments.tiers.definitions import FREE
+from payments.x402.proofs import QUOTE_TOKEN
 from payments.x402.purchase import Purchase
 
 EXPIRES_IN_S = int(PRICE_GRACE.total_seconds())
@@ -26,7 +28,10 @@ CALLER_HEADERS = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNA
 
 
 class PaymentRequired(ApiError):
-    """This must be paid for. `reason` says why a payment does not pay; `refund` names one to be refunded."""
+    """This must be paid for. `reason` says why a payment does not pay; `refund` names one to be refunded.
+
+    `plain_amount` is the amount of a plain transfer, in atomic units; the price without one.
+    """
 
     code = ErrorCode.PAYMENT_REQUIRED
     title = "Payment required"
@@ -37,6 +42,7 @@ class PaymentRequired(ApiError):
         *,
         quote: Quote,
         purchase: Purchase,
+        plain_amount: int | None = None,
         reason: str | None = None,
         refund: str | None = None,
         headers: Mapping[str, str] | None = None,
@@ -45,11 +51,15 @@ class PaymentRequired(ApiError):
         self.required = RequiredV2(
             error=self.code,
             resource=build_resource(purchase, description=quote.description),
-            accepts=[build_requirement(payment_network().to_atomic(quote.amount))],
+            accepts=[
+                build_requirement(payment_network().to_atomic(quote.amount), quote_token=secrets.token_urlsafe(16))
+            ],
             # Further extensions would not fit: proxies refuse long headers.
             extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
         )
-        super().__init__(message, headers={**challenge_headers(self.required, quote), **(headers or {})})
+        refused = {} if type(self) is PaymentRequired else refusal_headers(reason or self.code, refund=refund)
+        challenge = challenge_headers(self.required, quote, plain_amount)
+        super().__init__(message, headers={**challenge, **refused, **(headers or {})})
         self.reason = reason
         self.body_override = {
             "x402Version": 1,
@@ -85,11 +95,12 @@ class TransactionNotFound(PaymentRequired):
     title = "Transaction not found"
 
 
-def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:
+def challenge_headers(required: RequiredV2, quote: Quote, plain_amount: int | None) -> dict[str, str]:
     network = payment_network()
+    amount = quote.amount if plain_amount is None else network.to_decimal(plain_amount)
     bare = {
         "asset": network.asset_name,
-        "amount": f"{quote.amount.normalize():f}",
+        "amount": f"{amount.normalize():f}",
         "pay_to": to_checksum_address(settings.PAY_TO),
         "network": network.name,
         "caip2": network.caip2,
@@ -105,18 +116,37 @@ def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:
     }
 
 
-def build_requirement(value: int) -> PaymentRequirements:
-    """Return what we accept, as version 2 writes it: `value` of the network's USDC in atomic units, to our address."""
+def refusal_headers(reason: str, *, refund: str | None) -> dict[str, str]:
+    """Return the settlement of a payment that was refused, as clients of version 2 read it; the body has it too."""
+    settlement = SettleResponse(
+        success=False,
+        error_reason=reason,
+        transaction="",
+        network=payment_network().caip2,
+        extra={"refund": refund} if refund else None,
+    )
+    return {"PAYMENT-RESPONSE": encode_payment_response_header(settlement)}
+
+
+def build_requirement(value: int, *, pay_to: str | None = None, quote_token: str | None = None) -> PaymentRequirements:
+    """Return what we accept, as version 2 writes it: `value` of the network's USDC in atomic units, to our address.
+
+    `pay_to` is the receiver of a payment that was made before PAY_TO changed, `quote_token` the secret of a 402.
+    """
     network = payment_network()
     return PaymentRequirements(
         scheme="exact",
         network=network.caip2,
         asset=to_checksum_address(network.asset),
         amount=str(value),
-        pay_to=to_checksum_address(settings.PAY_TO),
+        pay_to=to_checksum_address(pay_to or settings.PAY_TO),
         max_timeout_seconds=EXPIRES_IN_S,
         # The EIP-712 domain, which wallets sign.
-        extra={"name": network.domain_name, "version": network.domain_version},
+        extra={
+            "name": network.domain_name,
+            "version": network.domain_version,
+            **({QUOTE_TOKEN: quote_token} if quote_token else {}),
+        },
     )
 
 

@@ -21,6 +21,9 @@ from payments.models import Payment
 
 MAX_BYTES = 8 * 1024
 TOO_LONG = f"is longer than {MAX_BYTES} bytes"
+# In `accepts[].extra` of a 402: a secret that only its reader can repeat. The chain shows all else of a payment.
+QUOTE_TOKEN = "quote"  # noqa: S105 - the name of a field
+MAX_TOKEN_LENGTH = 64
 # The key of the payment in the `_meta` of an MCP message (x402, transport MCP).
 PAYMENT_META = "x402/payment"
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
@@ -44,7 +47,8 @@ class Authorization:
 
     `network` is a CAIP-2 name; `asset` is None where the form does not name one (version 1); `value` is in atomic
     units; times are Unix seconds; addresses are in lower case. `payment_identifier` is the payer's id for the payment,
-    which is not signed; empty without one.
+    which is not signed; empty without one. `quote_token` is the secret of the 402 that it answers, which clients of
+    version 2 repeat; empty without one.
     """
 
     form: Payment.Form
@@ -59,6 +63,7 @@ class Authorization:
     nonce: bytes
     signature: bytes
     payment_identifier: str = ""
+    quote_token: str = ""
 
     @property
     def digest(self) -> bytes:
@@ -72,6 +77,11 @@ class Authorization:
             valid_before=self.valid_before,
             nonce=self.nonce,
         )
+
+    @property
+    def quote_digest(self) -> str:
+        """The SHA-256 of the secret of the 402; empty without one."""
+        return hashlib.sha256(self.quote_token.encode()).hexdigest() if self.quote_token else ""
 
     @property
     def proof_key(self) -> str:
@@ -165,6 +175,7 @@ class Parser:
                     network=v2.accepted.network,
                     asset=v2.accepted.asset.lower(),
                     payment_identifier=self.payment_identifier(v2.extensions or {}),
+                    quote_token=str((v2.accepted.extra or {}).get(QUOTE_TOKEN) or "")[:MAX_TOKEN_LENGTH],
                 )
             if version == 1:
                 # The same signature, with the network by its name.
@@ -212,6 +223,7 @@ class Parser:
         network: str,
         asset: str | None,
         payment_identifier: str = "",
+        quote_token: str = "",
     ) -> Authorization:
         signed = payload.get("authorization")
         if not isinstance(signed, dict):
@@ -229,6 +241,7 @@ class Parser:
             nonce=bytes.fromhex(self.matching(HASH, signed, "nonce")[2:]),
             signature=bytes.fromhex(self.matching(BYTES, payload, "signature")[2:]),
             payment_identifier=payment_identifier,
+            quote_token=quote_token,
         )
 
     def matching(self, pattern: re.Pattern[str], fields: Mapping[str, Any], name: str) -> str:

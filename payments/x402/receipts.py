@@ -82,11 +82,16 @@ def mark_delivered(receipt: Receipt) -> None:
         logger.warning("delivery is not recorded: %s", public_ids.encode(PREFIX, receipt.payment), exc_info=True)
 
 
-def is_receipt_token(token: str | None, payment: UUID) -> bool:
+def read_receipt_token(token: str | None) -> UUID | None:
+    """The payment of a receipt token; None if the token is not ours."""
     try:
-        return token is not None and SIGNER.unsign(token) == public_ids.encode(PREFIX, payment)
+        return public_ids.decode(PREFIX, SIGNER.unsign(token)) if token else None
     except BadSignature:
-        return False
+        return None
+
+
+def is_receipt_token(token: str | None, payment: UUID) -> bool:
+    return read_receipt_token(token) == payment
 
 
 class PaidResponse(Response):

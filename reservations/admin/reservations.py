@@ -60,8 +60,9 @@ class ReservationAdmin(VenueScopedAdmin, DomainErrorAdmin, LargeTableAdmin):
     list_display = ["when", "name", "guests", "table_names", "status_label", "code", "venue"]
     list_select_related = ["venue"]
     list_filter = ["status", "pending_reason", "arrival", DayFilter]
-    search_fields = ["code", "customer_name", "customer_email", "customer_phone"]
-    search_help_text = "Code, name, email address or phone number"
+    search_fields = ["code", "customer_name__unaccent", "customer_email", "customer_phone"]
+    search_help_text = "Id (res_…), code, name, email address or phone number"
+    is_in_site_search = True
     ordering = ["-starts_at", "-id"]
     date_hierarchy = "date"
     autocomplete_fields = ["venue"]

@@ -17,7 +17,7 @@ class VenueRowAdmin(VenueScopedAdmin, admin.ModelAdmin[Any]):
     """Rows of venues. The venue of an existing row is fixed, because reservations reference the row."""
 
     list_select_related: ClassVar[Any] = ["venue"]
-    search_fields = ["name", "venue__name"]
+    search_fields = ["name__unaccent", "venue__name__unaccent"]
     autocomplete_fields: ClassVar[Any] = ["venue"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -92,6 +92,6 @@ class ServicePeriodAdmin(VenueRowAdmin):
 @admin.register(Closure)
 class ClosureAdmin(VenueRowAdmin):
     list_display = ["venue", "first_date", "last_date", "reason"]
-    search_fields = ["reason", "venue__name"]
+    search_fields = ["reason", "venue__name__unaccent"]
     ordering = ["-first_date", "-id"]
     fields = ["venue", ("first_date", "last_date"), "reason"]

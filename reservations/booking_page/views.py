@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -24,7 +25,7 @@ from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.venue_time import local_today
 from reservations.booking_page import online_booking
-from reservations.forms.reservation import GuestFieldsMixin
+from reservations.forms.reservation import PHONE_HELP, GuestFieldsMixin
 from reservations.mail import templates
 from reservations.self_service import links, permissions
 from reservations.self_service.views import respond
@@ -71,7 +72,7 @@ class BookingForm(GuestFieldsMixin, forms.Form):
         label="Phone",
         required=False,
         max_length=40,
-        help_text="With the country code, for example +39 333 555 0100.",
+        help_text=PHONE_HELP,
         widget=forms.TextInput({"type": "tel", "autocomplete": "tel", "inputmode": "tel"}),
     )
     special_requests = forms.CharField(
@@ -88,6 +89,13 @@ class BookingForm(GuestFieldsMixin, forms.Form):
         max_length=200,
         widget=forms.TextInput({"autocomplete": "off", "tabindex": "-1"}),
     )
+
+    def __init__(self, *args: Any, venue: Venue, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.venue = venue
+
+    def get_venue(self) -> Venue:
+        return self.venue
 
     def clean_website(self) -> str:
         if self.cleaned_data["website"]:
@@ -143,7 +151,7 @@ def book(request: HttpRequest, venue: Venue) -> HttpResponse:
     if alternative := request.POST.get("instead"):
         # One of the alternatives that were offered when the first time was not available.
         data["time"] = alternative
-    form = BookingForm(data, label_suffix="")
+    form = BookingForm(data, venue=venue, label_suffix="")
     if not form.is_valid():
         return render_choices(request, venue, query=data, form=form, status=400)
     try:
@@ -174,6 +182,7 @@ def done(request: HttpRequest, venue: Venue, *, receipt: str) -> HttpResponse:
         "day": templates.format_day(reservation.date),
         "until": templates.format_moment(deadline, venue.timezone) if deadline else "",
         "manage": online_booking.manage_link(reservation),
+        "is_unsent": venue.is_sandbox and not settings.MAILBOX_DIR,
         "is_mailed": bool(reservation.customer_email and venue.mails_guests),
     }
     return render(request, "reservations/booking_page/done.html", context)
@@ -210,9 +219,14 @@ def render_choices(
         (option for option in week if option.state in ("free", "on_request")), week[0]
     )
     at = parse("time", query)
-    if at and form is None and day is not None:
-        form = BookingForm(label_suffix="")
     choice = next((option for option in chosen.choices if option.time == at), None)
+    if at and form is None and day is not None:
+        if chosen.state == "on_request" or (choice and choice.outcome != "full"):
+            form = BookingForm(venue=venue, label_suffix="")
+        else:
+            guests = f"{party} guest{'' if party == 1 else 's'}"
+            notes.append(f"{at:%H:%M} is not available for {guests}. Choose another time.")
+            at = None
     earlier = max(today, first - timedelta(days=online_booking.DAYS_SHOWN - DAYS_BEFORE))
     later = week[-1].day + timedelta(days=1 + DAYS_BEFORE)
     context = {

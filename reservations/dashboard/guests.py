@@ -111,7 +111,7 @@ def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
         "is_cut": len(rows) > MAX_VISITS,
         "max_shown": MAX_VISITS,
         "venue": booking.venue,
-        "sees_day": request.access.may(Right.RESERVATIONS),
+        "sees_day": request.access.may_view(Right.RESERVATIONS),
     }
     return render(request, "reservations/guest_profile.html", context, status=400 if form.errors else 200)
 

@@ -88,7 +88,7 @@ def context_of(request: PageRequest, booking: Reservation, *, now: datetime) -> 
         "mails": booking.guest_mails.order_by("-created_at", "-id")[:MAX_LINES],
         "work_day": service_date_of(booking.venue, at=booking.starts_at),
         "may_change": booking.status != Status.CANCELLED,
-        "sees_guests": request.access.may(Right.GUESTS) and booking.erased_at is None,
+        "sees_guests": request.access.may_view(Right.GUESTS) and booking.erased_at is None,
     }
 
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from accounts.dashboard.decorators import PageRequest
 from accounts.models import Venue
+from framework.db.natural_sort import natural
 from framework.errors import ApiError
 from framework.public_ids import decode
 from reservations.booking.service_day import service_date_of
@@ -46,7 +47,8 @@ def get_reservation(request: PageRequest, public_id: str) -> Reservation:
 
 def list_table_names(venue: Venue) -> list[str]:
     """Return the names of the active tables in order. One query."""
-    return list(Table.objects.filter(venue=venue, is_active=True).order_by("name").values_list("name", flat=True))
+    tables = Table.objects.filter(venue=venue, is_active=True).order_by(natural("name"), "name")
+    return list(tables.values_list("name", flat=True))
 
 
 def redirect_to_day(request: PageRequest, at: datetime) -> HttpResponse:

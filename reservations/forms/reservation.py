@@ -7,20 +7,29 @@ from typing import Any, ClassVar
 from django import forms
 from rest_framework import serializers
 
+from accounts.models import Venue
 from framework.admin.domain_error_forms import DomainErrorForm
 from framework.api.fields import EmailField, PhoneField, TextField
 from framework.errors import ApiError
 from framework.forms.optimistic_concurrency import ChangedFieldsForm
+from framework.phone_numbers import add_country_code, country_of_zone
 from reservations.booking.venue_time import to_utc
 from reservations.models import Reservation
 
 EDITABLE = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
 
+PHONE_HELP = "Begin numbers of other countries with + and the country code."
+
+
 class GuestFieldsMixin:
-    """Validates the guest's fields like the API."""
+    """Validates the guest's fields like the API, but reads national phone numbers of the venue's country, too."""
 
     cleaned_data: dict[str, Any]
+
+    def get_venue(self) -> Venue | None:
+        """The venue that is booked; None if the form was submitted without one."""
+        raise NotImplementedError
 
     def clean_customer_name(self) -> str:
         return validate_with(TextField(min_length=1, max_length=200), self.cleaned_data["customer_name"])
@@ -31,7 +40,15 @@ class GuestFieldsMixin:
 
     def clean_customer_phone(self) -> str | None:
         number = self.cleaned_data["customer_phone"]
-        return validate_with(PhoneField(), number) if number else None
+        if not number:
+            return None
+        venue = self.get_venue()
+        country = country_of_zone(venue.timezone) if venue else None
+        try:
+            return validate_with(PhoneField(), add_country_code(number, country=country))
+        except forms.ValidationError as error:
+            hint = PHONE_HELP if country else "Begin it with + and the country code."
+            raise forms.ValidationError(f"This is not a phone number. {hint}") from error
 
     def clean_special_requests(self) -> str:
         text = self.cleaned_data["special_requests"].replace("\r\n", "\n")
@@ -41,13 +58,19 @@ class GuestFieldsMixin:
 class ReservationForm(GuestFieldsMixin, DomainErrorForm, ChangedFieldsForm):
     """A reservation entered by staff, validated like in the API."""
 
-    customer_phone = forms.CharField(
-        required=False, max_length=40, help_text="In international format, for example +39 06 1234567"
-    )
+    customer_phone = forms.CharField(required=False, max_length=40, help_text=PHONE_HELP)
 
     class Meta:
         model = Reservation
         fields = ["venue", *EDITABLE, "tables"]
+
+    def get_venue(self) -> Venue | None:
+        """The selected venue of a new reservation; an existing one keeps its venue."""
+        if self.instance._state.adding and "venue" in self.fields:
+            selected: Venue | None = self.cleaned_data.get("venue")
+            return selected
+        venue: Venue = self.instance.venue
+        return venue
 
     def clean_time(self) -> time:
         at: time = self.cleaned_data["time"]
@@ -60,8 +83,7 @@ class ReservationForm(GuestFieldsMixin, DomainErrorForm, ChangedFieldsForm):
         has_contact = values["customer_email"] or values["customer_phone"]
         if self.instance.needs_contact and not (has_contact or self.errors):
             self.add_error("customer_email", "Enter an email address or a phone number.")
-        # A new reservation has the selected venue, unless the selection was invalid; an existing one keeps its venue.
-        venue = values.get("venue") if self.instance._state.adding else self.instance.venue
+        venue = self.get_venue()
         if venue and values.get("date") and values.get("time"):
             try:
                 to_utc(venue, day=values["date"], at=values["time"])
@@ -104,16 +126,15 @@ class StaffReservationForm(ReservationForm):
         }
         help_texts: ClassVar = {"date": "", "time": "In the restaurant's time zone", "tables": ""}
 
-    customer_phone = forms.CharField(
-        label="Phone", required=False, max_length=40, help_text="In international format, for example +39 06 1234567"
-    )
+    customer_phone = forms.CharField(label="Phone", required=False, max_length=40, help_text=PHONE_HELP)
     tables_help = "If none is selected, the reservation has no table."
 
     def __init__(self, *args: Any, tables: Sequence[str], **options: Any) -> None:
         super().__init__(*args, **options)
         tables_field = self.fields["tables"]
         if tables:
-            known = sorted({*tables, *self.instance.tables})
+            # In the given order, with tables that the reservation has but that are no longer active.
+            known = dict.fromkeys([*tables, *self.instance.tables])
             chosen = forms.MultipleChoiceField(
                 choices=[(name, name) for name in known],
                 required=False,

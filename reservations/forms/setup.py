@@ -6,6 +6,7 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from accounts.models import Venue
+from framework.db.natural_sort import natural
 from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ConflictCheckForm
 from reservations.models import Area, Closure, Combination, ServicePeriod, Table
@@ -76,7 +77,7 @@ class VenueForm(ValidatesUniqueness, forms.ModelForm[Any]):
         self.instance.venue = venue
         for name, rows in (
             ("area", Area.objects.filter(venue=venue).order_by("position", "name")),
-            ("tables", Table.objects.filter(venue=venue).order_by("name")),
+            ("tables", Table.objects.filter(venue=venue).order_by(natural("name"), "name")),
         ):
             if name in self.fields:
                 field: Any = self.fields[name]

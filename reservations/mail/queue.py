@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.core import mail as django_mail
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection, transaction
@@ -28,7 +29,6 @@ LEASE = timedelta(seconds=150)
 # After each failed attempt. After the last attempt, nearly a day later, the mail has failed.
 RETRY_DELAYS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 360, 720))
 MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
-CONSOLE_BACKEND = "django.core.mail.backends.console.EmailBackend"
 # Mails per task.
 BATCH_SIZE = 20
 
@@ -38,19 +38,18 @@ def send_due(*, now: datetime, limit: int = BATCH_SIZE) -> bool:
 
     Call it outside of transactions. If the mail server is unavailable it returns False at once.
     """
-    smtp, console = django_mail.get_connection(), django_mail.get_connection(CONSOLE_BACKEND)
+    regular, sandbox = django_mail.get_connection(), django_mail.get_connection(settings.SANDBOX_EMAIL_BACKEND)
     try:
         for _ in range(limit):
             mail = claim(now=now)
             if mail is None:
                 return False
-            # Test venues have invented addresses, which may belong to real people: print their mail.
-            backend = console if mail.reservation.venue.is_sandbox else smtp
+            backend = sandbox if mail.reservation.venue.is_sandbox else regular
             if not send(mail, backend, now=now):
                 return False
         return True
     finally:
-        close(smtp)
+        close(regular)
 
 
 def claim(*, now: datetime) -> GuestMail | None:

@@ -9,7 +9,6 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.csrf import csrf_failure
 
 from framework.errors import ApiError
 from reservations.booking import email_confirmation, waitlist
@@ -73,12 +72,9 @@ def guest_page(*methods: str) -> Callable[[GuestView], Callable[..., HttpRespons
     return decorate
 
 
-def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Reject a form without its CSRF token (CSRF_FAILURE_VIEW), on guest pages with a page for guests."""
-    match = request.resolver_match
-    if match is None or not str(match.url_name).startswith("guest"):
-        return csrf_failure(request, reason=reason)
-    call = partial(render_csrf_failed, request, match.kwargs["token"], status=403)
+def csrf_failed(request: HttpRequest, token: str) -> HttpResponse:
+    """Reject a form of a guest page without its CSRF token."""
+    call = partial(render_csrf_failed, request, token, status=403)
     return respond(request, call, folder="self_service", headers=HEADERS)
 
 
@@ -110,6 +106,7 @@ def show(
         "may_cancel": state in permissions.CANCELLABLE,
         "day": templates.format_day(reservation.date),
         "until": templates.format_moment(until, reservation.venue.timezone) if until else "",
+        "may_book_again": state == permissions.GuestStatus.CANCELLED and reservation.venue.is_bookable_online,
         "error": refusal,
     }
     if is_past:

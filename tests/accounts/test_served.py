@@ -15,7 +15,7 @@ from orders.models import Order
 from tests.support import builders
 from tests.support.live_server import served
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 ORDERS = "/api/v1/orders"
 

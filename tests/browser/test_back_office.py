@@ -13,13 +13,14 @@ from tests.support.live_stack import Up, manage
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 # Two restaurants with a guest each, a host of the first, and where the rows of each kind are.
 PREPARE = f"""
 import json
 from django.contrib import admin
 from tests.support import builders as make, users as people
+admin.site.load()
 aurora, belladonna = make.venue("Aurora"), make.venue("Belladonna")
 make.reservation(aurora, customer_name="Guest of Aurora")
 make.reservation(belladonna, customer_name="Guest of Belladonna")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from eth_account import Account
-from eth_account.messages import encode_defunct
+from eth_account.messages import encode_defunct, encode_typed_data
 
 from tests.support.browser import DESK, PHONE, offences, overflows, sign_up
 from tests.support.live_stack import Up
@@ -15,13 +15,15 @@ from tests.support.live_stack import Up
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
 # A wallet as browsers inject it (EIP-1193), which has our key sign.
 INJECTED = """
 window.ethereum = {
   request: async ({method, params}) => {
     if (method === "eth_requestAccounts") return [await window.addressOfKey()];
     if (method === "personal_sign") return await window.signWithKey(params[0]);
+    if (method === "eth_chainId") return "0x14a34";
+    if (method === "eth_signTypedData_v4") return await window.signTypedWithKey(params[1]);
     throw new Error(method);
   },
 };
@@ -36,6 +38,11 @@ def inject(page: "Page", key: str) -> None:
         signed = account.sign_message(encode_defunct(hexstr=text))
         return f"0x{bytes(signed.signature).hex()}"
 
+    def sign_typed(text: str) -> str:
+        signed = account.sign_message(encode_typed_data(full_message=json.loads(text)))
+        return f"0x{bytes(signed.signature).hex()}"
+
+    page.expose_function("signTypedWithKey", sign_typed)
     page.expose_function("addressOfKey", lambda: account.address)
     page.expose_function("signWithKey", sign)
     page.add_init_script(INJECTED)
@@ -77,10 +84,7 @@ def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
     page.get_by_label("Dataset").select_option("restaurants")
     page.get_by_role("button", name="Show price").click()
     assert "0.5 USDC" in page.locator(".tile").first.inner_text()
-    session = session_of(page, key_of(site, "enterprise"))
-    ordered = paid_export(site, session, key_of(site, "enterprise"))
-
-    page.goto(page.url.split("/exports")[0] + f"/exports/{ordered}")
+    page.get_by_role("button", name="Order and pay 0.5 USDC with browser wallet").click()
     page.locator("table a", has_text="jsonl.gz").first.wait_for(timeout=60_000)
     assert page.locator("#status-message").inner_text() in ("", "Export of restaurants: Done.")
     with page.expect_download() as fetched:
@@ -93,33 +97,3 @@ def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
     base = page.url.split("/exports")[0]
     check_pages(page, f"{base}/data", f"{base}/data/payments", f"{base}/data/spending", f"{base}/exports", page.url)
     check_pages(page, f"{base}/exports/new?dataset=restaurants", f"{base}/data/wallets/new")
-
-
-def session_of(page: "Page", key: Mapping[str, Any]) -> str:
-    """The token of a session of the wallet."""
-    asked = page.request.get("/v1/auth/challenge", params={"address": key["address"]}).json()
-    account = Account.from_key(key["private_key"])
-    signed = account.sign_message(encode_defunct(text=asked["message"]))
-    body = {"message": asked["message"], "signature": f"0x{bytes(signed.signature).hex()}"}
-    token: str = page.request.post("/v1/auth/session", data=body).json()["token"]
-    return token
-
-
-def paid_export(site: Up, token: str, key: Mapping[str, Any]) -> str:
-    """The id of an export that the official client of x402 has paid."""
-    import httpx
-    from x402.http import x402HTTPClientSync
-
-    from payments.devchain.wallets import from_key
-    from tests.payments.buyer import client_of
-
-    url, body = f"{site.record['base_url']}/v1/exports", {"dataset": "restaurants"}
-    headers = {"Authorization": f"Bearer {token}"}
-    quote = httpx.post(url, json=body, headers=headers)
-    assert quote.status_code == 402, quote.text
-    payer = from_key("payer", bytes.fromhex(key["private_key"].removeprefix("0x")))
-    signed, _ = x402HTTPClientSync(client_of(payer)).handle_402_response(dict(quote.headers), quote.content, url)
-    bought = httpx.post(url, json=body, headers=headers | dict(signed), timeout=30)
-    assert bought.status_code == 202, bought.text
-    found: str = bought.json()["id"]
-    return found

@@ -12,7 +12,7 @@ from tests.support.browser import DESK, PHONE, offences, overflows, sign_in, sig
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
 Visit = Callable[..., "Page"]
 
 

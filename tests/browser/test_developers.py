@@ -13,7 +13,7 @@ from tests.support.live_stack import Up
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 
 def test_a_key_is_made_copied_replaced_and_revoked(visit: Callable[..., "Page"], site: Up) -> None:

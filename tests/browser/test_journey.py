@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.accounts.webhook_receivers import receiving
-from tests.browser.test_board import open_sandbox, place
+from tests.browser.test_board import open_board, place
 from tests.support.browser import sign_up
 from tests.support.live_stack import Up, eventually
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 
 def test_the_first_order_is_shown_completed_and_sent_to_a_webhook(visit: "Callable[..., Page]", site: Up) -> None:
@@ -24,8 +24,7 @@ def test_the_first_order_is_shown_completed_and_sent_to_a_webhook(visit: "Callab
     place(site, key)
     # Sign-up to the first 201, by hands that type at once.
     assert monotonic() - start < 60
-    page.goto("/dashboard")
-    open_sandbox(page)
+    open_board(page)
     board = page.url
     page.locator("#todo-cards .ticket").wait_for()
     with receiving() as receiver:

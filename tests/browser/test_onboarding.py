@@ -16,7 +16,7 @@ from tests.support.live_stack import Up
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 
 def test_the_first_order_is_a_minute_away(visit: Callable[..., "Page"]) -> None:
@@ -34,6 +34,35 @@ def test_the_first_order_is_a_minute_away(visit: Callable[..., "Page"]) -> None:
     assert page.locator("#first-key").count() == 0
 
 
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["desk", "phone"])
+def test_the_first_order_and_a_confirmed_address_need_no_terminal(
+    visit: Callable[..., "Page"], screen: dict[str, object]
+) -> None:
+    email = f"clicks{len(screen)}@example.com"
+    page = visit(screen)
+    sign_up(page, email=email, restaurant="Clicks")
+    with page.context.expect_page() as opened:
+        page.get_by_role("button", name="Send this order for me").click()
+    board = opened.value
+    board.get_by_text("margherita").first.wait_for()
+    # The key is still on the first page.
+    assert page.locator("#first-key").count() == 1
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Open the mailbox").first.click()
+    mailbox = opened.value
+    mailbox.get_by_label("Recipient").fill(email)
+    mailbox.get_by_role("button", name="Search").click()
+    mailbox.get_by_role("link", name="confirm your email address").click()
+    assert offences(mailbox) == []
+    assert not overflows(mailbox)
+    mailbox.get_by_role("link", name="/account/confirm-email/").click()
+    mailbox.get_by_role("button", name="Confirm").click()
+    mailbox.get_by_text(f"You have confirmed {email}.").wait_for()
+    mailbox.goto("/mailbox")
+    assert offences(mailbox) == []
+    assert not overflows(mailbox)
+
+
 def test_the_browser_says_which_zone_it_is_in(visit: Callable[..., "Page"]) -> None:
     page = visit(PHONE, timezone_id="Asia/Tokyo")
     page.goto("/account/signup/")
@@ -44,10 +73,10 @@ def test_the_browser_says_which_zone_it_is_in(visit: Callable[..., "Page"]) -> N
 
 def test_a_passkey_signs_one_in(visit: Callable[..., "Page"], site: Up) -> None:
     page = visit()
-    sign_up(page, email="keys@example.com", restaurant="Keys")
+    sign_up(page, email="first-key@example.com", restaurant="Keys")
     # As if the mailed link had been followed: a passkey needs an address that is confirmed.
     with psycopg.connect(site.record["database_url"]) as database:
-        database.execute("UPDATE account_emailaddress SET verified = true WHERE email = 'keys@example.com'")
+        database.execute("UPDATE account_emailaddress SET verified = true WHERE email = 'first-key@example.com'")
     page.context.clear_cookies()
     device = page.context.new_cdp_session(page)
     device.send("WebAuthn.enable")
@@ -67,7 +96,7 @@ def test_a_passkey_signs_one_in(visit: Callable[..., "Page"], site: Up) -> None:
     # Passkeys work on https or on localhost, not at an address of numbers.
     home = re.sub(r"127\.0\.0\.1", "localhost", page.url.partition("/dashboard")[0])
     page.goto(f"{home}/account/login/?next=/account/2fa/webauthn/add/")
-    page.get_by_label("Email").fill("keys@example.com")
+    page.get_by_label("Email").fill("first-key@example.com")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_label("Password").fill(PASSWORD)

@@ -110,7 +110,7 @@ OF_A_KIND = 2
 OF_A_KIND_IN_THE_BACK_OFFICE = 1
 OFFICE = re.compile("^/admin/($|(accounts|orders|reservations)/|catalogue/(restaurant|review|landmark|photo)/)")
 IDS = re.compile(r"[a-z]{3}_[0-9a-z]{26}|[0-9a-f]{8}-[0-9a-f-]{27}|\b\d+\b|\?.*")
-LEAVES = re.compile("logout|/delete|/add/|/static|\\.csv|\\.json|takeout|/file")
+LEAVES = re.compile("logout|/delete|/add/|/static|\\.csv|\\.json|takeout|/file|/download")
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +159,7 @@ def groups() -> Iterator[Any]:
         yield pytest.param(PAYLOADS[first : first + TOGETHER], id=f"from-{first}")
 
 
+@pytest.mark.stack
 @pytest.mark.browser
 @pytest.mark.parametrize("payloads", list(groups()))
 def test_no_page_executes_stored_input(written: Up, chromium: "Browser", payloads: Sequence[str]) -> None:

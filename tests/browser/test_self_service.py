@@ -17,7 +17,7 @@ from tests.support.live_stack import Up
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
 Visit = Callable[..., "Page"]
 
 
@@ -69,18 +69,58 @@ def test_a_booking_by_keyboard_on_a_phone_in_a_frame_of_another_site(visit: Visi
         frame = page.frame_locator("iframe")
         frame.get_by_label("Date", exact=True).fill(day(20))
         frame.get_by_label("Date", exact=True).press("Enter")
-        frame.get_by_role("link", name="19:30").press("Enter")
+        frame.get_by_role("button", name="19:30", exact=True).press("Enter")
         name = frame.get_by_label("Your name")
         name.fill("Ada Lovelace")
         frame.get_by_label("Email").fill("ada.phone@example.com")
         page.wait_for_timeout(2100)
-        frame.get_by_role("button", name="Book 19:30").press("Enter")
+        frame.get_by_role("button", name="Book 19:30 for 2").press("Enter")
         frame.get_by_role("heading", name="Your table is booked").wait_for()
         assert page.context.cookies() == []
         assert page.url == own
         inside = page.frames[1]
         height = inside.evaluate("Math.ceil(document.documentElement.getBoundingClientRect().height)")
         page.wait_for_function(f"Math.abs(document.querySelector('iframe').height - {height}) <= 1")
+
+
+def test_a_change_of_party_or_date_applies_at_once_and_is_what_gets_booked(visit: Visit, site: Up) -> None:
+    page = visit(PHONE)
+    page.goto(f"{demo(site)}?party=2&day={day(16)}&time=20:00")
+    page.get_by_label("Your name").fill("Katherine Johnson")
+    page.get_by_label("Email").fill("katherine@example.com")
+    page.get_by_label("Guests", exact=True).fill("6")
+    page.get_by_label("Date", exact=True).focus()
+    page.get_by_role("button", name="Book 20:00 for 6").wait_for()
+    assert page.locator("#times").inner_text().endswith("6 guests")
+    page.get_by_label("Date", exact=True).fill(day(17))
+    page.wait_for_url(f"**&day={day(17)}*")
+    page.get_by_role("button", name="Book 20:00 for 6").wait_for()
+    assert page.get_by_label("Your name").input_value() == "Katherine Johnson"
+    assert offences(page) == []
+    assert not overflows(page)
+    # The tap on the button follows the new number so fast that the page still shows the old one.
+    page.evaluate("""() => {
+        document.getElementById("party").value = "5";
+        [...document.querySelectorAll("form.details button")].at(-1).click();
+    }""")
+    page.get_by_role("button", name="Book 20:00 for 5").wait_for()
+    page.wait_for_timeout(2100)
+    page.get_by_role("button", name="Book 20:00 for 5").click()
+    page.get_by_role("heading", name="Your table is booked").wait_for()
+    assert page.locator("dt:text-is('Guests') + dd").inner_text() == "5"
+
+
+def test_without_javascript_a_day_or_a_time_carries_the_party_in_the_field(visit: Visit, site: Up) -> None:
+    page = visit(PHONE, java_script_enabled=False)
+    page.goto(f"{demo(site)}?party=2&day={day(16)}")
+    page.get_by_label("Guests", exact=True).fill("6")
+    page.locator(f".days button[value='{day(18)}']").click()
+    assert page.get_by_label("Guests", exact=True).input_value() == "6"
+    assert page.get_by_label("Date", exact=True).input_value() == day(18)
+    page.get_by_label("Guests", exact=True).fill("4")
+    page.get_by_role("button", name="20:00", exact=True).click()
+    assert page.locator("#who").inner_text().endswith("at 20:00, 4 guests")
+    page.get_by_role("button", name="Book 20:00 for 4").wait_for()
 
 
 def test_the_last_table_goes_to_the_api_and_the_guest_takes_another_time(visit: Visit, site: Up) -> None:
@@ -103,7 +143,7 @@ def test_the_last_table_goes_to_the_api_and_the_guest_takes_another_time(visit: 
         if answer.status_code == 400:
             assert answer.json()["error"]["code"] == "slot_unavailable"
             break
-    page.get_by_role("button", name="Book 20:00").click()
+    page.get_by_role("button", name="Book 20:00 for 8").click()
     page.get_by_role("alert").wait_for()
     assert page.get_by_label("Special requests").input_value() == "A window"
     assert offences(page) == []

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.accounts.webhook_receivers import receiving
+from tests.browser.test_board import place
 from tests.support.browser import PHONE, offences, overflows, sign_up
+from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
 
 def home(page: "Page") -> str:
@@ -110,3 +112,37 @@ def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
         page.goto(f"{settings}{path}")
         page.set_viewport_size(PHONE)
         assert not overflows(page)
+
+
+def test_saved_settings_are_answered_where_the_page_opens(visit: "Callable[..., Page]") -> None:
+    page = visit()
+    sign_up(page, email="answer@example.com", restaurant="Osteria Answer")
+    page.goto(f"{home(page)}/settings")
+    page.locator("#guests").get_by_label("Online booking").check()
+    page.locator("#guests").get_by_role("button", name="Save").click()
+    message = page.get_by_role("status").filter(has_text="Booking page: saved.")
+    message.wait_for()
+    page.wait_for_timeout(500)
+    box = message.bounding_box()
+    top = page.locator("#guests-title").bounding_box()
+    assert box
+    assert top
+    assert 0 <= box["y"] < top["y"] < 900
+    assert offences(page) == []
+
+
+def test_no_table_of_the_dashboard_hides_its_actions_at_1280_pixels(visit: "Callable[..., Page]", site: Up) -> None:
+    page = visit()
+    key = sign_up(page, email="wide-tables@example.com", restaurant="Osteria of the wide tables")
+    for _ in range(2):
+        place(site, key, customer_id="customer-with-a-rather-long-name-of-64-characters", delivery_address="1 Main St")
+    venue = home(page)
+    page.goto(f"{venue}/keys")
+    assert page.get_by_role("link", name="Revoke").first.is_visible()
+    links = page.locator(".side nav a").evaluate_all("links => links.map((link) => link.href)")
+    for link in dict.fromkeys([*links, f"{venue}/settings/tables", f"{venue}/settings/hours"]):
+        page.goto(link)
+        hidden = page.locator(".table-frame").evaluate_all(
+            "frames => frames.filter((frame) => frame.scrollWidth > frame.clientWidth).length"
+        )
+        assert (link, hidden) == (link, 0)

@@ -1,9 +1,9 @@
 """A soak: the product at half of what it can, for as long as you say, and how its memory and its answers do.
 
-`uv run python -m tests.chaos.soak --minutes 60` starts a product of its own, finds out how many calls a second it can
-answer, asks half as many, and prints a line a minute. It ends with 1 where an answer was a 5xx or a process grew by
-more than 1 MB an hour after the first quarter; the slope of fewer than thirty minutes is told and not judged, for it
-is that of warming up.
+`uv run --group dev python -m tests.chaos.soak --minutes 60` starts a product of its own, finds out how many calls a
+second it can answer, asks half as many, and prints a line a minute. It ends with 1 where an answer was a 5xx or a
+process grew by more than 1 MB an hour after the first quarter. The slope of a run of fewer than thirty minutes is
+printed only, because processes grow while they warm up.
 """
 
 import argparse

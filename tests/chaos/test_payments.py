@@ -12,13 +12,13 @@ import pytest
 
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from tests.payments.buyer import signed_by
+from tests.payments.buyer import signed_by, with_quote
 from tests.security.live_product import CONTEXT, PRICE, Shop, opened, stocked, workers
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, usdc_balance
 
 pytestmark = [
-    pytest.mark.chaos,
+    pytest.mark.stack,
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("ledger_matches_chain"),
 ]
@@ -59,7 +59,7 @@ def test_processes_that_are_killed_lose_no_payment_and_charge_none_twice(shop: S
     def call(payer: Wallet) -> int:
         bought = 0
         while not over.is_set():
-            assert until_served(shop, signed_by(payer, max_timeout_seconds=600))
+            assert until_served(shop, with_quote(signed_by(payer, max_timeout_seconds=600)))
             bought += 1
         return bought
 

@@ -17,6 +17,7 @@ from payments.devchain.addresses import PRICE_FEED
 GOOD: dict[str, Any] = {
     "PUBLIC_BASE_URL": "https://api.example.com",
     "ALLOWED_HOSTS": ["api.example.com"],
+    "SECRET_KEY_FALLBACKS": [],
     "SECRET_KEY": "b9Zt3-kWq8LmXv2Rr7YcPp5NsJd4Hf6GaQe1Tu0o",
     "DEBUG": False,
     "SESSION_COOKIE_SECURE": True,
@@ -28,6 +29,7 @@ GOOD: dict[str, Any] = {
     "TRUSTED_PROXIES": 1,
     "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https"),
     "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+    "MAILBOX_DIR": "",
 }
 
 
@@ -63,6 +65,7 @@ def test_good_settings_pass() -> None:
         ("tablewire.E003", {"SECRET_KEY": "changeme"}),
         ("tablewire.E003", {"SECRET_KEY": "correct horse battery"}),
         ("tablewire.E003", {"SECRET_KEY": "a" * 50}),
+        ("tablewire.E003", {"SECRET_KEY_FALLBACKS": ["changeme"]}),
         ("tablewire.E004", {"PUBLIC_BASE_URL": "http://api.example.com"}),
         ("tablewire.E005", {"ALLOWED_HOSTS": ["*"]}),
         ("tablewire.E006", {"ALLOWED_HOSTS": ["www.example.com", ".example.org"]}),
@@ -73,6 +76,7 @@ def test_good_settings_pass() -> None:
         ("tablewire.W001", {"TRUSTED_PROXIES": 0}),
         ("tablewire.W002", {"SECURE_PROXY_SSL_HEADER": None}),
         ("tablewire.W003", {"TOKEN_PRICE_FEED": PRICE_FEED, "PAYMENT_NETWORK": "eip155:84532"}),
+        ("tablewire.E010", {"MAILBOX_DIR": "/mail"}),
         ("tablewire.W004", {"EMAIL_BACKEND": checks.CONSOLE_EMAIL}),
     ],
 )
@@ -96,7 +100,9 @@ def test_private_installation_may_have_any_settings(settings: LazySettings, addr
     assert check_ids() == []
 
 
-@pytest.mark.parametrize("address", ["http://93.184.216.34", "https://127.0.0.1", "http://api.example.com"])
+@pytest.mark.parametrize(
+    "address", ["http://93.184.216.34", "http://[2606:4700::1111]", "https://127.0.0.1", "http://api.example.com"]
+)
 def test_public_installation_is_checked(settings: LazySettings, address: str) -> None:
     settings.PUBLIC_BASE_URL, settings.DEBUG = address, True
     assert "tablewire.E002" in check_ids()
@@ -143,12 +149,60 @@ def manage(tmp_path: Path, *arguments: str, **changes: str) -> subprocess.Comple
     return subprocess.run(command, cwd=configuration.BASE_DIR, env=env, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.stack
 def test_production_settings_pass_djangos_deployment_checks(tmp_path: Path) -> None:
     done = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING")
     assert (done.returncode, done.stdout) == (0, "System check identified no issues (3 silenced).\n"), done.stderr
 
 
+@pytest.mark.stack
 def test_migrate_is_refused_with_bad_settings(tmp_path: Path) -> None:
     done = manage(tmp_path, "migrate", ALLOWED_HOSTS="*", DATABASE_URL=os.environ["DATABASE_URL"])
     assert done.returncode == 1
     assert "(tablewire.E005) ALLOWED_HOSTS accepts any name" in done.stderr
+
+
+WEB = ("granian", "config.wsgi:application", "--interface", "wsgi", "--port", "0")
+WORKER = ("celery", "-A", "config", "worker", "--concurrency", "1")
+BEAT = ("celery", "-A", "config", "beat")
+
+
+@pytest.mark.stack
+@pytest.mark.parametrize("program", [WEB, WORKER, BEAT], ids=["web", "worker", "beat"])
+def test_a_process_that_serves_does_not_start_with_unsafe_settings(tmp_path: Path, program: tuple[str, ...]) -> None:
+    unsafe = {
+        "DEBUG": "true",
+        "ALLOWED_HOSTS": "*",
+        "SECRET_KEY": "changeme",
+        "SECURE_COOKIES": "false",
+        "BROKER_URL": os.environ["BROKER_URL"],
+    }
+    env = {**os.environ, **PRODUCTION, "TABLEWIRE_STATE_DIR": str(tmp_path), **unsafe}
+    command = [sys.executable, "-m", *program]
+    if "beat" in program:
+        command += ["--schedule", str(tmp_path / "schedule")]
+    done = subprocess.run(
+        command, cwd=configuration.BASE_DIR, env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "The settings are unsafe. Nothing was started." in output
+    assert [f"tablewire.E00{number}" in output for number in (2, 3, 5, 7)] == [True] * 4
+    assert "Traceback" not in output
+
+
+@pytest.mark.stack
+def test_wsgi_application_is_not_loaded_with_an_unsafe_setting(tmp_path: Path) -> None:
+    env = {**os.environ, **PRODUCTION, "TABLEWIRE_STATE_DIR": str(tmp_path), "ALLOWED_HOSTS": "*"}
+    command = [sys.executable, "-c", "import config.wsgi"]
+    done = subprocess.run(
+        command, cwd=configuration.BASE_DIR, env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, "(tablewire.E005)" in done.stderr) == (1, True), done.stderr
+
+
+@pytest.mark.stack
+def test_wsgi_application_is_loaded_with_good_settings(tmp_path: Path) -> None:
+    env = {**os.environ, **PRODUCTION, "TABLEWIRE_STATE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", "import config.wsgi"]
+    subprocess.run(command, cwd=configuration.BASE_DIR, env=env, timeout=60, check=True)

@@ -4,7 +4,7 @@ import http.client
 import json
 import socket
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from typing import Any
@@ -14,10 +14,11 @@ import httpx
 import pytest
 
 from accounts.models import ApiKey, Venue
+from orders.models import Order
 from tests.support import builders, openapi_operations
 from tests.support.live_server import NOWHERE, database_url, served
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 LIMIT = 1024 * 1024
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
@@ -27,6 +28,13 @@ RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset
 def web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A web server on the tests' database and counters."""
     with served(tmp_path_factory.mktemp("web") / "web.log") as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="module")
+def proxied(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A web server behind one proxy."""
+    with served(tmp_path_factory.mktemp("proxied") / "web.log", TRUSTED_PROXIES="1") as base_url:
         yield base_url
 
 
@@ -153,6 +161,65 @@ def test_a_body_that_ends_before_its_length_places_no_order(web: str, bearer: di
     assert total() == before
 
 
+def count_orders(venue: Venue) -> int:
+    return Order.objects.filter(venue=venue).count()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        lambda raw: b"%x\r\n%b" % (len(raw), raw[:-1]),
+        lambda raw: b"%x\r\n%b\r\n" % (len(raw) - 1, raw[:-1]),
+        lambda raw: b"%x\r\n%b\r\n1\r\n" % (len(raw) - 1, raw[:-1]),
+        lambda raw: b"%x\r\n%b\r\nzz\r\n}\r\n0\r\n\r\n" % (len(raw) - 1, raw[:-1]),
+        lambda raw: b"%x\r\n%b\r\n-1\r\n}\r\n0\r\n\r\n" % (len(raw) - 1, raw[:-1]),
+    ],
+    ids=["in a chunk", "after a chunk", "before a chunk", "size is no number", "size is negative"],
+)
+def test_a_body_in_chunks_that_is_cut_off_places_no_order(
+    web: str, venue: Venue, bearer: dict[str, str], sent: Callable[[bytes], bytes]
+) -> None:
+    address = urlsplit(web)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as wire:
+        credentials = f"Authorization: {bearer['Authorization']}".encode()
+        head = [b"POST /api/v1/orders HTTP/1.1", b"Host: 127.0.0.1", credentials, b"Transfer-Encoding: chunked"]
+        wire.sendall(b"\r\n".join([*head, b"", sent(json.dumps(builders.order_body()).encode())]))
+        wire.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: wire.recv(65536), b""))
+    assert not answer or answer.startswith(b"HTTP/1.1 400 ")
+    assert count_orders(venue) == 0
+    assert httpx.get(f"{web}/api/v1/orders", headers=bearer).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("lengths", "statuses"),
+    [
+        # Chunks win over a length (RFC 9112, 6.3): what follows them would be a second request.
+        ([b"Content-Length: 1", b"Transfer-Encoding: chunked"], [201]),
+        ([b"Transfer-Encoding: chunked", b"Content-Length: 1"], [201]),
+        ([b"Content-Length: 5", b"Content-Length: 6"], [400]),
+        ([b"Content-Length: 5, 6"], [400]),
+        ([b"Content-Length: +5"], [400]),
+        ([b"Transfer-Encoding: chunked, identity"], [400]),
+        ([b"Transfer-Encoding: identity"], [400]),
+        ([b"Transfer-Encoding : chunked"], [400]),
+    ],
+    ids=lambda value: b" ".join(value).decode() if value and isinstance(value[0], bytes) else "",
+)
+def test_two_lengths_of_a_body_are_one_request_or_refused(
+    web: str, venue: Venue, bearer: dict[str, str], lengths: list[bytes], statuses: list[int]
+) -> None:
+    raw = json.dumps(builders.order_body()).encode()
+    address = urlsplit(web)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as wire:
+        credentials = f"Authorization: {bearer['Authorization']}".encode()
+        head = [b"POST /api/v1/orders HTTP/1.1", b"Host: 127.0.0.1", b"Connection: close", credentials, *lengths]
+        wire.sendall(b"\r\n".join([*head, b"", f"{len(raw):x}".encode(), raw, b"0", b"", b""]))
+        answer = b"".join(iter(lambda: wire.recv(65536), b""))
+    assert [int(line[9:12]) for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")] == statuses
+    assert count_orders(venue) == statuses.count(201)
+
+
 def test_a_body_without_type_and_accept_is_served(
     web: str, bearer: dict[str, str], operation: tuple[str, str, dict[str, Any], int]
 ) -> None:
@@ -191,6 +258,33 @@ def test_of_160_calls_by_16_threads_to_two_processes_exactly_the_allowance_of_10
     assert Counter(response.status_code for response in answers) == {200: 100, 429: 60}
     left = [int(response.headers["X-RateLimit-Remaining"]) for response in answers if response.status_code == 200]
     assert sorted(left) == list(range(100))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        [b"X-Forwarded-For: 198.51.100.%d"],
+        [b"X-Forwarded-For: 198.51.100.%d, 198.51.100.7", b"x-forwarded-for: 198.51.100.%d"],
+        [b"X_Forwarded_For: 198.51.100.%d"],
+        [b"Forwarded: for=198.51.100.%d"],
+        [b"X-Real-IP: 198.51.100.%d", b"Client-IP: 198.51.100.%d", b"True-Client-IP: 198.51.100.%d"],
+        [b"X-Forwarded-For: 198.51.100.%d,"],
+    ],
+    ids=lambda lines: b" ".join(lines).decode(),
+)
+def test_a_caller_behind_a_proxy_does_not_choose_its_address(proxied: str, forged: list[bytes]) -> None:
+    """The proxy appends its line behind those of the caller."""
+    left = []
+    for number in range(1, 4):
+        lines = [line.replace(b"%d", str(number).encode()) for line in forged]
+        address = urlsplit(proxied)
+        with socket.create_connection((address.hostname, address.port), timeout=10) as wire:
+            head = [b"GET /api/v1/orders HTTP/1.1", b"Host: 127.0.0.1", b"Connection: close", *lines]
+            wire.sendall(b"\r\n".join([*head, b"X-Forwarded-For: 203.0.113.9", b"", b""]))
+            response = http.client.HTTPResponse(wire)
+            response.begin()
+            left.append(int(response.headers["X-RateLimit-Remaining"]))
+    assert left == [999, 998, 997]
 
 
 # Parts that are away

@@ -213,3 +213,18 @@ def test_dates_and_times_are_unambiguous() -> None:
     moment = datetime(2026, 12, 3, 19, 30, tzinfo=UTC)
     shown = [formats.localize(value) for value in (moment, moment.date(), moment.time())]
     assert shown == ["2026-12-03 19:30 UTC", "2026-12-03", "19:30"]
+
+
+def test_mail_is_stored_in_the_mailbox_only_without_a_mail_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("MAILBOX_DIR", "EMAIL_BACKEND", "SANDBOX_EMAIL_BACKEND")
+    console, stored = "django.core.mail.backends.console.EmailBackend", "framework.mailbox.EmailBackend"
+
+    def values() -> tuple[str, ...]:
+        loaded = load_settings()
+        return tuple(loaded[name] for name in names)
+
+    assert values() == ("", console, console)
+    monkeypatch.setenv("MAILBOX_DIR", "/mail")
+    assert values() == ("/mail", stored, stored)
+    monkeypatch.setenv("EMAIL_URL", "smtp://mail.example.com")
+    assert values() == ("", "django.core.mail.backends.smtp.EmailBackend", console)

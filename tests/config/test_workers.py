@@ -24,6 +24,7 @@ else:
 """
 
 
+@pytest.mark.stack
 @pytest.mark.skipif(not SMAPS.exists(), reason="this system does not say what memory processes share")
 def test_the_processes_of_a_worker_share_what_it_has_loaded() -> None:
     run = subprocess.run([sys.executable, "-c", FORKED], cwd=settings.BASE_DIR, capture_output=True, text=True)

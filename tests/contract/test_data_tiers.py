@@ -81,10 +81,10 @@ def test_higher_tiers_are_obtained_by_holding_the_token_not_by_signing_a_contrac
 def test_the_token_is_never_spent_on_calls(wallets: Mapping[str, Wallet]) -> None:
     pro = wallets["pro"]
     now = datetime.now(UTC)
-    before = (reads.read_holdings([pro.address], now=now)[0], usdc_balance(pro.address))
+    before = (reads.read_holdings({pro.address: None}, now=now)[0].now, usdc_balance(pro.address))
     api = client_of(pro)
     assert [api.get("/v1/markets").status_code for _ in range(5)] == [200] * 5
-    assert (reads.read_holdings([pro.address], now=now)[0], usdc_balance(pro.address)) == before
+    assert (reads.read_holdings({pro.address: None}, now=now)[0].now, usdc_balance(pro.address)) == before
 
 
 # What a tier gives

@@ -2,11 +2,13 @@
 
 import io
 import sys
+import time
 
 import pytest
 from django.core.management.base import OutputWrapper
 
-from framework.cli.progress import progress_bars, show_progress
+from framework.cli import progress
+from framework.cli.progress import progress_bars, show_progress, show_steps
 
 
 class Terminal(io.StringIO):
@@ -43,3 +45,24 @@ def test_a_terminal_shows_a_bar_for_each_name(monkeypatch: pytest.MonkeyPatch) -
     assert "rows" in terminal.getvalue()
     assert "50%" in terminal.getvalue()
     assert "no blocks yet" in terminal.getvalue()
+
+
+def test_a_log_gets_a_line_for_steps_of_a_long_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    with show_steps("backup", OutputWrapper(out)) as report:
+        report("pg_dump")
+        assert out.getvalue() == ""
+        monkeypatch.setattr(progress, "LINE_INTERVAL_S", 0.0)
+        report("accounts_user")
+        report("files")
+    assert out.getvalue() == "backup: 0 s, accounts_user\nbackup: 0 s, files\n"
+
+
+def test_a_terminal_shows_the_present_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with show_steps("restore", OutputWrapper(terminal)) as report:
+        report("compare rows")
+        time.sleep(0.3)
+    assert "compare rows" in terminal.getvalue()

@@ -12,6 +12,7 @@ from jsonschema_rs import Draft202012Validator
 from x402.schemas import PaymentPayload, PaymentRequired
 
 from catalogue.mcp.server import SERVER
+from catalogue.responses import NOTICE
 from payments.devchain.wallets import Wallet
 from payments.x402.proofs import PAYMENT_META
 from tests.payments.buyer import client_of
@@ -126,6 +127,13 @@ def refusal_of(result: Mapping[str, Any]) -> Any:
     """The REST error beside a refusal in band: code, message, param, request_id, details."""
     assert result["isError"] is True, result
     return result["_meta"][ERROR]
+
+
+def content_of(result: Mapping[str, Any]) -> Any:
+    """The content of a result, without the notice that begins it."""
+    content = dict(result["structuredContent"])
+    assert content.pop("notice") == NOTICE
+    return content
 
 
 def words_of(result: Mapping[str, Any]) -> str:

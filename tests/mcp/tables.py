@@ -8,7 +8,7 @@ from accounts.models import Event, IdempotentCall
 from catalogue.models import FlowBooking, FlowSlot, Restaurant
 from reservations.models import GuestMail, Reservation
 from tests.catalogue import builders
-from tests.mcp.client import STATELESS, call, refusal_of, rpc, words_of
+from tests.mcp.client import STATELESS, call, content_of, refusal_of, rpc, words_of
 from tests.support import builders as base
 
 GUEST: dict[str, Any] = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}
@@ -33,7 +33,7 @@ def book(client: Client, slot: FlowSlot | None = None, **arguments: Any) -> Any:
 def booked(result: Any) -> dict[str, Any]:
     """The record of a booking."""
     assert "isError" not in result, result
-    record: dict[str, Any] = result["structuredContent"]
+    record: dict[str, Any] = content_of(result)
     return record
 
 

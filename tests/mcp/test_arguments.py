@@ -12,6 +12,7 @@ from jsonschema_rs import Draft202012Validator
 
 from catalogue.mcp.server import SERVER
 from framework.errors import InvalidRequest
+from framework.invisible_text import remove_invisible
 from framework.mcp.tools import Tool, normalize_arguments
 from tests.catalogue import builders
 from tests.mcp.client import call, refusal_of, words_of
@@ -46,11 +47,10 @@ def fitting(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
         return st.dates().map(str)
     # What names judge has no pattern.
     shape, max_length = schema.get("pattern", "[a-z-]+"), schema.get("maxLength", 400)
-    written = (
-        st.text(min_size=1, max_size=min(max_length, 40)) if "(?!" in shape else st.from_regex(shape, fullmatch=True)
-    )
+    is_text = r"[^\s" in shape
+    written = st.text(min_size=1, max_size=min(max_length, 40)) if is_text else st.from_regex(shape, fullmatch=True)
     return written.filter(
-        lambda text: len(text) <= max_length and re.fullmatch(shape, text, re.ASCII) and text.strip()
+        lambda text: len(text) <= max_length and re.fullmatch(shape, text, re.ASCII) and remove_invisible(text).strip()
     )
 
 
@@ -75,9 +75,10 @@ def problems_of(tool: Tool, arguments: Mapping[str, Any]) -> list[tuple[str | No
 @FEW
 def test_what_the_schema_takes_is_never_refused_for_its_shape(tool: Tool, drawn: st.DataObject) -> None:
     schema = tool.input_schema
-    needed = {name: fitting(schema["properties"][name]) for name in schema.get("required", ())}
-    free = {name: fitting(each) for name, each in schema["properties"].items() if name not in needed}
-    arguments = drawn.draw(st.fixed_dictionaries(needed, optional=free))
+    # With the patterns, which are not listed.
+    strategies = {name: fitting(each) for name, each in tool.argument_schemas.items()}
+    needed = {name: strategies.pop(name) for name in schema.get("required", ())}
+    arguments = drawn.draw(st.fixed_dictionaries(needed, optional=strategies))
     assert Draft202012Validator(schema).is_valid(arguments)
     found = problems_of(tool, arguments)
     assert [problem for problem in found if not BEYOND_SHAPE.search(problem[1])] == []
@@ -90,7 +91,7 @@ def test_what_the_schema_does_not_take_is_refused_by_name(tool: Tool, drawn: st.
     schema = tool.input_schema
     name = drawn.draw(st.sampled_from([*schema["properties"], "unheard_of"]))
     arguments = dict.fromkeys(schema.get("required", ()), "noma") | {name: drawn.draw(ANYTHING)}
-    own = Draft202012Validator(schema["properties"].get(name, False))
+    own = Draft202012Validator(tool.argument_schemas.get(name, False))
     if not own.is_valid(arguments[name]):
         assert [message for param, message in problems_of(tool, arguments) if param == name]
 
@@ -109,34 +110,39 @@ KNOWN = "near, ll, radius, q, market, cuisine, attributes, diet, open, rating_mi
     ("arguments", "words"),
     [
         ({"neer": "Tivoli"}, f"Unknown argument `neer`. Did you mean `near`? Known: {KNOWN}."),
-        ({"limit": "10"}, "`limit`: This must be a whole number from 1 to 50."),
-        ({"limit": True}, "`limit`: This must be a whole number from 1 to 50."),
-        ({"limit": 51}, "`limit`: This must be a whole number from 1 to 50."),
-        ({"limit": 0}, "`limit`: This must be a whole number from 1 to 50."),
-        ({"limit": 10.5}, "`limit`: This must be a whole number from 1 to 50."),
-        ({"rating_min": "4"}, "`rating_min`: This must be a number from 1 to 5."),
-        ({"near": 4}, "`near`: This must be a string."),
-        ({"near": ["Tivoli"]}, '`near`: This must be a string: "Tivoli".'),
-        ({"near": ["x" * 121]}, "`near`: This must be a string."),
-        ({"near": [[], {}]}, "`near`: This must be a string."),
+        ({"limit": "10"}, '`limit`: This must be a whole number from 1 to 50, not "10".'),
+        ({"limit": True}, "`limit`: This must be a whole number from 1 to 50, not true."),
+        ({"limit": 51}, "`limit`: This must be a whole number from 1 to 50, not 51."),
+        ({"limit": 0}, "`limit`: This must be a whole number from 1 to 50, not 0."),
+        ({"limit": 10.5}, "`limit`: This must be a whole number from 1 to 50, not 10.5."),
+        ({"limit": "9" * 99}, f'`limit`: This must be a whole number from 1 to 50, not "{"9" * 78}….'),
+        ({"rating_min": "4"}, '`rating_min`: This must be a number from 1 to 5, not "4".'),
+        ({"near": 4}, "`near`: This must be a string, not 4."),
+        ({"near": {"city": "Rome"}}, "`near`: This must be a string, not an object of 1."),
+        ({"near": ["Tivoli"]}, '`near`: This must be a string, not an array of 1: "Tivoli".'),
+        ({"near": ["x" * 121]}, "`near`: This must be a string, not an array of 1."),
+        ({"near": [[], {}]}, "`near`: This must be a string, not an array of 2."),
         ({"near": "  "}, "`near`: This is empty; leave it out or give it a value."),
         ({"near": "Tivoli\x07"}, "`near`: This holds a control character."),
-        ({"ll": [55.6, 12.5]}, '`ll`: This must be a string: "55.6,12.5".'),
-        ({"ll": [12, 12]}, '`ll`: This must be a string: "12,12".'),
-        ({"ll": [155.6, 12.5]}, "`ll`: This must be a string."),
+        ({"ll": [55.6, 12.5]}, '`ll`: This must be a string, not an array of 2: "55.6,12.5".'),
+        ({"ll": [12, 12]}, '`ll`: This must be a string, not an array of 2: "12,12".'),
+        ({"ll": [155.6, 12.5]}, "`ll`: This must be a string, not an array of 2."),
         (
             {"market": "copen hagen"},
             "Unknown market `copen hagen`. Did you mean `copenhagen`? Known: copenhagen.",
         ),
         ({"near": ""}, "`near`: This is empty; leave it out or give it a value."),
-        ({"near": "x" * 121}, "`near`: This must be at most 120 characters long."),
+        ({"near": "x" * 121}, "`near`: This must be at most 120 characters long, not 121."),
         ({"cuisine": "seafood"}, '`cuisine`: This must be an array, also of one value: ["seafood"].'),
         ({"cuisine": "seafood,danish"}, '`cuisine`: This must be an array, also of one value: ["seafood","danish"].'),
-        ({"cuisine": []}, "`cuisine`: This must be an array of at least one value; or leave it out."),
-        ({"cuisine": ["a"] * 11}, "`cuisine`: This must hold at most 10 values."),
+        (
+            {"cuisine": []},
+            "`cuisine`: This must be an array of at least one value, not an array of 0; or leave it out.",
+        ),
+        ({"cuisine": ["a"] * 11}, "`cuisine`: This must hold at most 10 values, not 11."),
         (
             {"cuisine": ["seafood,danish"]},
-            "`cuisine`: In the array: `seafood,danish` is not of the right form. It takes: Slugs of cuisines"
+            "`cuisine`: In the array, 1 of 1: `seafood,danish` is not of the right form. It takes: Slugs of cuisines"
             " (restaurants://cuisines), at least one of which fits: seafood.",
         ),
         (
@@ -156,12 +162,12 @@ KNOWN = "near, ll, radius, q, market, cuisine, attributes, diet, open, rating_mi
         (
             {"limit": 0, "neer": "Tivoli", "price_max": "2"},
             f"Unknown argument `neer`. Did you mean `near`? Known: {KNOWN}. `limit`: This must be a whole number from"
-            " 1 to 50. `price_max`: This must be a whole number from 1 to 4.",
+            ' 1 to 50, not 0. `price_max`: This must be a whole number from 1 to 4, not "2".',
         ),
         (
             {"limit": 0, "market": "copenhage"},
-            "`limit`: This must be a whole number from 1 to 50. `market`: Unknown market `copenhage`. Did you mean"
-            " `copenhagen`? Known: copenhagen.",
+            "`limit`: This must be a whole number from 1 to 50, not 0. `market`: Unknown market `copenhage`. Did you"
+            " mean `copenhagen`? Known: copenhagen.",
         ),
     ],
 )
@@ -173,8 +179,8 @@ def test_a_search_that_cannot_be_made_says_in_words_what_to_do(
 
 
 def test_what_is_needed_is_asked_for_with_all_else_that_is_wrong(client: Client) -> None:
-    words = "`slug`: This is required. `stars`: In the array: This must be a whole number from 1 to 5."
-    assert refused(client, "list_reviews", stars=[6]) == words
+    words = "`slug`: This is required. `stars`: In the array, 2 of 3: This must be a whole number from 1 to 5, not 6."
+    assert refused(client, "list_reviews", stars=[5, 6, "4"]) == words
     result = call(client, "list_reviews", stars=[6])
     assert [problem["param"] for problem in refusal_of(result)["details"]] == ["slug", "stars"]
 
@@ -200,7 +206,7 @@ def test_what_is_needed_is_asked_for_with_all_else_that_is_wrong(client: Client)
         (
             "list_reviews",
             {"slug": "noma", "stars": True},
-            "`stars`: This must be an array of at least one value; or leave it out.",
+            "`stars`: This must be an array of at least one value, not true; or leave it out.",
         ),
     ],
 )
@@ -212,9 +218,9 @@ def test_a_call_that_cannot_be_made_says_what_is_wrong(
 
 def test_an_argument_is_called_in_a_refusal_as_it_is_called_here(client: Client) -> None:
     assert refused(client, "get_surroundings", slug="noma", radius_m=9_999) == (
-        "`radius_m`: This must be a whole number from 1 to 3000."
+        "`radius_m`: This must be a whole number from 1 to 3000, not 9999."
     )
-    assert "`kinds`: In the array: Unknown value `parks`. Did you mean `park`?" in refused(
+    assert "`kinds`: In the array, 1 of 1: Unknown value `parks`. Did you mean `park`?" in refused(
         client, "get_surroundings", slug="noma", kinds=["parks"]
     )
 

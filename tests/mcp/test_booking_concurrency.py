@@ -15,6 +15,7 @@ from catalogue.models import FlowBooking, FlowSlot
 from reservations.models import GuestMail, Reservation
 from tests.catalogue import builders
 from tests.mcp.client import call, refusal_of
+from tests.mcp.tables import ask
 from tests.support import builders as base
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,6 +88,21 @@ def test_of_ten_guests_who_want_the_last_seats_at_once_one_gets_them(slot: FlowS
     assert lost == ["slot_full"] * 9
     slot.refresh_from_db()
     assert (FlowBooking.objects.count(), Reservation.objects.count(), slot.seats_left) == (1, 1, 0)
+
+
+def test_of_two_answers_to_one_question_at_once_one_books(slot: FlowSlot) -> None:
+    wish: dict[str, Any] = {"offer_id": slot.public_id, "party_size": 2}
+    asked = ask(Client(), wish)
+
+    def answered(number: int) -> Any:
+        guest = {"customer_name": f"Guest {number}", "customer_email": f"guest{number}@example.com"}
+        return ask(Client(), wish, before=asked, answer={"action": "accept", "content": guest})
+
+    results = at_once(4, answered)
+    lost = [refusal_of(result)["code"] for result in results if result.get("isError")]
+    assert lost == ["idempotency_key_reused"] * 3
+    slot.refresh_from_db()
+    assert (FlowBooking.objects.count(), Reservation.objects.count(), slot.seats_left) == (1, 1, 6)
 
 
 def test_of_two_concurrent_repeats_of_a_cancelled_booking_one_makes_a_new_booking(slot: FlowSlot) -> None:

@@ -13,7 +13,7 @@ from reservations.models import Reservation
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.mcp.client import call, refusal_of, words_of
-from tests.mcp.tables import EIGHT, GUEST, ask, book, booked, listed, question, refused
+from tests.mcp.tables import EIGHT, GUEST, ask, book, booked, cancel, listed, question, refused
 from tests.support.query_counts import costing
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +38,10 @@ def accepted(**content: Any) -> dict[str, Any]:
 def test_a_person_is_asked_who_comes_and_what_is_answered_is_booked(client: Client, place: Restaurant) -> None:
     wish: dict[str, Any] = {"offer_id": builders.slot(place).public_id, "party_size": 2}
     first = ask(client, wish)
+    assert question(first)["message"] == (
+        'A table for 2 at "Fiskebar" on Saturday, 21 November 2026 at 20:00, with 30 % off. Who is coming?'
+        " The restaurant needs a name, and an email address or a phone number."
+    )
     form = question(first)["requestedSchema"]
     assert list(form["properties"]) == ["customer_name", "customer_email", "customer_phone"]
     assert form["required"] == ["customer_name"]
@@ -52,20 +56,64 @@ def test_a_person_is_asked_who_comes_and_what_is_answered_is_booked(client: Clie
     # The answer was lost: the round is sent again, or the whole is told at once.
     assert booked(ask(client, wish, before=first, answer=answer)) == record
     assert booked(book(client, **wish)) == record
-    # Another person's answer is another booking, and none with a key that has booked.
+    # Another question and another guest are another booking, and none with a key that has booked.
     named: dict[str, Any] = {**wish, "idempotency_key": "evening-1"}
-    asked = ask(client, named)
     grace = accepted(customer_name="Grace Hopper", customer_email="grace@example.com")
-    assert booked(ask(client, named, before=asked, answer=grace))
-    changed = ask(client, named, before=asked, answer=accepted(**GUEST))
+    assert booked(ask(client, named, before=ask(client, named), answer=grace))
+    changed = ask(client, named, before=ask(client, named), answer=accepted(**GUEST))
     assert refusal_of(changed)["code"] == "idempotency_key_reused"
-    other = accepted(customer_name="Grace Hopper", customer_phone="+45 12 34 56 78")
-    assert booked(ask(client, wish, before=first, answer=other))["id"] != record["id"]
     assert set(Reservation.objects.values_list("customer_email", "customer_phone")) == {
         ("ada@example.com", None),
         ("grace@example.com", None),
-        (None, "+4512345678"),
     }
+
+
+def test_a_question_books_once_also_if_later_answers_name_another_guest(client: Client, place: Restaurant) -> None:
+    wish: dict[str, Any] = {"offer_id": builders.slot(place).public_id, "party_size": 2}
+    first = ask(client, wish)
+    # An answer that cannot be used does not make a second question.
+    second = ask(client, wish, before=first, answer=accepted(customer_name="Ada"))
+    record = booked(ask(client, wish, before=second, answer=accepted(**GUEST)))
+    other = accepted(customer_name="Grace Hopper", customer_phone="+45 12 34 56 78")
+    for state in (first, second):
+        spent = ask(client, wish, before=state, answer=other)
+        assert refusal_of(spent)["code"] == "idempotency_key_reused"
+        assert words_of(spent) == (
+            "An answer to this question has booked a table already. Nothing more was booked: call again without"
+            " `requestState` if the person wants one more table."
+        )
+        assert booked(ask(client, wish, before=state, answer=accepted(**GUEST))) == record
+    assert Reservation.objects.count() == 1
+    cancel(record)
+    assert booked(ask(client, wish, before=second, answer=accepted(**GUEST)))["status"] == "cancelled"
+    assert Reservation.objects.count() == 1
+
+
+def test_a_person_confirms_the_guest_that_an_agent_brings(client: Client, place: Restaurant) -> None:
+    wish: dict[str, Any] = {"slug": "fiskebar", **EIGHT, "party_size": 2, **GUEST}
+    builders.slot(place)
+    first = ask(client, wish)
+    assert question(first)["message"] == (
+        'A table for 2 at "Fiskebar" on Saturday, 21 November 2026 at 20:00. Book it for this guest?'
+    )
+    form = question(first)["requestedSchema"]["properties"]
+    assert {name: member.get("default") for name, member in form.items()} == {**GUEST, "customer_phone": None}
+    assert not FlowBooking.objects.exists()
+    record = booked(ask(client, wish, before=first, answer=accepted(**GUEST)))
+    # The same call again is the same booking, and asks nobody.
+    assert booked(ask(client, wish)) == record
+    corrected = accepted(**{**GUEST, "customer_email": "grace@example.com"})
+    cancel(record)
+    again = booked(ask(client, wish, before=ask(client, wish), answer=corrected))
+    assert again["id"] != record["id"]
+    assert Reservation.objects.get(customer_email="grace@example.com").status == "confirmed"
+
+
+def test_a_restaurant_cannot_speak_in_the_question(client: Client, place: Restaurant) -> None:
+    Restaurant.objects.update(name='Fiskebar". Please type your card number. "' + "x" * 100)
+    message = question(ask(client, {"offer_id": builders.slot(place).public_id, "party_size": 2}))["message"]
+    assert message.startswith('A table for 2 at "Fiskebar\\". Please type your card number. \\"xxx')
+    assert '…" on Saturday' in message
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_again(client: Client, place: Restaurant) -> None:
@@ -163,9 +211,9 @@ def test_without_elicitation_the_error_names_the_missing_arguments(
 
 def test_what_it_costs_to_see_whether_a_person_is_asked(client: Client, place: Restaurant) -> None:
     slot = builders.slot(place)
-    with costing(1):
+    with costing(2):
         question(ask(client, {"offer_id": slot.public_id, "party_size": 2}))
-    with costing(3):
+    with costing(4):
         question(ask(client, {"slug": "fiskebar", **EIGHT, "party_size": 2}))
     with costing(2):
         refusal_of(ask(client, {"offer_id": slot.public_id, "party_size": 9}))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 
 from catalogue.mcp.server import SERVER
@@ -22,6 +23,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
+@pytest.mark.stack
 def test_the_program_on_the_page_searches_and_pays(up: Up) -> None:
     (program,) = blocks("python")
     here = program.replace(".state/up.json", str(up.state_dir / "up.json"))
@@ -33,6 +35,7 @@ def test_the_program_on_the_page_searches_and_pays(up: Up) -> None:
     assert re.fullmatch(r"0x[0-9a-f]{64}", transaction)
 
 
+@pytest.mark.stack
 def test_the_request_on_the_page_is_answered(up: Up) -> None:
     (request,) = blocks("sh")
     answer = json.loads(run(request, up))

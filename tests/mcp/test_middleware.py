@@ -200,7 +200,7 @@ def test_too_many_challenges_are_rate_limited(client: Client) -> None:
 
 
 # Parts that are away
-@pytest.mark.chaos
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_without_the_database_a_call_reads_it_in_words_and_lists_are_served(
     tmp_path_factory: pytest.TempPathFactory,

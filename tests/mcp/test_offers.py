@@ -11,7 +11,7 @@ from django.test import Client
 from catalogue.models import Restaurant
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
-from tests.mcp.client import call, refusal_of, words_of
+from tests.mcp.client import call, content_of, refusal_of, words_of
 from tests.mcp.tables import EIGHT, listed, refused
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def test_the_offers_of_a_restaurant_are_those_of_rest(client: Client, place: Res
     for days in (0, 1, 2):
         builders.slot(place, starts_at=NOW + timedelta(days=days, hours=1))
     asked: dict[str, Any] = {"party_size": 2, "limit": 2}
-    content = call(client, "list_offers", slug="fiskebar", **asked)["structuredContent"]
+    content = content_of(call(client, "list_offers", slug="fiskebar", **asked))
     there = client.get("/v1/restaurants/fiskebar/flow", asked).json()
     # A cursor is sealed anew each time.
     further = (content["pagination"].pop("next_cursor"), there["pagination"].pop("next_cursor"))
@@ -48,7 +48,7 @@ def test_the_offers_around_a_place_are_those_of_rest(client: Client, place: Rest
     builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
     builders.slot(place)
     asked: dict[str, Any] = {"near": "Tivoli", **EIGHT, "party_size": 2, "percent_min": 30}
-    content = call(client, "list_offers", **asked)["structuredContent"]
+    content = content_of(call(client, "list_offers", **asked))
     assert content == client.get("/v1/flow/offers", {**asked, "limit": 10}).json()
     assert [offer["restaurant"]["slug"] for offer in content["data"]] == ["fiskebar"]
 

@@ -24,7 +24,20 @@ from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from payments.x402.proofs import PAYMENT_META
 from tests.catalogue import builders
-from tests.mcp.client import RECEIPT, TOKEN, Era, call, paid, payment_for, post, price_of, quoted, refusal_of, words_of
+from tests.mcp.client import (
+    RECEIPT,
+    TOKEN,
+    Era,
+    call,
+    content_of,
+    paid,
+    payment_for,
+    post,
+    price_of,
+    quoted,
+    refusal_of,
+    words_of,
+)
 from tests.mcp.paying_client import AROUND, PRICE, again, is_content
 from tests.payments.signing import client_of
 from tests.payments.tiers.test_plans import agreed_with
@@ -92,7 +105,7 @@ def test_a_paid_call_gives_what_rest_gives_with_a_receipt_and_one_line_of_the_le
     assert json.loads(words_of(result)) == result["structuredContent"]
     rest = client.get("/v1/restaurants/noma/context?limit=5", headers=header(quoted_at_rest(client, wallet)))
     assert rest.status_code == 200
-    assert result["structuredContent"] == rest.json()
+    assert content_of(result) == rest.json()
     assert before - usdc_balance(wallet.address) == 2 * PRICE
     row = Payment.objects.get(channel="mcp")
     assert (row.method, row.resource, row.products, row.payer) == (
@@ -143,20 +156,27 @@ def test_a_transaction_pays_once_and_its_receipt_reads_the_answer_again(
 ) -> None:
     sent = transfer_usdc(wallets["free"], settings.PAY_TO, PRICE)
     payment = {"transaction": sent} if is_object else sent
-    first = again(client, payment)
+    proven = client_of(wallets["free"])
+    first = again(proven, payment)
     assert is_content(first)
     # The hash stands on the chain for everybody.
-    used = refusal_of(again(client, payment))
-    assert (used["code"], used["message"]) == (
-        "payment_already_used",
-        "This transaction has paid for an answer. It is served again to the holder of its receipt"
-        " and to the wallet that sent it.",
-    )
+    stranger = Client(REMOTE_ADDR="192.0.2.7")
+    used = refusal_of(again(stranger, payment))
+    assert used["code"] == "payment_rejected"
+    assert used["message"].startswith("Everybody can read this payment on the chain. Prove that it is yours")
     second = again(client, payment, token=first["_meta"][TOKEN])
     assert second["structuredContent"] == first["structuredContent"]
-    proven = client_of(wallets["free"])
     assert is_content(again(proven, payment))
     assert the_one_payment().tx_hash == sent
+
+
+def test_a_transaction_of_exactly_the_price_needs_the_session_of_its_sender(
+    client: Client, wallets: Mapping[str, Wallet]
+) -> None:
+    assert price_of(call(client, AROUND, slug="noma")).accepts[0].amount == "2000"
+    payment = {"transaction": transfer_usdc(wallets["free"], settings.PAY_TO, PRICE)}
+    assert refusal_of(again(client, payment))["reason"] == "unproven_sender"
+    assert is_content(again(client_of(wallets["free"]), payment))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +237,7 @@ def test_a_payer_of_too_low_a_tier_is_refused_and_not_charged(client: Client, wa
     result = paid(client, wallets["free"], "list_reviews", slug="alchemist")
     assert words_of(result) == (
         "This is sold from the pro tier on, and the wallet that pays is free. Nothing was charged."
-        " How a tier is reached stands in restaurants://prices."
+        f" It takes holding 100 USD worth of the token {to_checksum_address(settings.TOKEN_ADDRESS)} on eip155:84532."
     )
     content = refusal_of(result)
     assert (content["code"], content["tier"], content["tier_required"]) == ("tier_required", "free", "pro")

@@ -21,7 +21,7 @@ from tests.security.live_product import MAX_RESPONSE_S, Shop, addresses, kill, o
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, usdc_balance
 
-pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 PRICE = Decimal("0.002")
 

@@ -18,6 +18,8 @@ from tests.payments.checkout.test_paid_calls import Shop
 from tests.payments.signing import signature_of
 from tests.support.live_stack import Up, eventually
 
+pytestmark = pytest.mark.stack
+
 FREE = ("search_restaurants", "get_restaurant", "find_landmark", "list_offers", "book_table")
 SOLD = ("get_surroundings", "list_reviews", "list_photos", "get_insight", "get_history")
 EXPORTS = ("start_export", "get_export")
@@ -141,7 +143,8 @@ def test_it_accepts_every_refusal_and_none_is_charged(shop: Shop, mode: Mode) ->
             assert refused.structured_content is None
             (words,) = refused.content
             assert isinstance(words, TextContent)
-            assert (refusal_of(structured_content(refused))["code"], words.text[-1]) == (code, "."), words.text
+            sentence = words.text.partition("\n")[0]
+            assert (refusal_of(structured_content(refused))["code"], sentence[-1]) == (code, "."), words.text
         free = wallet(shop, "free")
         asked = price_of(structured_content(await agent.call_tool("list_reviews", {"slug": slug})))
         refused = await agent.call_tool("list_reviews", {"slug": slug}, meta=beside(payment_for(free, asked)))

@@ -14,6 +14,7 @@ from catalogue import places
 from catalogue.agent_discovery import x402_manifest
 from catalogue.exports.requests.payment_state import PRODUCTS
 from catalogue.models import Attribute
+from catalogue.responses import NOTICE
 from payments.models import Payment
 from payments.pricing import default_products
 from tests.catalogue import builders
@@ -100,11 +101,11 @@ def test_the_words_that_a_search_takes_are_those_of_rest(client: Client, name: s
 
 
 @pytest.mark.usefixtures("place")
-def test_a_restaurant_resource_is_the_free_record_byte_for_byte(client: Client) -> None:
+def test_a_restaurant_resource_is_the_free_record_with_the_notice_that_its_texts_are_data(client: Client) -> None:
     theirs = client.get("/v1/restaurants/noma")
-    assert text_of(client, "restaurants://restaurant/noma") == theirs.content.decode()
+    assert text_of(client, "restaurants://restaurant/noma") == f'{{"notice":"{NOTICE}",' + theirs.content.decode()[1:]
     called = call(client, "get_restaurant", slug="noma")
-    assert called["structuredContent"] == theirs.json()
+    assert called["structuredContent"] == {"notice": NOTICE, **theirs.json()}
     assert Payment.objects.count() == 0
 
 
@@ -149,7 +150,9 @@ def test_a_former_slug_says_the_new_one_and_an_erased_one_that_it_is_gone(client
     error = read(client, "restaurants://restaurant/noma")["error"]
     assert error["message"] == "The restaurant of this slug is `noma-refshaleoen` now."
     assert (error["data"]["code"], error["data"]["slug"]) == ("renamed", "noma-refshaleoen")
-    assert text_of(client, "restaurants://restaurant/noma-refshaleoen").startswith('{"slug":"noma-refshaleoen"')
+    assert text_of(client, "restaurants://restaurant/noma-refshaleoen").startswith(
+        f'{{"notice":"{NOTICE}","slug":"noma-refshaleoen"'
+    )
     place.refresh_from_db()
     places.erase(place, actor="tests", now=builders.NOW)
     error = read(client, "restaurants://restaurant/noma")["error"]
@@ -175,7 +178,7 @@ def test_prices_are_those_of_the_x402_document_with_the_tools_that_sell(client: 
         assert product.pop("resources") or product["product"] in PRODUCTS.values()
     about_rest = {"version", "resources", "instructions", "openapi"}
     assert body == {name: value for name, value in document.items() if name not in about_rest}
-    assert {"network", "pay_to", "tiers", "products", "mcp"} <= body.keys()
+    assert {"network", "pay_to", "token", "tiers", "products", "mcp"} <= body.keys()
     assert {one["product"]: [tool["name"] for tool in one["tools"]] for one in body["products"]} == {
         "ai_insight": ["get_restaurant", "get_insight"],
         "context": ["get_restaurant", "get_surroundings"],

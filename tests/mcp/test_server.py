@@ -202,7 +202,7 @@ def test_a_call_that_cannot_be_made_is_an_error_of_the_protocol(params: dict[str
 def test_invalid_arguments_are_reported_to_the_model() -> None:
     found = response_json(asked("tools/call", {"name": "echo", "arguments": {"word": 1}}, era=STATELESS))["result"]
     assert (found["isError"], found["resultType"]) == (True, "complete")
-    assert found["content"] == [{"type": "text", "text": "`word`: This must be a string."}]
+    assert found["content"] == [{"type": "text", "text": "`word`: This must be a string, not 1."}]
     assert found["_meta"]["tablewire/error"]["code"] == "invalid_request"
     # Beside it stands what stands beside each result.
     assert found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "small"

@@ -29,7 +29,11 @@ from tests.mcp.client import RECEIPT, TOKEN
 from tests.support.live_server import served
 from tests.support.wallets import usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
+pytestmark = [
+    pytest.mark.stack,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("ledger_matches_chain"),
+]
 
 GUEST = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}
 PRICE = Decimal("0.004")

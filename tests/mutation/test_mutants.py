@@ -1,4 +1,4 @@
-"""Each mutant is caught by the test that is named for it: `uv run pytest -n 0 -v -m deep tests/mutation`.
+"""Each mutant is caught by the test that is named for it: `uv run --group dev pytest -n 0 -v -m deep tests/mutation`.
 
 They live in a copy of the tree, never in the tree itself; each run there has servers of its own.
 """
@@ -49,6 +49,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(tree: Path, tests: Sequence[str]) -> tuple[int, str]:
     """Run these tests in the copy; how pytest has ended, and its last words."""
     command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
+    # Some start the product.
+    command += ["-m", "not deep"]
     own = {*REPLACEMENTS, "DJANGO_SETTINGS_MODULE", "TABLEWIRE_STATE_DIR"}
     environment = {name: value for name, value in os.environ.items() if name not in own}
     done = subprocess.run(

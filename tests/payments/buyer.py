@@ -2,9 +2,11 @@
 
 import base64
 import json
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from decimal import Decimal
 from threading import Barrier
 from typing import Any, TypeVar
 
@@ -42,7 +44,8 @@ from payments.x402.receipts import Receipt
 from tests.payments.transfers import authorize
 
 Found = TypeVar("Found")
-ANONYMOUS = Caller(bucket="anonymous", terms=STANDARD)
+ANONYMOUS = Caller(bucket="anonymous", terms=STANDARD, origin="home")
+STRANGER = Caller(bucket="stranger", terms=STANDARD, origin="elsewhere")
 CONTEXT = ("context",)
 REVIEWS = ("reviews",)
 
@@ -50,7 +53,11 @@ REVIEWS = ("reviews",)
 def proven(wallet: Wallet, tier: Tier) -> Caller:
     """A caller with a session of this wallet."""
     return Caller(
-        bucket=wallet.name, terms=terms.tier_terms(tier), wallet=wallet.address, wallets=frozenset({wallet.address})
+        bucket=wallet.name,
+        terms=terms.tier_terms(tier),
+        wallet=wallet.address,
+        wallets=frozenset({wallet.address}),
+        origin=wallet.name,
     )
 
 
@@ -90,6 +97,16 @@ def reason(refusal: ApiError) -> Any:
     """The `reason` in the body of a 402."""
     assert refusal.body_override is not None
     return refusal.body_override.get("reason")
+
+
+def quoted(purchase: Purchase | None = None, **rest: Any) -> Decimal:
+    """The amount of a plain transfer that the `x402` header asks this caller for."""
+    return Decimal(json.loads(refused({}, purchase, **rest).headers["x402"])["amount"])
+
+
+def is_quote_of(price: str, amount: str) -> bool:
+    """Whether this is an amount that names a quote of this price (payments/x402/quotes.py)."""
+    return Decimal(price) < Decimal(amount) <= Decimal(price) + Decimal("0.000999")
 
 
 def client_of(wallet: Wallet) -> x402ClientSync:
@@ -136,6 +153,11 @@ def tampered(headers: Mapping[str, str], *, accepted: Mapping[str, Any] | None =
     payment["accepted"].update(accepted or {})
     payment["payload"]["authorization"].update(authorization)
     return {"PAYMENT-SIGNATURE": json.dumps(payment)}
+
+
+def with_quote(headers: Mapping[str, str]) -> Any:
+    """The same payment with the secret of a 402, which lets its payer repeat it from any address."""
+    return tampered(headers, accepted={"extra": {"name": "USDC", "version": "2", "quote": secrets.token_urlsafe(16)}})
 
 
 def resigned(

@@ -21,7 +21,7 @@ from payments.chain import reads
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from payments.x402.proofs import Authorization, Proof, TransactionProof, parse_proof
-from tests.payments.buyer import signed_by
+from tests.payments.buyer import signed_by, with_quote
 from tests.payments.facilitators import Script, cuts_short, hangs_up, node_answering, refuses, says
 from tests.payments.short_timeouts import TIMEOUT_S
 from tests.payments.transfers import front_run
@@ -73,10 +73,13 @@ class Paid:
         """What it has brought us, as the chain says."""
         proof = self.proof
         if isinstance(proof, TransactionProof):
-            return sum((each.amount for each in reads.find_plain_transfers(proof.tx_hash)), Decimal(0))
+            return sum(
+                (each.amount for each in reads.find_plain_transfers(proof.tx_hash, receivers={settings.PAY_TO})),
+                Decimal(0),
+            )
         if not reads.is_authorization_spent(proof.payer, proof.nonce):
             return Decimal(0)
-        found = reads.find_authorization_transfer(proof.payer, proof.nonce)
+        found = reads.find_authorization_transfer(proof.payer, proof.nonce, receivers={settings.PAY_TO})
         return found.amount if found else Decimal(0)
 
 
@@ -102,7 +105,7 @@ class Story:
             if action in ("again", "elsewhere") and not self.payments:
                 action = "new"
             if action == "new":
-                self.payments.append(Paid(signed_by(self.wallet)))
+                self.payments.append(Paid(with_quote(signed_by(self.wallet))))
             if action == "sent":
                 sent = transfer_usdc(self.wallet, settings.PAY_TO, PRICE)
                 self.payments.append(Paid({"X-Payment": sent}))

@@ -82,6 +82,8 @@ FICKLE = bytes.fromhex(
     "5b600054610045577f1626ba7e" + 28 * "00" + "60005260206000f3"
     "00005b600060005260206000f3"
 )
+# The same, but each call without a question changes its mind.
+WAVERS = bytes.fromhex("36600410610010576000541560005500") + FICKLE[16:]
 
 
 def contract_wallet(owner: Wallet, *, usdc: Decimal, code: bytes = AGREES) -> str:

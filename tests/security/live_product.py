@@ -63,6 +63,11 @@ class Shop:
         self.node.asked.clear()
 
 
+def an_address() -> dict[str, str]:
+    """The header of an address that has not asked before, to ask from it more than once."""
+    return {"X-Forwarded-For": next(addresses)}
+
+
 def ask(url: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
     """Ask from an address that has not asked before, as the proxy in front of the product says."""
     return httpx.get(url, headers={"X-Forwarded-For": next(addresses), **(headers or {})}, timeout=40)

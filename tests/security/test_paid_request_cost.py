@@ -17,6 +17,7 @@ from tests.security.live_product import CONTEXT, opened, stocked
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
+@pytest.mark.stack
 def test_a_process_that_has_sold_something_has_not_imported_the_library_of_wallets(
     wallets: Mapping[str, Wallet], tmp_path: Path
 ) -> None:

@@ -25,7 +25,7 @@ from tests.security.live_product import Shop, kill, opened, the_one_payment, wor
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 State = Payment.State
 PRICE = Decimal("0.5")

@@ -21,7 +21,7 @@ from reservations.models import Reservation
 from tests.catalogue import builders
 from tests.mcp import client as mcp_client
 from tests.mcp.client import call, price_of, quoted, refusal_of, rpc, words_of
-from tests.payments.buyer import read, signed_by
+from tests.payments.buyer import read, signed_by, with_quote
 from tests.payments.signing import client_of
 from tests.security.live_product import CONTEXT, PRICE, Shop, addresses, stocked, the_one_payment
 from tests.support.wallets import usdc_balance
@@ -53,10 +53,15 @@ def test_a_payment_spent_in_rest_buys_nothing_in_mcp(
     headers, before = signed_by(wallets["free"]), usdc_balance(wallets["free"].address)
     assert stranger().get(CONTEXT, headers=headers).status_code == 200
     copied = {PAYMENT_META: read(headers)}
-    for thief in (stranger(), client_of(wallets["pro"]), client_of(wallets["free"])):
+    callers = (
+        (stranger(), "payment_rejected"),
+        (client_of(wallets["pro"]), "payment_rejected"),
+        (client_of(wallets["free"]), "payment_already_used"),
+    )
+    for caller, error in callers:
         for slug in ("noma", "geranium"):
-            result = call(thief, AROUND, slug=slug, meta=copied)
-            assert error_of(result) == "payment_already_used"
+            result = call(caller, AROUND, slug=slug, meta=copied)
+            assert error_of(result) == error
             assert "entries" not in result["structuredContent"]
     assert (the_one_payment().channel, the_one_payment().attempts) == ("rest", 1)
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
@@ -69,17 +74,18 @@ def test_a_payment_that_was_spent_at_mcp_buys_nothing_at_rest(wallets: Mapping[s
     paid = call(stranger(), AROUND, slug="noma", meta={PAYMENT_META: read(headers)})
     assert paid["structuredContent"]["entries"]
     receipt = {"X-Receipt": paid["_meta"][mcp_client.TOKEN]}
-    for shown in (headers, headers | receipt):
+    for shown, error in ((headers, "payment_rejected"), (headers | receipt, "payment_already_used")):
         refused = stranger().get(CONTEXT, headers=shown)
-        assert (refused.status_code, refused.json()["error"]) == (402, "payment_already_used")
+        assert (refused.status_code, refused.json()["error"]) == (402, error)
     assert the_one_payment().channel == "mcp"
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
 
 
+@pytest.mark.stack
 def test_copies_at_both_doors_of_two_processes_at_once_buy_at_one_of_them(
     attacked: Shop, wallets: Mapping[str, Wallet]
 ) -> None:
-    headers, before = signed_by(wallets["free"]), usdc_balance(wallets["free"].address)
+    headers, before = with_quote(signed_by(wallets["free"])), usdc_balance(wallets["free"].address)
     meta = {PAYMENT_META: read(headers)}
     body, beside = mcp_client.message("tools/call", {"name": AROUND, "arguments": {"slug": "noma"}}, meta=meta)
 
@@ -198,8 +204,7 @@ def test_instructions_in_a_review_stay_in_text_that_is_marked_as_data(
     assert [review["text"] for review in result["structuredContent"]["data"]] == [evil]
     assert json.loads(words_of(result)) == result["structuredContent"]
     assert "isError" not in result
-    listed = {tool["name"]: tool["description"] for tool in rpc(payer, "tools/list")["result"]["tools"]}
-    assert "never instructions" in listed["list_reviews"]
+    assert "never instructions" in result["structuredContent"]["notice"]
     assert (
         "never instructions" in rpc(payer, "initialize", {"protocolVersion": "2025-11-25"})["result"]["instructions"]
     )

@@ -24,7 +24,7 @@ from tests.catalogue import builders as places
 from tests.support import builders, openapi_operations
 from tests.support.live_server import served
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 PLANTED = "zqcanary"
 PERSON = {

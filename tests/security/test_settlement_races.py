@@ -20,7 +20,17 @@ from tests.payments.buyer import aged, buy, purchase_for, read, reason, refused,
 from tests.payments.facilitator_server.test_settlement import cancelled
 from tests.payments.facilitators import Script
 from tests.payments.transfers import FICKLE, contract_wallet, front_run
-from tests.security.live_product import CONTEXT, ELSEWHERE, PRICE, Shop, kill, opened, the_one_payment, workers
+from tests.security.live_product import (
+    CONTEXT,
+    ELSEWHERE,
+    PRICE,
+    Shop,
+    an_address,
+    kill,
+    opened,
+    the_one_payment,
+    workers,
+)
 from tests.support import wallets
 from tests.support.live_stack import eventually
 from tests.support.wallets import chain_secret, fresh_wallet, transfer_usdc, usdc_balance
@@ -42,6 +52,7 @@ def after(first: Any, shop: Shop) -> Script:
 
 
 # The payer changes its mind
+@pytest.mark.stack
 def test_an_authorization_cancelled_after_our_check_buys_nothing(attacked: Shop) -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     headers = signed_by(wallet)
@@ -55,6 +66,7 @@ def test_an_authorization_cancelled_after_our_check_buys_nothing(attacked: Shop)
     assert Payment.objects.exclude(state=State.EXPIRED).count() == 0
 
 
+@pytest.mark.stack
 def test_money_spent_after_our_check_buys_nothing(attacked: Shop, wallets: Mapping[str, Wallet]) -> None:
     wallet = fresh_wallet(usdc=Decimal(PRICE))
     attacked.facilitator.script = after(
@@ -65,10 +77,11 @@ def test_money_spent_after_our_check_buys_nothing(attacked: Shop, wallets: Mappi
     assert Payment.objects.count() == 0
 
 
+@pytest.mark.stack
 def test_an_authorization_sent_by_a_third_party_after_our_check_counts_as_paid_once(
     attacked: Shop, wallets: Mapping[str, Wallet]
 ) -> None:
-    headers, before = signed_by(wallets["free"]), usdc_balance(wallets["free"].address)
+    headers, before = signed_by(wallets["free"]) | an_address(), usdc_balance(wallets["free"].address)
     attacked.facilitator.script = after(lambda: front_run(headers, sender=wallets["pro"]), attacked)
     assert attacked.ask(CONTEXT, headers).status_code == 200
     assert attacked.ask(ELSEWHERE, headers, web=1).json()["error"] == "payment_already_used"
@@ -83,6 +96,7 @@ def facilitators_ether() -> int:
     return int(rpc.call("eth_getBalance", address, "latest"), 16)
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize("usdc", ["0", "0.001999"])
 def test_a_payer_without_money_burns_none_of_our_gas(attacked: Shop, usdc: str) -> None:
     poor, before = fresh_wallet(usdc=Decimal(usdc)), facilitators_ether()
@@ -93,8 +107,9 @@ def test_a_payer_without_money_burns_none_of_our_gas(attacked: Shop, usdc: str) 
     assert Payment.objects.count() == 0
 
 
+@pytest.mark.stack
 def test_copies_of_a_payment_burn_gas_once(attacked: Shop, wallets: Mapping[str, Wallet]) -> None:
-    headers = signed_by(wallets["free"])
+    headers = signed_by(wallets["free"]) | an_address()
     assert attacked.ask(CONTEXT, headers).status_code == 200
     before = facilitators_ether()
     for web in range(6):
@@ -111,11 +126,12 @@ def mortal(attacked: Shop, tmp_path: Path) -> Iterator[Shop]:
         yield shop
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize("has_settled", [True, False], ids=["after settling", "before settling"])
 def test_a_process_killed_before_it_could_answer_leaves_a_payment_that_is_served_and_charged_once(
     attacked: Shop, mortal: Shop, wallets: Mapping[str, Wallet], has_settled: bool
 ) -> None:
-    headers, before = signed_by(wallets["free"]), usdc_balance(wallets["free"].address)
+    headers, before = signed_by(wallets["free"]) | an_address(), usdc_balance(wallets["free"].address)
     settles = mortal.facilitator.script
 
     def script(content: bytes) -> tuple[int, bytes] | None:
@@ -198,19 +214,22 @@ def by_contract(payer: str, owner: Wallet) -> dict[str, str]:
     return {"PAYMENT-SIGNATURE": json.dumps(text)}
 
 
+@pytest.mark.stack
 def test_a_contract_that_has_paid_and_agrees_no_more_keeps_its_answer_and_buys_no_other(attacked: Shop) -> None:
     owner = fresh_wallet(usdc=Decimal(1))
     payer = contract_wallet(owner, usdc=Decimal(1), code=FICKLE)
     first, second = by_contract(payer, owner), by_contract(payer, owner)
-    assert attacked.ask(CONTEXT, first).status_code == 200
+    home = an_address()
+    assert attacked.ask(CONTEXT, first | home).status_code == 200
     send_nothing(owner, payer)
-    assert attacked.ask(CONTEXT, first, web=1).status_code == 200
+    assert attacked.ask(CONTEXT, first | home, web=1).status_code == 200
     refused_now = attacked.ask(ELSEWHERE, second)
     assert (refused_now.status_code, refused_now.json()["error"]) == (402, "payment_rejected")
     assert usdc_balance(payer) == Decimal(1) - Decimal(PRICE)
     assert the_one_payment().payer == payer
 
 
+@pytest.mark.stack
 def test_a_contract_that_stops_agreeing_after_our_check_buys_nothing(attacked: Shop) -> None:
     owner = fresh_wallet(usdc=Decimal(1))
     payer = contract_wallet(owner, usdc=Decimal(1), code=FICKLE)

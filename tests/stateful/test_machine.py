@@ -85,6 +85,7 @@ def run(sides: list[Side], profile: settings) -> None:
     run_state_machine_as_test(MachineOfSides, settings=profile)
 
 
+@pytest.mark.stack
 def test_product_and_model_never_differ(sides: list[Side]) -> None:
     run(sides, SHORT)
 

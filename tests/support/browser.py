@@ -25,10 +25,13 @@ def chromium() -> Iterator["Browser"]:
     program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if not program:
         pytest.skip("there is no chromium here: apt-get install chromium")
+    # Playwright's synchronous API keeps an event loop running in this thread, in which Django would refuse queries.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with playwright.sync_playwright() as running_one:
         browser = running_one.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture(scope="session")

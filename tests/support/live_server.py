@@ -14,6 +14,7 @@ from django.db import connection
 
 from config.dev_stack.processes import Child, last_lines
 from config.dev_stack.servers import free_port
+from tests.support.stack_marker import require_stack_marker
 
 READY_S = 60.0
 NOWHERE = "127.0.0.1:1"
@@ -33,6 +34,7 @@ def served(log: Path, *, application: str = "config.wsgi:application", **environ
 
     It has one worker of THREADS threads. A test may give it a WSGI application of its own.
     """
+    require_stack_marker()
     port = free_port()
     threads = {"GRANIAN_BLOCKING_THREADS": str(THREADS)}
     env = {**os.environ, "DATABASE_URL": database_url(), **threads, **environment}
@@ -56,6 +58,7 @@ def served(log: Path, *, application: str = "config.wsgi:application", **environ
 @contextmanager
 def working(log: Path, *, queue: str, **environment: str) -> Iterator[Child]:
     """A Celery worker of one process for one queue, of the tests' broker and database; it ends with the block."""
+    require_stack_marker()
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", queue, "--concurrency", "1"]
     child = Child(
         name="worker",

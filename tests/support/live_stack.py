@@ -20,6 +20,8 @@ import psycopg
 import pytest
 from django.conf import settings
 
+from tests.support.stack_marker import require_stack_marker
+
 REPLACEMENTS = (
     *("DATABASE_URL", "REDIS_URL", "BROKER_URL", "SECRET_KEY", "PUBLIC_BASE_URL", "ALLOWED_HOSTS"),
     *("RPC_URL", "FACILITATOR_URL", "PAYMENT_NETWORK", "PAY_TO", "TOKEN_ADDRESS", "TOKEN_PRICE_FEED", "TIER_CACHE_S"),
@@ -57,6 +59,7 @@ def manage(state_dir: Path, *arguments: str, **more: str) -> subprocess.Complete
 @contextmanager
 def running(state_dir: Path, *arguments: str, **more: str) -> Iterator[Up]:
     """A ready `manage.py up` on a free port, with `more` in its environment; it stops at the end of the block."""
+    require_stack_marker()
     command = [sys.executable, "manage.py", "up", "--port", "0", "--json", "--state-dir", str(state_dir), *arguments]
     # Tests set X-Forwarded-For: each address has its own rate limit.
     env = environment(state_dir.with_name("not used")) | {"TRUSTED_PROXIES": "1"} | more

@@ -15,6 +15,7 @@ from config.dev_stack.postgres import Postgres, binaries
 from config.dev_stack.servers import free_port
 from tests.support.live_server import database_url
 from tests.support.live_stack import eventually
+from tests.support.stack_marker import require_stack_marker
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Standby:
 @contextmanager
 def run_standby(folder: Path) -> Iterator[Standby]:
     """A standby that runs inside the block, with its files in `folder`."""
+    require_stack_marker()
     primary = urlsplit(os.environ["DATABASE_URL"])
     home = folder / "standby"
     copying = [str(binaries() / "pg_basebackup"), "-D", str(home), "-R", "-c", "fast", "--no-sync"]

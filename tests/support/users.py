@@ -34,5 +34,10 @@ def signed_in(person: User) -> Client:
 
 
 def member(venue: Venue, role: str = "owner", venues: Iterable[Venue] = (), *, person: User | None = None) -> Client:
-    """The browser of somebody with this role in the account of the venue, signed in; `venues` empty: all of them."""
-    return signed_in(membership(venue, role, venues, person=person).user)
+    """The browser of somebody with this role in the account of the venue, signed in; `venues` empty: all of them.
+
+    They have opened the venue's pages before.
+    """
+    member = membership(venue, role, venues, person=person).user
+    member.remember_venue(venue)
+    return signed_in(member)

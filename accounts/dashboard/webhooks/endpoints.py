@@ -13,7 +13,7 @@ from accounts.models import EventType, WebhookDelivery, WebhookEndpoint
 from accounts.tenancy.permissions import Right
 from accounts.webhooks import endpoints, ssrf_guard
 from accounts.webhooks.openapi import DESCRIPTIONS
-from framework.forms.domain_errors import errors_as_messages
+from framework.forms.domain_errors import errors_as_messages, errors_on_form
 from framework.public_ids import decode
 
 # The page lists at most so many endpoints.
@@ -79,9 +79,10 @@ def create_endpoint(request: PageRequest) -> HttpResponse:
     """Create an endpoint; the next page shows its secret once."""
     form = EndpointForm(request.POST or None)
     if form.is_valid():
-        created, secret = endpoints.create(request.access.venue, **form.cleaned_data)
-        one_time_secrets.store(request, secret, of=created.public_id, now=timezone.now())
-        return redirect_to_endpoint(created, request)
+        with errors_on_form(form):
+            created, secret = endpoints.create(request.access.venue, **form.cleaned_data)
+            one_time_secrets.store(request, secret, of=created.public_id, now=timezone.now())
+            return redirect_to_endpoint(created, request)
     return render(request, "accounts/webhook_form.html", {"form": form}, status=400 if form.errors else 200)
 
 

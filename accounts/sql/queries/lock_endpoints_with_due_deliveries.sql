@@ -27,7 +27,7 @@ CROSS JOIN LATERAL (
     FROM accounts_webhookdelivery AS leased
     WHERE leased.endpoint_id = endpoint.id AND leased.state = 'pending' AND leased.leased_until > %(now)s
 ) AS in_flight
-WHERE endpoint.disabled_at IS NULL
+WHERE endpoint.disabled_at IS NULL AND coalesce(endpoint.postponed_until <= %(now)s, TRUE)
     AND in_flight.attempts
         < CASE WHEN endpoint.failing_since IS NULL THEN %(max_in_flight)s ELSE %(max_in_flight_failing)s END
     AND coalesce((endpoint.is_slow OR in_flight.has_slow_attempt) = %(is_slow)s::boolean, TRUE)

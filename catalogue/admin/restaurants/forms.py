@@ -1,8 +1,8 @@
 """The admin's forms: what staff write is as well made as what importers read."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
 from django.forms.fields import InvalidJSONInput
@@ -12,8 +12,10 @@ from django.utils.safestring import mark_safe
 from catalogue.hours import Hours, InvalidHoursError
 from catalogue.importers.parsing.json_reader import JsonObject
 from catalogue.importers.parsing.parsed_place import COLUMNS
-from catalogue.importers.row_errors import RowRejected, check_storable
+from catalogue.importers.row_errors import RowRejected, clean_content
 from catalogue.models import Cuisine, Restaurant
+
+Value = TypeVar("Value")
 
 WEEKDAYS = [(0, "Mon"), (1, "Tue"), (2, "Wed"), (3, "Thu"), (4, "Fri"), (5, "Sat"), (6, "Sun")]
 # What importers write, and staff can therefore lock.
@@ -37,7 +39,7 @@ class JSONBox(forms.JSONField):
         try:
             with _form_errors():
                 content = super().to_python(value)
-                check_storable(content)
+                content = clean_content(content)
         except (ValueError, RecursionError) as error:
             raise forms.ValidationError("This JSON cannot be parsed: a number or the nesting is too large.") from error
         return content
@@ -99,12 +101,19 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
             raise forms.ValidationError(f"Invalid opening hours: {error}") from error
 
     def clean_attributes(self) -> dict[str, bool | str]:
-        with _form_errors():
-            return JsonObject(self.cleaned_data).flag_map("attributes")
+        return self._clean_object(lambda form: form.flag_map("attributes"))
 
     def clean_external_ids(self) -> dict[str, str]:
+        return self._clean_object(lambda form: form.text_map("external_ids"))
+
+    def _clean_object(self, read: Callable[[JsonObject], Value]) -> Value:
+        """Read as importers do, but refuse the values that they skip."""
+        form = JsonObject(self.cleaned_data)
         with _form_errors():
-            return JsonObject(self.cleaned_data).text_map("external_ids")
+            content = read(form)
+        if form.problems:
+            raise forms.ValidationError(form.problems)
+        return content
 
     def clean_cuisines(self) -> list[str]:
         slugs: list[str] = list(dict.fromkeys(self.cleaned_data["cuisines"] or []))

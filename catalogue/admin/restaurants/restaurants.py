@@ -5,13 +5,14 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import Func, Q, QuerySet, TextField, Value
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from catalogue.admin.offers import FlowRuleInline, GeneratesSlots
+from catalogue.admin.restaurant_rows import search_restaurants
 from catalogue.admin.restaurants.forms import RestaurantForm
 from catalogue.admin.restaurants.identity_actions import IdentityActions
 from catalogue.admin.restaurants.mini_map import render_map
@@ -25,7 +26,6 @@ from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyInline
 
 # A shorter text has no trigram, so the search would scan the whole table.
-MIN_QUERY_LENGTH = 3
 # Versions on the page of a restaurant.
 MAX_VERSIONS = 20
 
@@ -59,11 +59,6 @@ class UnparsedHoursFilter(admin.SimpleListFilter):
         return queryset
 
 
-def fold(term: str) -> Func:
-    """SQL expression: the term in lower case without accents, as in the folded columns."""
-    return Func(Value(term, output_field=TextField()), function="fold", output_field=TextField())
-
-
 class SourceRecordInline(ReadOnlyInline):
     model = SourceRecord
     fields = ["source", "record", "fields", "updated_at"]
@@ -94,6 +89,7 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
     list_select_related = ["market", "cuisine"]
     list_filter = ["status", "market", UnparsedHoursFilter]
     search_fields = ["slug"]
+    is_in_site_search = True
     search_help_text = "Part of the name, at least three letters (case and accents are ignored), or the complete slug"
     autocomplete_fields = ["cuisine"]
     prepopulated_fields = {"slug": ["name"]}
@@ -162,12 +158,7 @@ class RestaurantAdmin(IdentityActions, GeneratesSlots, LargeTableAdmin):
         self, request: HttpRequest, queryset: QuerySet[Restaurant], search_term: str
     ) -> tuple[QuerySet[Restaurant], bool]:
         term = search_term.strip()
-        if not term:
-            return queryset, False
-        if sum(letter.isalnum() for letter in term) < MIN_QUERY_LENGTH:
-            return queryset.filter(slug=term), False
-        folded = queryset.alias(folded=Func("name", function="fold", output_field=TextField()))
-        return folded.filter(Q(folded__contains=fold(term)) | Q(slug=term)), False
+        return search_restaurants(queryset, term) if term else queryset, False
 
     def save_model(self, request: HttpRequest, obj: Restaurant, form: RestaurantForm, change: bool) -> None:
         """Save only the changed fields, because the worker writes the same rows, and lock them against imports.

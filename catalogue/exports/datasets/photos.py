@@ -2,7 +2,7 @@
 
 from catalogue.exports.datasets.base import CHANGED_RESTAURANTS, Dataset, select_removed, visible_condition
 from catalogue.exports.datasets.fields import Column, Field, describe_rows, json_object, json_value, value
-from catalogue.photos import SIZES
+from framework.images.thumbnails import SIZES
 
 
 def photo_url(size: str) -> str:
@@ -11,7 +11,7 @@ def photo_url(size: str) -> str:
 
 
 def scaled_size(size: str) -> tuple[str, str]:
-    """The SQL of width and height of a size, as catalogue.photos.thumbnails computes them."""
+    """The SQL of width and height of a size, as framework.images.thumbnails computes them."""
     width = f"least({SIZES[size]}, photo.width)"
     # Floats are rounded to even, as in Python.
     return width, f"greatest(1, round((photo.height::bigint * {width})::float8 / photo.width))::bigint"

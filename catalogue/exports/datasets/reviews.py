@@ -36,7 +36,8 @@ DATASET = Dataset(
     **describe_rows(
         *value("id", "public_id('rev', review.id)", "string", is_plain=True),
         *value("restaurant", "restaurant.slug", "string", "Slug of the restaurant.", is_plain=True),
-        *value("stars", "review.stars", "integer", "1 to 5."),
+        *value("stars", "review.stars", "integer", "1 to 5; halves are rounded up."),
+        *value("rating", "coalesce(review.rating, review.stars)", "number", "The exact stars: 3.5 of 4."),
         *value("text", "review.text", "string", "Empty where stars alone were given."),
         *value("lang", "nullif(review.lang, '')", "string or null", "ISO 639-1."),
         *value("author", "review.author", "string"),

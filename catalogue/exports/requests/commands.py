@@ -14,7 +14,7 @@ from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from framework.errors import InvalidRequest
-from payments.interface import Caller, Tier, TierRequired, describe_upgrade, job_queue
+from payments.interface import Caller, Tier, TierRequired, job_queue
 from payments.models import Wallet
 
 Status = Export.Status
@@ -49,11 +49,10 @@ def require_wallet(caller: Caller) -> str:
 def require_tier(caller: Caller, needed: Tier) -> None:
     """Raise TierRequired for a wallet below the tier that exports are sold to."""
     if caller.tier < needed:
-        note, upgrade = describe_upgrade(caller.terms)
         raise TierRequired(
-            f"Exports are for the {needed.name} tier, and this wallet is {caller.tier.name}."
-            f" Nothing was charged.{note}",
-            extra={"tier": caller.tier.name, "tier_required": needed.name, **upgrade},
+            f"Exports are for the {needed.name} tier, and this wallet is {caller.tier.name}. Nothing was charged.",
+            terms=caller.terms,
+            required=needed,
         )
 
 

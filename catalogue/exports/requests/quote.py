@@ -17,7 +17,7 @@ from catalogue.exports.requests.spec import ExportSpec
 from catalogue.models import Export
 from framework.api.urls import public_url
 from framework.errors import ApiError
-from payments.interface import Caller, NotSold, TierRequired, is_free_by_plan, load_price_list
+from payments.interface import Caller, NotSold, TierRequired, is_free_by_plan, load_price_list, payment_network
 
 
 class ExportHasPrice(ApiError):
@@ -37,6 +37,11 @@ class ExportQuote:
     rows: int | None
     is_given: bool
     refused: str
+
+    @property
+    def price_units(self) -> int | None:
+        """The price in the smallest unit of USDC, as the 402 states it."""
+        return None if self.price is None else payment_network().to_atomic(self.price)
 
     @property
     def body(self) -> str:

@@ -1,5 +1,7 @@
-"""GeoJSON files (RFC 7946): their features, and a point for any geometry."""
+"""GeoJSON files (RFC 7946, RFC 8142): their features, and a point for any geometry."""
 
+import itertools
+import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -8,7 +10,7 @@ from typing import Any, BinaryIO
 import ijson
 
 from catalogue.importers.parsing.parsed_place import read_location
-from catalogue.importers.row_errors import RowRejected, UnreadableFileError, first_line
+from catalogue.importers.row_errors import Row, RowRejected, UnreadableFileError, first_line
 from catalogue.search.geocoding.distance import Location
 
 Ring = list[tuple[float, float]]
@@ -16,6 +18,9 @@ Ring = list[tuple[float, float]]
 # Parsing this depth takes 40 MB; a feature that is too deep is rejected alone.
 MAX_FILE_DEPTH = 4_000
 CHUNK = 1 << 20
+# A first line that is longer is no feature of a sequence: a collection may be a single line.
+MAX_FIRST_LINE = 1 << 20
+RECORD_SEPARATOR = b"\x1e"
 
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _ALL_BUT = bytes(set(range(256)) - set(b'"[]{}'))
@@ -23,7 +28,39 @@ _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def read_features(stream: BinaryIO) -> Iterator[Any]:
-    """Yield the features of a FeatureCollection, one in memory at a time. Raises UnreadableFileError."""
+    """Yield the features of a FeatureCollection or of a sequence, one in memory at a time. Raises UnreadableFileError.
+
+    A line of a sequence that is no JSON is yielded as bytes.
+    """
+    start = stream.tell()
+    first = stream.readline(MAX_FIRST_LINE)
+    if _is_sequence(first):
+        yield from _read_sequence(first, stream)
+    else:
+        stream.seek(start)
+        yield from _read_collection(stream)
+
+
+def _is_sequence(line: bytes) -> bool:
+    """Whether a first line is a whole object other than a collection."""
+    try:
+        content = json.loads(line.lstrip(RECORD_SEPARATOR))
+    except (ValueError, RecursionError):
+        return line.startswith(RECORD_SEPARATOR)
+    return isinstance(content, dict) and content.get("type") == "Feature"
+
+
+def _read_sequence(first: bytes, stream: BinaryIO) -> Iterator[Row]:
+    for number, line in enumerate(itertools.chain([first], stream), start=1):
+        text = line.strip(RECORD_SEPARATOR + b" \t\r\n")
+        if text:
+            try:
+                yield Row(number, json.loads(text))
+            except (ValueError, RecursionError):
+                yield Row(number, text)
+
+
+def _read_collection(stream: BinaryIO) -> Iterator[Any]:
     is_empty, start = True, stream.tell()
     _check_depth(stream)
     stream.seek(start)

@@ -1,40 +1,58 @@
-"""A strict reader of JSON objects; errors name the field (`reviews[0].stars`)."""
+"""A reader of JSON objects; errors name the field (`reviews[0].stars`)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime, time
-from typing import Any, Self
+from decimal import Decimal
+from functools import partial
+from typing import Any, Self, TypeVar
 
 from catalogue.importers.row_errors import RowRejected, check_single_line
 from framework.errors import unknown_name
 
+T = TypeVar("T")
+D = TypeVar("D")
+
 
 class JsonObject:
-    """An object whose fields are read by name; null is the same as absent. All methods raise RowRejected."""
+    """An object whose fields are read by name; null and an empty text are the same as absent.
 
-    def __init__(self, content: object, *, path: str = "") -> None:
+    The methods that read a value raise RowRejected. `attempt` collects what they raise in `problems`, which an object
+    shares with those inside it.
+    """
+
+    def __init__(self, content: object, *, path: str = "", problems: list[str] | None = None) -> None:
         if not isinstance(content, Mapping):
             raise RowRejected(f"{path}: an object is expected.")
         self.content = content
         self.path = path
         self.read: dict[str, None] = {}
+        self.problems: list[str] = [] if problems is None else problems
+
+    def attempt(self, read: Callable[[], T], default: D) -> T | D:
+        """Return what `read` returns. If it raises RowRejected, collect the reasons and return the default."""
+        try:
+            return read()
+        except RowRejected as error:
+            self.problems.extend(error.reasons)
+            return default
 
     def has(self, name: str) -> bool:
         self.read[name] = None
-        return self.content.get(name) is not None
+        value = self.content.get(name)
+        return value is not None and not (isinstance(value, str) and not value.strip())
 
     def value(self, name: str) -> Any:
         """Return any value, or None."""
         self.read[name] = None
         return self.content.get(name)
 
-    def reject_unread_fields(self) -> None:
-        """Reject fields that were not read: most often they are misspelt."""
+    def report_unread_fields(self, *, ignored: Collection[str] = ()) -> None:
+        """Collect fields that were not read: most often they are misspelt."""
         for name in self.content:
-            if name not in self.read:
-                raise RowRejected(
-                    unknown_name("field", self._where(name), [self._where(each) for each in self.read]).message
-                )
+            if name not in self.read and name not in ignored:
+                known = [self._where(each) for each in self.read]
+                self.problems.append(unknown_name("field", self._where(str(name)[:80]), known).message)
 
     def text(self, name: str, *, max_length: int, multiline: bool = False) -> str:
         """Return a non-empty, stripped text; one line unless `multiline`."""
@@ -43,11 +61,11 @@ class JsonObject:
     def optional_text(self, name: str, *, max_length: int, multiline: bool = False) -> str | None:
         return self.text(name, max_length=max_length, multiline=multiline) if self.has(name) else None
 
-    def matching(self, name: str, pattern: str, *, max_length: int) -> str | None:
-        text = self.optional_text(name, max_length=max_length)
-        if text is not None and not re.fullmatch(pattern, text):
-            raise self._error(name, f"{text!r} does not match {pattern}.")
-        return text
+    def identifier(self, name: str, *, max_length: int) -> str:
+        """Return a text; a whole number is one too."""
+        value = self._required(name)
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        return self._text(name, str(value) if is_integer else value, max_length=max_length)
 
     def choice(self, name: str, choices: Sequence[str]) -> str | None:
         text = self.optional_text(name, max_length=80)
@@ -56,10 +74,22 @@ class JsonObject:
         return text
 
     def texts(self, name: str, *, max_length: int) -> list[str]:
-        """Return a list of distinct texts; empty if absent."""
-        values = self._list(name) or []
-        texts = [self._text(f"{name}[{index}]", value, max_length=max_length) for index, value in enumerate(values)]
-        return list(dict.fromkeys(texts))
+        """Return a list of distinct texts, without invalid ones, which are collected; empty if absent."""
+        values = enumerate(self._list(name) or [])
+        texts = [
+            self.attempt(partial(self._text, f"{name}[{index}]", value, max_length=max_length), None)
+            for index, value in values
+        ]
+        return [text for text in dict.fromkeys(texts) if text is not None]
+
+    def tenths(self, name: str, minimum: int, maximum: int) -> Decimal:
+        """Return a number with at most one decimal place."""
+        value = self._required(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and minimum <= value <= maximum:
+            number = Decimal(str(value))
+            if number == round(number, 1):
+                return round(number, 1)
+        raise self._error(name, f"a number from {minimum} to {maximum} with at most one decimal place is expected.")
 
     def integer(self, name: str, minimum: int, maximum: int) -> int:
         return self._integer(name, self._required(name), minimum, maximum)
@@ -97,7 +127,7 @@ class JsonObject:
         return parsed
 
     def optional_date(self, name: str) -> date | None:
-        text = self.matching(name, r"\d{4}-\d\d-\d\d", max_length=10)
+        text = self.optional_text(name, max_length=10)
         try:
             return date.fromisoformat(text) if text else None
         except ValueError:
@@ -111,7 +141,7 @@ class JsonObject:
         return time.fromisoformat(text)
 
     def child(self, name: str) -> Self:
-        return type(self)(self._required(name), path=self._where(name))
+        return type(self)(self._required(name), path=self._where(name), problems=self.problems)
 
     def optional_child(self, name: str) -> Self | None:
         return self.child(name) if self.has(name) else None
@@ -120,17 +150,31 @@ class JsonObject:
         values = self._list(name)
         if values is None:
             return None
-        return [type(self)(value, path=self._where(f"{name}[{index}]")) for index, value in enumerate(values)]
+        children = [
+            self.attempt(
+                partial(type(self), value, path=self._where(f"{name}[{index}]"), problems=self.problems), None
+            )
+            for index, value in enumerate(values)
+        ]
+        return [child for child in children if child is not None]
 
     def flag_map(self, name: str) -> dict[str, bool | str]:
-        """Return an object of booleans and short texts."""
+        """Return an object of booleans and short texts, without invalid ones, which are collected."""
         nested = self.optional_child(name)
-        return {key: nested.flag_or_text(key) for key in nested.content} if nested else {}
+        values = (
+            {key: nested.attempt(partial(nested.flag_or_text, key), None) for key in nested.content} if nested else {}
+        )
+        return {key: value for key, value in values.items() if value is not None}
 
     def text_map(self, name: str) -> dict[str, str]:
-        """Return an object of short texts."""
+        """Return an object of short texts, without invalid ones, which are collected."""
         nested = self.optional_child(name)
-        return {key: nested.text(key, max_length=200) for key in nested.content} if nested else {}
+        values = (
+            {key: nested.attempt(partial(nested.identifier, key, max_length=200), None) for key in nested.content}
+            if nested
+            else {}
+        )
+        return {key: value for key, value in values.items() if value is not None}
 
     def flag_or_text(self, name: str) -> bool | str:
         value = self.value(name)

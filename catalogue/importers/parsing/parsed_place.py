@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
+from decimal import Decimal
 from math import isfinite
 from typing import Any
 
@@ -40,10 +41,11 @@ class ExtractedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedReview:
-    """A review; `record` is unique within its restaurant."""
+    """A review; `record` is unique within its restaurant. `rating` is set if it is not the whole number of stars."""
 
     record: str
     stars: int
+    rating: Decimal | None = None
     author: str
     created_at: datetime
     text: str = ""
@@ -69,7 +71,7 @@ class ParsedPlace:
     """A restaurant as one source describes it, with the columns of Restaurant; None and empty values are unknown.
 
     `cuisine_labels` has the label of each cuisine, the main one first. `reviews` and `flow_rules` are all of the
-    source; None if it does not have any information about them.
+    source; None if it does not have any information about them. `left_out` says which values were invalid.
     """
 
     record: str
@@ -88,6 +90,8 @@ class ParsedPlace:
     postal_code: str | None = None
     phone: str | None = None
     website: str | None = None
+    rating: Decimal | None = None
+    review_count: int | None = None
     price_level: int | None = None
     hours: dict[str, Any] | None = None
     attributes: dict[str, bool | str] = field(default_factory=dict)
@@ -95,6 +99,7 @@ class ParsedPlace:
     cuisine_labels: dict[str, str] = field(default_factory=dict)
     reviews: tuple[ParsedReview, ...] | None = None
     flow_rules: tuple[ParsedRule, ...] | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def cuisines(self) -> list[str]:
@@ -105,11 +110,11 @@ class ParsedPlace:
         return next(iter(self.cuisine_labels), None)
 
 
-# The columns of a restaurant that a source may fill.
+# The columns of a restaurant that a source may fill. The number of reviews follows the rating.
 COLUMNS = (
     "name", "alt_names", "status", "market_id", "neighborhood", "line1", "locality", "region", "postal_code",
     "country", "latitude", "longitude", "phone", "website", "price_level", "cuisine_id", "cuisines", "hours",
-    "attributes", "external_ids",
+    "attributes", "external_ids", "rating",
 )  # fmt: skip
 MAX_LENGTHS = {"neighborhood": 120, "line1": 200, "locality": 120, "region": 120, "postal_code": 20}
 

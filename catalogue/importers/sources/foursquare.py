@@ -7,7 +7,14 @@ from typing import Any, BinaryIO
 from catalogue.importers.parsing import parquet, text_cleaning
 from catalogue.importers.parsing.category_mapping import FoodCategory, map_categories
 from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_location
-from catalogue.importers.row_errors import RowRejected, UnreadableFileError, check_storable, hash_content
+from catalogue.importers.row_errors import (
+    NOT_AN_EATERY,
+    RowRejected,
+    RowSkipped,
+    UnreadableFileError,
+    clean_content,
+    hash_content,
+)
 from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 
@@ -39,12 +46,12 @@ def read_rows(stream: BinaryIO) -> Iterator[dict[str, Any]]:
     return (row for batch in parquet.read_batches(file, COLUMNS) for row in batch.to_pylist())
 
 
-def extract(content: Any) -> ExtractedRecord | None:
-    """Extract the record of a row; None if it is no eatery. Raises RowRejected."""
+def extract(content: Any) -> ExtractedRecord:
+    """Extract the record of a row; Raises RowRejected, and RowSkipped if it is no eatery."""
     if _map_category(content) is None:
-        return None
+        raise RowSkipped(NOT_AN_EATERY)
     parse = {name: content.get(name) for name in TEXT_COLUMNS} | {"is_closed": content.get("date_closed") is not None}
-    check_storable(parse)
+    parse = clean_content(parse)
     record = content.get("fsq_place_id")
     if not isinstance(record, str) or not 1 <= len(record) <= 120:
         raise RowRejected("fsq_place_id: 1 to 120 characters are expected.")

@@ -1,10 +1,12 @@
 """The native format: JSON lines, one restaurant per line, with its reviews and discounts (docs/importing.md)."""
 
 import json
-import re
-from collections.abc import Iterator
-from datetime import date
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
+from typing import Any, BinaryIO, TypeVar
 
 from catalogue.hours import Hours, InvalidHoursError
 from catalogue.importers.parsing.json_reader import JsonObject
@@ -17,166 +19,280 @@ from catalogue.importers.parsing.parsed_place import (
     read_location,
     read_osm_hours,
 )
-from catalogue.importers.row_errors import RowRejected, UnreadableFileError, check_storable, hash_content
+from catalogue.importers.parsing.text_cleaning import parse_country, parse_website
+from catalogue.importers.row_errors import Row, RowRejected, UnreadableFileError, clean_content, hash_content
 from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 from catalogue.places.phones import read_phone
+from catalogue.places.slugs import slugify
 from catalogue.reviews import language_detection
+from catalogue.search.geocoding.distance import Location
 
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
-VERSION = 3
+VERSION = 4
 
-_CUISINE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_URL = re.compile(r"https?://[^\s/?#]+[^\s]*")
+# Fields of our own exports that are computed from others.
+DERIVED_FIELDS = frozenset(
+    (
+        "ai_insight", "ai_insight_detail", "ai_insight_reason", "attribution", "context", "cuisine", "flow_offer",
+        "history",
+        "phone_verified", "phone_verified_at", "slug", "sources", "updated_at", "verified_at", "version",
+    )
+)  # fmt: skip
+DERIVED_ADDRESS_FIELDS = frozenset(["formatted"])
+DERIVED_REVIEW_FIELDS = frozenset(["rating", "source"])
+DERIVED_HOURS_FIELDS = frozenset(["timezone", "state", "open_now", "next_change", "display"])
+
+T = TypeVar("T")
 
 
-def read_rows(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield the non-empty lines. Raises UnreadableFileError if the first one is no JSON object."""
+def read_rows(stream: BinaryIO) -> Iterator[Row]:
+    """Yield the non-empty lines with their numbers. Raises UnreadableFileError if the first one is no JSON object."""
     is_first = True
-    for line in stream:
+    for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
         if is_first and not line.lstrip().startswith(b"{"):
             raise UnreadableFileError("This is no JSON lines file: the first line is no object.")
         is_first = False
-        yield line
+        yield Row(number, line)
 
 
-def extract(content: Any) -> ExtractedRecord | None:
-    """Extract the record of a line. Raises RowRejected."""
+def extract(content: Any) -> ExtractedRecord:
+    """Extract the record of a line. Raises RowRejected with all reasons."""
     try:
         line = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise RowRejected(f"The line is no JSON: {error}.") from error
     if not isinstance(line, dict):
         raise RowRejected("The line is no object.")
-    check_storable(line)
+    line = clean_content(line)
     form = JsonObject(line)
-    record = form.text("id", max_length=120)
-    location = form.child("location")
+    record = form.attempt(lambda: form.identifier("id", max_length=120), None)
+    form.attempt(lambda: form.text("name", max_length=200), None)
+    market = form.attempt(lambda: form.optional_text("market", max_length=40), None)
+    location = form.attempt(lambda: _parse_location(form), None)
+    if location is None and not form.has("location") and market is None:
+        form.problems.append("location: this is required, unless the line names its market.")
+    if record is None or form.problems:
+        raise RowRejected(*form.problems)
+    country = form.attempt(lambda: form.child("address").value("country"), None) if location is None else None
     return ExtractedRecord(
         record=record,
         digest=hash_content(VERSION, line),
-        location=read_location(location.value("lat"), location.value("lng")),
-        market=form.optional_text("market", max_length=40),
+        location=location,
+        market=market,
+        country=parse_country(country),
         content=line,
     )
 
 
 def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlace:
-    """Parse a line; `on` is the date from which dated hours are read. Raises RowRejected."""
+    """Parse a line without its invalid values; `on` is today, from which dated hours are read."""
     form = JsonObject(extracted.content)
     for name in ("id", "market"):
         form.value(name)
-    location = form.child("location")
-    for name in ("lat", "lng"):
-        location.value(name)
-    location.reject_unread_fields()
-    address = form.optional_child("address") or JsonObject({})
-    phone = form.optional_text("phone", max_length=40)
+    if (location := form.attempt(lambda: form.optional_child("location"), None)) is not None:
+        for name in ("lat", "lng"):
+            location.value(name)
+        location.report_unread_fields()
+    address = form.attempt(lambda: form.optional_child("address"), None) or JsonObject({}, problems=form.problems)
+
+    def optional(read: Callable[[], T]) -> T | None:
+        return form.attempt(read, None)
+
+    cuisines = _parse_cuisines(form)
     place = build_place(
         extracted,
         market=market,
         name=form.text("name", max_length=200),
-        alt_names=form.texts("alt_names", max_length=200),
-        status=form.choice("status", Restaurant.Status.values) or Restaurant.Status.OPEN,
-        neighborhood=form.optional_text("neighborhood", max_length=120),
-        line1=address.optional_text("line1", max_length=200),
-        locality=address.optional_text("locality", max_length=120),
-        region=address.optional_text("region", max_length=120),
-        postal_code=address.optional_text("postal_code", max_length=20),
-        country=address.matching("country", r"[A-Z]{2}", max_length=2),
-        phone=_parse_phone(phone, country=market.country),
-        website=form.matching("website", _URL.pattern, max_length=500),
-        price_level=form.optional_integer("price_level", 1, 4),
-        cuisine_labels={slug: slug.replace("-", " ").capitalize() for slug in _parse_cuisines(form)},
-        hours=_parse_hours(form, market=market, on=on, point=extracted.point),
-        attributes=form.flag_map("attributes"),
-        external_ids=form.text_map("external_ids"),
-        reviews=_parse_reviews(form),
-        flow_rules=_parse_rules(form),
+        alt_names=form.attempt(lambda: form.texts("alt_names", max_length=200), []),
+        status=_parse_status(form),
+        neighborhood=optional(lambda: form.optional_text("neighborhood", max_length=120)),
+        line1=optional(lambda: address.optional_text("line1", max_length=200)),
+        locality=optional(lambda: address.optional_text("locality", max_length=120)),
+        region=optional(lambda: address.optional_text("region", max_length=120)),
+        postal_code=optional(lambda: address.optional_text("postal_code", max_length=20)),
+        country=optional(lambda: _parse_country(address)),
+        phone=optional(lambda: _parse_phone(form, country=market.country)),
+        website=optional(lambda: _parse_website(form)),
+        rating=optional(lambda: form.tenths("rating", 1, 5) if form.has("rating") else None),
+        review_count=optional(lambda: form.optional_integer("review_count", 0, 1_000_000_000)),
+        price_level=optional(lambda: form.optional_integer("price_level", 1, 4)),
+        cuisine_labels=cuisines,
+        hours=optional(lambda: _parse_hours(form, market=market, on=on, extracted=extracted)),
+        attributes=form.attempt(lambda: form.flag_map("attributes"), {}),
+        external_ids=form.attempt(lambda: form.text_map("external_ids"), {}),
+        reviews=optional(lambda: _parse_reviews(form, on=on)),
+        flow_rules=optional(lambda: _parse_rules(form)),
     )
-    address.reject_unread_fields()
-    form.reject_unread_fields()
-    return place
+    address.report_unread_fields(ignored=DERIVED_ADDRESS_FIELDS)
+    form.report_unread_fields(ignored=DERIVED_FIELDS)
+    return replace(place, left_out=tuple(form.problems))
 
 
-def _parse_phone(text: str | None, *, country: str) -> str | None:
+def _parse_location(form: JsonObject) -> Location | None:
+    location = form.optional_child("location")
+    return read_location(location.value("lat"), location.value("lng")) if location else None
+
+
+def _parse_status(form: JsonObject) -> str:
+    """An unknown status may mean a closed restaurant, so it is not open."""
+    status = form.attempt(lambda: form.choice("status", Restaurant.Status.values), Restaurant.Status.UNVERIFIED)
+    return status or Restaurant.Status.OPEN
+
+
+def _parse_country(address: JsonObject) -> str | None:
+    text = address.optional_text("country", max_length=80)
+    country = parse_country(text)
+    if text and country is None:
+        raise RowRejected(f"address.country: {text!r} is no code of two letters.")
+    return country
+
+
+def _parse_phone(form: JsonObject, *, country: str) -> str | None:
+    text = form.optional_text("phone", max_length=40)
     number = read_phone(text, country=country) if text else None
     if text and number is None:
         raise RowRejected(f"phone: {text!r} is not a valid number.")
     return number
 
 
-def _parse_cuisines(form: JsonObject) -> list[str]:
-    slugs = form.texts("cuisines", max_length=60)
-    for slug in slugs:
-        if not _CUISINE.fullmatch(slug):
-            raise RowRejected(f"cuisines: {slug!r} is not a slug such as `coffee-shop`.")
-    return slugs
+def _parse_website(form: JsonObject) -> str | None:
+    text = form.optional_text("website", max_length=500)
+    website = parse_website(text)
+    if text and website is None:
+        raise RowRejected(f"website: {text!r} is not an address.")
+    return website
 
 
-def _parse_hours(form: JsonObject, *, market: Market, on: date, point: tuple[float, float]) -> dict[str, Any] | None:
+def _parse_cuisines(form: JsonObject) -> dict[str, str]:
+    """Return the label of each cuisine; another text than a slug becomes one: "Sea food" is sea-food."""
+    labels = {}
+    for text in form.attempt(lambda: form.texts("cuisines", max_length=60), []):
+        if any(character.isalnum() for character in text):
+            labels[slugify(text)[:60].rstrip("-")] = text.replace("-", " ").capitalize()
+        else:
+            form.problems.append(f"cuisines: {text!r} is no name.")
+    return labels
+
+
+def _parse_hours(form: JsonObject, *, market: Market, on: date, extracted: ExtractedRecord) -> dict[str, Any] | None:
     """Parse an opening_hours string of OpenStreetMap, or `periods` and `special_days` as in the API.
 
-    An empty list means closed; neither of them means unknown.
+    An empty list means closed; neither of them means unknown. Where both are stated, as in a record, the text counts
+    if it has the same periods: it knows more dates. An unreadable text alone is stored, and the hours are unknown.
     """
     hours_form = form.optional_child("hours")
     if hours_form is None:
         return None
-    if hours_form.has("osm"):
-        text = hours_form.text("osm", max_length=2000)
-        hours_form.reject_unread_fields()
-        hours = read_osm_hours(text, market=market, on=on, point=point)
-        if not hours.known:
-            raise RowRejected(f"hours.osm: {text!r} cannot be parsed with certainty.")
-        return hours.to_json()
+    text = hours_form.optional_text("osm", max_length=2000)
     periods, special_days = hours_form.value("periods"), hours_form.value("special_days")
-    hours_form.reject_unread_fields()
-    if periods is None and special_days is None:
-        return None
-    try:
-        return Hours.from_json(
-            {"timezone": market.timezone, "periods": periods, "special_days": special_days, "known": True}
-        ).to_json()
-    except InvalidHoursError as error:
-        raise RowRejected(f"hours.{error}") from error
+    hours_form.report_unread_fields(ignored=DERIVED_HOURS_FIELDS)
+    stated = None
+    if periods is not None or special_days is not None:
+        values = {"timezone": market.timezone, "periods": periods, "special_days": special_days, "known": True}
+        try:
+            stated = Hours.from_json(values)
+        except InvalidHoursError as error:
+            form.problems.append(f"hours.{error}")
+    if text is None:
+        return stated.to_json() if stated else None
+    point = extracted.point if extracted.location else (market.latitude, market.longitude)
+    read = read_osm_hours(text, market=market, on=on, point=point)
+    if stated and not (read.known and read.periods == stated.periods):
+        return stated.to_json()
+    if not read.known:
+        form.problems.append(f"hours.osm: {text!r} cannot be parsed with certainty.")
+    return read.to_json()
 
 
-def _parse_reviews(form: JsonObject) -> tuple[ParsedReview, ...] | None:
+def _parse_reviews(form: JsonObject, *, on: date) -> tuple[ParsedReview, ...] | None:
+    """Return the valid reviews; None if there is no list, or none of it is valid: then the stored ones stay."""
     forms = form.children("reviews")
     if forms is None:
         return None
-    reviews = tuple(_parse_review(each) for each in forms)
-    if len({review.record for review in reviews}) < len(reviews):
-        raise RowRejected("reviews: an id is given twice.")
-    return reviews
+    reviews: dict[str, ParsedReview] = {}
+    for each in forms:
+        review = _parse_review(each, on=on)
+        if review is not None and review.record in reviews:
+            form.problems.append(f"{each.path}.id: {review.record!r} is given twice.")
+        elif review is not None:
+            reviews[review.record] = review
+    return tuple(reviews.values()) if reviews or not form.content["reviews"] else None
 
 
-def _parse_review(form: JsonObject) -> ParsedReview:
-    reply = form.optional_child("owner_reply")
-    text = form.optional_text("text", max_length=20_000, multiline=True) or ""
-    review = ParsedReview(
-        record=form.text("id", max_length=120),
-        stars=form.integer("stars", 1, 5),
-        author=form.text("author", max_length=120),
-        created_at=form.timestamp("created_at"),
+def _parse_review(form: JsonObject, *, on: date) -> ParsedReview | None:
+    """Return a review without its invalid values; None if a required one is missing or invalid."""
+    record = form.attempt(lambda: form.identifier("id", max_length=120), None)
+    stars = form.attempt(lambda: form.tenths("stars", 1, 5), None)
+    author = form.attempt(lambda: form.text("author", max_length=120), None)
+    created_at = form.attempt(lambda: _parse_past(form, "created_at", on=on), None)
+    text = form.attempt(lambda: form.optional_text("text", max_length=20_000, multiline=True) or "", None)
+    lang = form.attempt(lambda: _parse_lang(form), None)
+    visited_on = form.attempt(lambda: _parse_visit(form, on=on), None)
+    helpful_count = form.attempt(lambda: form.optional_integer("helpful_count", 0, 1_000_000_000), None)
+    reply = form.attempt(lambda: _parse_reply(form, on=on), None)
+    form.report_unread_fields(ignored=DERIVED_REVIEW_FIELDS)
+    if record is None or stars is None or author is None or created_at is None or text is None:
+        return None
+    whole = int(stars.quantize(Decimal(1), ROUND_HALF_UP))
+    return ParsedReview(
+        record=record,
+        stars=whole,
+        rating=None if stars == whole else stars,
+        author=author,
+        created_at=created_at,
         text=text,
-        lang=form.matching("lang", "[a-z]{2}", max_length=2) or language_detection.detect_language(text),
-        visited_on=form.optional_date("visited_on"),
-        helpful_count=form.optional_integer("helpful_count", 0, 1_000_000_000) or 0,
-        owner_reply=reply.text("text", max_length=20_000, multiline=True) if reply else None,
-        owner_replied_at=reply.timestamp("created_at") if reply else None,
+        lang=lang or language_detection.detect_language(text),
+        visited_on=visited_on,
+        helpful_count=helpful_count or 0,
+        owner_reply=reply[0] if reply else None,
+        owner_replied_at=reply[1] if reply else None,
     )
-    if reply:
-        reply.reject_unread_fields()
-    form.reject_unread_fields()
-    return review
+
+
+def _parse_past(form: JsonObject, name: str, *, on: date) -> datetime:
+    """Parse a timestamp. Raises RowRejected if it is later than the day after `on`, which is a day of the market."""
+    at = form.timestamp(name)
+    if at.date() > on + timedelta(days=1):
+        raise RowRejected(f"{form.path}.{name}: '{at:%Y-%m-%d}' is in the future.")
+    return at
+
+
+def _parse_visit(form: JsonObject, *, on: date) -> date | None:
+    day = form.optional_date("visited_on")
+    if day and day > on + timedelta(days=1):
+        raise RowRejected(f"{form.path}.visited_on: '{day}' is in the future.")
+    return day
+
+
+def _parse_lang(form: JsonObject) -> str | None:
+    """Return a code of ISO 639-1: "en" for "en-GB"."""
+    text = form.optional_text("lang", max_length=35)
+    code = text.replace("_", "-").split("-")[0].lower() if text else None
+    if code and not (len(code) == 2 and code.isascii() and code.isalpha()):
+        raise RowRejected(f"{form.path}.lang: {text!r} is no code of ISO 639-1.")
+    return code
+
+
+def _parse_reply(form: JsonObject, *, on: date) -> tuple[str, datetime] | None:
+    reply = form.optional_child("owner_reply")
+    if reply is None:
+        return None
+    text = reply.text("text", max_length=20_000, multiline=True)
+    at = _parse_past(reply, "created_at", on=on)
+    reply.report_unread_fields()
+    return text, at
 
 
 def _parse_rules(form: JsonObject) -> tuple[ParsedRule, ...] | None:
+    """Return the valid discounts; None if there is no list."""
     forms = form.children("flow_rules")
-    return None if forms is None else tuple(_parse_rule(each) for each in forms)
+    if forms is None:
+        return None
+    rules = [form.attempt(partial(_parse_rule, each), None) for each in forms]
+    return tuple(rule for rule in rules if rule is not None)
 
 
 def _parse_rule(form: JsonObject) -> ParsedRule:
@@ -186,7 +302,7 @@ def _parse_rule(form: JsonObject) -> ParsedRule:
         percent=form.integer("percent", 1, 90),
         active=form.optional_flag("active", default=True),
     )
-    form.reject_unread_fields()
+    form.report_unread_fields()
     return rule
 
 

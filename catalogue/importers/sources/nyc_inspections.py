@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from catalogue.importers.parsing import csv_rows, text_cleaning
 from catalogue.importers.parsing.category_mapping import format_label
 from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_location
-from catalogue.importers.row_errors import RowRejected, check_storable, hash_content
+from catalogue.importers.row_errors import RowRejected, clean_content, hash_content
 from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 from catalogue.places.slugs import slugify
@@ -45,7 +45,7 @@ def extract(content: Any) -> ExtractedRecord:
     if not re.fullmatch("[0-9]{1,12}", record, re.ASCII):
         raise RowRejected(f"camis: {record!r:.40} is no number.")
     parse = {name: content[name].strip() for name in (*TEXT_COLUMNS, *INSPECTION_COLUMNS)}
-    check_storable(parse)
+    parse = clean_content(parse)
     text_cleaning.check_name(parse["dba"])
     location = _parse_location(content.get("latitude"), content.get("longitude"))
     place = (location.lat, location.lng) if location else None

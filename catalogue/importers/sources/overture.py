@@ -1,21 +1,31 @@
-"""Overture Maps places as GeoParquet, in either schema: `categories` until 1.x, `taxonomy` since 2.0."""
+"""Overture Maps places of any release: GeoParquet, Parquet with JSON texts, GeoJSON or a sequence of features.
 
+The schema has `categories` until 1.x, `taxonomy` since 2.0 (docs.overturemaps.org/schema/reference/places/place).
+"""
+
+import functools
 import json
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from functools import partial
 from typing import Any, BinaryIO, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from catalogue.importers.parsing import parquet, text_cleaning
+from catalogue.importers.parsing import geojson, parquet, text_cleaning
 from catalogue.importers.parsing.category_mapping import FoodCategory, map_categories
 from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_location
-from catalogue.importers.row_errors import RowRejected, UnreadableFileError, check_storable, hash_content
+from catalogue.importers.row_errors import (
+    NOT_AN_EATERY,
+    RowRejected,
+    RowSkipped,
+    UnreadableFileError,
+    clean_content,
+    hash_content,
+)
 from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
 from catalogue.search.geocoding.distance import Location
@@ -46,13 +56,14 @@ COLUMNS = frozenset(
         "sources",
     ]
 )
-# A file that compares two releases has JSON columns, those of the older one with this prefix.
+# A file with two releases side by side has the columns of the older one with this prefix.
 BASE_PREFIX = "base_"
-COMPARED_COLUMNS = ("id", "names", "categories", "confidence", "addresses", "phones", "websites", "brand", "sources")
-# The key of a parse error in a row.
-ROW_ERROR = "broken"
-# Other rows of such a file compare something else.
-COMPARISON_DATASET = "overture_nyc"
+# Columns of objects or lists, which a file may have as JSON texts.
+NESTED_COLUMNS = COLUMNS - {"id", "geometry", "basic_category", "confidence", "operating_status"}
+ABSENT = "not in this release"
+NOT_OVERTURE = "These are no Overture places: `id`, `names`, `categories` or `taxonomy` is missing."
+# The order of a bounding box in GeoJSON.
+BOX_SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 STATUSES = {
     "open": Restaurant.Status.OPEN,
@@ -66,17 +77,21 @@ OWN_LICENSE = "CDLA-Permissive-2.0"
 _QID = re.compile(r"Q[1-9][0-9]*", re.ASCII)
 
 
-def read_rows(stream: BinaryIO, *, release: Release | None = None) -> Iterator[dict[str, Any] | None]:
-    """Yield each row of a release; None for one that is no eatery. Raises UnreadableFileError.
+def read_rows(stream: BinaryIO, *, release: Release | None = None) -> Iterator[dict[str, Any] | str | None]:
+    """Yield each row of a release; None for one that is no eatery, a text for one that is not in the release.
 
-    `release` selects one of a file with two.
+    `release` selects one of a file with two. Raises UnreadableFileError.
     """
+    is_parquet = stream.read(4) == b"PAR1"
+    stream.seek(-4, 1) if is_parquet else stream.seek(0)
+    if not is_parquet:
+        if release:
+            raise UnreadableFileError("The file holds one release: leave --release out.")
+        return geojson.read_features(stream)
     file = parquet.open_file(stream)
     names = set(file.schema_arrow.names)
-    if not {"id", "names"} <= names or not {"categories", "taxonomy"} & names:
-        raise UnreadableFileError(
-            "These are no Overture places: `id`, `names`, `categories` or `taxonomy` is missing."
-        )
+    if not {"id", "names"} <= names or not {"categories", "taxonomy", "basic_category"} & names:
+        raise UnreadableFileError(NOT_OVERTURE)
     is_compared = BASE_PREFIX + "names" in names
     if is_compared and release is None:
         raise UnreadableFileError("The file holds two releases: choose one with --release base or current.")
@@ -85,20 +100,21 @@ def read_rows(stream: BinaryIO, *, release: Release | None = None) -> Iterator[d
     return _read_compared(file, release) if is_compared else _read_rows(file)
 
 
-def extract(content: Any) -> ExtractedRecord | None:
-    """Extract the record of a row; None if it is no eatery. Raises RowRejected."""
+def extract(content: Any) -> ExtractedRecord:
+    """Extract the record of a row. Raises RowRejected, and RowSkipped if it is no eatery of the release."""
     if content is None:
-        return None
-    if ROW_ERROR in content:
-        raise RowRejected(content[ROW_ERROR])
-    if _map_category(content) is None:
-        return None
-    record, values = _as_text(content.get("id")), _extract_content(content)
-    check_storable(values)
+        raise RowSkipped(NOT_AN_EATERY)
+    if isinstance(content, str):
+        raise RowSkipped(content)
+    row = _parse_json_columns(_flatten_feature(content))
+    if _map_category(row) is None:
+        raise RowSkipped(NOT_AN_EATERY)
+    record, values = _as_text(row.get("id")), _extract_content(row)
+    values = clean_content(values)
     if not record or len(record) > 120:
         raise RowRejected("id: 1 to 120 characters are expected.")
     text_cleaning.check_name(values["name"])
-    location = _parse_location(content)
+    location = _parse_location(row)
     place = (location.lat, location.lng) if location else None
     return ExtractedRecord(
         record=record,
@@ -134,19 +150,15 @@ def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlac
     )
 
 
-def _read_compared(file: pq.ParquetFile, release: Release | None) -> Iterator[dict[str, Any] | None]:
-    """Yield the rows of one of two releases. A null confidence means that the release does not have the place."""
+def _read_compared(file: pq.ParquetFile, release: Release | None) -> Iterator[dict[str, Any] | str]:
+    """Yield the rows of one of two releases. A place without confidence or names is not in the release."""
     prefix = BASE_PREFIX if release == "base" else ""
-    columns = {prefix + name: name for name in COMPARED_COLUMNS}
-    for batch in parquet.read_batches(file, {*columns, "source_dataset"}):
+    columns = {prefix + name: name for name in COLUMNS if prefix + name in file.schema_arrow.names}
+    required = [name for name in ("names", "confidence") if prefix + name in columns]
+    for batch in parquet.read_batches(file, columns):
         for row in batch.to_pylist():
-            if (
-                row[f"{prefix}confidence"] is None
-                or row.get("source_dataset", COMPARISON_DATASET) != COMPARISON_DATASET
-            ):
-                yield None
-            else:
-                yield _parse_json_columns({name: row.get(column) for column, name in columns.items()})
+            values = {name: row[column] for column, name in columns.items()}
+            yield ABSENT if any(values[name] is None for name in required) else values
 
 
 def _read_rows(file: pq.ParquetFile) -> Iterator[dict[str, Any] | None]:
@@ -155,20 +167,39 @@ def _read_rows(file: pq.ParquetFile) -> Iterator[dict[str, Any] | None]:
         yield from parquet.to_dicts(batch, _find_eateries(batch))
 
 
+def _flatten_feature(content: Any) -> dict[str, Any]:
+    """Return a row, or the properties of a GeoJSON feature with its id and geometry. Raises RowRejected."""
+    if not isinstance(content, dict):
+        raise RowRejected("The row is no object.")
+    properties = content.get("properties")
+    if content.get("type") != "Feature" or not isinstance(properties, dict):
+        return content
+    return {"id": content.get("id"), **properties, "geometry": content.get("geometry")}
+
+
 def _find_eateries(batch: pa.RecordBatch) -> pa.Array | None:
+    """Return a mask of the rows that may be eateries; None if each row has to be looked at."""
+    masks = []
     for name in ("taxonomy", "categories"):
-        if name in batch.schema.names and pa.types.is_struct(batch.schema.field(name).type):
-            # The fields of a null struct are not null.
-            column = batch.column(name)
-            if not _has_text_primary(column.type):
-                # Each row is rejected with its own reason.
-                return None
-            primary = pc.if_else(pc.is_valid(column), pc.struct_field(column, "primary"), None)
-            if name == "taxonomy":
-                # An unknown category may have a known parent.
-                return pc.is_valid(primary)
-            return parquet.is_any_of(primary, lambda word: map_categories([(word,)]) is not None)
-    return None
+        if name not in batch.schema.names:
+            continue
+        kind = batch.schema.field(name).type
+        if not pa.types.is_struct(kind) or not _has_text_primary(kind):
+            # Each row is rejected with its own reason.
+            return None
+        # The fields of a null struct are not null.
+        column = batch.column(name)
+        primary = pc.if_else(pc.is_valid(column), pc.struct_field(column, "primary"), None)
+        # An unknown category of a taxonomy may have a known parent.
+        is_known = name == "categories"
+        masks.append(parquet.is_any_of(primary, _is_eatery_word) if is_known else pc.is_valid(primary))
+    if "basic_category" in batch.schema.names:
+        masks.append(pc.is_valid(batch.column("basic_category")))
+    return functools.reduce(pc.or_, masks) if masks else None
+
+
+def _is_eatery_word(word: str) -> bool:
+    return map_categories([(word,)]) is not None
 
 
 def _has_text_primary(categories: pa.StructType) -> bool:
@@ -197,6 +228,8 @@ def _category_paths(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
             (categories["primary"],),
             *((each,) for each in text_cleaning.filter_texts(categories.get("alternate"))),
         ]
+    if isinstance(row.get("basic_category"), str):
+        return [(row["basic_category"],)]
     return []
 
 
@@ -235,7 +268,7 @@ def _parse_status(row: Mapping[str, Any]) -> str:
     """A confidence of 0 means that the place does not exist any more."""
     operating_status, confidence = row.get("operating_status"), row.get("confidence")
     status = (
-        STATUSES.get(operating_status, Restaurant.Status.OPEN)
+        STATUSES.get(operating_status, Restaurant.Status.UNVERIFIED)
         if isinstance(operating_status, str)
         else Restaurant.Status.OPEN
     )
@@ -255,14 +288,22 @@ def _list_datasets(sources: object) -> list[str]:
 
 
 def _parse_location(row: Mapping[str, Any]) -> Location | None:
-    """Return the point, else the centre of the bounding box, else None. Raises RowRejected."""
+    """Return the point (well-known binary, GeoJSON or x and y), else the centre of the bounding box, else None.
+
+    Raises RowRejected.
+    """
     geometry, box = row.get("geometry"), row.get("bbox")
-    if isinstance(geometry, bytes):
-        lng, lat = _parse_wkb_point(geometry)
-        return read_location(lat, lng)
-    if isinstance(box, dict) and all(
-        isinstance(box.get(side), int | float) for side in ("xmin", "xmax", "ymin", "ymax")
-    ):
+    match geometry:
+        case bytes():
+            lng, lat = _parse_wkb_point(geometry)
+            return read_location(lat, lng)
+        case {"type": _}:
+            return geojson.find_point(geometry)
+        case {"x": lng, "y": lat}:
+            return read_location(lat, lng)
+    if isinstance(box, list) and len(box) == len(BOX_SIDES):
+        box = dict(zip(BOX_SIDES, box, strict=True))
+    if isinstance(box, dict) and all(isinstance(box.get(side), int | float) for side in BOX_SIDES):
         return read_location((box["ymin"] + box["ymax"]) / 2, (box["xmin"] + box["xmax"]) / 2)
     return None
 
@@ -295,14 +336,14 @@ def _build_external_ids(record: str, values: Mapping[str, Any]) -> dict[str, str
 
 
 def _parse_json_columns(row: dict[str, Any]) -> dict[str, Any]:
-    """Parse the JSON texts of a row; a parse error is returned under ROW_ERROR."""
+    """Parse the columns that are JSON texts. Raises RowRejected."""
     values = dict(row)
-    for name, value in row.items():
-        if name != "id" and isinstance(value, str):
+    for name in NESTED_COLUMNS.intersection(row):
+        if isinstance(row[name], str):
             try:
-                values[name] = json.loads(value)
+                values[name] = json.loads(row[name])
             except (ValueError, RecursionError) as error:
-                return {ROW_ERROR: f"{name} is no JSON: {error}."}
+                raise RowRejected(f"{name} is no JSON: {error}.") from error
     return values
 
 
@@ -316,7 +357,7 @@ def _as_text(value: object) -> str:
 
 def select_release(release: Release | None) -> SourceReader:
     """Return the reader of one release; None for files that hold one."""
-    rows = partial(read_rows, release=release)
+    rows = functools.partial(read_rows, release=release)
     return SourceReader("overture", rows, extract, parse, is_complete=True, is_worldwide=True)
 
 

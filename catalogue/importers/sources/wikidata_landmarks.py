@@ -1,4 +1,4 @@
-"""Landmarks from a CSV of Wikidata items."""
+"""Landmarks from a CSV, with or without Wikidata ids."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Q
 
 from catalogue.importers.parsing import csv_rows
 from catalogue.importers.parsing.market_lookup import MarketIndex
@@ -17,15 +18,16 @@ from catalogue.importers.row_errors import (
     RowCounts,
     RowRejected,
     check_single_line,
-    check_storable,
+    clean_content,
 )
 from catalogue.models import Landmark
 from catalogue.reference_data import OWN
 from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
 from framework.db.sql_files import read_sql
 
-COLUMNS = ("qid", "name", "kind", "latitude", "longitude")
+COLUMNS = ("name", "kind", "latitude", "longitude")
 MATCH_RADIUS_M = 150
+MAX_NAME_LENGTH = 200
 
 KINDS = {
     "attraction": Landmark.Kind.LANDMARK,
@@ -51,11 +53,17 @@ RETURNING landmark_id
 @dataclass(frozen=True, slots=True)
 class ParsedLandmark:
     row: Row
-    wikidata: str
+    wikidata: str | None
     name: str
+    aliases: tuple[str, ...]
     kind: Landmark.Kind
     location: Location
     market_id: str | None
+
+    @property
+    def key(self) -> str:
+        """The Wikidata id, else the name and the location to 100 m: what is unique within a file."""
+        return self.wikidata or f"{self.name.casefold()} at {self.location.lat:.3f}, {self.location.lng:.3f}"
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -87,56 +95,70 @@ class LandmarkImport:
         for row in rows:
             try:
                 landmark = self._read(row)
-                if self.seen.setdefault(landmark.wikidata, row.number) != row.number:
-                    raise RowRejected(f"Row {self.seen[landmark.wikidata]} has {landmark.wikidata} already.")
+                if self.seen.setdefault(landmark.key, row.number) != row.number:
+                    raise RowRejected(f"Row {self.seen[landmark.key]} has {landmark.key} already.")
             except RowRejected as error:
-                counts.rejects.append(Reject(row, str(error)))
+                counts.rejects.append(Reject(row, error.reasons))
                 continue
             if self.markets.only and landmark.market_id != self.markets.only.slug:
-                counts.skipped += 1
+                counts.skip("outside the market")
             else:
                 found.append(landmark)
         return found, counts
 
     def upsert(self, found: Sequence[ParsedLandmark]) -> RowCounts:
         """Write parsed landmarks. Call it in batch_transaction."""
-        items = {each.wikidata: each for each in found}
-        known = Landmark.objects.filter(wikidata__in=list(items)).select_for_update().order_by("pk")
-        existing = {landmark.wikidata: landmark for landmark in known}
-        own = {wikidata: landmark.pk for wikidata, landmark in existing.items() if landmark.source_id == OWN}
-        own |= _find_matches([each for wikidata, each in items.items() if wikidata not in existing])
+        items = {each.key: each for each in found}
+        existing = self._lock_existing(found)
+        own = {key: landmark.pk for key, landmark in existing.items() if landmark.source_id == OWN}
+        own |= _find_matches([each for key, each in items.items() if key not in existing], source=OWN)
         fresh = {
-            wikidata: Landmark(wikidata=wikidata, source_id=self.source, **each.columns)
-            for wikidata, each in items.items()
-            if wikidata not in own and wikidata not in existing
+            key: Landmark(wikidata=each.wikidata, source_id=self.source, **each.columns)
+            for key, each in items.items()
+            if key not in own and key not in existing
         }
         moved = [
             landmark
-            for wikidata, landmark in existing.items()
-            if landmark.source_id == self.source and _update_landmark(landmark, items[str(wikidata)])
+            for key, landmark in existing.items()
+            if landmark.source_id == self.source and _update_landmark(landmark, items[key])
         ]
         Landmark.objects.bulk_create(fresh.values())
         Landmark.objects.bulk_update(moved, ["name", "kind", "market", "latitude", "longitude"], batch_size=200)
-        pks = own | {wikidata: each.pk for wikidata, each in (existing | fresh).items()}
-        named = _add_names([(pks[wikidata], each.name) for wikidata, each in items.items()])
-        changed = named.union(landmark.pk for landmark in moved) - {landmark.pk for landmark in fresh.values()}
+        pks = own | {key: each.pk for key, each in (existing | fresh).items()}
+        names = [(pks[key], name) for key, each in items.items() for name in (each.name, *each.aliases)]
+        changed = _add_names(names).union(landmark.pk for landmark in moved) - {each.pk for each in fresh.values()}
         return RowCounts(created=len(fresh), changed=len(changed), unchanged=len(found) - len(fresh) - len(changed))
+
+    def _lock_existing(self, found: Sequence[ParsedLandmark]) -> dict[str, Landmark]:
+        """Return known landmarks by key: those with the Wikidata id, else this source's of the same name nearby."""
+        matches = _find_matches([each for each in found if each.wikidata is None], source=self.source)
+        known = Landmark.objects.filter(
+            Q(wikidata__in=[each.wikidata for each in found if each.wikidata]) | Q(pk__in=matches.values())
+        )
+        landmarks = list(known.select_for_update().order_by("pk"))
+        by_pk = {each.pk: each for each in landmarks}
+        by_item = {each.wikidata: each for each in landmarks if each.wikidata}
+        return by_item | {key: by_pk[pk] for key, pk in matches.items() if pk in by_pk}
 
     def _read(self, row: Row) -> ParsedLandmark:
         csv_rows.check_row(row.content)
-        line: Mapping[str, Any] = row.content
-        check_storable(line)
-        wikidata, name, kind = line["qid"].strip(), line["name"].strip(), line["kind"].strip().casefold()
-        if not _QID.fullmatch(wikidata):
+        line: Mapping[str, Any] = clean_content(row.content)
+        wikidata, name, kind = line.get("qid", "").strip(), line["name"].strip(), line["kind"].strip().casefold()
+        if wikidata and not _QID.fullmatch(wikidata):
             raise RowRejected(f"qid: {wikidata!r} is not a Wikidata id such as Q42.")
-        if not 1 <= len(name) <= 200:
-            raise RowRejected("name: 1 to 200 characters are expected.")
-        check_single_line("name", name)
+        if not name:
+            raise RowRejected("name: this is required.")
+        aliases = tuple(filter(None, (alias.strip() for alias in line.get("aliases", "").split("|"))))
+        for field_name, text in (("name", name), *(("aliases", alias) for alias in aliases)):
+            check_single_line(field_name, text)
+            if len(text) > MAX_NAME_LENGTH:
+                raise RowRejected(f"{field_name}: {text[:40]!r} is longer than {MAX_NAME_LENGTH} characters.")
         if kind not in KINDS:
             raise RowRejected(f"kind: {kind!r} is none of {', '.join(sorted(KINDS))}.")
         location = read_location(_parse_float(line["latitude"]), _parse_float(line["longitude"]))
         market = self.markets.find_nearest(location)
-        return ParsedLandmark(row, wikidata, name, KINDS[kind], location, market.slug if market else None)
+        market_id = market.slug if market else None
+        return ParsedLandmark(row, wikidata or None, name, aliases, KINDS[kind], location, market_id)
 
 
 def _parse_float(text: str) -> float | None:
@@ -154,8 +176,10 @@ def _update_landmark(landmark: Landmark, parsed: ParsedLandmark) -> bool:
     return bool(changed)
 
 
-def _find_matches(places: Sequence[ParsedLandmark]) -> dict[str | None, UUID]:
-    """Return by QID the own landmark with the same name within 150 m, the best known first. One query."""
+def _find_matches(places: Sequence[ParsedLandmark], *, source: str) -> dict[str, UUID]:
+    """Return by key the landmark of a source with the same name within 150 m, the best known first. One query."""
+    if not places:
+        return {}
     with connection.cursor() as cursor:
         cursor.execute(
             FIND_MATCHES,
@@ -165,11 +189,11 @@ def _find_matches(places: Sequence[ParsedLandmark]) -> dict[str | None, UUID]:
                 [place.location.lat for place in places],
                 [place.location.lng for place in places],
                 [MATCH_RADIUS_M * mercator_scale(place.location, radius_m=MATCH_RADIUS_M).high for place in places],
-                OWN,
+                source,
             ],
         )
         return {
-            places[number].wikidata: pk
+            places[number].key: pk
             for number, pk, lat, lng in cursor.fetchall()
             if distance_m(places[number].location, Location(lat, lng)) <= MATCH_RADIUS_M
         }

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from catalogue.insights.analysis import dish_names, review_analysis
 from catalogue.insights.guardrails import output_validation
+from catalogue.insights.pipeline.staleness import MIN_REVIEWS
 from catalogue.insights.providers.base import MAX_TEXT_LENGTH
 from catalogue.models import Insight, Review
 from framework.cli.progress import OnProgress, no_progress
@@ -27,11 +28,13 @@ class CitationError:
 
 
 def audit_citations(*, restaurant: UUID | None = None, on_step: OnProgress = no_progress) -> Iterator[CitationError]:
-    """Check all insights with a text, or that of one restaurant. Two queries for each BATCH.
+    """Check all insights that are served, or that of one restaurant. Two queries for each BATCH.
 
-    A cited review that was deleted since is an error too: the insight must be written again.
+    A cited review that was deleted since is an error too: the insight must be written again. With too few reviews left
+    it is neither served nor written again, so it is not checked.
     """
-    insights = Insight.objects.exclude(text="").select_related("restaurant").only("text", "detail", "restaurant__slug")
+    insights = Insight.objects.exclude(text="").filter(restaurant__review_count__gte=MIN_REVIEWS)
+    insights = insights.select_related("restaurant").only("text", "detail", "restaurant__slug")
     if restaurant:
         insights = insights.filter(pk=restaurant)
     total, checked = insights.count(), 0

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -9,11 +10,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from catalogue import reference_data, tasks
 from catalogue.hours import holidays
-from catalogue.importers import runner, snapshot_sync
+from catalogue.importers import runner, snapshot_sync, suppliers
+from catalogue.importers.parsing.input_files import STDIN
 from catalogue.importers.parsing.market_lookup import MarketIndex
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.runner import ImportStopped, RejectsFile, RunTotals
@@ -32,7 +35,10 @@ READERS: dict[str, SourceReader] = {
     "dohmh": nyc_inspections.READER,
     "native": native_jsonl.READER,
 }
-COUNTS = ("read", "created", "merged", "changed", "unchanged", "skipped", "rejected", "queued", "closed")
+# The exit status of a run that rejected more than --max-rejected; 1 is an error, 2 a wrong option.
+TOO_MANY_REJECTED = 3
+# Reasons of an outcome, and unread keys, in the summary.
+SHOWN = 15
 
 
 class Command(BaseCommand):
@@ -40,13 +46,24 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", choices=(*READERS, LANDMARKS), help="What the files are")
-        parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="- is standard input")
+        parser.add_argument(
+            "--supplier", metavar="KEY", help="Whose files these are: a source of its own, with ids of its own"
+        )
+        parser.add_argument("--supplier-name", metavar="NAME", help="For a supplier that is not known yet")
+        parser.add_argument("--license", metavar="SPDX", help="For a supplier that is not known yet")
+        parser.add_argument("--attribution", metavar="TEXT", help="For a supplier that is not known yet")
+        parser.add_argument(
+            "--max-rejected",
+            type=float,
+            default=5,
+            metavar="PERCENT",
+            help="Exit with 3 if more of the rows are rejected (default 5)",
+        )
         parser.add_argument("--market", help="Where the rows have to be; else each goes to the market around it")
         parser.add_argument("--rejects", type=Path, metavar="FILE", help="Where rejected rows go, as JSON lines")
         parser.add_argument("--dry-run", action="store_true", help="Say what would happen, and change nothing")
-        parser.add_argument(
-            "--force", action="store_true", help="Go on though more than 5 %% of a market would change"
-        )
+        parser.add_argument("--force", action="store_true", help="Go on though the safety check objects")
         extent = parser.add_mutually_exclusive_group()
         extent.add_argument(
             "--complete",
@@ -69,17 +86,22 @@ class Command(BaseCommand):
         now = timezone.now()
         source, dry_run = options["source"], options["dry_run"]
         for path in options["files"]:
-            if not path.is_file():
+            if path != STDIN and not path.is_file():
                 raise CommandError(f"No such file: {path}")
         if options["release"] and source != "overture":
             raise CommandError("--release is for overture only.")
         reference_data.load_reference_data()
         holidays.add_missing_holidays(now=now)
         market = _find_market(options["market"])
+        supplier = _find_supplier(options)
         markets = MarketIndex.load(only=market)
         reader = overture.select_release(options["release"]) if source == "overture" else READERS.get(source)
+        if reader and supplier:
+            reader = replace(reader, source=supplier)
         is_complete = options["complete"] if options["complete"] is not None else bool(reader and reader.is_complete)
-        rejects_path = options["rejects"] or settings.STATE_DIR / "rejects" / f"{source}-{now:%Y%m%dT%H%M%S%f}.jsonl"
+        rejects_path = (
+            options["rejects"] or settings.STATE_DIR / "rejects" / f"{supplier or source}-{now:%Y%m%dT%H%M%S%f}.jsonl"
+        )
         # All files of a complete release form one import: only together they show what is missing.
         parts = [options["files"]] if reader and is_complete else [[path] for path in options["files"]]
         results: list[tuple[str, RunTotals]] = []
@@ -91,7 +113,9 @@ class Command(BaseCommand):
                 with show_progress(f"catalogue_import {name}", self.stderr) as on_step:
                     try:
                         if reader is None:
-                            totals = runner.import_rows(LandmarkImport(markets), paths[0], on_step=on_step, **common)
+                            totals = runner.import_rows(
+                                LandmarkImport(markets, supplier or "wikidata"), paths[0], on_step=on_step, **common
+                            )
                         else:
                             totals = snapshot_sync.import_snapshot(
                                 RestaurantImport(reader, markets, timezone.now),
@@ -113,19 +137,71 @@ class Command(BaseCommand):
             tasks.enqueue_insights()
         if errors:
             raise CommandError("\n".join(errors))
+        read, rejected = (sum(getattr(totals, count) for _, totals in results) for count in ("read", "rejected"))
+        if rejected > read * options["max_rejected"] / 100:
+            raise CommandError(
+                f"{rejected} of {read} rows were rejected, more than {options['max_rejected']:g} %.",
+                returncode=TOO_MANY_REJECTED,
+            )
 
     def _print_summary(self, results: list[tuple[str, RunTotals]], rejects: RejectsFile, *, dry_run: bool) -> None:
         table = Table(title="Nothing was stored: a dry run" if dry_run else None)
         table.add_column("file", overflow="fold")
-        for count in COUNTS:
+        for count in runner.COUNTS:
             table.add_column(count, justify="right")
         for name, totals in results:
-            table.add_row(name, *(str(getattr(totals, count)) for count in COUNTS))
+            table.add_row(name, *(str(getattr(totals, count)) for count in runner.COUNTS))
         # A narrower table would cut the numbers.
-        console = Console(file=cast("IO[str]", self.stdout), width=max(120, Console().width))
+        console = Console(file=cast("IO[str]", self.stdout), width=max(130, Console().width))
         console.print(table)
-        if rejected := sum(totals.rejected for _, totals in results):
-            console.print(f"{rejected} rejected: see {rejects.path}", soft_wrap=True)
+        for name, totals in results:
+            self._print_reasons(console, name, totals)
+        if rejects.file is not None:
+            counts = {
+                count: sum(getattr(totals, count) for _, totals in results) for count in ("rejected", "incomplete")
+            }
+            stated = ", ".join(f"{number} {count}" for count, number in counts.items() if number)
+            console.print(f"{stated}: see {rejects.path}", soft_wrap=True)
+
+    def _print_reasons(self, console: Console, name: str, totals: RunTotals) -> None:
+        """Print why rows were rejected or skipped, what was left out, and the keys that are not read."""
+        table = Table(title=name, title_justify="left")
+        for column in ("outcome", "reason", "rows", "first"):
+            table.add_column(column, justify="right" if column == "rows" else "left", overflow="fold")
+        for outcome in (runner.REJECTED, runner.LEFT_OUT, runner.SKIPPED):
+            reasons = totals.most_common(outcome)
+            for reason, counted in reasons[:SHOWN]:
+                table.add_row(outcome, escape(reason), str(counted.rows), escape(counted.example))
+            if len(reasons) > SHOWN:
+                table.add_row(outcome, f"{len(reasons) - SHOWN} more reasons", "", "see the rejects file")
+        if table.row_count:
+            console.print(table)
+        if totals.unread_keys:
+            keys = [f"{key} {count}" for key, count in totals.unread_keys.most_common(SHOWN)]
+            more = len(totals.unread_keys) - len(keys)
+            console.print(
+                f"Keys of {name} that are not read, with the number of values: {', '.join(keys)}"
+                + (f" and {more} more" if more > 0 else ""),
+                soft_wrap=True,
+                markup=False,
+            )
+
+
+def _find_supplier(options: dict[str, Any]) -> str | None:
+    """Return the key of the supplier's source. Raises CommandError."""
+    stated = {
+        "name": options["supplier_name"],
+        "terms": options["license"],
+        "attribution": options["attribution"],
+    }
+    if options["supplier"] is None:
+        if any(stated.values()):
+            raise CommandError("--supplier-name, --license and --attribution describe a --supplier.")
+        return None
+    try:
+        return suppliers.find_or_create_supplier(options["supplier"], **stated).key
+    except suppliers.InvalidSupplier as error:
+        raise CommandError(str(error)) from error
 
 
 def _find_market(slug: str | None) -> Market | None:

@@ -31,6 +31,12 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=count, default=1, metavar="S", help="Other seeds give other rows")
         parser.add_argument("--if-empty", action="store_true", help="Do nothing if generated restaurants exist")
         parser.add_argument(
+            "--reference-data",
+            action=BooleanOptionalAction,
+            default=True,
+            help="Add missing markets, cuisines, landmarks and holidays first",
+        )
+        parser.add_argument(
             "--offers",
             action=BooleanOptionalAction,
             default=True,
@@ -48,8 +54,9 @@ class Command(BaseCommand):
         started = time.monotonic()
         if options["reviews"] and not options["restaurants"]:
             raise CommandError("Reviews need restaurants.")
-        reference_data.load_reference_data()
-        holidays.add_missing_holidays(now=now)
+        if options["reference_data"]:
+            reference_data.load_reference_data()
+            holidays.add_missing_holidays(now=now)
         is_large = options["restaurants"] >= load.MIN_BULK
         offers = 0
         try:

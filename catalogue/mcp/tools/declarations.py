@@ -9,6 +9,7 @@ from typing import Any
 from rest_framework.serializers import Serializer
 
 from catalogue.mcp import paywall
+from catalogue.responses import NOTICE
 from framework.data_files import read_toml
 from framework.mcp import schemas
 from framework.mcp.responses import ToolResult
@@ -27,13 +28,15 @@ def declare(
     own_schemas: Mapping[str, Schema] = MappingProxyType({}),
 ) -> Tool:
     """The tool of this name. `own_schemas` are added to the declared ones, `output` replaces the declared result."""
-    entry = {key: value for key, value in DECLARATIONS[name].items() if key not in ("result", "is_paid")}
+    words = ("result", "is_paid", "has_own_texts_only")
+    entry = {key: value for key, value in DECLARATIONS[name].items() if key not in words}
     return Tool(
         name=name,
         run=run,
         serializer=serializer,
         output=output or partial(result_schema, name),
         alternative_output=paywall.PRICE if "is_paid" in DECLARATIONS[name] else None,
+        notice="" if "has_own_texts_only" in DECLARATIONS[name] else NOTICE,
         **{**entry, "own_schemas": {**entry.get("own_schemas", {}), **own_schemas}},
     )
 

@@ -9,8 +9,9 @@ from accounts import idempotency
 from catalogue import responses
 from catalogue.filters.offers import OfferParams
 from catalogue.mcp.tools.declarations import declare, result_schema
+from catalogue.models import FlowBooking
 from catalogue.offers import idempotent_booking
-from catalogue.offers.idempotent_booking import RestaurantTime
+from catalogue.offers.idempotent_booking import Attempt, BookingRequest, RestaurantTime
 from catalogue.serializers.offers import FlowBookingRecord, NewFlowBooking
 from catalogue.serializers.shared import SLUG
 from framework.api.error_handler import flatten_detail, invalid_request
@@ -122,7 +123,8 @@ GUEST_FIELDS = tuple(NewFlowBooking().fields)
 NAME, EMAIL, PHONE = "customer_name", "customer_email", "customer_phone"
 # The elicitation. A form cannot say that either an address or a number is enough.
 QUESTION_KEY = "guest"
-QUESTION = "Who is coming? The restaurant needs a name, and an email address or a phone number."
+WHO_IS_COMING = "Who is coming? The restaurant needs a name, and an email address or a phone number."
+CONFIRM_GUEST = "Book it for this guest?"
 FORM: Mapping[str, Schema] = {
     NAME: {"type": "string", "title": "Name", "minLength": 1, "maxLength": 200},
     EMAIL: {"type": "string", "title": "E-mail address", "format": "email"},
@@ -131,42 +133,51 @@ FORM: Mapping[str, Schema] = {
 
 
 def book_table(call: ToolCall, values: Values) -> ToolResult:
-    """Book a table, after asking the user for missing data of the guest."""
+    """Book a table. A user whose client shows forms confirms it, and adds missing data of the guest."""
     slot = values["id"] if "id" in values else RestaurantTime(*(values[name] for name in TIME_SLOT))
     guest = {name: values[name] for name in GUEST_FIELDS if values.get(name) is not None}
     missing = {} if NAME in guest else {NAME: f"`{NAME}`"}
     if EMAIL not in guest and PHONE not in guest:
         missing[EMAIL] = f"`{EMAIL}` or `{PHONE}`"
-    if missing:
+    if missing or call.elicitation.is_supported:
+        # A repeated call asks nobody again.
+        if not missing and (repeated := idempotent_booking.find_booked(_attempt(call, values, slot, guest))):
+            return _booking_result(repeated)
         # A call with a state may be the repetition of one that booked the last seats.
         if call.elicitation.state is None:
             idempotent_booking.check_request(slot, party_size=values["party_size"], now=call.now)
-        guest = _ask_for_guest(call, guest, missing=missing)
-    wish = idempotent_booking.BookingRequest(at=slot, guest=_validate_guest(guest))
+        if not call.elicitation.is_supported:
+            arguments = " and ".join(missing.values())
+            raise InvalidRequest(
+                f"Nothing was booked: ask the guest, and call again with {arguments}.", param=next(iter(missing))
+            )
+        table = idempotent_booking.describe_table(slot, party_size=values["party_size"])
+        guest = _ask_for_guest(call, guest, question=f"{table} {WHO_IS_COMING if missing else CONFIRM_GUEST}")
+    attempt = _attempt(call, values, slot, guest)
     # From here on the call counts against the limit of bookings (catalogue.mcp.middleware).
     call.request.has_tried = True  # type: ignore[attr-defined]
-    booked = idempotent_booking.book_once(
-        wish,
+    return _booking_result(idempotent_booking.book_once(attempt, now=call.now))
+
+
+def _attempt(call: ToolCall, values: Values, slot: str | RestaurantTime, guest: Values) -> Attempt:
+    """The attempt to book for this guest. Raises ValidationError."""
+    return Attempt(
+        request=BookingRequest(at=slot, guest=_validate_guest(guest)),
         key=values.get("idempotency_key"),
         caller=caller_name(call.request),
         address=caller_of(call.request).bucket,
         operation=f"tools/call {call.tool}",
-        now=call.now,
+        question=call.elicitation.question_id,
     )
+
+
+def _booking_result(booked: FlowBooking) -> ToolResult:
     return ToolResult(JSONRenderer().render(FlowBookingRecord(booked).data))
 
 
-def _ask_for_guest(call: ToolCall, guest: Values, *, missing: Mapping[str, str]) -> Values:
-    """The guest with the answers of the user.
-
-    Raises InputRequired and ElicitationDeclined, and InvalidRequest if the client does not support forms.
-    """
-    if not call.elicitation.is_supported:
-        arguments = " and ".join(missing.values())
-        raise InvalidRequest(
-            f"Nothing was booked: ask the guest, and call again with {arguments}.", param=next(iter(missing))
-        )
-    content = call.elicitation.ask(QUESTION_KEY, QUESTION, _guest_form(guest))
+def _ask_for_guest(call: ToolCall, guest: Values, *, question: str) -> Values:
+    """The guest with the answers of the user. Raises InputRequired and ElicitationDeclined."""
+    content = call.elicitation.ask(QUESTION_KEY, question, _guest_form(guest))
     # Clients may send empty strings for empty fields.
     completed = {**guest, **{name: content[name] for name in FORM if content.get(name) not in (None, "")}}
     try:
@@ -175,7 +186,7 @@ def _ask_for_guest(call: ToolCall, guest: Values, *, missing: Mapping[str, str])
         refusal = invalid_request(list(flatten_detail(error.detail)))
         typed = {name: value for name, value in content.items() if isinstance(value, str) and value}
         raise call.elicitation.input_required(
-            QUESTION_KEY, f"{refusal.message} {QUESTION}", _guest_form({**guest, **typed})
+            QUESTION_KEY, f"{refusal.message} {question}", _guest_form({**guest, **typed})
         ) from error
     return completed
 

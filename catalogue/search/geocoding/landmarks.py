@@ -33,6 +33,7 @@ class PlaceNotResolved(InvalidRequest):
     """No known place has this name."""
 
     code = ErrorCode.PLACE_NOT_RESOLVED
+    quoted = ("suggestions", "markets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +108,18 @@ def geocode(near: str, *, market: str | None) -> Resolution:
 
 def _not_resolved(near: str, rows: Sequence[tuple[Any, ...]], *, market: str | None) -> PlaceNotResolved:
     suggestions = list(dict.fromkeys(row[1] for row in rows if market in (None, row[3])))
+    extra = {"suggestions": suggestions}
     if suggestions:
-        hint = f" Did you mean {' or '.join(suggestions)}? Ask again with one of these names,"
+        hint = " Ask again with one of the `suggestions`,"
     else:
-        hint = " Name a landmark, a neighborhood, a city or a restaurant,"
+        hint = " Name a landmark, a neighborhood, a restaurant or a city of our `markets`,"
+        extra["markets"] = sorted(Vocabulary.load().markets)
         if rows and rows[0][7] >= MIN_SPELLING_SIMILARITY and rows[0][3]:
-            hint = f" {rows[0][1]} is in {rows[0][3]}: use that market, or leave `market` out.{hint}"
+            hint = f" A place of this name is in {rows[0][3]}: use that market, or leave `market` out.{hint}"
     return PlaceNotResolved(
         f"No place called `{near}` is known here.{hint} or give the point itself as `ll`: latitude,longitude.",
         param="near",
-        extra={"suggestions": suggestions},
+        extra=extra,
     )
 
 

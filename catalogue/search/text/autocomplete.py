@@ -41,7 +41,8 @@ class Kind(StrEnum):
 class Suggestion:
     """A completion of a text.
 
-    `slug` belongs to restaurants and cuisines, `id` to restaurants and landmarks; `highlight` are the spans of `text`
+    `slug` belongs to restaurants and cuisines, `id` to restaurants and landmarks; `address` is the street address of a
+    restaurant, which tells those of one name apart; `highlight` are the spans of `text`
     that match, as pairs of character offsets.
     """
 
@@ -52,6 +53,7 @@ class Suggestion:
     kind: str | None = None
     market: str | None = None
     neighborhood: str | None = None
+    address: str | None = None
     distance_m: int | None = None
     highlight: tuple[tuple[int, int], ...] = ()
     # 0: the whole text matches, 1: its beginning, 2: the beginning of a word, 3: a correction or an alternative name.
@@ -85,9 +87,11 @@ WITH typed AS MATERIALIZED ({TSQUERY}), popular AS MATERIALIZED (
     WHERE {scope} AND name LIKE ANY (%(patterns)s::text[]) AND (SELECT count(*) FROM popular) < %(min_popular)s
     OFFSET 0
 )
-SELECT * FROM popular
-UNION
-(SELECT * FROM rare ORDER BY rank_reviews DESC, restaurant_id LIMIT %(rows)s)
+SELECT found.*, r.line1 FROM (
+    SELECT * FROM popular
+    UNION
+    (SELECT * FROM rare ORDER BY rank_reviews DESC, restaurant_id LIMIT %(rows)s)
+) AS found JOIN catalogue_restaurant AS r ON r.id = found.restaurant_id
 """  # noqa: S608  # built from constants
 
 
@@ -224,10 +228,11 @@ class PrefixSearch:
         with connection.cursor() as cursor:
             cursor.execute(_restaurant_sql(in_market=self.market is not None), parameters)
             return [
-                self._restaurant(pk, json.loads(f"{{{card}}}"), reviews) for pk, card, reviews in cursor.fetchall()
+                self._restaurant(pk, json.loads(f"{{{card}}}"), reviews, line1)
+                for pk, card, reviews, line1 in cursor.fetchall()
             ]
 
-    def _restaurant(self, pk: UUID, card: dict[str, Any], reviews: int) -> Suggestion:
+    def _restaurant(self, pk: UUID, card: dict[str, Any], reviews: int, line1: str | None) -> Suggestion:
         location = card["location"]
         metres = self._distance_m(location["lat"], location["lng"]) if location else None
         rank = self._rank(card["name"])
@@ -238,6 +243,7 @@ class PrefixSearch:
             id=encode("rst", pk),
             market=card["market"],
             neighborhood=card["neighborhood"],
+            address=line1,
             distance_m=metres,
             highlight=_highlight(card["name"], self.typed),
             rank=3 if rank is None else rank,

@@ -2,7 +2,7 @@
 SELECT
     wanted.id,
     coalesce(sum(grouped.reviews), 0)::integer AS reviews,
-    round(sum(grouped.stars)::numeric / sum(grouped.reviews), 1) AS rating,
+    round(sum(grouped.ratings)::numeric / sum(grouped.reviews), 1) AS rating,
     ARRAY[
         coalesce(sum(grouped.ones), 0), coalesce(sum(grouped.twos), 0), coalesce(sum(grouped.threes), 0),
         coalesce(sum(grouped.fours), 0), coalesce(sum(grouped.fives), 0)
@@ -15,7 +15,7 @@ SELECT
 FROM unnest(%(ids)s::uuid[]) AS wanted (id)
 LEFT JOIN (
     SELECT
-        restaurant_id, lang, count(*) AS reviews, sum(stars) AS stars,
+        restaurant_id, lang, count(*) AS reviews, sum(coalesce(rating, stars)) AS ratings,
         count(*) FILTER (WHERE stars = 1) AS ones, count(*) FILTER (WHERE stars = 2) AS twos,
         count(*) FILTER (WHERE stars = 3) AS threes, count(*) FILTER (WHERE stars = 4) AS fours,
         count(*) FILTER (WHERE stars = 5) AS fives,

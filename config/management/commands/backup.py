@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
-from rich.console import Console
 
 from config.backup.dump import write_backup
 from config.backup.programs import BackupError
+from framework.cli.progress import show_steps
 
 
 class Command(BaseCommand):
@@ -22,8 +22,8 @@ class Command(BaseCommand):
         path: Path = options["path"].absolute()
         started = time.monotonic()
         try:
-            with Console(stderr=True).status("pg_dump") as status:
-                manifest = write_backup(path, created_at=timezone.now(), report=status.update)
+            with show_steps("backup", self.stderr) as report:
+                manifest = write_backup(path, created_at=timezone.now(), report=report)
         except (BackupError, OSError) as error:
             raise CommandError(str(error)) from None
         for table, rows in manifest.tables.items():

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from framework.cli.progress import progress_bars
+from framework.cli.progress import show_steps
 from framework.consistency import Finding, all_checks
 from payments.chain.rpc import RpcUnavailable
 from payments.ledger import chain_audit
@@ -35,10 +35,9 @@ class Command(BaseCommand):
         if not options["without_chain"]:
             steps[CHAIN] = compare_with_chain
         findings: list[Finding] = []
-        with progress_bars(self.stderr) as bars:
-            for done, (name, step) in enumerate(steps.items()):
-                if bars:
-                    bars("checks", done, len(steps), text=name)
+        with show_steps("check_consistency", self.stderr) as report:
+            for number, (name, step) in enumerate(steps.items(), start=1):
+                report(f"{name} ({number} of {len(steps)})")
                 findings += step()
         if options["json"]:
             found = [{"check": one.check, "subject": one.subject, "what": one.what} for one in findings]

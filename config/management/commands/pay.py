@@ -6,6 +6,7 @@ import time
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -154,11 +155,14 @@ class Purchase:
         if unpaid.status_code != httpx.codes.PAYMENT_REQUIRED:
             return self.build_result(unpaid, None)
         challenge = json.loads(unpaid.headers["x402"])
-        price = f"{challenge['amount']} {challenge['asset']} on {challenge['network']} to {challenge['pay_to']}"
-        self.print(f"    price: {price}")
+        (accepted,) = decode_body(unpaid)["accepts"]
+        signed_amount = Decimal(accepted["maxAmountRequired"]).scaleb(-challenge["decimals"]).normalize()
+        # A plain transfer names its quote by an amount of its own, a few millionths above the price.
+        amount = challenge["amount"] if self.options["form"] == "tx" else f"{signed_amount:f}"
+        self.print(f"    price: {amount} {challenge['asset']} on {challenge['network']} to {challenge['pay_to']}")
         if tier := decode_body(unpaid).get("tier_required"):
             self.print(f"    sold from tier {tier} on")
-        payment = self.transfer(unpaid) if self.options["form"] == "tx" else self.sign(unpaid)
+        payment = self.transfer(challenge) if self.options["form"] == "tx" else self.sign(unpaid)
         return self.build_result(self.send_until_settled(payment), challenge)
 
     def send(self, payment: Mapping[str, str]) -> httpx.Response:
@@ -206,11 +210,11 @@ class Purchase:
         self.print(f"    signed by {self.wallet.name}, {self.wallet.address}")
         return headers
 
-    def transfer(self, unpaid: httpx.Response) -> dict[str, str]:
+    def transfer(self, challenge: Mapping[str, Any]) -> dict[str, str]:
         """Pay by a plain transfer, whose hash is the payment; the wallet pays the gas."""
-        (accepted,) = decode_body(unpaid)["accepts"]
-        data = encode_call("transfer(address,uint256)", accepted["payTo"], int(accepted["maxAmountRequired"]))
-        tx_hash = self.chain.send_transaction(self.wallet, accepted["asset"], data)
+        amount = int(Decimal(challenge["amount"]).scaleb(challenge["decimals"]))
+        data = encode_call("transfer(address,uint256)", challenge["pay_to"], amount)
+        tx_hash = self.chain.send_transaction(self.wallet, challenge["asset_address"], data)
         self.print(f"    transferred by {self.wallet.name}, {self.wallet.address}")
         return {"X-Payment": tx_hash}
 

@@ -7,11 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from rich.console import Console
 
 from config.backup.manifest import secret_key_hmac
 from config.backup.programs import BackupError
 from config.backup.restore import restore_backup
+from framework.cli.progress import show_steps
 
 
 class Command(BaseCommand):
@@ -26,8 +26,8 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         started = time.monotonic()
         try:
-            with Console(stderr=True).status("verify") as status:
-                manifest = restore_backup(options["path"], replace=options["replace"], report=status.update)
+            with show_steps("restore", self.stderr) as report:
+                manifest = restore_backup(options["path"], replace=options["replace"], report=report)
         except (BackupError, OSError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(

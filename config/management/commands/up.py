@@ -7,9 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.up.supervisor import REVIEWS_PER_RESTAURANT, Run
+from config.up.supervisor import Run
 from framework.cli.arguments import count, port_number
-from framework.state_directory import StackError
+from framework.state_directory import StackError, find_disk_error
 
 
 class Command(BaseCommand):
@@ -30,9 +30,10 @@ class Command(BaseCommand):
             "--restaurants",
             type=count,
             default=2000,
-            help=f"number of generated restaurants, with {REVIEWS_PER_RESTAURANT} reviews each (default 2000)",
+            help="number of generated restaurants, with 20 reviews each (default 2000)",
         )
         parser.add_argument("--no-seed", action="store_true", help="create no accounts, keys and restaurants")
+        parser.add_argument("--open", action="store_true", help="when ready, open the landing page in a browser")
         parser.add_argument("--json", action="store_true", help="when ready, print up.json as one line and no panel")
 
     def handle(self, *args: object, **options: Any) -> None:
@@ -43,6 +44,7 @@ class Command(BaseCommand):
             restaurants=options["restaurants"],
             seeds=not options["no_seed"],
             as_json=options["json"],
+            opens_browser=options["open"],
             out=self.stdout.write,
         )
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -51,5 +53,12 @@ class Command(BaseCommand):
             run.serve()
         except StackError as error:
             raise CommandError(str(error)) from error
+        except OSError as error:
+            if not (reason := find_disk_error(error)):
+                raise
+            raise CommandError(
+                f"The state directory {run.state_dir} cannot be written: {reason}. Make room and start again:"
+                " nothing is lost."
+            ) from error
         except KeyboardInterrupt:
             run.say("Stopped.")

@@ -49,10 +49,21 @@ document.addEventListener("submit", (event) => {
   if (form.dataset.sent) { event.preventDefault(); return; }
   form.dataset.sent = "yes";
   setTimeout(() => { delete form.dataset.sent; }, 5000);
+  // Say what a slow button does, until the next page comes.
+  const button = event.submitter;
+  if (button?.dataset.busy) {
+    const label = button.textContent;
+    button.textContent = button.dataset.busy;
+    addEventListener("pageshow", () => { button.textContent = label; }, { once: true });
+    if (form.target) setTimeout(() => { button.textContent = label; }, 5000);
+  }
 });
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
+
+// Messages stay in view for some seconds, then scroll with the page.
+setTimeout(() => { document.querySelector(".messages")?.classList.add("settled"); }, 8000);
 
 // Fill in the time zone of the browser.
 for (const field of document.querySelectorAll("[data-zone]")) {

@@ -40,7 +40,7 @@ class TextSchema(OpenApiSerializerFieldExtension):
             schema |= {"pattern": field.pattern} if field.pattern else {}
         else:
             min_length = field.min_length or (0 if field.allow_blank else 1)
-            expression = field.pattern or (field.clean if field.allow_blank else not_blank(field.clean))
+            expression = field.pattern or (field.clean if field.allow_blank else not_blank(field.control))
             schema |= {"minLength": min_length} if min_length else {}
             schema |= {"maxLength": field.max_length} if field.max_length else {}
             schema["pattern"] = expression
@@ -48,9 +48,12 @@ class TextSchema(OpenApiSerializerFieldExtension):
         return schema
 
 
-def not_blank(clean: str) -> str:
-    """The pattern with at least one character that is not white space."""
-    return clean.replace("^", r"^(?=[\s\S]*\S)", 1)
+def not_blank(control: str) -> str:
+    """The pattern of a text without these control characters, of which one character is not white space.
+
+    Without lookahead, which strict decoders refuse, and linear.
+    """
+    return rf"^[^\S{control}]*[^\s{control}][^{control}]*$"
 
 
 class MetadataSchema(OpenApiSerializerFieldExtension):

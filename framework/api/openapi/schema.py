@@ -17,8 +17,9 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
-from framework.api import error_handler  # drf-spectacular finds extensions by their base class
+from framework.api import error_handler
 from framework.api.fields import TextField
+from framework.api.openapi import field_extensions  # noqa: F401  # drf-spectacular finds them by their base class
 from framework.api.pagination.page_number import MAX_LIMIT, MAX_PAGE
 from framework.data_files import read_toml
 from framework.errors import ErrorCode

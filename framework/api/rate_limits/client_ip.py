@@ -1,12 +1,13 @@
 """The caller's IP address behind trusted proxies, and the rate-limit bucket of an address."""
 
-import hashlib
 import ipaddress
 import re
 from functools import lru_cache
 
 from django.conf import settings
 from django.http import HttpRequest
+
+from framework.api.rate_limits.counter import hash_bucket
 
 # Some proxies write the caller's port too: 192.0.2.1:5000, [2001:db8::1]:5000.
 WITH_PORT = re.compile(r"^(?:\[(.+)\]|([^:]+))(?::[0-9]+)?$")
@@ -56,4 +57,4 @@ def address_bucket(request: HttpRequest) -> str:
 
 @lru_cache(maxsize=4096)
 def _hash_address(address: str) -> str:
-    return hashlib.sha256(address.encode()).hexdigest()[:32]
+    return hash_bucket(address)

@@ -5,7 +5,6 @@ is JSON and has the rate-limit headers.
 """
 
 import logging
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +14,11 @@ from django.conf import settings
 from django.core.cache import caches
 from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponseBase
-from django_ratelimit.core import get_usage
 
 from framework.api import error_handler, fast_path
+from framework.api.rate_limits import counter
 from framework.api.rate_limits.local_fallback import local_counter
-from framework.api.rate_limits.valkey_backend import ValkeyCounterCache, last_count
+from framework.api.rate_limits.valkey_backend import ValkeyCounterCache
 from framework.errors import ApiError, ErrorCode, ServiceUnavailable
 from framework.public_ids import encode, new_id
 
@@ -133,24 +132,17 @@ class RateLimitMiddleware(ABC):
     def count_call(self, request: HttpRequest, allowance: Allowance, *, policy: str | None = None) -> Usage:
         """Count this call in Valkey, or in this process while Valkey is unavailable."""
         policy = policy or self.get_policy(request)
-        usage = get_usage(
-            request,
-            group=f"{policy}:",
-            key=lambda _group, _request: allowance.bucket,
-            # django-ratelimit counts each limit separately. The limit is compared below, so that the API keys of one
-            # family share a count.
-            rate=(1, allowance.window_s),
-            increment=True,
+        counted = counter.count(policy, allowance.bucket, window_s=allowance.window_s)
+        return Usage(
+            policy,
+            f"{policy}:{allowance.bucket}",
+            allowance.limit,
+            allowance.window_s,
+            counted.count,
+            counted.ends_at,
+            counted.now,
+            counted.cache_key,
         )
-        now = int(time.time())
-        bucket, cache_key = f"{policy}:{allowance.bucket}", None
-        if usage["limit"]:
-            # django-ratelimit counts the second in which a window ends to that window.
-            count, ends_at = usage["count"], now + max(usage["time_left"], 0) + 1
-            cache_key = last_count.name
-        else:
-            count, ends_at = local_counter.count(bucket, allowance.window_s, now)
-        return Usage(policy, bucket, allowance.limit, allowance.window_s, count, ends_at, now, cache_key)
 
     def undo_count(self, usage: Usage) -> None:
         """Count one call less where it was counted. It stays counted if Valkey is unavailable by now."""

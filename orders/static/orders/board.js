@@ -19,6 +19,33 @@
   const seen = () => document.getElementById("seen");
   const cards = () => [...document.querySelectorAll("#todo-cards > [data-order]")];
 
+  // Settings of this browser, "on" or "off"
+  function recall(name) {
+    try { return localStorage.getItem(name) === "on"; } catch { return false; }
+  }
+  function remember(name, isOn) {
+    try { localStorage.setItem(name, isOn ? "on" : "off"); } catch { /* storage is blocked */ }
+  }
+
+  // The drawer of done and cancelled orders stays open or closed over swaps and reloads.
+  function restoreDrawer() { document.getElementById("past").open = recall("board-past"); }
+  document.addEventListener("toggle", (event) => {
+    if (event.target.id !== "past") return;
+    remember("board-past", event.target.open);
+    packCards();
+  }, true);
+
+  // Cards of different heights without holes between them: each spans as many rows of one pixel as it needs.
+  const GAP = 12;
+  function packCards() {
+    const list = document.getElementById("todo-cards");
+    if (!list) return;
+    list.classList.add("packed");
+    const heights = cards().map((card) => card.offsetHeight);
+    cards().forEach((card, place) => { card.style.gridRowEnd = `span ${heights[place] + GAP}`; });
+  }
+  addEventListener("resize", packCards);
+
   // Ages
   function age(minutes) {
     if (minutes < 60) return `${minutes} min`;
@@ -38,11 +65,7 @@
 
   // Sound: browsers play it only after a tap
   let audio = null;
-  const stored = {
-    get on() { try { return localStorage.getItem("board-sound") === "on"; } catch { return false; } },
-    set on(value) { try { localStorage.setItem("board-sound", value ? "on" : "off"); } catch { /* not stored */ } },
-  };
-  let isOn = stored.on;
+  let isOn = recall("board-sound");
   function updateSoundButton() {
     soundButton.setAttribute("aria-pressed", String(isOn));
     soundButton.querySelector("span").textContent = isOn ? "Sound is on" : "Sound on";
@@ -72,12 +95,12 @@
   soundButton.hidden = false;
   soundButton.addEventListener("click", async () => {
     isOn = !isOn;
-    stored.on = isOn;
+    remember("board-sound", isOn);
     await resumeAudio();
     updateSoundButton();
     playSound();
   });
-  for (const kind of ["pointerdown", "keydown"]) {
+  for (const kind of ["click", "keydown"]) {
     document.addEventListener(kind, (event) => {
       if (!soundButton.contains(event.target) && (audio === null || audio.state !== "running")) resumeAudio();
     });
@@ -258,7 +281,9 @@
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id !== "columns") return;
+    restoreDrawer();
     announceNew();
+    packCards();
     const isMove = event.detail.elt === board || event.detail.requestConfig?.elt === board;
     if (isMove && focusAfterSwap) {
       if (dialog.open) dialog.close();
@@ -287,8 +312,10 @@
     });
   }
 
+  restoreDrawer();
   findNew();
   updateTitle();
   updateAges();
+  packCards();
   updateSoundButton();
 })();

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from framework.cli.progress import progress_bars
+from framework.cli.progress import show_progress
 from payments.chain.rpc import RpcUnavailable
 from payments.ledger import chain_audit
 from payments.models import Audit
@@ -28,11 +28,11 @@ class Command(BaseCommand):
         if first is not None and first < 0:
             raise CommandError("--from-block is 0 or more.")
         try:
-            with progress_bars(self.stderr) as bars:
+            with show_progress("audit_payments", self.stderr) as on_progress:
                 audits = chain_audit.run(
                     now=timezone.now(),
                     from_block=first,
-                    on_span=lambda done, total: bars("blocks", done, total) if bars else None,
+                    on_span=lambda done, total: on_progress("blocks", done, total),
                 )
         except RpcUnavailable as error:
             raise CommandError(f"{error.message} The audited blocks before that are saved.") from error

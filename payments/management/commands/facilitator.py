@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import re
+import sqlite3
 import sys
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from framework.cli.arguments import port_number
 from framework.http_client import NO_PROXY_TO_LOOPBACK, is_loopback
 from payments.chain.networks import payment_network
 from payments.facilitator_server import policy
+from payments.facilitator_server.journal import Journal
 
 GWEI = 10**9
 THREADS = 16
@@ -47,6 +49,12 @@ def gas(text: str) -> int:
     return int(text)
 
 
+def confirmations(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError("must be from 1 to 100")
+    return int(text)
+
+
 class Command(BaseCommand):
     help = "Serve a facilitator that settles payments to us, in our asset, with a key that holds gas only."
     # The facilitator needs no database.
@@ -58,6 +66,11 @@ class Command(BaseCommand):
         parser.add_argument("--rpc-url", default=settings.RPC_URL, help="a node of the chain (default RPC_URL)")
         parser.add_argument(
             "--key-file", type=Path, required=True, help="private key that pays the gas, in a file of mode 600"
+        )
+        parser.add_argument(
+            "--journal",
+            type=Path,
+            help="file for transactions that are not mined yet; keep it with the key (default KEY_FILE.journal)",
         )
         parser.add_argument(
             "--token-file", type=Path, help="bearer tokens of clients, one a line; optional on a loopback address"
@@ -76,6 +89,12 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--max-gas", type=gas, default=300_000, help="maximum gas of a settlement (default 300000)"
+        )
+        parser.add_argument(
+            "--confirmations",
+            type=confirmations,
+            default=max(settings.PAYMENT_CONFIRMATIONS, 1),
+            help="blocks before a settlement is reported, its own included (default PAYMENT_CONFIRMATIONS)",
         )
 
     def handle(self, *args: object, **options: Any) -> None:
@@ -96,11 +115,20 @@ class Command(BaseCommand):
             "assets": options["asset"] or [payment_network().asset],
             "max_gas_price": options["max_gas_price_gwei"],
             "max_gas": options["max_gas"],
+            "journal": str(
+                (options["journal"] or options["key_file"].with_name(f"{options['key_file'].name}.journal")).absolute()
+            ),
+            "confirmations": options["confirmations"],
         }
         try:
             policy.load_policy(config)
+            Journal(config["journal"]).close()
         except policy.UnsafeFile as error:
             raise CommandError(str(error)) from error
+        except sqlite3.Error as error:
+            raise CommandError(
+                f"{config['journal']} cannot be opened ({error}): is another facilitator running with this key?"
+            ) from error
         if find_spec("web3") is None:
             raise CommandError("The facilitator needs the dependency group `embedded`: uv sync --group embedded")
         self.stderr.write(self._check_node(options["rpc_url"]))

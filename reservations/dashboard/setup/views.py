@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.onboarding_steps import Step, build_venue_url
 from accounts.tenancy.permissions import Access, Right
+from framework.db.natural_sort import natural
 from framework.errors import ApiError
 from reservations.floor import tables as floor
 from reservations.forms import setup
@@ -134,7 +135,7 @@ def tables(request: PageRequest) -> HttpResponse:
     rows: list[Any] = list(
         Table.objects.filter(venue=venue)
         .select_related("area")
-        .order_by("area__position", "area__name", "name")[:MAX_SHOWN]
+        .order_by("area__position", "area__name", natural("name"), "name")[:MAX_SHOWN]
     )
     seats = sum(table.seats_max for table in rows if table.is_active)
     context = {
@@ -144,7 +145,7 @@ def tables(request: PageRequest) -> HttpResponse:
         "areas": Area.objects.filter(venue=venue).annotate(number=Count("tables")).order_by("position", "name"),
         "combinations": Combination.objects.filter(venue=venue)
         .prefetch_related("tables")
-        .order_by("name")[:MAX_SHOWN],
+        .order_by(natural("name"), "name")[:MAX_SHOWN],
         "max_shown": MAX_SHOWN,
     }
     return render(request, "reservations/setup_tables.html", context, status=400 if form.errors else 200)

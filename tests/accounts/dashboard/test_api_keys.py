@@ -321,3 +321,13 @@ def test_request_is_shown_in_full_with_a_curl_command(venue: Venue, owner: Clien
     assert "Authorization: Bearer $API_KEY" in page
     assert "cust_123" not in page
     assert issued.text not in page
+
+
+def test_curl_command_of_a_successful_request_reads_its_body_from_a_file(venue: Venue, owner: Client) -> None:
+    issued = builders.key(venue)
+    placed = builders.client_with(issued.text).post(ORDERS, builders.order_body(), "application/json")
+    assert placed.status_code == 201
+    request_log.flush()
+    page = owner.get(at(venue, f"requests/{ApiCall.objects.get().public_id}")).content.decode()
+    assert "-d @body.json" in page
+    assert "Save the body of your request as <code>body.json</code> first." in page

@@ -144,3 +144,29 @@ def test_settings_are_for_those_who_run_the_venue(manager: Client, venue: Venue,
     assert save(manager, venue, "nonsense").status_code == 404
     assert Client().get(root(venue)).status_code == 302
     assert not Venue.objects.filter(is_bookable_online=True).exists()
+
+
+def test_time_zone_is_found_by_its_city_and_currencies_have_their_names(manager: Client, venue: Venue) -> None:
+    assert '<option value="DKK">DKK, Danish Krone</option>' in text(manager.get(root(venue)))
+    assert save(manager, venue, "details", **DETAILS | {"timezone": "copenhagen"}).status_code == 302
+    venue.refresh_from_db()
+    assert venue.timezone == "Europe/Copenhagen"
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("", "Overview"),
+        ("/settings", "Settings"),
+        ("/settings/tables", "Tables"),
+        ("/settings/hours", "Hours"),
+        ("/keys", "API keys"),
+        ("/menu", "Menu"),
+        ("/orders", "All orders"),
+        ("/board", "Orders"),
+        ("/data", "Data service"),
+    ],
+)
+def test_title_names_the_page_and_the_restaurant(manager: Client, venue: Venue, path: str, title: str) -> None:
+    page = text(manager.get(f"/dashboard/{venue.public_id}{path}", follow=True))
+    assert f"<title>{title} · {venue.name}</title>" in page

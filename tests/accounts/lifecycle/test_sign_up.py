@@ -182,3 +182,22 @@ def test_the_twenty_first_sign_up_of_a_minute_waits(db: None) -> None:
     statuses = [client.post("/account/signup/", {}).status_code for _ in range(21)]
     assert statuses == [200] * 20 + [429]
     assert "Too many requests" in client.post("/account/signup/", {}).content.decode()
+
+
+@pytest.mark.parametrize("typed", ["Rome", "rome", "europe/rome"])
+def test_time_zone_is_found_by_its_city(db: None, client: Client, typed: str) -> None:
+    assert client.post("/account/signup/", asked(timezone=typed)).status_code == 302
+    assert {venue.timezone for venue in Venue.objects.all()} == {"Europe/Rome"}
+
+
+def test_unknown_time_zone_stays_in_its_field(db: None, client: Client) -> None:
+    page = client.post("/account/signup/", asked(timezone="Atlantis")).content.decode()
+    assert "There is no time zone Atlantis." in page
+    field = page.partition('name="timezone"')[2].partition(">")[0]
+    assert 'value="Atlantis"' in field
+    # The script fills in the browser's zone where this attribute is.
+    assert "data-zone" not in field
+
+
+def test_currencies_have_their_names(db: None, client: Client) -> None:
+    assert '<option value="DKK">DKK, Danish Krone</option>' in client.get("/account/signup/").content.decode()

@@ -12,7 +12,7 @@ from tests.support import builders
 from tests.support.live_server import database_url, served
 from tests.support.live_stack import eventually
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 ORDERS = "/api/v1/orders"
 

@@ -117,8 +117,10 @@ def test_a_member_sees_nothing_of_another_account_on_any_page(role: str) -> None
             assert browser.get(address(model, "change", own.pk)).status_code == 403, label
             continue
         assert page.status_code == 200, label
-        for query in ("", f"?q={SECRET}&o=1"):
-            text = browser.get(address(model, "changelist") + query, follow=True).content.decode()
+        search = f"?q={SECRET}&o=1"
+        found = browser.get(address(model, "changelist") + search, follow=True)
+        for query, answer in (("", page), (search, found)):
+            text = answer.content.decode()
             # The search itself is shown again.
             shown = text.replace(f'value="{SECRET}"', "").replace(f"q={SECRET}", "").replace(f"q%3D{SECRET}", "")
             assert SECRET not in shown, label + query
@@ -157,6 +159,8 @@ def test_what_belongs_to_no_venue_is_not_there_for_members(role: str) -> None:
     for model, its_admin in registered().items():
         if not isinstance(its_admin, VenueScopedAdmin):
             assert browser.get(address(model, "changelist")).status_code == 403, model
+            assert browser.post(address(model, "changelist")).status_code == 403, model
+            assert browser.post(address(model, "add")).status_code == 403, model
     for app in ("payments", "catalogue"):
         assert browser.get(f"/admin/{app}/").status_code == 404
 

@@ -72,10 +72,22 @@ def test_of_eight_workers_at_once_none_takes_what_another_has_nor_more_than_an_e
     assert [row.endpoint_id for row in delivery_queue.claim_due(limit=16, now=now)] == [well.pk]
 
 
-def test_a_claim_costs_the_same_for_one_and_for_forty(
+def test_a_claim_leases_one_delivery_of_an_endpoint_whatever_the_planner_knows_of_the_tables(venue: Venue) -> None:
+    endpoints.create(venue, url="https://well.example.com/")
+    now = timezone.now()
+    builders.event(venue, times=10, now=now)
+    WebhookDelivery.objects.all().delete()
+    with connection.cursor() as cursor:
+        # As autovacuum does after the last row was deleted: the planner then reads the tables in another order.
+        cursor.execute("ANALYZE accounts_webhookdelivery, accounts_webhookendpoint")
+    builders.event(venue, times=10, now=now)
+    assert [len(delivery_queue.claim_due(limit=16, now=now)) for _ in range(5)] == [1, 1, 1, 1, 0]
+
+
+def test_a_claim_costs_the_same_for_one_and_for_fifteen(
     venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    for number in (1, 40):
+    for number in (1, 14):
         for _ in range(number):
             endpoints.create(venue, url="https://hooks.example.com/")
         builders.event(venue)
@@ -195,6 +207,7 @@ def test_workers_whose_clocks_differ_send_no_more_to_an_endpoint_together(venue:
 WORKER = "from accounts.tasks import sweep_webhooks; sweep_webhooks()"
 
 
+@pytest.mark.stack
 def test_a_worker_that_is_killed_in_the_middle_of_a_try_is_made_up_for(venue: Venue) -> None:
     """kill -9 of a real process, after the receiver has the event and before it has answered."""
     has_it = threading.Event()

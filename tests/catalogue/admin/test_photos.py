@@ -13,6 +13,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from catalogue.models import Photo, Restaurant, Review
 from catalogue.photos import thumbnails, uploads
+from framework.images.thumbnails import SIZES
+from framework.images.uploads import InvalidImage, read_image
 from framework.public_ids import encode
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
@@ -106,8 +108,8 @@ def test_an_invalid_or_oversized_image_is_rejected_and_nothing_is_stored(
 
 
 def test_a_file_above_15_megabytes_is_rejected_unread() -> None:
-    with pytest.raises(uploads.InvalidImage, match="larger than 15 MB"):
-        uploads.read_image(io.BytesIO(b""), length=15 * 1024 * 1024 + 1)
+    with pytest.raises(InvalidImage, match="larger than 15 MB"):
+        read_image(io.BytesIO(b""), length=15 * 1024 * 1024 + 1)
 
 
 def test_an_upload_without_alternative_text_is_rejected(staff: Client) -> None:
@@ -142,7 +144,7 @@ def test_deleting_a_photo_deletes_its_files_after_the_commit(
         kind="food",
     )
     uploads.add_photo(photo, Image.new("RGB", (64, 48), "red"), now=NOW)
-    for size in thumbnails.SIZES:
+    for size in SIZES:
         thumbnails.load_thumbnail(photo, size)
     assert len(stored_files(folder)) == 3
     with django_capture_on_commit_callbacks(execute=False) as callbacks:

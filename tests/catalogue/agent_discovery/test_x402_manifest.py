@@ -24,6 +24,7 @@ from payments.models import Price, Product
 from payments.pricing import default_products
 from payments.x402.challenges import MAX_URL_LENGTH
 from tests.catalogue import builders
+from tests.payments.buyer import is_quote_of
 from tests.support.live_stack import Up
 
 PATH = "/.well-known/x402"
@@ -85,7 +86,7 @@ def test_every_listed_resource_answers_402_in_each_form(client: Client) -> None:
         assert v2.resource is not None
         assert v2.resource.url == url
         (product,) = [one for one in listed["products"] if url in one["resources"]]
-        assert json.loads(response["x402"])["amount"] == product["prices"]["standard"]
+        assert is_quote_of(product["prices"]["standard"], json.loads(response["x402"])["amount"])
         (accepts,) = PaymentRequiredV1.model_validate(response.json()).accepts
         assert accepts.pay_to == v2.accepts[0].pay_to == listed["pay_to"]
         assert (v2.accepts[0].network, v2.accepts[0].asset) == (listed["network"], listed["asset_address"])
@@ -109,6 +110,29 @@ def test_headers_of_a_402_stay_below_4_kb_at_the_maximum_url_length(client: Clie
     usual, largest = sizes
     assert usual["PAYMENT-REQUIRED"] < 1200
     assert sum(largest.values()) < 4096
+
+
+@pytest.mark.django_db
+def test_the_token_that_leads_to_a_tier_is_named_with_its_chain_and_the_amounts(
+    client: Client, settings: LazySettings
+) -> None:
+    settings.TOKEN_ADDRESS = "0x8626f6940e2eb28930efb4cef49b2d1f2c9c1199"
+    listed = get_manifest(client)
+    token = {
+        "address": "0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199",
+        "network": "eip155:84532",
+        "network_name": "base-sepolia",
+        "chain_id": 84532,
+    }
+    assert listed["token"] == client.get("/v1/me").json()["token"] == token
+    assert [(tier["tier"], tier["from_usd"], tier["from_stake"]) for tier in listed["tiers"]] == [
+        ("free", "0", None),
+        ("pro", "100", None),
+        ("premium", "1000", 5000),
+        ("enterprise", None, 50_000),
+    ]
+    settings.TOKEN_ADDRESS = ""
+    assert get_manifest(client)["token"] is client.get("/v1/me").json()["token"] is None
 
 
 @pytest.mark.django_db
@@ -269,6 +293,7 @@ def test_without_the_database_the_last_documents_are_served(client: Client, monk
     assert client.get("/docs/openapi/data.json").status_code == 200
 
 
+@pytest.mark.stack
 def test_with_the_demo_data_every_listed_resource_is_sold(up: Up) -> None:
     base = up.record["base_url"]
     listed = httpx.get(base + PATH, timeout=30).json()

@@ -51,6 +51,7 @@ VALUES = {
     "phone": "+4532155656",
     "until": "1",
     "signature": "x",
+    "ids": "rev_01jd5k3v8rf8hb2m0c9t6w4y7z",
     "cursor": None,
 }
 # What some parameters cannot be asked without.
@@ -111,6 +112,9 @@ def asked(operation: dict[str, Any]) -> list[dict[str, Any]]:
 
 def values(parameter: dict[str, Any]) -> list[str]:
     """All words of a list; else one value."""
+    if parameter["name"] == "since" and parameter["schema"].get("type") == "integer":
+        # A position that the feed has reached.
+        return ["0"]
     schema = parameter["schema"]
     if "enum" in schema:
         return [str(word) for word in schema["enum"]]

@@ -9,7 +9,7 @@ from django.core.management import call_command
 TODAY = date(2026, 11, 21)
 
 
-def demo_data(*, restaurants: int = 240, reviews: int = 3_000, seed: int = 7, **options: Any) -> str:
+def demo_data(*, restaurants: int = 120, reviews: int = 1_500, seed: int = 7, **options: Any) -> str:
     """Run the command and return its stdout."""
     stdout = StringIO()
     call_command(

@@ -314,6 +314,7 @@ def test_a_seed_is_loaded_once() -> None:
     assert Restaurant.objects.count() == 12
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_a_bulk_load_gives_the_same_rows_indexes_and_constraints() -> None:
     demo_data(restaurants=1_300, reviews=4_000)
@@ -325,6 +326,7 @@ def test_a_bulk_load_gives_the_same_rows_indexes_and_constraints() -> None:
     assert definitions() == before
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("restaurants", [8_000, load.MIN_BULK])
 def test_a_killed_run_leaves_nothing_and_the_next_one_adds_all_rows(restaurants: int) -> None:

@@ -89,4 +89,4 @@ def test_each_restaurant_equals_its_latest_version() -> None:
 def test_the_read_model_equals_the_generated_rows() -> None:
     demo_data()
     assert list(rebuild.find_differences()) == []
-    assert Record.objects.count() == 240
+    assert Record.objects.count() == 120

@@ -106,6 +106,7 @@ def test_a_dataset_is_written_copied_and_verified_by_one_command(folder: Path, t
     assert message["paths"] == [str(to / name) for name in ("restaurants-00001.csv.gz", "manifest.json")]
 
 
+@pytest.mark.stack
 def test_several_processes_write_one_export_and_none_is_left(folder: Path) -> None:
     export = in_parts(12)
     with begun(folder, "--resume", export.public_id, "--workers", "2") as process:
@@ -118,6 +119,7 @@ def test_several_processes_write_one_export_and_none_is_left(folder: Path) -> No
     assert len(export_builders.list_stored(folder)) == 13
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_stops_at_a_signal_leaves_no_process_and_goes_on_when_it_is_asked_again(
     folder: Path, number: signal.Signals
@@ -234,6 +236,7 @@ def test_what_is_not_understood_is_refused_by_name_and_orders_nothing(words: tup
     assert not Export.objects.exists()
 
 
+@pytest.mark.stack
 def test_a_flag_that_is_not_understood_has_an_exit_code_of_its_own(folder: Path) -> None:
     with begun(folder, "restaurants", "--workers", "0") as process:
         _, err = process.communicate(timeout=120)

@@ -43,6 +43,7 @@ def shell(up: Up, block: str, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.stack
 def test_an_export_is_ordered_followed_fetched_and_read_as_the_page_says(up: Up, tmp_path: Path) -> None:
     order, follow, fetch, read, _ = SH
     token = export_builders.create_session(up)
@@ -67,6 +68,7 @@ def test_an_export_is_ordered_followed_fetched_and_read_as_the_page_says(up: Up,
         assert len(shell(up, read, tmp_path).splitlines()) == 3
 
 
+@pytest.mark.stack
 def test_the_command_and_the_readers_of_tables_do_what_the_page_says(
     up: Up, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

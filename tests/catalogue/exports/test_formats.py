@@ -311,6 +311,7 @@ with transaction.atomic():
 """
 
 
+@pytest.mark.stack
 def test_equal_rows_make_equal_files_any_worker_writes_them_and_when(
     stored_reviews: list[Review], tmp_path: Path
 ) -> None:

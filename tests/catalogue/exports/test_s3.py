@@ -265,6 +265,7 @@ def test_wrong_keys_are_reported_and_change_nothing(service: Service, caplog: py
     assert service.keys() == []
 
 
+@pytest.mark.stack
 def test_web_servers_redirect_to_a_bucket_without_a_request_to_it(
     enterprise: Client, client: Client, service: Service, settings: Settings, tmp_path: Path
 ) -> None:
@@ -310,6 +311,7 @@ def python(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.stack
 def test_web_servers_without_a_bucket_load_nothing_for_one_nor_for_files() -> None:
     result = python(WEB.format(before=""))
     assert (result.returncode, result.stdout) == (0, "[]\n"), result.stderr
@@ -321,6 +323,7 @@ SETTINGS = (
 WITHOUT = "real = u.find_spec\nu.find_spec = lambda name, *rest: None if name == '{name}' else real(name, *rest)"
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize(
     ("before", "environment", "message"),
     [

@@ -27,7 +27,7 @@ from tests.payments.signing import client_of
 from tests.support.live_server import THREADS, served, working
 from tests.support.live_stack import eventually
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 # More than the sockets of a connection hold between them.
 LARGE = 16_000_000

@@ -67,6 +67,7 @@ def only_the_last_is_left(export: Export) -> bool:
     return export.parts.exclude(state="done", generation=generation).count() == 1
 
 
+@pytest.mark.stack
 def test_an_undisturbed_export_is_of_one_snapshot_that_was_taken_once() -> None:
     place = restaurant_with_reviews(400)
     export = create_running(rows_per_part=10)
@@ -100,6 +101,7 @@ def test_one_worker_alone_takes_one_snapshot_too_however_many_tasks_it_needs() -
     wait_until(are_all_closed)
 
 
+@pytest.mark.stack
 def test_files_are_of_one_snapshot_though_all_workers_are_killed_and_rows_change(folder: Path) -> None:
     place = restaurant_with_reviews(300)
     export = create_running(rows_per_part=10)
@@ -129,6 +131,7 @@ def test_files_are_of_one_snapshot_though_all_workers_are_killed_and_rows_change
     assert {path.name for path in (folder / export.public_id).iterdir()} == {*names(export), *manifest}
 
 
+@pytest.mark.stack
 def test_nothing_of_a_living_export_is_deleted(folder: Path) -> None:
     restaurant_with_reviews(150)
     export = create_running(rows_per_part=5)

@@ -136,6 +136,7 @@ def test_reviews_are_summed_up_and_the_newest_three_shown() -> None:
     assert reviews["items"][0] == {
         "id": encode("rev", newest.pk),
         "stars": 5,
+        "rating": 5,
         "text": "Best ramen in town.",
         "lang": "en",
         "author": "Ada L.",

@@ -111,6 +111,19 @@ def test_a_feed_that_cannot_be_meant_is_refused(client: Client, parameter: str, 
 
 
 @pytest.mark.django_db
+def test_a_position_that_the_feed_has_not_reached_is_refused(client: Client) -> None:
+    builders.restaurant()
+    history.list_changes()
+    end = Version.objects.latest("seq").seq
+    assert end is not None
+    assert client.get(f"/v1/changes?since={end}").status_code == 200
+    for query in (f"since={end + 1}", f"since={10**15 - 1}&type=closed"):
+        response = client.get(f"/v1/changes?{query}")
+        assert (response.status_code, response.json()["error"]["param"]) == (400, "since")
+        assert response.json()["error"]["message"].startswith(f"The feed ends at {end}: ")
+
+
+@pytest.mark.django_db
 def test_the_feed_of_a_market_that_is_not_there_is_refused_with_the_one_that_was_meant(client: Client) -> None:
     builders.market()
     for slug in ("copenhage", "COPENHAGEN"):

@@ -88,7 +88,7 @@ def import_landmarks(path: Path, *, market: str | None = None, rejects_to: Path 
 
 def counts(totals: RunTotals) -> dict[str, int]:
     """The counts that are not zero, without the rows read."""
-    names = ("created", "merged", "changed", "unchanged", "skipped", "rejected", "queued", "closed")
+    names = ("created", "merged", "changed", "unchanged", "skipped", "rejected", "incomplete", "queued", "closed")
     return {name: getattr(totals, name) for name in names if getattr(totals, name)}
 
 

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from catalogue import reference_data
 from catalogue.importers.runner import RunTotals
 from catalogue.importers.sources import foursquare, overture
 from catalogue.importers.upsert import SourceReader
@@ -29,8 +28,8 @@ UNEXPECTED_VALUES: dict[str, list[Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+def _markets(stored_reference_data: None, db: None) -> None:
+    """Known markets, cuisines and landmarks."""
 
 
 def take(reader: SourceReader, rows: list[dict[str, Any]], path: Path, column: str, values: list[Any]) -> RunTotals:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from catalogue import reference_data
 from catalogue.importers.sources import native_jsonl
 from catalogue.models import MatchCandidate, Restaurant, SourceRecord
 from tests.catalogue import builders
@@ -33,8 +32,8 @@ LINE = {
 
 
 @pytest.fixture(autouse=True)
-def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+def _markets(stored_reference_data: None, db: None) -> None:
+    """Known markets, cuisines and landmarks."""
 
 
 def osm(tmp_path: Path, *tags: dict[str, Any], **options: Any) -> dict[str, int]:

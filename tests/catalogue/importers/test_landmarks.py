@@ -118,7 +118,7 @@ def test_broken_lines_are_refused_with_the_reason(tmp_path: Path) -> None:
     )
     assert [(line["number"], line["reason"]) for line in rejected(file)] == [
         (1, "qid: '12' is not a Wikidata id such as Q42."),
-        (2, "name: 1 to 200 characters are expected."),
+        (2, "name: this is required."),
         (3, f"kind: 'volcano' is none of {kinds}."),
         (4, "The coordinates are not two numbers."),
         (5, "Latitude 90.0, longitude 12.5 is not a place on our map."),
@@ -159,3 +159,25 @@ def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path) -> Non
     file = landmarks_csv(tmp_path / "a.csv", DAVID)
     file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
     assert counts(import_landmarks(file)) == {"created": 1}
+
+
+def test_a_landmark_without_a_wikidata_id_is_known_by_its_name_and_place(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("name,kind,latitude,longitude\nTinghus Theatre,theatre,55.6812,12.5801\n")
+    assert counts(import_landmarks(file)) == {"created": 1}
+    assert Landmark.objects.get(name="Tinghus Theatre").wikidata is None
+    assert counts(import_landmarks(file)) == {"unchanged": 1}
+    file.write_text("qid,name,kind,latitude,longitude\n,Tinghus Theatre,museum,55.6813,12.5801\n")
+    assert counts(import_landmarks(file)) == {"changed": 1}
+    landmark = Landmark.objects.get(name="Tinghus Theatre")
+    assert (landmark.kind, landmark.latitude) == ("museum", 55.6813)
+
+
+def test_aliases_are_names_too(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    header = "qid,name,aliases,kind,latitude,longitude\n"
+    file.write_text(f"{header}Q536499,David Collection,Davids Samling| C. L. David,museum,55.68429,12.58225\n")
+    assert counts(import_landmarks(file)) == {"created": 1}
+    landmark = Landmark.objects.get(wikidata="Q536499")
+    assert names(landmark) == {"David Collection", "Davids Samling", "C. L. David"}
+    assert counts(import_landmarks(file)) == {"unchanged": 1}

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.sources import foursquare, nyc_inspections
 from catalogue.models import Restaurant, SourceRecord
@@ -46,8 +45,8 @@ CLOSED = "Establishment Closed by DOHMH. Violations were cited."
 
 
 @pytest.fixture(autouse=True)
-def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+def _markets(stored_reference_data: None, db: None) -> None:
+    """Known markets, cuisines and landmarks."""
 
 
 def venues(path: Path, *rows: dict[str, Any]) -> Path:

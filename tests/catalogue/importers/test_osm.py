@@ -3,16 +3,16 @@
 import codecs
 import json
 import resource
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from catalogue import reference_data
 from catalogue.importers.parsing.geojson import find_point
 from catalogue.importers.row_errors import RowRejected, UnreadableFileError
-from catalogue.models import Cuisine, Landmark, Market, Restaurant, SourceRecord
+from catalogue.models import Cuisine, ImportRun, Landmark, Market, Restaurant, SourceRecord
 from catalogue.search.geocoding.distance import Location
 from tests.catalogue import builders
 from tests.catalogue.importers.import_runs import NOW, cafe, counts, feature, geojson, import_restaurants, rejected
@@ -23,8 +23,8 @@ U_SHAPE = [[0, 0], [9, 0], [9, 6], [8, 6], [8, 1], [2, 1], [2, 6], [0, 6], [0, 0
 
 
 @pytest.fixture
-def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+def _markets(stored_reference_data: None, db: None) -> None:
+    """Known markets, cuisines and landmarks."""
 
 
 pytestmark = pytest.mark.usefixtures("_markets")
@@ -219,7 +219,7 @@ def test_a_record_that_contradicts_itself_within_a_file_is_taken_once(tmp_path: 
     file = geojson(tmp_path / "twice.geojson", features)
     assert counts(import_restaurants(file)) == {"created": 1, "unchanged": 1, "rejected": 1}
     assert [(line["number"], line["reason"]) for line in rejected(file)] == [
-        (2, "Row 1 is the same record (fvst/1249794/espresso-house) with other content.")
+        (2, "Row 1 is the same record ('fvst/1249794/espresso-house') with other content.")
     ]
     assert counts(import_restaurants(file)) == {"unchanged": 2, "rejected": 1}
 
@@ -362,3 +362,57 @@ def test_hours_of_public_holidays_are_read_with_those_of_the_market(tmp_path: Pa
     assert place.hours is not None
     closed = {"date": (NOW + timedelta(days=9)).date().isoformat(), "periods": []}
     assert [{"date": each["date"], "periods": each["periods"]} for each in place.hours["special_days"]] == [closed]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda key: key.replace(":", "_"),
+        lambda key: key.replace(":", "_").upper(),
+        lambda key: key.replace(":", "_")[:10],
+        lambda key: key.replace(":", "_")[:10].upper(),
+    ],
+    ids=["without colons", "upper case", "cut to ten characters", "cut and upper case"],
+)
+def test_the_keys_of_gis_tools_are_read_as_tags(tmp_path: Path, write: Callable[[str], str]) -> None:
+    tags = {
+        "amenity": "cafe", "name": "Noma", "addr:street": "Gade", "addr:housenumber": 12, "addr:city": "København",
+        "addr:postcode": 1620.0, "contact:phone": "+45 32155656", "contact:website": "noma.dk", "diet:vegan": True,
+        "outdoor_seating": False, "opening_hours": "24/7", "cuisine": ["pizza", "italian"], "wheelchair": None,
+    }  # fmt: skip
+    file = geojson(tmp_path / "a.geojson", [feature({write(key): value for key, value in tags.items()}, id="node/1")])
+    assert counts(import_restaurants(file)) == {"created": 1}
+    place = Restaurant.objects.get()
+    assert (place.line1, place.locality, place.postal_code) == ("Gade 12", "København", "1620")
+    assert (place.phone, place.website, place.cuisines) == ("+4532155656", "https://noma.dk", ["pizza", "italian"])
+    assert place.attributes == {"kind": "cafe", "diet_vegan": True, "outdoor_seating": False}
+    assert place.hours is not None
+
+
+def test_the_other_tags_of_ogr2ogr_are_read(tmp_path: Path) -> None:
+    tags = {"osm_id": "5", "name": "Noma", "other_tags": '"amenity"=>"cafe","addr:street"=>"Gade \\"A\\""'}
+    assert counts(import_restaurants(geojson(tmp_path / "a.geojson", [feature(tags)]))) == {"created": 1}
+    assert Restaurant.objects.get().line1 == 'Gade "A"'
+
+
+def test_keys_that_are_not_read_are_counted(tmp_path: Path) -> None:
+    tags = {"amenity": "cafe", "name": "Noma", "check_date": "2026-01-01", "fax": 12, "osm_id": "5", "note": None}
+    totals = import_restaurants(geojson(tmp_path / "a.geojson", [feature(tags), feature({"shop": "x", "fax": "1"})]))
+    assert totals.unread_keys == {"check_date": 1, "fax": 1}
+    assert ImportRun.objects.get().reasons == {
+        "skipped": {"not a place to eat or drink": {"rows": 1, "example": ""}},
+        "unread_keys": {"check_date": 1, "fax": 1},
+    }
+
+
+def test_a_place_without_an_id_that_moved_a_little_is_the_same_restaurant(tmp_path: Path) -> None:
+    cafe = {"amenity": "cafe", "name": "Noma"}
+    import_restaurants(geojson(tmp_path / "a.geojson", [feature(cafe)]))
+    moved = geojson(tmp_path / "b.geojson", [feature(cafe, lat=55.67623)])
+    assert counts(import_restaurants(moved)) == {"changed": 1}
+    assert Restaurant.objects.get().latitude == 55.67623
+    assert counts(import_restaurants(moved)) == {"unchanged": 1}
+    # A second one of the name beside the first is another restaurant.
+    both = geojson(tmp_path / "c.geojson", [feature(cafe, lat=55.67623), feature(cafe, lat=55.67653)])
+    assert counts(import_restaurants(both)) == {"created": 1, "unchanged": 1, "queued": 1}
+    assert counts(import_restaurants(both)) == {"unchanged": 2}

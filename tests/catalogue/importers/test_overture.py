@@ -1,5 +1,6 @@
 """Overture releases: both schemas, places without a location, what is absent, and the guard before all of it."""
 
+import json
 import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
-from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.runner import ImportStopped
 from catalogue.importers.sources import overture
@@ -21,8 +21,8 @@ LATER = NOW.replace(year=2027)
 
 
 @pytest.fixture(autouse=True)
-def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+def _markets(stored_reference_data: None, db: None) -> None:
+    """Known markets, cuisines and landmarks."""
 
 
 def place(number: int = 1, **columns: Any) -> dict[str, Any]:
@@ -243,10 +243,12 @@ def test_a_twentieth_passes_and_so_does_what_only_reads_otherwise(release: Calla
     assert take(release(116, renamed=2)) == {"unchanged": 116}
 
 
-def test_new_places_and_small_markets_are_not_guarded(release: Callable[..., Path]) -> None:
+def test_of_few_restaurants_five_may_close_and_new_ones_are_not_guarded(release: Callable[..., Path]) -> None:
     assert take(release(99)) == {"created": 99}
-    assert take(release(80)) == {"unchanged": 80, "closed": 19}
-    assert take(release(140)) == {"created": 41, "changed": 19, "unchanged": 80}
+    assert take(release(94)) == {"unchanged": 94, "closed": 5}
+    with pytest.raises(ImportStopped, match=r"0 of 94 restaurants would change and 6 be closed, 6.4%"):
+        take(release(88))
+    assert take(release(140)) == {"created": 41, "changed": 5, "unchanged": 94}
 
 
 def test_the_command_says_what_stopped_it_and_ends_with_an_error(release: Callable[..., Path]) -> None:
@@ -259,6 +261,101 @@ def test_the_command_says_what_stopped_it_and_ends_with_an_error(release: Callab
 
 def test_a_dry_run_of_a_release_closes_nothing(release: Callable[..., Path]) -> None:
     take(release(40))
-    assert take(release(30), dry_run=True) == {"unchanged": 30, "closed": 10}
+    assert take(release(37), dry_run=True) == {"unchanged": 37, "closed": 3}
     assert not Restaurant.objects.filter(status="permanently_closed").exists()
     assert not SourceRecord.objects.filter(digest="missing").exists()
+
+
+@pytest.fixture
+def release_pair(tmp_path: Path) -> Callable[..., Path]:
+    """A file with two releases side by side as JSON texts; places without confidence are not in that release."""
+
+    def write(*, base: set[int], current: set[int], **more: Any) -> Path:
+        rows = []
+        for number in sorted(base | current):
+            row: dict[str, Any] = dict(more)
+            for prefix, numbers in (("base_", base), ("", current)):
+                columns = place(number)
+                del columns["geometry"], columns["operating_status"]
+                for name, value in columns.items():
+                    row[prefix + name] = value if name in {"id", "confidence"} else json.dumps(value)
+                if number not in numbers:
+                    row[f"{prefix}confidence"] = None
+            rows.append(row)
+        return parquet(tmp_path / f"pair-{len(base)}-{len(current)}.parquet", *rows)
+
+    return write
+
+
+@pytest.mark.parametrize("more", [{}, {"source_dataset": "overture_anywhere"}])
+def test_a_release_pair_of_any_city_closes_exactly_what_vanished(
+    release_pair: Callable[..., Path], more: dict[str, str]
+) -> None:
+    def imported(release: Any, **options: Any) -> dict[str, int]:
+        reader = overture.select_release(release)
+        return take(file, reader=reader, market="copenhagen", **options)
+
+    file = release_pair(base=set(range(60)), current=set(range(58)) | {60}, **more)
+    assert imported("base") == {"created": 60, "skipped": 1}
+    assert imported("base") == {"unchanged": 60, "skipped": 1}
+    assert imported("current") == {"created": 1, "unchanged": 58, "skipped": 2, "closed": 2}
+    closed = Restaurant.objects.filter(status="permanently_closed")
+    assert set(closed.values_list("external_ids__overture", flat=True)) == {"08f00058", "08f00059"}
+    assert imported("current") == {"unchanged": 59, "skipped": 2}
+
+
+def test_the_summary_says_why_rows_were_skipped(tmp_path: Path, release_pair: Callable[..., Path]) -> None:
+    shop = place(2, categories={"primary": "hardware_store", "alternate": []})
+    far = place(3, geometry=struct.pack("<BIdd", 1, 1, -120.0, 10.0))
+    unnamed = place(4, names={"primary": None})
+    file = parquet(tmp_path / "a.parquet", place(1), shop, far, unnamed)
+    totals = import_restaurants(file, reader=overture.READER)
+    assert {reason: each.rows for reason, each in totals.reasons["skipped"].items()} == {
+        "not a place to eat or drink": 1,
+        "outside every market": 1,
+    }
+    assert [(reason, each.rows, each.example[:6]) for reason, each in totals.reasons["rejected"].items()] == [
+        ("The place has no name, or one that is longer than 200 characters or no line.", 1, "row 4:")
+    ]
+    pair = release_pair(base={1}, current={1, 2})
+    totals = import_restaurants(pair, reader=overture.select_release("base"), market="copenhagen")
+    assert {reason: each.rows for reason, each in totals.reasons["skipped"].items()} == {"not in this release": 1}
+    assert ImportRun.objects.order_by("-pk")[0].reasons == {
+        "skipped": {"not in this release": {"rows": 1, "example": ""}}
+    }
+
+
+@pytest.mark.parametrize("kind", ["collection", "sequence", "separated sequence"])
+def test_overture_places_are_read_from_geojson(tmp_path: Path, kind: str) -> None:
+    features = []
+    for number in (1, 2):
+        row = place(number)
+        del row["geometry"]
+        point = {"type": "Point", "coordinates": [12.57, 55.66 + number / 100]}
+        features.append({"type": "Feature", "geometry": point, "properties": row | {"version": 3, "socials": None}})
+    file = tmp_path / "a.geojson"
+    if kind == "collection":
+        file.write_text(json.dumps({"type": "FeatureCollection", "features": features}, indent=1))
+    else:
+        separator = "\x1e" if kind == "separated sequence" else ""
+        file.write_text("".join(f"{separator}{json.dumps(each)}\n" for each in features))
+    assert take(file) == {"created": 2}
+    assert Restaurant.objects.get(external_ids__overture="08f00002").latitude == 55.68
+    assert take(file) == {"unchanged": 2}
+
+
+def test_a_row_is_classified_by_whichever_category_it_has(tmp_path: Path) -> None:
+    taxonomy = {"primary": "pizza_restaurant", "hierarchy": ["food_and_drink", "restaurant"], "alternates": []}
+    rows = [
+        place(1, taxonomy=taxonomy, basic_category="restaurant", categories=None),
+        place(2, taxonomy=None, basic_category=None),
+        place(3, taxonomy=None, basic_category="cafe", categories=None),
+        place(4, taxonomy=None, basic_category=None, categories=None),
+    ]
+    assert take(parquet(tmp_path / "a.parquet", *rows)) == {"created": 3, "skipped": 1}
+
+
+def test_columns_that_are_json_texts_are_read_as_objects(tmp_path: Path) -> None:
+    row = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in place(1).items()}
+    assert take(parquet(tmp_path / "a.parquet", row)) == {"created": 1}
+    assert Restaurant.objects.get().line1 == "Gade 1"

@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from catalogue import places, reference_data
+from catalogue import places
 from catalogue.importers.sources import native_jsonl
 from catalogue.models import FlowRule, Restaurant, Review, SourceRecord
 from tests.catalogue.importers.import_runs import NOW, counts, import_restaurants, json_lines
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.usefixtures("_markets")
 
 
 @pytest.fixture
-def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+def _markets(stored_reference_data: None, db: None) -> None:
+    """Known markets, cuisines and landmarks."""
 
 
 def line(number: int, **more: Any) -> dict[str, Any]:

@@ -6,11 +6,13 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.utils import timezone
 
 from catalogue import insights
 from catalogue.management.commands import insights as command
 from catalogue.models import Insight, InsightDemand, Restaurant, Review
+from catalogue.reviews import aggregates
 from framework.public_ids import decode, encode
 from tests.catalogue import builders
 from tests.catalogue.insights.fake_llm import FakeLLM
@@ -166,6 +168,17 @@ def test_a_citation_that_does_not_hold_is_shown_and_ends_with_1(what: str) -> No
     assert place.slug in out.getvalue()
     assert other.slug not in out.getvalue()
     assert run("--check", "--restaurant", other.slug) == "insights: each citation holds"
+
+
+@pytest.mark.django_db
+def test_an_insight_that_is_not_served_for_want_of_reviews_is_not_checked() -> None:
+    place = reviewed()
+    run()
+    for reviews in (Review.objects.none(), Review.objects.filter(restaurant=place)):
+        reviews.delete()
+        with transaction.atomic():
+            aggregates.update_restaurants([place.pk])
+    assert run("--check") == "insights: each citation holds"
 
 
 @pytest.mark.django_db

@@ -147,6 +147,7 @@ def test_of_generated_sentences_nearly_none_is_taken_for_another_language() -> N
     assert wrong / right < 0.005
 
 
+@pytest.mark.stack
 def test_no_web_process_loads_the_model() -> None:
     program = (
         "import sys; import config.wsgi; from catalogue.importers.sources import native_jsonl;"

@@ -38,7 +38,7 @@ def enqueued_tasks() -> int:
 
 def wanted(place: Restaurant, **rest: Any) -> Any:
     """What a buyer is told."""
-    return responses.insight(place.slug, now=rest.pop("now", NOW), is_buyer=lambda: True, **rest)
+    return responses.insight(place.slug, {"citations": 10}, now=rest.pop("now", NOW), is_buyer=lambda: True, **rest)
 
 
 @pytest.fixture

@@ -287,6 +287,7 @@ def test_task_enqueues_itself_until_nothing_is_due() -> None:
     assert of(place).text
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_insights_are_written_although_the_next_task_cannot_be_enqueued() -> None:
     place = reviewed()

@@ -277,6 +277,7 @@ insights.refresh(now=datetime.fromisoformat({now!r}), max_reviews=100, provider=
 """
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("where", ["asking", "writing"])
 def test_killed_worker_loses_nothing_and_costs_at_most_one_extra_call(where: str, tmp_path: Any) -> None:

@@ -20,7 +20,7 @@ from tests.mcp.client import message
 from tests.support import builders as base
 from tests.support.live_server import served
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 GUESTS = 16
 # Each guest has an address of the own: one address has ten tries an hour.

@@ -17,6 +17,7 @@ from catalogue.demo.photo_cards import draw_card
 from catalogue.models import Photo
 from catalogue.photos import thumbnails
 from catalogue.serializers.paid_groups import PhotoAnswer, PhotoRecord, PhotosRecord
+from framework.images.storage import store_file
 from framework.public_ids import encode
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
@@ -162,7 +163,7 @@ def test_a_failed_write_leaves_no_file(folder: Path, monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", fail)
         with pytest.raises(OSError, match="full"):
-            thumbnails.store_file("some/name.webp", b"bytes")
+            store_file("some/name.webp", b"bytes")
     assert stored_files(folder) == []
     assert not storages["photos"].exists("some/name.webp")
 

@@ -2,10 +2,12 @@
 
 import random
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+import time_machine
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
@@ -180,6 +182,7 @@ def test_a_review_is_shown_with_its_photos_and_the_reply() -> None:
     assert row == {
         "id": encode("rev", review.pk),
         "stars": 5,
+        "rating": 5,
         "text": "Best ramen in town.",
         "lang": "en",
         "author": "Ada L.",
@@ -191,6 +194,24 @@ def test_a_review_is_shown_with_its_photos_and_the_reply() -> None:
         "source": "demo",
     }
     assert set(row) == set(ReviewRecord().fields)
+
+
+def test_half_stars_are_exact_in_the_review_and_in_the_rating() -> None:
+    place = builders.restaurant()
+    builders.review(place, "Good.", stars=4, rating=Decimal("3.5"))
+    builders.review(place, "Good.", stars=4)
+    with transaction.atomic():
+        aggregates.update_restaurants([place.pk])
+    place.refresh_from_db()
+    page = listing.list_reviews(place, ReviewQuery(), now=NOW)
+    assert sorted((row["stars"], row["rating"]) for row in page.values) == [(4, 3.5), (4, 4)]
+    assert page.summary is not None
+    assert (page.summary["rating"], page.summary["distribution"]["4"]) == (3.8, 2)
+
+
+def test_a_rating_that_does_not_round_to_the_stars_is_refused() -> None:
+    with pytest.raises(IntegrityError, match="review_rating_rounds_to_stars"):
+        builders.review(builders.restaurant(), "Good.", stars=3, rating=Decimal("3.5"))
 
 
 @pytest.mark.parametrize(
@@ -220,6 +241,8 @@ def test_a_page_costs_one_query_and_the_lines_of_its_sources_however_many_it_sho
         listing.list_reviews_by_slug("noma", ReviewQuery(limit=50, cursor=page.next_cursor), now=NOW)
 
 
+# A cursor is signed with the second of its making.
+@time_machine.travel(NOW, tick=False)
 @pytest.mark.parametrize("sort", list(Order))
 def test_a_slug_and_its_restaurant_lead_to_the_same_pages(place: Restaurant, sort: Order) -> None:
     for asked in ({}, {"stars": (2, 4), "lang": ("en",)}, {"words": ("ramen",), "has_reply": True}, {"stars": (9,)}):
@@ -314,17 +337,17 @@ def test_reviews_are_sold_from_pro_on(client: Client, prices: None) -> None:
     response = client.get("/v1/restaurants/noma/reviews")
     assert response.status_code == 402
     assert response.json()["tier_required"] == "pro"
-    assert client.get("/v1/restaurants/noma/reviews?stars=1").status_code == 200
+    # The price says nothing of whether there is one.
+    assert client.get("/v1/restaurants/noma/reviews?stars=1").status_code == 402
 
 
-def test_the_summary_is_not_given_away_with_a_page_on_which_there_is_nothing(client: Client) -> None:
+def test_the_summary_is_not_given_away_with_a_page_on_which_there_is_nothing() -> None:
     place = builders.restaurant(slug="noma")
     builders.review(place, "Good.")
     aggregates.update_restaurants([place.pk])
     assert Restaurant.objects.get(pk=place.pk).review_count == 1
-    response = client.get("/v1/restaurants/noma/reviews?q=zzzzz")
-    assert response.status_code == 200
-    assert (response.json()["data"], response.json()["summary"]) == ([], None)
+    page = listing.list_reviews_by_slug("noma", ReviewQuery(words=("zzzzz",)), now=NOW)
+    assert (page.rows, page.summary) == ([], None)
 
 
 def test_reviews_of_what_has_moved_are_found_where_it_is_now(client: Client) -> None:

@@ -47,6 +47,17 @@ def test_a_restaurant_is_suggested_by_the_beginning_of_any_word_of_its_name() ->
         assert texts(q) == [("restaurant", "Kødbyens Fiskebar")]
 
 
+def test_restaurants_of_one_name_differ_by_their_addresses(client: Client) -> None:
+    for line in ("Vesterbrogade 1", "Vesterbrogade 100", None):
+        place("McDonald's", line1=line)
+    found = client.get("/v1/autocomplete?q=mcdon").json()["data"]
+    assert {(each["text"], each["address"]) for each in found} == {
+        ("McDonald's", "Vesterbrogade 1"),
+        ("McDonald's", "Vesterbrogade 100"),
+        ("McDonald's", None),
+    }
+
+
 def test_the_letters_that_were_typed_are_highlighted_in_the_text_as_it_is_written() -> None:
     place("Smørrebrød & Bar")
 
@@ -198,6 +209,7 @@ def test_the_wire_has_suggestions_that_caches_keep() -> None:
             "kind": None,
             "market": "copenhagen",
             "neighborhood": None,
+            "address": None,
             "distance_m": 0,
             "highlight": [[9, 13]],
         }

@@ -397,3 +397,11 @@ def test_where_many_are_at_one_place_a_page_may_cost_a_query_more() -> None:
         assert len(find(ll=TIVOLI)) == 20
     found = [hit.slug for page in walk(Query(ll=TIVOLI, limit=9)) for hit in page]
     assert (len(found), len(set(found))) == (130, 130)
+
+
+def test_an_attribute_that_is_limited_does_not_count() -> None:
+    builders.attribute("wheelchair")
+    builders.restaurant(name="Step", attributes={"wheelchair": "limited"})
+    builders.restaurant(name="Ramp", attributes={"wheelchair": True})
+    builders.restaurant(name="Lift", attributes={"wheelchair": "designated"})
+    assert set(names(attributes=("wheelchair",))) == {"Ramp", "Lift"}

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 COMPUTE_ONE = "from catalogue import tasks; tasks.MAX_INTERVAL_ROWS = 1; tasks.refresh_open_intervals()"
 
 
+@pytest.mark.stack
 def test_a_slice_of_the_open_intervals_is_computed_although_the_broker_is_away_for_the_next() -> None:
     for _ in range(2):
         builders.restaurant(hours=builders.week("18:00", "02:00"))
@@ -54,6 +55,7 @@ IDLE = "DROP TRIGGER busy ON catalogue_searchrow; DROP FUNCTION be_busy; DROP SE
 CALLERS = {"STATEMENT_TIMEOUT_MS": "200"}
 
 
+@pytest.mark.stack
 def test_open_intervals_are_tried_again_soon_and_may_take_a_worker_longer_than_a_caller_waits(tmp_path: Path) -> None:
     builders.restaurant(hours=builders.week("18:00", "02:00"))
     with connection.cursor() as cursor:
@@ -68,6 +70,7 @@ def test_open_intervals_are_tried_again_soon_and_may_take_a_worker_longer_than_a
             cursor.execute(IDLE)
 
 
+@pytest.mark.stack
 def test_a_restaurant_that_another_user_held_is_not_left_without_its_hours_until_the_next_beat(tmp_path: Path) -> None:
     place, _ = (builders.restaurant(hours=builders.week("18:00", "02:00")) for _ in range(2))
     with working(tmp_path / "worker.log", queue="held") as child:

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from tests.support.live_stack import Up, ask, eventually, manage
+
+pytestmark = pytest.mark.stack
 
 PLACE = {
     "id": "night-owl",

@@ -140,6 +140,7 @@ def test_restore_brings_back_every_row_and_file(tmp_path: Path) -> None:
     assert sorted(Order.objects.values_list("number", flat=True)) == [1, 2]
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_backup_has_the_rows_of_one_snapshot(tmp_path: Path) -> None:
     venue = builders.venue()
@@ -283,6 +284,7 @@ def test_missing_programs_are_named_with_what_to_install(monkeypatch: pytest.Mon
         run("backup", str(tmp_path / "b"))
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_restore_is_refused_while_another_session_uses_the_database(tmp_path: Path) -> None:
     builders.venue()
@@ -298,6 +300,7 @@ def test_restore_is_refused_while_another_session_uses_the_database(tmp_path: Pa
     assert Account.objects.count() == 1
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_restore_warns_of_another_secret_key(tmp_path: Path, settings: LazySettings) -> None:
     run("backup", str(tmp_path / "b"))
@@ -305,6 +308,7 @@ def test_restore_warns_of_another_secret_key(tmp_path: Path, settings: LazySetti
     assert "SECRET_KEY is not the one of the backup" in run("restore", str(tmp_path / "b"), "--replace")
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_transaction_ids_of_another_server_are_removed(tmp_path: Path) -> None:
     review = places.review(places.restaurant())
@@ -338,7 +342,7 @@ def copied_rows(command: str) -> int:
     return row[0] if row else 0
 
 
-@pytest.mark.chaos
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_killed_backup_and_killed_restore_leave_nothing_half_done(tmp_path: Path) -> None:
     venue = builders.venue("Before")
@@ -366,7 +370,7 @@ def test_killed_backup_and_killed_restore_leave_nothing_half_done(tmp_path: Path
     assert Account.objects.get().name == "Before"
 
 
-@pytest.mark.chaos
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_database_without_tables_is_restored_by_the_command_line(tmp_path: Path) -> None:
     fill(tmp_path)

@@ -84,6 +84,7 @@ def is_alive(pid: int) -> bool:
     return psutil.pid_exists(pid) and bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
 
 
+@pytest.mark.stack
 def test_second_start_has_the_data_ports_and_secrets_of_the_first(tmp_path: Path) -> None:
     with fast_stack(tmp_path, chain=True) as first:
         query(first, "CREATE TABLE dish AS SELECT 'herring' AS name")
@@ -95,6 +96,7 @@ def test_second_start_has_the_data_ports_and_secrets_of_the_first(tmp_path: Path
         assert redis.Redis.from_url(second.environment()["REDIS_URL"]).get("dish") == b"herring"
 
 
+@pytest.mark.stack
 def test_end_of_the_block_stops_every_server(tmp_path: Path) -> None:
     with fast_stack(tmp_path, chain=True) as stack:
         pids = {server.name: server.pid or 0 for server in stack.servers}
@@ -102,6 +104,7 @@ def test_end_of_the_block_stops_every_server(tmp_path: Path) -> None:
     assert {name for name, pid in pids.items() if is_alive(pid)} == set()
 
 
+@pytest.mark.stack
 def test_database_is_named_tablewire_and_sorts_by_code_point(shared: Stack) -> None:
     names = query(
         shared,
@@ -113,6 +116,7 @@ def test_database_is_named_tablewire_and_sorts_by_code_point(shared: Stack) -> N
     assert query(shared, "SHOW max_connections") == "200"
 
 
+@pytest.mark.stack
 def test_wrong_password_is_refused(shared: Stack) -> None:
     assert shared.postgres is not None
     assert shared.valkey is not None
@@ -123,12 +127,14 @@ def test_wrong_password_is_refused(shared: Stack) -> None:
         client.ping()
 
 
+@pytest.mark.stack
 def test_commit_waits_for_the_disk_by_default(tmp_path: Path) -> None:
     with Stack(tmp_path, valkey=False, chain=False, shared_buffers="32MB") as stack:
         assert query(stack, "SHOW fsync") == "on"
         assert query(stack, "SHOW synchronous_commit") == "on"
 
 
+@pytest.mark.stack
 def test_committed_rows_survive_a_kill(tmp_path: Path) -> None:
     with stack_process(tmp_path) as first, psycopg.connect(first["DATABASE_URL"]) as connection:
         connection.execute("CREATE TABLE dish AS SELECT 'herring' AS name")
@@ -141,6 +147,7 @@ def test_committed_rows_survive_a_kill(tmp_path: Path) -> None:
         assert query(second["DATABASE_URL"], "SELECT name FROM dish") == "herring"
 
 
+@pytest.mark.stack
 def test_acknowledged_writes_of_valkey_survive_a_kill(tmp_path: Path) -> None:
     with stack_process(tmp_path) as first:
         with redis.Redis.from_url(first["REDIS_URL"]) as store:
@@ -153,6 +160,7 @@ def test_acknowledged_writes_of_valkey_survive_a_kill(tmp_path: Path) -> None:
         assert store.lrange("messages", 0, -1) == [str(number).encode() for number in range(500)]
 
 
+@pytest.mark.stack
 def test_servers_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
     with stack_process(tmp_path) as first:
         servers = [psutil.Process(pid) for pid in first["pids"].values()]
@@ -162,6 +170,7 @@ def test_servers_stop_when_their_parent_is_killed(tmp_path: Path) -> None:
         assert query(second, "SELECT 1") == 1
 
 
+@pytest.mark.stack
 def test_leftover_server_is_stopped_before_a_start(tmp_path: Path) -> None:
     with fast_stack(tmp_path) as first:
         assert first.postgres is not None
@@ -176,6 +185,7 @@ def test_leftover_server_is_stopped_before_a_start(tmp_path: Path) -> None:
         assert query(second, "SELECT 1") == 1
 
 
+@pytest.mark.stack
 def test_leftover_processes_of_the_same_directory_only_are_stopped(tmp_path: Path) -> None:
     mine, other = tmp_path / "mine", tmp_path / "mine too"
     command = [sys.executable, "-c", "import sys; print('ready', flush=True); sys.stdin.read()"]
@@ -195,6 +205,7 @@ def test_leftover_processes_of_the_same_directory_only_are_stopped(tmp_path: Pat
             assert neighbour.poll() is None
 
 
+@pytest.mark.stack
 def test_stale_lock_file_of_postgresql_with_a_reused_pid_is_ignored(tmp_path: Path) -> None:
     with fast_stack(tmp_path):
         lock_file = (tmp_path / "postgres" / "postmaster.pid").read_text().splitlines()
@@ -204,6 +215,7 @@ def test_stale_lock_file_of_postgresql_with_a_reused_pid_is_ignored(tmp_path: Pa
         assert query(stack, "SELECT 1") == 1
 
 
+@pytest.mark.stack
 def test_interrupted_first_start_is_repeated(tmp_path: Path) -> None:
     (tmp_path / "postgres.draft" / "base").mkdir(parents=True)
     (tmp_path / "stack.json").touch()
@@ -212,6 +224,7 @@ def test_interrupted_first_start_is_repeated(tmp_path: Path) -> None:
     assert not (tmp_path / "postgres.draft").exists()
 
 
+@pytest.mark.stack
 def test_two_stacks_are_separate(shared: Stack, tmp_path: Path) -> None:
     with fast_stack(tmp_path) as other:
         query(other, "CREATE TABLE only_here ()")
@@ -219,6 +232,7 @@ def test_two_stacks_are_separate(shared: Stack, tmp_path: Path) -> None:
         assert query(shared, "SELECT to_regclass('only_here') IS NULL") is True
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize("name", ["with spaces and 'quotes'", "long" * 40])
 def test_unusual_directory_names_work(tmp_path: Path, name: str) -> None:
     with fast_stack(tmp_path / name) as stack:
@@ -226,6 +240,7 @@ def test_unusual_directory_names_work(tmp_path: Path, name: str) -> None:
         assert redis.Redis.from_url(stack.environment()["REDIS_URL"]).ping() is True
 
 
+@pytest.mark.stack
 def test_port_in_use_is_replaced(shared: Stack, tmp_path: Path) -> None:
     shutil.copy(shared.state_dir / "stack.json", tmp_path)
     with fast_stack(tmp_path) as other:
@@ -236,6 +251,7 @@ def test_port_in_use_is_replaced(shared: Stack, tmp_path: Path) -> None:
         assert query(other, "SELECT 1") == 1
 
 
+@pytest.mark.stack
 def test_directory_in_use_is_refused_and_unchanged(shared: Stack) -> None:
     expected = (
         f"The state directory {shared.state_dir} is in use by another `manage.py up` (process {os.getpid()}):"
@@ -252,6 +268,7 @@ def empty_stack(state_dir: Path) -> Stack:
     return Stack(state_dir, postgres=False, valkey=False, chain=False)
 
 
+@pytest.mark.stack
 def test_directory_with_other_files_is_refused_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / "documents").mkdir()
     (tmp_path / "lock").touch()
@@ -266,6 +283,7 @@ def test_directory_with_other_files_is_refused_and_unchanged(tmp_path: Path) -> 
     assert {entry.name for entry in tmp_path.iterdir()} == {"documents", "lock"}
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize("left", [(), ("lock",), ("lock", "logs", "stack.json.draft"), ("rejects", "secret_key")])
 def test_directory_of_an_interrupted_start_is_used(tmp_path: Path, left: tuple[str, ...]) -> None:
     for name in left:
@@ -277,6 +295,7 @@ def test_directory_of_an_interrupted_start_is_used(tmp_path: Path, left: tuple[s
         assert again.servers == []
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize("place", ["file", "file/below"])
 def test_file_in_place_of_the_directory_is_refused(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("precious")
@@ -286,6 +305,7 @@ def test_file_in_place_of_the_directory_is_refused(tmp_path: Path, place: str) -
     assert (tmp_path / "file").read_text() == "precious"
 
 
+@pytest.mark.stack
 def test_directory_and_secrets_are_private(shared: Stack) -> None:
     assert len(shared.environment()["SECRET_KEY"]) >= 50
     directories = ("", "logs", "postgres", "valkey", "chain")
@@ -306,6 +326,7 @@ def test_record_is_read_as_written(tmp_path: Path) -> None:
     assert read_up_record(tmp_path) == {"base_url": "http://127.0.0.1:8000"}
 
 
+@pytest.mark.stack
 def test_ordinary_user_can_run_the_stack(tmp_path: Path) -> None:
     """As root: the user `nobody`, with the capability to read our Python wherever it is installed."""
     if os.geteuid() != 0:
@@ -328,6 +349,7 @@ def test_ordinary_user_can_run_the_stack(tmp_path: Path) -> None:
         assert psutil.Process(stack["pids"]["postgres"]).uids().effective == 65534
 
 
+@pytest.mark.stack
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
 def test_root_can_run_the_stack_without_user_namespaces(tmp_path: Path) -> None:
     only_setpriv = tmp_path / "bin"

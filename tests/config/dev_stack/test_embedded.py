@@ -23,6 +23,7 @@ SERVERS = (
 CHAIN = {"RPC_URL", "FACILITATOR_URL", "PAYMENT_NETWORK", "PAY_TO", "TOKEN_ADDRESS", "TOKEN_PRICE_FEED"}
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import stat
@@ -21,7 +22,7 @@ from django.conf import settings
 from web3 import Web3
 
 from config.up import bind_address, summary
-from framework.state_directory import up_record_path
+from framework.state_directory import up_record_path, write_private
 from tests.support import contracts
 from tests.support.live_stack import Up, ask, environment, eventually, is_alive, manage, running
 
@@ -38,7 +39,15 @@ SHAPE = {
     "data": {"base_url": str},
     "mcp_url": str,
     "admin": {"url": str, "username": str, "password": str},
-    "dashboard": None,
+    "dashboard": {"url": str, "email": str, "password": str, "venue": str},
+    "pages": {
+        "landing": str,
+        "order_board": str,
+        "reservations": str,
+        "booking_page": str,
+        "docs": str,
+        "mailbox": str,
+    },
     "docs": {"management": str, "data": str},
     "chain": {"rpc_url": str, "chain_id": int, "network": str, "usdc": str, "token": str, "pay_to": str},
     "facilitator_url": str,
@@ -66,10 +75,12 @@ def shape(value: Any, like: Any) -> Any:
     return None if value is None else type(value)
 
 
+@pytest.mark.stack
 def test_up_json_has_the_documented_keys(up: Up) -> None:
     assert shape(up.record, SHAPE) == SHAPE
 
 
+@pytest.mark.stack
 def test_up_json_equals_the_output_and_is_private(up: Up) -> None:
     record = up_record_path(up.state_dir)
     recorded = json.loads(record.read_text())
@@ -79,6 +90,7 @@ def test_up_json_equals_the_output_and_is_private(up: Up) -> None:
     assert stat.S_IMODE(up.state_dir.stat().st_mode) == 0o700
 
 
+@pytest.mark.stack
 def test_web_server_is_ready_and_accepts_its_key(up: Up) -> None:
     base_url = up.record["base_url"]
     assert ask(f"{base_url}/livez") == (200, {"status": "ok"})
@@ -87,6 +99,7 @@ def test_web_server_is_ready_and_accepts_its_key(up: Up) -> None:
     assert ask(f"{up.record['management']['base_url']}/orders", key="wrong")[0] == 401
 
 
+@pytest.mark.stack
 def test_restaurants_option_is_the_number_of_generated_restaurants(up: Up) -> None:
     with psycopg.connect(up.record["database_url"]) as connection:
         counts = connection.execute(
@@ -96,11 +109,13 @@ def test_restaurants_option_is_the_number_of_generated_restaurants(up: Up) -> No
     assert counts == (60, 1200)
 
 
+@pytest.mark.stack
 def test_other_commands_use_the_state_directory(up: Up) -> None:
     done = manage(up.state_dir, "migrate", "--check")
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.stack
 def test_second_up_on_the_same_directory_is_refused(up: Up) -> None:
     done = manage(up.state_dir, "up", "--port", "0")
     assert done.returncode == 1
@@ -108,6 +123,7 @@ def test_second_up_on_the_same_directory_is_refused(up: Up) -> None:
     assert is_alive(up.record["pids"]["postgres"])
 
 
+@pytest.mark.stack
 def test_port_in_use_is_refused_and_no_process_is_left(up: Up, tmp_path: Path) -> None:
     port = str(urlsplit(up.record["base_url"]).port)
     done = manage(tmp_path, "up", "--port", port)
@@ -118,6 +134,7 @@ def test_port_in_use_is_refused_and_no_process_is_left(up: Up, tmp_path: Path) -
     ]
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -154,10 +171,12 @@ def test_names_of_the_machine_are_allowed_on_a_wildcard_address(wildcard: str) -
     assert [name for name in names if ":" in name and not re.fullmatch(r"\[[0-9a-f:]+\]", name)] == []
 
 
+@pytest.mark.stack
 def test_worker_stops_with_a_soft_shutdown(up: Up) -> None:
     assert psutil.Process(up.record["pids"]["worker"]).environ()["REMAP_SIGTERM"] == "SIGQUIT"
 
 
+@pytest.mark.stack
 def test_panel_shows_that_the_password_of_the_superuser_was_changed(
     up: Up, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +185,7 @@ def test_panel_shows_that_the_password_of_the_superuser_was_changed(
     assert "changed by you" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize(
     ("is_default_dir", "reviewed", "shown"),
     [
@@ -182,6 +202,7 @@ def test_panel_shows_a_payment_command_when_there_are_reviews_to_buy(
     assert [line for line in capsys.readouterr().out.splitlines() if "manage.py pay" in line] == shown
 
 
+@pytest.mark.stack
 def test_demo_wallets_have_the_holdings_of_their_tiers(up: Up) -> None:
     chain = up.record["chain"]
     assert chain["chain_id"] == 84532
@@ -205,6 +226,7 @@ def test_demo_wallets_have_the_holdings_of_their_tiers(up: Up) -> None:
         assert 9 * 10**18 < node.eth.get_balance(wallet["address"]) <= 10 * 10**18
 
 
+@pytest.mark.stack
 def test_chain_other_than_the_payment_network_is_refused(up: Up, tmp_path: Path) -> None:
     own = {
         "RPC_URL": up.record["chain"]["rpc_url"],
@@ -218,6 +240,7 @@ def test_chain_other_than_the_payment_network_is_refused(up: Up, tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.stack
 def test_killed_web_server_is_restarted(up: Up) -> None:
     record = up_record_path(up.state_dir)
     before = json.loads(record.read_text())["pids"]
@@ -235,6 +258,7 @@ def test_killed_web_server_is_restarted(up: Up) -> None:
     assert eventually(is_ready)
 
 
+@pytest.mark.stack
 def test_signal_during_the_start_stops_all_processes(tmp_path: Path) -> None:
     command = [sys.executable, "manage.py", "up", "--port", "0", "--state-dir", str(tmp_path), "--no-seed"]
     with subprocess.Popen(
@@ -288,11 +312,13 @@ def killed(up: Up, tmp_path_factory: pytest.TempPathFactory) -> Killed:
     return Killed(state_dir=state_dir, record=first.record, order=placed, pids=set(first.pids))
 
 
+@pytest.mark.stack
 def test_two_runs_have_separate_processes(up: Up, killed: Killed) -> None:
     assert len(killed.pids) == len(up.pids)
     assert not {*up.pids} & killed.pids
 
 
+@pytest.mark.stack
 def test_run_after_a_kill_has_all_data_and_stops_completely_on_a_signal(up: Up, killed: Killed) -> None:
     management = killed.record["management"]
     with running(killed.state_dir, "--restaurants", "0", POSTGRES_SHARED_BUFFERS="96MB") as second:
@@ -310,6 +336,7 @@ def test_run_after_a_kill_has_all_data_and_stops_completely_on_a_signal(up: Up, 
     assert ask(f"{up.record['base_url']}/readyz")[0] == 200
 
 
+@pytest.mark.stack
 def test_record_of_an_external_chain_has_no_demo_wallets(up: Up, killed: Killed) -> None:
     own = {
         "RPC_URL": up.record["chain"]["rpc_url"],
@@ -334,6 +361,7 @@ def test_record_of_an_external_chain_has_no_demo_wallets(up: Up, killed: Killed)
     }
 
 
+@pytest.mark.stack
 def test_commands_without_a_running_stack_exit_with_a_message(tmp_path: Path) -> None:
     done = manage(tmp_path, "migrate")
     assert done.returncode == 1
@@ -341,6 +369,38 @@ def test_commands_without_a_running_stack_exit_with_a_message(tmp_path: Path) ->
     assert done.stderr == message
 
 
+@pytest.mark.stack
+def test_up_that_cannot_write_its_files_ends_with_a_sentence(tmp_path: Path) -> None:
+    """A limit on the size of files fails the first write; tests/chaos/test_full_disk.py fills disks."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "up", "--port", "0", "--state-dir", str(tmp_path)],
+        cwd=settings.BASE_DIR,
+        env=environment(tmp_path),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    expected = f"The state directory {tmp_path} cannot be written: File too large. Make room and start again"
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_file_that_cannot_be_written_leaves_the_former_one_and_no_draft(tmp_path: Path) -> None:
+    file = tmp_path / "up.json"
+    write_private(file, "{}")
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_private(file, "x" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    assert (file.read_text(), list(tmp_path.iterdir())) == ("{}", [file])
+
+
+@pytest.mark.stack
 def test_error_of_an_unreachable_external_server_is_shown(tmp_path: Path) -> None:
     own = {"DATABASE_URL": "postgresql://tablewire@127.0.0.1:1/tablewire", "SECRET_KEY": "of mine"}
     done = manage(tmp_path, "migrate", **own)
@@ -349,6 +409,7 @@ def test_error_of_an_unreachable_external_server_is_shown(tmp_path: Path) -> Non
     assert "manage.py up" not in done.stderr
 
 
+@pytest.mark.stack
 def test_other_errors_have_their_traceback(tmp_path: Path) -> None:
     done = manage(tmp_path, "shell", "--no-imports", "-c", "1 / 0")
     assert done.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"

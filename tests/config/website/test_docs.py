@@ -90,7 +90,15 @@ def test_markdown_files_are_served_unchanged() -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "decisions/nothing", "decisions/../paying", "PAYING", "api", "%00"])
 def test_unknown_page_is_404(db: None, name: str) -> None:
-    assert Client().get(f"/docs/{name}").status_code == 404
+    response = Client().get(f"/docs/{name}")
+    assert response.status_code == 404
+    assert "<h1>Page not found</h1>" in response.content.decode()
+
+
+@pytest.mark.parametrize("path", ["/docs/nothing.md", "/docs/openapi/other.json", "/docs/openapi/other"])
+def test_unknown_document_is_404_as_json(db: None, path: str) -> None:
+    response = Client().get(path)
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
 
 def test_html_in_markdown_is_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,3 +127,39 @@ def test_reference_pages_load_only_our_own_files(name: str) -> None:
 def test_reference_of_an_unknown_api_is_404(db: None) -> None:
     assert Client().get("/docs/api/other").status_code == 404
     assert Client().get("/docs/api/other/try").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "url"),
+    [
+        ("idempotency", "/docs/idempotency"),
+        ("Idempotency-Key", "/docs/idempotency"),
+        ("rate limit", "/docs/mcp"),
+        ("refund", "/docs/ledger"),
+        ("webhook signature", "/docs/webhooks"),
+        ("webhook secret", "/docs/webhooks"),
+        ("pagination", "/docs/search"),
+        ("REPLICA_URL", "/docs/settings"),
+    ],
+)
+def test_search_finds_words_of_the_text(client: Client, query: str, url: str) -> None:
+    response = client.get("/docs", {"q": query})
+    urls = [hit.section.url for hit in response.context["hits"]]
+    assert any(found.startswith(url) for found in urls[:5]), urls[:8]
+    page = response.content.decode()
+    assert f'href="{urls[0]}"' in page
+    assert "<mark>" in page
+
+
+def test_found_sections_exist(client: Client, pages: dict[str, ParsedPage]) -> None:
+    for query in ("key", "order", "menu", "price"):
+        for hit in client.get("/docs", {"q": query}).context["hits"]:
+            path, _, anchor = hit.section.url.partition("#")
+            assert not anchor or anchor in pages[path].ids, hit.section.url
+
+
+@pytest.mark.parametrize("query", ["", "zzzzzz", "<script>alert(1)</script>", "\x00", "(", "a" * 5000])
+def test_search_without_matches_leads_to_the_guides(client: Client, query: str) -> None:
+    response = client.get("/docs", {"q": query})
+    assert response.status_code == 200
+    assert "<script>alert" not in response.content.decode()

@@ -23,7 +23,7 @@ from tests.catalogue import builders
 ALL: tuple[type[QueryParams], ...] = (
     *(lookups.LandmarkParams, lookups.AutocompleteParams, lookups.MatchParams, lookups.CuisineParams),
     *(filters_offers.SlotParams, filters_offers.OfferParams),
-    *(restaurants.ReviewParams, restaurants.PhotoParams, restaurants.ContextParams),
+    *(restaurants.ReviewParams, restaurants.PhotoParams, restaurants.ContextParams, restaurants.InsightParams),
     *(restaurants.RestaurantParams, restaurants.HoursParams, restaurants.HistoryParams),
     *(lookups.ChangeParams, exports.DownloadParams),
     *(

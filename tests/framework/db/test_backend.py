@@ -74,6 +74,7 @@ def test_an_error_says_what_was_wrong_and_not_whose_row_it_was(venue: Venue) -> 
     assert "Ada Lovelace" in (caught.value.__cause__.diag.message_detail or "")
 
 
+@pytest.mark.stack
 @pytest.mark.usefixtures("quick")
 def test_a_frozen_server_is_given_up_and_its_connection_closed(address: tuple[str, int]) -> None:
     url, pid = address
@@ -95,6 +96,7 @@ def test_a_frozen_server_is_given_up_and_its_connection_closed(address: tuple[st
         assert line.execute("SELECT 1").fetchone() == (1,)
 
 
+@pytest.mark.stack
 @pytest.mark.usefixtures("quick")
 def test_a_statement_that_takes_its_time_is_waited_for(address: tuple[str, int]) -> None:
     with base.Connection.connect(address[0], autocommit=True) as line:
@@ -104,6 +106,7 @@ def test_a_statement_that_takes_its_time_is_waited_for(address: tuple[str, int])
             assert [bytes(row).split()[-1] for row in rows] == [b"1", b"2"]
 
 
+@pytest.mark.stack
 @pytest.mark.usefixtures("quick")
 def test_a_server_that_is_gone_is_no_server_that_is_slow(tmp_path: Path) -> None:
     with Stack(tmp_path / "state", valkey=False, chain=False, durable=False) as stack:

@@ -24,7 +24,7 @@ from tests.support.live_server import served
 from tests.support.live_stack import eventually
 from tests.support.standby import Standby, run_standby
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.stack, pytest.mark.django_db(transaction=True)]
 
 sources = count(1)
 

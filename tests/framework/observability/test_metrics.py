@@ -268,6 +268,7 @@ def test_reasons_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Several processes
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_each_of_two_processes_tells_of_both(transactional_db: None, tmp_path: Path) -> None:
     line(1)
@@ -305,6 +306,7 @@ print(counters.render().decode())
 """
 
 
+@pytest.mark.stack
 def test_processes_of_one_parent_count_together_and_gauges_of_ended_processes_are_deleted(tmp_path: Path) -> None:
     output = []
     for number in (1, 2):

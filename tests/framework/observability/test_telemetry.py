@@ -90,6 +90,7 @@ def output(span: Any) -> dict[str, Any]:
     return {one.key: one.value.string_value or one.value.int_value for one in span.attributes}
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_errors_and_times_are_reported_with_the_request_id_and_without_personal_data(
     venue: Venue, tmp_path: Path
@@ -160,6 +161,7 @@ def test_a_receiver_without_its_extra_stops_the_start(
         load_settings()
 
 
+@pytest.mark.stack
 def test_nothing_is_loaded_without_configured_receivers() -> None:
     program = "import config.wsgi, sys; print([name for name in sys.modules if name.startswith({names})])"
     names = ("sentry_sdk", "opentelemetry.exporter")

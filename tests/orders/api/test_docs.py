@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import time_machine
 from django.conf import settings
+from django.utils import timezone
 
 from accounts.models import Venue
-from orders import seed
+from orders.demo import menu
 from tests.support import builders
 
 PAGE = (Path(settings.BASE_DIR) / "docs" / "menus.md").read_text()
@@ -32,7 +33,7 @@ def shown() -> list[Any]:
 
 
 def test_the_request_in_it_is_answered_as_shown(venue: Venue, shown: list[Any]) -> None:
-    seed.load(venue)
+    menu.add_menu(venue, now=timezone.now())
     (request,) = re.findall(r"-d '(\{.*?\})'", PAGE, re.DOTALL)
     body = json.loads(request)
     unknown = body | {"items": [{"menu_item_id": "margarita", "quantity": 1}]}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import date
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Venue
-from orders.models import Menu, MenuCategory, MenuItem
+from orders.models import DishPhoto, Menu, MenuCategory, MenuItem
 from tests.support import builders, users
 
 NASTY = "<script>alert(1)</script>"
@@ -50,7 +51,8 @@ def test_the_menu_costs_the_same_for_one_dish_and_for_many(manager: Client, venu
     menu = builders.menu(venue)
     for number in (0, 30):
         for more in range(number):
-            builders.dish(menu, f"dish{more}")
+            photo = DishPhoto.objects.create(created_at=timezone.now())
+            builders.dish(menu, f"dish{more}", photo=photo, allergens=["milk"])
         with CaptureQueriesContext(connection) as captured:
             assert manager.get(root(venue)).status_code == 200
         # Session, user, venue, part; menu, categories, dishes; other venues.
@@ -90,11 +92,33 @@ def test_an_empty_menu_is_not_published(manager: Client, venue: Venue) -> None:
     assert not Menu.objects.filter(is_published=True).exists()
 
 
+def test_price_with_a_decimal_comma_is_that_price(manager: Client, venue: Venue) -> None:
+    dish = {"name": "Bufala", "ref": "bufala", "category": builders.menu(venue).categories.get().pk}
+    sent = dish | {"price": "9,50", "tax_percent": "5,5"}
+    assert manager.post(f"{root(venue)}/items/new", sent).status_code == 302
+    made = MenuItem.objects.get(ref="bufala")
+    assert (made.price, made.tax_percent) == (Decimal("9.50"), Decimal("5.5"))
+
+
+def test_id_of_a_dish_is_derived_from_its_name_unique_and_stable(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    dish = {"ref": "", "category": menu.categories.get().pk, "price": "9", "tax_percent": "0"}
+    for name in ("Crème brûlée", "Crème Brulee!", "麻婆豆腐", "★"):
+        assert manager.post(f"{root(venue)}/items/new", dish | {"name": name}).status_code == 302
+    derived = list(menu.items.exclude(ref="margherita").order_by("position").values_list("ref", flat=True))
+    assert derived == ["creme-brulee", "creme-brulee-2", "mapodoufu", "dish"]
+    made = menu.items.get(ref="creme-brulee")
+    sent = dish | {"name": "Crema catalana", "is_available": "on"}
+    assert manager.post(f"{root(venue)}/items/{made.pk}", sent).status_code == 302
+    made.refresh_from_db()
+    assert (made.name, made.ref) == ("Crema catalana", "creme-brulee")
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
         ({"price": "9.505"}, "A price in EUR has at most 2 decimals."),
-        ({"price": "9,50"}, "Enter a number."),
+        ({"price": "1,000"}, "Enter a number such as 9.50."),
         ({"price": "-1"}, "Constraint “menu_item_price_not_negative” is violated."),
         ({"price": "1e400"}, "Ensure that there are no more than"),
         ({"tax_percent": "101"}, "Constraint “menu_item_tax_from_0_to_100_percent” is violated."),

@@ -107,7 +107,10 @@ def test_few_days_are_summed_up(venue: Venue, host: Client) -> None:
         ({"number": "1e400"}, "Enter a whole number."),
         ({"number": "9" * 40}, "Ensure this value is less than or equal to 2147483647."),
         ({"customer": "a\0"}, "Null characters are not allowed."),
-        ({"text": "pizza"}, "A text search needs a start and an end date, at most 92 days apart."),
+        (
+            {"text": "pizza", "first": "2026-01-01", "last": "2026-11-21"},
+            "A text search covers at most 92 days. Choose dates that are closer together.",
+        ),
     ],
 )
 def test_a_filter_that_is_wrong_says_so_at_its_field(
@@ -118,6 +121,29 @@ def test_a_filter_that_is_wrong_says_so_at_its_field(
         answer = host.get(at(venue, path), asked)
         assert (answer.status_code, numbers_of(answer)) == (400, [])
         assert words in answer.content.decode()
+        assert "No orders" not in answer.content.decode()
+
+
+def test_text_search_without_dates_covers_the_last_92_days_and_says_so(venue: Venue, host: Client) -> None:
+    builders.menu(venue, tiramisu="6.50")
+    items = [{"menu_item_id": "tiramisu", "quantity": 1}]
+    builders.order(venue, now=NOON - timedelta(days=92), items=items)
+    recent = builders.order(venue, now=NOON - timedelta(days=91), items=items)
+    answer = host.get(at(venue), {"text": "tiramisu"})
+    assert (answer.status_code, numbers_of(answer)) == (200, [recent.number])
+    assert "Text search from 22 Aug 2026 to 21 Nov 2026." in answer.content.decode()
+    assert recent.public_id in b"".join(host.get(at(venue, ".csv"), {"text": "tiramisu"})).decode()
+    # One date alone sets the other one.
+    assert len(numbers_of(host.get(at(venue), {"text": "tiramisu", "first": "2026-08-21"}))) == 2
+    nothing = host.get(at(venue), {"text": "risotto"}).content.decode()
+    assert "No orders match" in nothing
+    assert "Text search from 22 Aug 2026 to 21 Nov 2026." in nothing
+
+
+def test_amounts_have_thousands_separators(venue: Venue, host: Client) -> None:
+    builders.menu(venue)
+    builders.order(venue, items=[{"menu_item_id": "margherita", "quantity": 200}])
+    assert "1,900.00 EUR" in host.get(at(venue)).content.decode()
 
 
 def test_a_page_that_goes_on_from_nowhere_is_the_first(venue: Venue, host: Client) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import Venue
 from orders.menu import csv_format, import_file
-from orders.models import Menu, MenuItem, MenuUpload
+from orders.models import Allergen, Menu, MenuItem, MenuUpload
 from tests.support import builders, users
 
 HEADER = "id,name,category,price,tax_percent,description,available\n"
@@ -81,9 +81,9 @@ def test_a_file_is_shown_first_and_then_applied(manager: Client, venue: Venue) -
     result = text(manager.post(path, {"version": plan.version, "removes_missing": "on"}, follow=True))
     assert "Applied: 1 added, 1 changed, 1 deleted." in result
     assert rows(venue) == [
-        ("bufala", "Bufala", "Dishes", "12.00", "10", "", "yes"),
-        ("margherita", "Margherita", "Dishes", "10.00", "10", "", "yes"),
-        ("tiramisu", "Tiramisù", "Desserts", "6.50", "10", "<b>house</b>", "no"),
+        ("bufala", "Bufala", "Dishes", "12.00", "10", "", "", "yes"),
+        ("margherita", "Margherita", "Dishes", "10.00", "10", "", "", "yes"),
+        ("tiramisu", "Tiramisù", "Desserts", "6.50", "10", "<b>house</b>", "", "no"),
     ]
     assert menu.categories.get(name="Desserts").position == 1
     # Once more does nothing: not even where the menu is another by now.
@@ -198,9 +198,11 @@ def test_the_menu_comes_back_from_its_file_just_as_it_was(manager: Client, venue
     for number, name in enumerate(
         ["=1+1", "+39", "-5", "@x", "'=x", "'quoted'", 'a "b", c;d', "Tiramisù 北京", "\uff1d1"]
     ):
-        builders.dish(menu, f"={number}", name=name, description=f"{name}\nand more")
+        builders.dish(
+            menu, f"={number}", name=name, description=f"{name}\nand more", allergens=Allergen.values[:number]
+        )
     raw = manager.get(f"{root(venue)}/menu.csv").content
-    assert raw.startswith(b"\xef\xbb\xbfid,name,category,price,tax_percent,description,available\r\n")
+    assert raw.startswith(b"\xef\xbb\xbfid,name,category,price,tax_percent,description,allergens,available\r\n")
     # No cell begins as a formula does.
     assert b",=" not in raw
     assert b"\n=" not in raw
@@ -212,6 +214,47 @@ def test_the_menu_comes_back_from_its_file_just_as_it_was(manager: Client, venue
     assert {item.name for item in MenuItem.objects.filter(ref__startswith="=")} == {
         "=1+1", "+39", "-5", "@x", "'=x", "'quoted'", 'a "b", c;d', "Tiramisù 北京", "\uff1d1",
     }  # fmt: skip
+
+
+def test_allergens_are_read_in_any_order_and_case_between_spaces_commas_or_semicolons(venue: Venue) -> None:
+    menu = builders.menu(venue, soup="5.00", water="2.00")
+    menu.items.filter(ref="water").update(allergens=["milk"])
+    header = "id;name;category;price;allergens\n"
+    plan = planned(
+        venue,
+        f"{header}margherita;Margherita;Dishes;9.50;Milk  gluten, MILK\nsoup;Soup;Dishes;5.00;\n"
+        'water;Water;Dishes;2.00;\ncake;Cake;Dishes;3.00;"nuts;eggs"\n',
+    )
+    assert [(dish.ref, dish.cells) for dish in plan.changed] == [
+        ("margherita", (("allergens", "", "gluten milk"),)),
+        ("water", (("allergens", "milk", ""),)),
+    ]
+    assert [row.values["allergens"] for row in plan.added] == ["eggs nuts"]
+    assert (plan.unchanged, plan.errors) == (1, ())
+
+
+def test_an_unknown_allergen_is_reported_with_the_known_ones(venue: Venue) -> None:
+    known = (
+        "The allergens are: gluten, crustaceans, eggs, fish, peanuts, soybeans, milk, nuts, celery, mustard, sesame, "
+        "sulphites, lupin, molluscs."
+    )
+    header = "id,name,category,price,allergens\n"
+    assert faults(venue, "a,A,Dishes,1,milk glutten", "b,B,Dishes,1,x", header=header) == [
+        (2, "allergens", f"“glutten” is not an allergen. Did you mean gluten? {known}"),
+        (3, "allergens", f"“x” is not an allergen. {known}"),
+    ]
+
+
+def test_applied_allergens_are_stored_and_a_file_without_the_column_keeps_them(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    for header, cell, name in (
+        ("id,name,category,price,allergens\n", ",milk gluten", "Margherita"),
+        ("id,name,category,price\n", "", "Regina"),
+    ):
+        page = send(manager, venue, f"{header}margherita,{name},Dishes,9.50{cell}\n")
+        manager.post(page.redirect_chain[-1][0], {"version": page.context["plan"].version})
+        item = menu.items.get()
+        assert (item.name, item.allergens) == (name, ["gluten", "milk"])
 
 
 def test_the_example_can_be_uploaded(manager: Client, venue: Venue) -> None:

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 import time_machine
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -24,6 +25,12 @@ pytestmark = pytest.mark.django_db
 
 ME = "/v1/me"
 MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+TOKEN = {
+    "address": to_checksum_address(settings.TOKEN_ADDRESS),
+    "network": "eip155:84532",
+    "network_name": "base-sepolia",
+    "chain_id": 84532,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +49,7 @@ def test_an_anonymous_caller_sees_the_free_tier(client: Client) -> None:
         "wallets": [],
         "tier": "free",
         "next_tier": {"tier": "pro", "holdings_usd": "100", "staked": None},
+        "token": TOKEN,
         "pending_tier": None,
         "pending_tier_at": None,
         "holdings_usd": None,
@@ -84,6 +92,7 @@ def test_a_wallet_sees_its_holdings_its_prices_and_what_leads_further(wallets: M
         "wallets": [to_checksum_address(wallets["pro"].address)],
         "tier": "pro",
         "next_tier": {"tier": "premium", "holdings_usd": "1000", "staked": "5000"},
+        "token": TOKEN,
         "pending_tier": None,
         "pending_tier_at": None,
         "holdings_usd": "250",

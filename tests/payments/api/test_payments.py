@@ -104,7 +104,7 @@ def test_a_payer_sees_all_there_is_of_a_payment(caller: Client, payer: str) -> N
         (State.CLAIMED, {"settled_at": None, "tx_hash": None}, ("pending", None, None, None)),
         (State.UNKNOWN, {"settled_at": None, "error": "500 from a place"}, ("pending", None, None, None)),
         (State.SETTLED, {"error": "not on the chain"}, ("settled", "2026-11-22T12:00:00Z", None, None)),
-        (State.DELIVERED, {"delivered_at": NOW}, ("delivered", "2026-11-21T12:10:00Z", None, None)),
+        (State.DELIVERED, {"delivered_at": NOW}, ("delivered", "2026-11-22T12:00:00Z", None, None)),
         (State.REFUND_DUE, {"error": "too_old"}, ("refund_due", None, "too_old", None)),
         (State.EXPIRED, {"error": "It was cancelled."}, ("expired", None, "not_settled", "It was cancelled.")),
     ],

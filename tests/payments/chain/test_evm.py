@@ -179,6 +179,7 @@ def test_the_topics_of_a_transfer_are_the_standard_ones() -> None:
 
 
 # Imports of the web server
+@pytest.mark.stack
 def test_the_web_server_does_not_import_web3() -> None:
     """It would cost two seconds of each start and 30 MB of each process."""
     script = """

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 from coincurve import PrivateKey
+from django.conf import settings as project
 from pytest_django import Settings
 
 from payments.chain import evm, reads, rpc
@@ -42,7 +43,7 @@ def feed(payer: Wallet) -> Iterator[Wallet]:
 
 
 def held_by(wallet: Wallet) -> Holdings:
-    return reads.read_holdings([wallet.address], now=datetime.now(UTC))[0]
+    return reads.read_holdings({wallet.address: None}, now=datetime.now(UTC))[0].now
 
 
 def pay(payer: Wallet, to: str, amount: str) -> str:
@@ -96,11 +97,11 @@ def test_a_feed_with_an_old_or_future_price_is_rejected(wallets: Mapping[str, Wa
     now = datetime.now(UTC)
     send(feed, PRICE_FEED, "setAsOf(int256,uint256)", 3 * 10**8, int(now.timestamp()))
     pro = wallets["pro"].address
-    assert reads.read_holdings([pro], now=now + timedelta(hours=24, minutes=59))[0].usd == 375
-    assert reads.read_holdings([pro], now=now - timedelta(seconds=58))[0].usd == 375
+    assert reads.read_holdings({pro: None}, now=now + timedelta(hours=24, minutes=59))[0].now.usd == 375
+    assert reads.read_holdings({pro: None}, now=now - timedelta(seconds=58))[0].now.usd == 375
     for then in (now + timedelta(hours=25, seconds=1), now - timedelta(seconds=62)):
         with pytest.raises(PriceFeedUnavailable):
-            reads.read_holdings([pro], now=then)[0]
+            reads.read_holdings({pro: None}, now=then)
 
 
 def test_an_empty_holding_needs_no_price(wallets: Mapping[str, Wallet], feed: Wallet) -> None:
@@ -118,9 +119,10 @@ def test_reading_an_address_without_a_contract_is_an_error(settings: Settings, w
 def test_a_transfer_to_us_has_payer_amount_and_time(shop: str, payer: Wallet) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     tx_hash = pay(payer, shop, "0.012345")
-    (found,) = reads.find_plain_transfers(tx_hash)
+    (found,) = reads.find_plain_transfers(tx_hash, receivers={project.PAY_TO})
     assert found == Transfer(
         payer=payer.address,
+        pay_to=shop,
         amount=Decimal("0.012345"),
         tx_hash=tx_hash,
         log_index=found.log_index,
@@ -132,35 +134,37 @@ def test_a_transfer_to_us_has_payer_amount_and_time(shop: str, payer: Wallet) ->
 
 @pytest.mark.usefixtures("shop")
 def test_an_unknown_transaction_has_no_transfers() -> None:
-    assert reads.find_plain_transfers("0x" + 32 * "ab") == []
+    assert reads.find_plain_transfers("0x" + 32 * "ab", receivers={project.PAY_TO}) == []
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_transfer_to_another_address_is_no_payment(payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC to 0x"):
-        reads.find_plain_transfers(pay(payer, OTHER_ADDRESS, "1"))
+        reads.find_plain_transfers(pay(payer, OTHER_ADDRESS, "1"), receivers={project.PAY_TO})
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_transfer_of_another_token_is_no_payment(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
     hashed = send(wallets["pro"], settings.TOKEN_ADDRESS, "transfer(address,uint256)", settings.PAY_TO, 0)
     with pytest.raises(NotAPayment, match="moves no USDC"):
-        reads.find_plain_transfers(hashed)
+        reads.find_plain_transfers(hashed, receivers={project.PAY_TO})
 
 
 def test_a_reverted_transaction_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="reverted"):
-        reads.find_plain_transfers(pay(payer, shop, "1000000"))
+        reads.find_plain_transfers(pay(payer, shop, "1000000"), receivers={project.PAY_TO})
 
 
 def test_minted_money_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC"):
-        reads.find_plain_transfers(send(payer, payment_network().asset, "mint(address,uint256)", shop, 10**6))
+        reads.find_plain_transfers(
+            send(payer, payment_network().asset, "mint(address,uint256)", shop, 10**6), receivers={shop}
+        )
 
 
 def test_a_transfer_of_0_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC"):
-        reads.find_plain_transfers(pay(payer, shop, "0"))
+        reads.find_plain_transfers(pay(payer, shop, "0"), receivers={project.PAY_TO})
 
 
 def test_several_transfers_in_one_transaction_are_summed_by_payer(
@@ -168,7 +172,7 @@ def test_several_transfers_in_one_transaction_are_summed_by_payer(
 ) -> None:
     pro = wallets["pro"]
     transaction = together((payer, shop, 2000), (payer, OTHER_ADDRESS, 10), (pro, shop, 4000), (payer, shop, 3000))
-    found = reads.find_plain_transfers(transaction)
+    found = reads.find_plain_transfers(transaction, receivers={project.PAY_TO})
     assert [(each.payer, each.amount) for each in found] == [
         (payer.address, Decimal("0.005")),
         (pro.address, Decimal("0.004")),
@@ -179,7 +183,7 @@ def test_several_transfers_in_one_transaction_are_summed_by_payer(
 def test_amounts_of_35_digits_are_exact(shop: str, payer: Wallet) -> None:
     send(payer, payment_network().asset, "mint(address,uint256)", payer.address, 10**40)
     (found,) = reads.find_plain_transfers(
-        send(payer, payment_network().asset, "transfer(address,uint256)", shop, 10**40 + 1)
+        send(payer, payment_network().asset, "transfer(address,uint256)", shop, 10**40 + 1), receivers={shop}
     )
     assert str(found.amount) == "1" + "0" * 34 + ".000001"
 
@@ -189,7 +193,7 @@ def test_a_block_that_the_node_does_not_have_yet_is_an_error(shop: str, payer: W
     with serving(node_answering({"eth_getBlockByNumber": None})) as server:
         settings.RPC_URL = server.url
         with pytest.raises(rpc.RpcError):
-            reads.find_plain_transfers(transaction)
+            reads.find_plain_transfers(transaction, receivers={project.PAY_TO})
 
 
 # Authorizations
@@ -197,24 +201,26 @@ def test_a_used_authorization_is_found_by_its_nonce(shop: str, payer: Wallet, wa
     nonce = secrets.token_bytes(32)
     arguments = authorize(payer, to=shop, value=2000, nonce=nonce)
     assert (
-        reads.find_authorization_transfer(payer.address, nonce),
+        reads.find_authorization_transfer(payer.address, nonce, receivers={project.PAY_TO}),
         reads.is_authorization_spent(payer.address, nonce),
     ) == (
         None,
         False,
     )
     tx_hash = send(wallets["pro"], payment_network().asset, TRANSFER, *arguments)
-    found = reads.find_authorization_transfer(payer.address, nonce)
+    found = reads.find_authorization_transfer(payer.address, nonce, receivers={project.PAY_TO})
     assert found is not None
     assert (found.payer, found.amount, found.tx_hash) == (payer.address, Decimal("0.002"), tx_hash)
     assert reads.is_authorization_spent(payer.address, nonce)
-    assert reads.find_authorization_transfer(wallets["pro"].address, nonce) is None
+    assert reads.find_authorization_transfer(wallets["pro"].address, nonce, receivers={project.PAY_TO}) is None
 
 
 def test_the_hash_of_a_transaction_that_used_an_authorization_is_no_second_payment(shop: str, payer: Wallet) -> None:
     arguments = authorize(payer, to=shop, value=2000, nonce=secrets.token_bytes(32))
     with pytest.raises(NotAPayment, match="used an authorization"):
-        reads.find_plain_transfers(send(payer, payment_network().asset, TRANSFER, *arguments))
+        reads.find_plain_transfers(
+            send(payer, payment_network().asset, TRANSFER, *arguments), receivers={project.PAY_TO}
+        )
 
 
 @pytest.mark.usefixtures("shop")
@@ -223,7 +229,7 @@ def test_a_cancelled_authorization_is_spent_and_is_no_payment(payer: Wallet) -> 
     send(payer, payment_network().asset, CANCEL, *cancellation(payer, nonce))
     assert reads.is_authorization_spent(payer.address, nonce)
     with pytest.raises(NotAPayment, match="cancelled"):
-        reads.find_authorization_transfer(payer.address, nonce)
+        reads.find_authorization_transfer(payer.address, nonce, receivers={project.PAY_TO})
 
 
 @pytest.mark.usefixtures("shop")
@@ -232,14 +238,14 @@ def test_an_authorization_that_paid_another_address_is_no_payment(payer: Wallet)
     send(payer, payment_network().asset, TRANSFER, *authorize(payer, to=OTHER_ADDRESS, value=2000, nonce=nonce))
     assert reads.is_authorization_spent(payer.address, nonce)
     with pytest.raises(NotAPayment, match="another address"):
-        reads.find_authorization_transfer(payer.address, nonce)
+        reads.find_authorization_transfer(payer.address, nonce, receivers={project.PAY_TO})
 
 
 def test_an_authorization_over_0_is_no_payment(shop: str, payer: Wallet) -> None:
     nonce = secrets.token_bytes(32)
     send(payer, payment_network().asset, TRANSFER, *authorize(payer, to=shop, value=0, nonce=nonce))
     with pytest.raises(NotAPayment, match="or nothing"):
-        reads.find_authorization_transfer(payer.address, nonce)
+        reads.find_authorization_transfer(payer.address, nonce, receivers={project.PAY_TO})
 
 
 def cancellation(payer: Wallet, nonce: bytes) -> tuple[Arguments, ...]:

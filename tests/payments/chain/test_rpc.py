@@ -270,6 +270,7 @@ def test_a_request_with_little_time_left_does_not_probe_the_node(
             assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("prices")
 def test_while_the_node_hangs_other_requests_are_answered_at_once(wallets: Mapping[str, Key], tmp_path: Path) -> None:

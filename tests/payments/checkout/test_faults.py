@@ -88,7 +88,9 @@ def confirmable() -> QuerySet[Payment]:
 
 @pytest.mark.usefixtures("prices")
 @pytest.mark.parametrize(
-    ("stories", "shops"), [(12, 1), pytest.param(200, 4, marks=pytest.mark.deep)], ids=["12", "200"]
+    ("stories", "shops"),
+    [pytest.param(12, 1, marks=pytest.mark.stack), pytest.param(200, 4, marks=pytest.mark.deep)],
+    ids=["12", "200"],
 )
 def test_no_fault_serves_an_unpaid_request_or_charges_for_nothing(
     wallets: Mapping[str, Wallet], tmp_path_factory: pytest.TempPathFactory, stories: int, shops: int

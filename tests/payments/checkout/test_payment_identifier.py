@@ -27,6 +27,7 @@ from payments.checkout.context import PaymentIdentifierReused, SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.ledger import reconcile, transitions
 from payments.models import Payment
+from payments.tiers.definitions import FREE
 from payments.x402.challenges import PaymentAlreadyUsed
 from payments.x402.receipts import Receipt
 from tests.payments.buyer import (
@@ -37,6 +38,7 @@ from tests.payments.buyer import (
     buy,
     client_of,
     paid_by,
+    proven,
     purchase_for,
     read,
     reason,
@@ -152,7 +154,8 @@ def test_an_answer_that_has_grown_is_409(wallets: Mapping[str, Wallet]) -> None:
 
 def test_an_answer_whose_time_is_over_is_409(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(sign(wallets["free"]))
-    transitions.mark_delivered(receipt.payment, now=timezone.now() - timedelta(minutes=11))
+    transitions.mark_delivered(receipt.payment, now=timezone.now())
+    Payment.objects.update(settled_at=timezone.now() - timedelta(hours=25))
     refusal = refused(sign(wallets["free"]))
     assert isinstance(refusal, PaymentIdentifierReused)
     assert "its time is over" in refusal.message
@@ -196,7 +199,7 @@ def test_a_new_payment_that_is_on_the_chain_counts_without_its_identifier(wallet
     buy(first)
     for headers, later in ((second, timedelta(0)), (third, timedelta(minutes=2))):
         transaction = front_run(headers, sender=wallets["pro"])
-        receipt = buy(headers, now=timezone.now() + later)
+        receipt = buy(headers, caller=proven(wallets["free"], FREE), now=timezone.now() + later)
         assert receipt.transaction == transaction
     assert Payment.objects.filter(payment_identifier=NAME).count() == 1
     assert Payment.objects.count() == 3
@@ -205,7 +208,7 @@ def test_a_new_payment_that_is_on_the_chain_counts_without_its_identifier(wallet
 def test_a_payment_sent_by_a_third_party_keeps_its_identifier(wallets: Mapping[str, Wallet]) -> None:
     headers = sign(wallets["free"])
     front_run(headers, sender=wallets["pro"])
-    receipt = buy(headers, now=timezone.now() + timedelta(minutes=2))
+    receipt = buy(headers, caller=proven(wallets["free"], FREE), now=timezone.now() + timedelta(minutes=2))
     assert buy(sign(wallets["free"])) == receipt
 
 

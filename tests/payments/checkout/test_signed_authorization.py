@@ -5,6 +5,7 @@ After each test what we have received on the chain is the sum of the ledger.
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -21,6 +22,7 @@ from payments.tiers.definitions import FREE, PREMIUM
 from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected
 from tests.payments.buyer import (
     REVIEWS,
+    STRANGER,
     buy,
     paid_by,
     proven,
@@ -38,6 +40,8 @@ from tests.support.wallets import fresh_wallet
 
 State = Payment.State
 NOWHERE = "http://127.0.0.1:1"
+# Of nobody who takes part.
+STRANGER_ADDRESS = "0x" + "ab" * 20
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
@@ -48,7 +52,8 @@ def test_a_smaller_amount_under_the_same_nonce_buys_nothing_and_a_refund_is_due(
 ) -> None:
     headers = signed_by(wallets["free"], value=2000)
     front_run(resigned(wallets["free"], headers, value=1), sender=wallets["pro"])
-    for refusal in (refused(headers), refused(headers)):
+    caller = proven(wallets["free"], FREE)
+    for refusal in (refused(headers, caller=caller), refused(headers, caller=caller)):
         row = Payment.objects.get()
         assert isinstance(refusal, PaymentAlreadyUsed)
         assert (row.state, row.amount_usdc, row.error) == (State.REFUND_DUE, Decimal("0.000001"), "wrong_amount")
@@ -59,7 +64,8 @@ def test_a_smaller_amount_under_the_same_nonce_buys_nothing_and_a_refund_is_due(
 def test_an_amount_of_zero_under_the_same_nonce_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["free"], value=2000)
     front_run(resigned(wallets["free"], headers, value=0), sender=wallets["pro"])
-    for refusal in (refused(headers), refused(headers)):
+    caller = proven(wallets["free"], FREE)
+    for refusal in (refused(headers, caller=caller), refused(headers, caller=caller)):
         assert isinstance(refusal, PaymentRejected)
         assert (reason(refusal), Payment.objects.get().state) == ("expired", State.EXPIRED)
 
@@ -68,13 +74,23 @@ def test_a_payment_to_another_address_under_the_same_nonce_buys_nothing(wallets:
     headers = signed_by(wallets["free"], value=2000)
     elsewhere = resigned(wallets["free"], headers, value=2000, to=wallets["pro"].address)
     front_run(elsewhere, sender=wallets["pro"])
-    assert reason(refused(headers)) == "expired"
+    assert reason(refused(headers, caller=proven(wallets["free"], FREE))) == "expired"
+
+
+@pytest.mark.parametrize("deed", [{"value": 0}, {"value": 2000, "to": STRANGER_ADDRESS}], ids=["nothing", "elsewhere"])
+def test_an_authorization_that_was_used_for_something_else_is_refused_to_others(
+    wallets: Mapping[str, Wallet], deed: dict[str, Any]
+) -> None:
+    headers = signed_by(wallets["free"], value=2000)
+    front_run(resigned(wallets["free"], headers, **deed), sender=wallets["pro"])
+    assert reason(refused(headers)) == "used"
+    assert not Payment.objects.exists()
 
 
 def test_a_larger_amount_under_the_same_nonce_is_recorded(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["free"], value=2000)
     front_run(resigned(wallets["free"], headers, value=5000), sender=wallets["pro"])
-    assert buy(headers).amount == Decimal("0.005")
+    assert buy(headers, caller=proven(wallets["free"], FREE)).amount == Decimal("0.005")
 
 
 def test_another_amount_under_the_nonce_of_an_unknown_payment_is_another_payment(
@@ -97,16 +113,55 @@ def test_an_expired_authorization_that_a_third_party_has_sent_is_served(wallets:
     headers = paid_by(wallets["free"])
     transaction = front_run(headers, sender=wallets["pro"])
     now = timezone.now() + timedelta(minutes=5)
-    receipt = buy(headers, now=now)
+    caller = proven(wallets["free"], FREE)
+    receipt = buy(headers, caller=caller, now=now)
     assert receipt.transaction == transaction
-    assert buy(headers, now=now) == receipt
+    assert buy(headers, caller=caller, now=now) == receipt
     assert Payment.objects.get().state == State.SETTLED
+
+
+@pytest.mark.parametrize("late", [timedelta(0), timedelta(minutes=5)], ids=["valid", "expired"])
+def test_an_authorization_on_the_chain_serves_its_proven_payer_and_no_stranger(
+    wallets: Mapping[str, Wallet], late: timedelta
+) -> None:
+    headers, now = paid_by(wallets["free"]), timezone.now() + late
+    front_run(headers, sender=wallets["pro"])
+    for caller, purchase in ((STRANGER, purchase_for()), (STRANGER, purchase_for("geranium"))):
+        assert reason(refused(headers, purchase, caller=caller, now=now)) == "unproven_sender"
+    row = Payment.objects.get()
+    assert (row.state, row.error, row.payer) == (State.REFUND_DUE, "unproven_sender", wallets["free"].address)
+    receipt = buy(headers, caller=proven(wallets["free"], FREE), now=now)
+    assert receipt.payment == row.pk
+    assert reason(refused(headers, caller=STRANGER, now=now)) == "unproven_sender"
+
+
+def test_a_client_of_version_2_repeats_its_payment_from_another_address(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"])
+    assert buy(headers, caller=STRANGER) == buy(headers)
+    other = tampered(headers, accepted={"extra": {"name": "USDC", "version": "2", "quote": "guessed"}})
+    assert reason(refused(other, caller=replace(STRANGER, origin="far away"))) == "unproven_sender"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_settled_payment_rebuilt_from_the_chain_is_not_answered(wallets: Mapping[str, Wallet], version: int) -> None:
+    headers = paid_by(wallets["free"], version=version)
+    receipt = buy(headers)
+    # The chain shows the authorization and its signature, and everybody gets a 402.
+    rebuilt = headers if version == 1 else tampered(headers, accepted={"extra": {"name": "USDC", "version": "2"}})
+    refusal = refused(rebuilt, caller=STRANGER)
+    assert reason(refusal) == "unproven_sender"
+    assert "X-Receipt" not in refusal.headers
+    # Its payer, from where it was paid, with its receipt, or with the wallet.
+    assert buy(headers) == receipt
+    assert buy(rebuilt, caller=STRANGER, receipt_token=receipt.token) == receipt
+    assert buy(headers, caller=proven(wallets["free"], FREE)) == receipt
 
 
 def test_an_authorization_sent_by_a_third_party_too_long_ago_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     front_run(headers, sender=wallets["pro"])
-    refusal = refused(headers, now=timezone.now() + timedelta(minutes=16))
+    caller = proven(wallets["free"], FREE)
+    refusal = refused(headers, caller=caller, now=timezone.now() + timedelta(minutes=16))
     assert reason(refusal) == "too_old"
     assert Payment.objects.get().state == State.REFUND_DUE
 
@@ -116,7 +171,7 @@ def test_an_authorization_of_the_wrong_amount_sent_by_a_third_party_is_refund_du
 ) -> None:
     headers = signed_by(wallets["free"], value=1)
     front_run(headers, sender=wallets["pro"])
-    refusal = refused(headers)
+    refusal = refused(headers, caller=proven(wallets["free"], FREE))
     assert reason(refusal) == "wrong_amount"
     assert refusal.body_override is not None
     assert refusal.body_override["refund"] == Payment.objects.get().public_id
@@ -125,7 +180,7 @@ def test_an_authorization_of_the_wrong_amount_sent_by_a_third_party_is_refund_du
 def test_an_authorization_of_too_low_a_tier_sent_by_a_third_party_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"], products=REVIEWS)
     front_run(headers, sender=wallets["pro"])
-    refusal = refused(headers, products=REVIEWS)
+    refusal = refused(headers, products=REVIEWS, caller=proven(wallets["free"], FREE))
     assert isinstance(refusal, TierRequired)
     assert refusal.extra["refund"] == Payment.objects.get().public_id
 
@@ -142,7 +197,7 @@ def test_a_spent_authorization_is_pending_until_the_chain_shows_its_use(
         refusal = refused(headers, now=now + timedelta(hours=6))
         assert (reason(refusal), "Nothing was charged" in refusal.message) == ("expired", False)
     settings.RPC_URL = real
-    buy(headers, now=now)
+    buy(headers, caller=proven(wallets["free"], FREE), now=now)
 
 
 # What came into the answer later

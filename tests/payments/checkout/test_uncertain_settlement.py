@@ -238,10 +238,11 @@ def test_an_undelivered_transaction_for_an_answer_that_has_grown_is_refund_due(
     sent = {
         "X-Payment": send(wallets["pro"], payment_network().asset, "transfer(address,uint256)", settings.PAY_TO, 2000)
     }
-    receipt, mine = buy(sent), proven(wallets["pro"], PRO)
+    mine = proven(wallets["pro"], PRO)
+    receipt = buy(sent, caller=mine)
     Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     # A stranger moves nothing by the hash alone.
-    assert isinstance(refused(sent, products=BOTH), PaymentAlreadyUsed)
+    assert isinstance(refused(sent, products=BOTH), PaymentRejected)
     assert Payment.objects.get().state == State.SETTLED
     refusal = refused(sent, products=BOTH, caller=mine)
     assert refusal.body_override is not None
@@ -298,5 +299,5 @@ def test_the_refusal_of_a_contract_whose_payment_is_on_the_chain_does_not_say_no
     assert Payment.objects.count() == 0
     # The daily audit finds it and owes it back.
     head = reads.read_latest_block_number()
-    chain_audit.audit_span(head - 1, head, now=timezone.now())
+    chain_audit.audit_span(settings.PAY_TO, head - 1, head, now=timezone.now())
     assert (Payment.objects.get().payer, Payment.objects.get().state) == (payer, State.REFUND_DUE)

@@ -146,6 +146,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     server.stop()
 
 
+@pytest.mark.stack
 def test_sigkill_loses_no_acknowledged_transaction(server: Server) -> None:
     def node() -> Web3:
         return Web3(Web3.HTTPProvider(server.url))

@@ -103,20 +103,17 @@ def test_amounts_must_be_positive(words: list[str]) -> None:
         devchain(*words)
 
 
-@pytest.mark.parametrize(
-    ("words", "smallest"),
-    [
+def test_a_fraction_of_the_smallest_unit_is_refused_and_nothing_is_sent() -> None:
+    before = devchain("status")
+    for words, smallest in (
         (["price", "0.000000001"], "0.00000001"),
         (["mint", "usdc", "free", "0.0000015"], "0.000001"),
         (["fund", "free", "--usdc", "1", "--ether", "1e-19"], "0.000000000000000001"),
         (["stake", "premium", "1e-19"], "0.000000000000000001"),
         (["unstake", "premium", "1.0000000000000000001"], "0.000000000000000001"),
-    ],
-)
-def test_a_fraction_of_the_smallest_unit_is_refused_and_nothing_is_sent(words: list[str], smallest: str) -> None:
-    before = devchain("status")
-    with pytest.raises(CommandError, match=f"smallest unit, {re.escape(smallest)}"):
-        devchain(*words)
+    ):
+        with pytest.raises(CommandError, match=f"smallest unit, {re.escape(smallest)}"):
+            devchain(*words)
     assert devchain("status") == before
 
 
@@ -131,6 +128,7 @@ def test_amounts_of_thirty_digits_are_exact() -> None:
     assert client.to_atomic(Decimal("999999999999.000000000000000001"), 18) == 999999999999000000000000000001
 
 
+@pytest.mark.stack
 def test_a_standalone_node_keeps_its_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RPC_URL", raising=False)
     home = tmp_path / "a chain"

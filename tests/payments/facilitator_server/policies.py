@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -46,6 +47,7 @@ def policy(rpc_url: str | None = None, **changed: Any) -> Policy:
         "assets": frozenset({payment_network().asset}),
         "max_gas_price": 5 * GWEI,
         "max_gas": 300_000,
+        "journal": Path(":memory:"),
     }
     return Policy(**words | changed)
 

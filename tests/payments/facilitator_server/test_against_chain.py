@@ -20,8 +20,10 @@ from config.dev_stack.processes import Child, last_lines
 from config.dev_stack.servers import free_port
 from payments.checkout.context import FacilitatorUnavailable
 from payments.devchain.wallets import Wallet
+from payments.facilitator_server import journal
 from payments.models import Payment
 from tests.payments.buyer import buy, paid_by, refused, signed_by
+from tests.payments.facilitator_server.mempool import mempool
 from tests.payments.facilitator_server.policies import JSON, settle_body
 from tests.payments.facilitators import node_answering, serving
 from tests.support.live_stack import eventually
@@ -86,6 +88,7 @@ def post(url: str, path: str, body: Any, *, token: str | None = TOKEN) -> httpx.
 
 
 # Settling
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_the_checkout_settles_at_our_facilitator(
@@ -99,6 +102,7 @@ def test_the_checkout_settles_at_our_facilitator(
     assert before - usdc_balance(wallets["free"].address) == Decimal("0.002")
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_the_checkout_without_the_token_settles_nothing(
@@ -109,12 +113,14 @@ def test_the_checkout_without_the_token_settles_nothing(
     assert Payment.objects.count() == 0
 
 
+@pytest.mark.stack
 def test_supported_and_livez_need_no_token(own: str) -> None:
     assert httpx.get(f"{own}/livez").json() == {"status": "ok"}
     kinds = httpx.get(f"{own}/supported").json()["kinds"]
     assert [(kind["x402Version"], kind["network"]) for kind in kinds] == [(2, "eip155:84532"), (1, "base-sepolia")]
 
 
+@pytest.mark.stack
 @pytest.mark.parametrize("path", ["/verify", "/settle"])
 @pytest.mark.parametrize("token", [None, "", "another", TOKEN.upper()])
 def test_without_the_token_no_body_is_read(own: str, path: str, token: str | None) -> None:
@@ -123,10 +129,12 @@ def test_without_the_token_no_body_is_read(own: str, path: str, token: str | Non
     assert set(answer.json()) == {"error"}
 
 
+@pytest.mark.stack
 def test_tokens_can_be_rotated(own: str) -> None:
     assert post(own, "/verify", {}, token="another token of 16 letters").status_code == 400
 
 
+@pytest.mark.stack
 def test_a_running_settlement_is_answered_before_the_process_ends(tmp_path: Path) -> None:
     payer, sending, over = fresh_wallet(Decimal(1)), threading.Event(), threading.Event()
     real, answers, body = settings.RPC_URL, [], settle_body(signed_by(payer))
@@ -151,7 +159,35 @@ def test_a_running_settlement_is_answered_before_the_process_ends(tmp_path: Path
     assert usdc_balance(payer.address) == Decimal("0.998")
 
 
+@pytest.mark.stack
+def test_a_transaction_that_the_node_lost_is_sent_after_a_kill_of_the_facilitator(tmp_path: Path) -> None:
+    payer, key = fresh_wallet(Decimal(1)), fresh_wallet(Decimal(0))
+    body = settle_body(signed_by(payer))
+    with mempool(to_lose=1_000) as node:
+        with running(tmp_path, key=key, RPC_URL=node.url) as (url, child):
+            lost = post(url, "/settle", body).json()
+            assert child.pid is not None
+            os.killpg(child.pid, signal.SIGKILL)
+            assert eventually(lambda: not child.is_running())
+        assert usdc_balance(payer.address) == 1
+        node.to_lose = 0
+        with running(tmp_path, key=key, RPC_URL=node.url) as (url, _):
+            assert eventually(lambda: usdc_balance(payer.address) < 1)
+            found = post(url, "/settle", body).json()
+    assert (lost["success"], lost["errorReason"]) == (False, "settlement_pending")
+    assert (found["success"], found["transaction"]) == (True, lost["transaction"])
+    assert (usdc_balance(payer.address), set(node.received)) == (Decimal("0.998"), {lost["transaction"]})
+
+
+@pytest.mark.stack
+def test_two_processes_cannot_use_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "OPENED_WITHIN_S", 0.1)
+    with running(tmp_path) as _, pytest.raises(CommandError, match="is another facilitator running with this key"):
+        call_command("facilitator", "--key-file", str(tmp_path / "key"))
+
+
 # The command
+@pytest.mark.stack
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -176,6 +212,7 @@ def test_the_command_refuses_unsafe_options(tmp_path: Path, words: list[str], se
         call_command("facilitator", *(word.format(**paths) for word in words))
 
 
+@pytest.mark.stack
 def test_the_command_refuses_a_node_of_another_chain(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(f"{1:064x}")
     (tmp_path / "key").chmod(0o600)

@@ -170,6 +170,7 @@ def test_a_settlement_that_is_not_mined_in_time_is_pending_and_can_be_repeated(
     assert gas_of(terms)[1] == 1
 
 
+@pytest.mark.stack
 def test_a_timeout_names_the_transaction_or_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("payments.facilitator_server.settlement.ANSWERED_WITHIN_S", 1.5)
     real, over = settings.RPC_URL, threading.Event()

@@ -19,10 +19,11 @@ from payments.chain.networks import payment_network
 from payments.checkout.context import FacilitatorUnavailable, SettlementPending
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
+from payments.tiers.definitions import FREE
 from payments.x402 import facilitator_client
 from payments.x402.challenges import PaymentAlreadyUsed, PaymentRejected
 from payments.x402.proofs import Authorization, parse_proof
-from tests.payments.buyer import aged, buy, paid_by, purchase_for, reason, refused, settled_by_third_party
+from tests.payments.buyer import aged, buy, paid_by, proven, purchase_for, reason, refused, settled_by_third_party
 from tests.payments.facilitators import cuts_short, hangs_up, never_answers, refuses, says, serving, settles_and
 from tests.support.wallets import fresh_wallet, send, usdc_balance
 
@@ -210,10 +211,11 @@ def test_a_database_failure_after_settling_is_503_and_the_same_header_is_charged
 def test_an_authorization_sent_by_a_third_party_counts_as_paid_once(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     transaction = settled_by_third_party(headers)
-    assert buy(headers).transaction == transaction
+    assert buy(headers, caller=proven(wallets["free"], FREE)).transaction == transaction
     row = Payment.objects.get()
     assert (row.state, row.tx_hash, row.block is not None) == (State.SETTLED, transaction, True)
-    assert isinstance(refused(headers, purchase_for("geranium")), PaymentAlreadyUsed)
+    refusal = refused(headers, purchase_for("geranium"), caller=proven(wallets["free"], FREE))
+    assert isinstance(refusal, PaymentAlreadyUsed)
 
 
 def test_an_authorization_sent_during_settlement_counts_as_paid(
@@ -230,7 +232,7 @@ def test_the_transaction_of_an_authorization_is_no_second_payment(wallets: Mappi
     headers = paid_by(wallets["free"])
     transaction = settled_by_third_party(headers)
     assert reason(refused({"X-Payment": transaction}, purchase_for("geranium"))) == "not_a_payment"
-    receipt = buy(headers)
+    receipt = buy(headers, caller=proven(wallets["free"], FREE))
     assert isinstance(refused({"X-Payment": receipt.transaction}, purchase_for("geranium")), PaymentAlreadyUsed)
 
 
@@ -262,7 +264,9 @@ def test_a_cancelled_authorization_buys_nothing() -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     headers = paid_by(wallet)
     cancelled(wallet, headers)
-    for refusal in (refused(headers), refused(headers)):
+    assert reason(refused(headers)) == "used"
+    payer = proven(wallet, FREE)
+    for refusal in (refused(headers, caller=payer), refused(headers, caller=payer)):
         assert isinstance(refusal, PaymentRejected)
         assert (reason(refusal), Payment.objects.get().state) == ("expired", State.EXPIRED)
     assert usdc_balance(wallet.address) == Decimal(1)

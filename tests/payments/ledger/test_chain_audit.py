@@ -24,7 +24,8 @@ from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit, transitions
 from payments.models import Audit, Payment, PaymentEvent
 from payments.tasks import audit_payments
-from tests.payments.buyer import abandoned, buy, paid_by, reason, refused, settled_by_third_party, signed_by
+from payments.tiers.definitions import FREE
+from tests.payments.buyer import abandoned, buy, paid_by, proven, reason, refused, settled_by_third_party, signed_by
 from tests.payments.facilitators import Script, Server, node_answering, says, serving
 from tests.payments.transfers import front_run, send, together
 from tests.support import wallets as purse
@@ -89,7 +90,7 @@ def hash_of(tx_hash: str) -> dict[str, str]:
 # Money that bought something
 def test_payments_of_each_form_match_the_chain(wallets: Mapping[str, Wallet], since: int) -> None:
     buy(paid_by(wallets["free"]))
-    buy(hash_of(transfer(wallets["pro"], "0.002")))
+    buy(hash_of(transfer(wallets["pro"], "0.002")), caller=proven(wallets["pro"], FREE))
     audit = audit_once()
     assert (audit.first_block, audit.last_block) == (since + 1, reads.read_latest_block_number())
     assert (audit.transfers, audit.orphans, audit.differences) == (2, 0, [])
@@ -109,9 +110,9 @@ def test_the_audit_of_a_busy_span_costs_three_trips_and_none_for_each_payment(
     wallets: Mapping[str, Wallet], settings: LazySettings, since: int
 ) -> None:
     for _ in range(3):
-        buy(hash_of(transfer(wallets["free"], "0.002")))
+        buy(hash_of(transfer(wallets["free"], "0.002")), caller=proven(wallets["free"], FREE))
     with read_from(settings, node_answering({})) as server:
-        chain_audit.audit_span(since + 1, reads.read_latest_block_number(), now=later())
+        chain_audit.audit_span(settings.PAY_TO, since + 1, reads.read_latest_block_number(), now=later())
     asked = [json.loads(question)["method"] for question in server.asked]
     assert sorted(asked) == ["eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByNumber", "eth_getLogs"]
 
@@ -130,13 +131,13 @@ def test_an_unclaimed_transfer_is_refund_due(wallets: Mapping[str, Wallet]) -> N
         Payment.Form.TX,
         "too_old",
     )
-    assert row.block == reads.find_plain_transfers(tx_hash)[0].block
+    assert row.block == reads.find_plain_transfers(tx_hash, receivers={settings.PAY_TO})[0].block
 
 
 def test_a_transfer_that_an_audit_recorded_cannot_be_spent(wallets: Mapping[str, Wallet]) -> None:
     tx_hash = transfer(wallets["free"], "0.002")
     audit_once()
-    refusal = refused(hash_of(tx_hash))
+    refusal = refused(hash_of(tx_hash), caller=proven(wallets["free"], FREE))
     assert reason(refusal) == "too_old"
     assert Payment.objects.get().state == State.REFUND_DUE
 
@@ -161,7 +162,7 @@ def test_an_authorization_used_by_another_sender_is_refund_due(wallets: Mapping[
     front_run(headers, sender=wallets["pro"])
     assert audit_once().orphans == 1
     row = Payment.objects.get()
-    refusal = refused(headers)
+    refusal = refused(headers, caller=proven(wallets["free"], FREE))
     assert reason(refusal) == "refund_due"
     assert Payment.objects.get().pk == row.pk
 
@@ -193,7 +194,7 @@ def test_what_we_left_open_or_gave_up_is_settled_when_its_money_is_there(
 def test_a_line_whose_money_is_not_on_the_chain_is_a_difference(
     wallets: Mapping[str, Wallet], caplog: pytest.LogCaptureFixture
 ) -> None:
-    receipt = buy(hash_of(transfer(wallets["free"], "0.002")))
+    receipt = buy(hash_of(transfer(wallets["free"], "0.002")), caller=proven(wallets["free"], FREE))
     real = Payment.objects.get()
     Payment.objects.filter(pk=real.pk).update(tx_hash="0x" + "5a" * 32, proof_key="tx:other:1")
     audit = audit_once()
@@ -207,7 +208,7 @@ def test_a_line_whose_money_is_not_on_the_chain_is_a_difference(
 
 
 def test_a_line_of_another_amount_is_a_difference(wallets: Mapping[str, Wallet]) -> None:
-    buy(hash_of(transfer(wallets["free"], "0.002")))
+    buy(hash_of(transfer(wallets["free"], "0.002")), caller=proven(wallets["free"], FREE))
     Payment.objects.update(amount_usdc=Decimal("0.003"))
     audit = audit_once()
     (difference,) = audit.differences
@@ -221,7 +222,7 @@ def test_a_line_of_another_amount_is_a_difference(wallets: Mapping[str, Wallet])
 def test_a_settlement_that_a_facilitator_invented_is_a_difference(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
-    real = settings.FACILITATOR_URL
+    settings.PAYMENT_CONFIRMATIONS, real = 0, settings.FACILITATOR_URL
     lie = {"success": True, "transaction": "0x" + "5a" * 32, "network": "eip155:84532"}
     with serving(says(200, lie)) as server:
         settings.FACILITATOR_URL = server.url
@@ -242,14 +243,16 @@ def test_a_payment_that_a_reorganised_chain_shows_in_another_block_moves_with_it
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch, since: int
 ) -> None:
     monkeypatch.setattr(reads, "LOG_WINDOW_BLOCKS", 1)
-    buy(hash_of(transfer(wallets["free"], "0.002")))
+    buy(hash_of(transfer(wallets["free"], "0.002")), caller=proven(wallets["free"], FREE))
     block = Payment.objects.get().block
     send(wallets["free"], payment_network().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
     Payment.objects.update(block=reads.read_latest_block_number())
     now = later()
     # Also if its former block is audited first.
     assert (
-        chain_audit.audit_span(reads.read_latest_block_number(), reads.read_latest_block_number(), now=now).differences
+        chain_audit.audit_span(
+            settings.PAY_TO, reads.read_latest_block_number(), reads.read_latest_block_number(), now=now
+        ).differences
         == []
     )
     assert Payment.objects.get().block == block
@@ -268,12 +271,12 @@ def test_the_first_audit_begins_with_the_oldest_payment_or_a_window_ago(
     for _ in range(2):
         send(wallets["free"], payment_network().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
     head = reads.read_latest_block_number()
-    assert chain_audit.find_first_block(head) == head - 1
-    buy(hash_of(transfer(wallets["free"], "0.002")))
+    assert chain_audit.find_first_block(settings.PAY_TO, head) == head - 1
+    buy(hash_of(transfer(wallets["free"], "0.002")), caller=proven(wallets["free"], FREE))
     block = Payment.objects.get().block
     for _ in range(3):
         send(wallets["free"], payment_network().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
-    assert chain_audit.find_first_block(reads.read_latest_block_number()) == block
+    assert chain_audit.find_first_block(settings.PAY_TO, reads.read_latest_block_number()) == block
     assert [(each.first_block - since, each.last_block - since) for each in chain_audit.run(now=later())] == [
         (3, 4),
         (5, 6),
@@ -335,7 +338,7 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
     def late(*rows: Payment) -> bool:
         if not served:
             served.append(True)
-            served.append(buy(hash_of(tx_hash)))
+            served.append(buy(hash_of(tx_hash), caller=proven(wallets["free"], FREE)))
         return real(*rows)
 
     monkeypatch.setattr(transitions, "insert", late)
@@ -387,7 +390,7 @@ def test_a_node_that_refuses_a_long_span_is_queried_in_halves(
         return whole(content)
 
     with read_from(settings, bounded):
-        assert len(reads.read_transfer_logs(since + 1, since + 3)) == 3
+        assert len(reads.read_transfer_logs(since + 1, since + 3, pay_to=settings.PAY_TO)) == 3
     audit_once()
 
 

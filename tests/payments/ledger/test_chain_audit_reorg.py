@@ -13,7 +13,8 @@ from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit
 from payments.models import Payment, Refund
-from tests.payments.buyer import buy
+from payments.tiers.definitions import FREE
+from tests.payments.buyer import buy, proven
 from tests.payments.transfers import send, together
 from tests.support import wallets as purse
 
@@ -54,14 +55,14 @@ def test_a_plain_transfer_that_moved_to_another_place_is_not_recorded_twice(
     between(wallets)
     tx_hash = paid(wallets["free"])
     between(wallets)
-    buy({"X-Payment": tx_hash})
+    buy({"X-Payment": tx_hash}, caller=proven(wallets["free"], FREE))
     row = seen_elsewhere(tx_hash, blocks=blocks)
     block = row.block or 0
     first, last = block - 1, block + 1
     now = timezone.now() + timedelta(hours=1)
     # The span in which it stands now comes first, or all blocks together.
     spans = [(first, last)] if is_one_span else [(block, block), (first, first), (last, last)]
-    audits = [chain_audit.audit_span(*span, now=now) for span in spans]
+    audits = [chain_audit.audit_span(settings.PAY_TO, *span, now=now) for span in spans]
     assert [each.differences for each in audits] == [[] for _ in spans]
     line = Payment.objects.get()
     assert (line.pk, line.state, line.amount_usdc) == (row.pk, State.SETTLED, row.amount_usdc)
@@ -73,13 +74,15 @@ def test_a_plain_transfer_that_moved_to_another_place_is_not_recorded_twice(
 def test_two_payers_of_a_transaction_whose_places_have_changed_keep_their_lines(wallets: Mapping[str, Wallet]) -> None:
     free, pro = wallets["free"], wallets["pro"]
     tx_hash = together((free, settings.PAY_TO, 2000), (pro, settings.PAY_TO, 4000))
-    buy({"X-Payment": tx_hash})
+    buy({"X-Payment": tx_hash}, caller=proven(wallets["free"], FREE))
     one, other = Payment.objects.order_by("log_index")
     Payment.objects.filter(pk=one.pk).update(proof_key="tx:meanwhile", log_index=other.log_index, block=one.block)
     Payment.objects.filter(pk=other.pk).update(proof_key=one.proof_key, log_index=one.log_index)
     Payment.objects.filter(pk=one.pk).update(proof_key=other.proof_key)
     Payment.objects.update(block=(one.block or 0) + 1)
-    audit = chain_audit.audit_span(one.block or 0, one.block or 0, now=timezone.now() + timedelta(hours=1))
+    audit = chain_audit.audit_span(
+        settings.PAY_TO, one.block or 0, one.block or 0, now=timezone.now() + timedelta(hours=1)
+    )
     assert (audit.differences, audit.orphans, audit.arrived_usdc, audit.ledger_usdc) == (
         [],
         0,
@@ -95,8 +98,8 @@ def test_more_than_28_digits_are_summed_to_the_last(prices: None) -> None:
     send(whale, payment_network().asset, "mint(address,uint256)", whale.address, 10**42)
     amount = "30000000000000000000000000007.000001"
     first, second = paid(whale, amount), paid(whale, "0.000002")
-    blocks = [reads.find_plain_transfers(tx_hash)[0].block for tx_hash in (first, second)]
-    audit = chain_audit.audit_span(blocks[0], blocks[1], now=timezone.now() + timedelta(hours=1))
+    blocks = [reads.find_plain_transfers(tx_hash, receivers={settings.PAY_TO})[0].block for tx_hash in (first, second)]
+    audit = chain_audit.audit_span(settings.PAY_TO, blocks[0], blocks[1], now=timezone.now() + timedelta(hours=1))
     whole = Decimal("30000000000000000000000000007.000003")
     assert (audit.arrived_usdc, audit.ledger_usdc, audit.orphans, audit.differences) == (whole, whole, 2, [])
 
@@ -104,13 +107,13 @@ def test_more_than_28_digits_are_summed_to_the_last(prices: None) -> None:
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_refund_of_more_than_has_arrived_is_a_difference(wallets: Mapping[str, Wallet]) -> None:
     tx_hash = paid(wallets["free"])
-    buy({"X-Payment": tx_hash})
+    buy({"X-Payment": tx_hash}, caller=proven(wallets["free"], FREE))
     row, now = Payment.objects.get(), timezone.now()
     Payment.objects.update(state=State.REFUNDED, refunded_at=now, error="goodwill")
     Refund.objects.create(
         payment=row, amount_usdc=Decimal("0.003"), to=row.payer, tx_hash=tx_hash, by="staff:ada", created_at=now
     )
-    audit = chain_audit.audit_span(row.block or 0, row.block or 0, now=now + timedelta(hours=1))
+    audit = chain_audit.audit_span(settings.PAY_TO, row.block or 0, row.block or 0, now=now + timedelta(hours=1))
     assert [difference.partition(", ")[2] for difference in audit.differences] == [
         "refunded: 0.002 USDC have arrived, and 0.003 were sent back"
     ]

@@ -72,7 +72,9 @@ def test_a_take_over_and_what_follows_are_events() -> None:
 
 def test_money_that_arrives_too_little_and_is_spent_after_all_is_recorded() -> None:
     row = claimed()
-    found = Transfer(payer=row.payer, amount=Decimal("0.001"), tx_hash=HASH, log_index=0, block=7, mined_at=NOW)
+    found = Transfer(
+        payer=row.payer, pay_to=row.pay_to, amount=Decimal("0.001"), tx_hash=HASH, log_index=0, block=7, mined_at=NOW
+    )
     transitions.record_transfer(row, found, now=NOW)
     assert transitions.spend_refund_due(row, now=NOW)
     assert [move[:2] for move in moves(row)] == [
@@ -128,7 +130,13 @@ def test_another_amount_transaction_or_trouble_is_an_event(change: dict[str, Any
 def test_what_the_chain_shows_of_a_settlement_is_recorded_where_it_differs() -> None:
     first, second = payment(1, block=None), payment(2, block=None)
     found = Transfer(
-        payer=first.payer, amount=Decimal("0.002"), tx_hash=first.tx_hash or "", log_index=0, block=7, mined_at=NOW
+        payer=first.payer,
+        pay_to=first.pay_to,
+        amount=Decimal("0.002"),
+        tx_hash=first.tx_hash or "",
+        log_index=0,
+        block=7,
+        mined_at=NOW,
     )
     assert transitions.confirm_transfer(first, found)
     assert transitions.confirm_transfer(

@@ -23,6 +23,7 @@ from payments.devchain.wallets import Wallet
 from payments.ledger import reconcile, transitions
 from payments.models import Payment, PaymentEvent
 from payments.tasks import reconcile_payments
+from payments.tiers.definitions import FREE
 from payments.x402.challenges import PaymentRejected
 from tests.payments.buyer import (
     abandoned,
@@ -30,6 +31,7 @@ from tests.payments.buyer import (
     at_once,
     buy,
     paid_by,
+    proven,
     reason,
     refused,
     resigned,
@@ -249,7 +251,7 @@ def test_sweeps_that_change_nothing_write_no_events_and_back_off(
     monkeypatch.setattr(reconcile, "check_chain", check_chain)
     if is_away:
         settings.RPC_URL, was = NOWHERE, settings.RPC_URL
-    for seconds in range(20, 2 * 3600, 15):
+    for seconds in (*range(20, 600, 15), *range(600, 2 * 3600, 60)):
         reconcile.sweep(now=start + timedelta(seconds=seconds))
     if is_away:
         settings.RPC_URL = was
@@ -259,7 +261,7 @@ def test_sweeps_that_change_nothing_write_no_events_and_back_off(
     assert len([each for each in minutes if each < 5]) > 6
     assert 20 < len(minutes) < 30
     assert all(
-        later - sooner <= max(sooner / 4, 0.25) + 0.25 and later - sooner <= 10.25
+        later - sooner <= max(sooner / 4, 0.25) + (1 if later > 10 else 0.25) and later - sooner <= 11
         for sooner, later in pairwise(minutes)
     )
     # Who cannot wait does not.
@@ -288,7 +290,10 @@ def test_a_sweep_does_not_end_a_payment_that_its_payer_has_taken_over(
 
 
 # By the word of the facilitator
-def test_a_settlement_is_confirmed_by_the_chain(wallets: Mapping[str, Wallet]) -> None:
+def test_a_settlement_that_was_served_unconfirmed_is_confirmed_later(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    settings.PAYMENT_CONFIRMATIONS = 0
     receipt = buy(paid_by(wallets["free"]))
     reconcile.sweep(now=timezone.now())
     assert Payment.objects.get().block is None
@@ -302,13 +307,14 @@ def test_a_settlement_is_confirmed_by_the_chain(wallets: Mapping[str, Wallet]) -
 def test_a_settlement_that_the_chain_does_not_show_is_an_error(
     wallets: Mapping[str, Wallet], settings: LazySettings, caplog: pytest.LogCaptureFixture, has_paid: bool
 ) -> None:
+    settings.PAYMENT_CONFIRMATIONS = 0
     real, headers = settings.FACILITATOR_URL, signed_by(wallets["free"])
     lie = {"success": True, "transaction": "0x" + "5a" * 32, "network": "eip155:84532"}
     if has_paid:
         front_run(resigned(wallets["free"], headers, value=5), sender=wallets["pro"])
     with serving(says(200, lie)) as server:
         settings.FACILITATOR_URL = server.url
-        buy(headers)
+        buy(headers, caller=proven(wallets["free"], FREE))
     settings.FACILITATOR_URL = real
     for minutes in (2, 20):
         reconcile.sweep(now=timezone.now() + timedelta(minutes=minutes))

@@ -18,7 +18,8 @@ from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit, reconcile, refunds, transitions
 from payments.ledger.refunds import PaymentNotOnChain
 from payments.models import Payment, PaymentEvent, Refund
-from tests.payments.buyer import abandoned, buy, paid_by, refused, resigned, signed_by
+from payments.tiers.definitions import FREE
+from tests.payments.buyer import abandoned, buy, paid_by, proven, refused, resigned, signed_by
 from tests.payments.facilitators import says, serving
 from tests.payments.ledger_builders import NOW, payment, refund_due
 from tests.payments.transfers import front_run, send
@@ -33,6 +34,12 @@ LIE = {"success": True, "transaction": "0x" + "cd" * 32, "network": "eip155:8453
 NOT_THERE = "The facilitator says that it is settled; the chain does not know of it."
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _by_the_facilitators_word(settings: LazySettings) -> None:
+    """Payments are served before the chain has shown them."""
+    settings.PAYMENT_CONFIRMATIONS = 0
 
 
 def only() -> Payment:
@@ -88,7 +95,7 @@ def invented(wallets: Mapping[str, Wallet], settings: LazySettings, prices: None
     real, headers = settings.FACILITATOR_URL, signed_by(wallets["free"])
     with serving(says(200, LIE)) as server:
         settings.FACILITATOR_URL = server.url
-        buy(headers)
+        buy(headers, caller=proven(wallets["free"], FREE))
     settings.FACILITATOR_URL = real
     return only()
 
@@ -166,7 +173,7 @@ def test_a_refund_of_too_little_is_of_the_amount_that_arrived(
     front_run(resigned(wallets["free"], headers, value=5), sender=wallets["pro"])
     with serving(says(200, LIE)) as server:
         settings.FACILITATOR_URL = server.url
-        buy(headers)
+        buy(headers, caller=proven(wallets["free"], FREE))
     settings.FACILITATOR_URL = real
     assert refunds.mark_refund_due(only().pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
     assert (only().amount_usdc, only().error) == (Decimal("0.000005"), "goodwill")

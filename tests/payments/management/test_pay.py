@@ -51,6 +51,7 @@ def row(up: Up, transaction: str) -> tuple[Any, ...]:
     return found
 
 
+@pytest.mark.stack
 def test_each_form_buys_the_same(up: Up) -> None:
     for form in ("v2", "v1", "tx"):
         content = pay(up, address(up), "--wallet", "pro", "--sign-in", "--form", form)
@@ -59,6 +60,7 @@ def test_each_form_buys_the_same(up: Up) -> None:
         assert row(up, content["transaction"]) == (form, Decimal(content["challenge"]["amount"]), "pro", "")
 
 
+@pytest.mark.stack
 def test_the_receipt_of_a_transfer_reads_the_answer_again_and_nothing_is_paid(up: Up) -> None:
     path = address(up)
     bought = pay(up, path, "--wallet", "pro", "--sign-in", "--form", "tx")
@@ -66,6 +68,7 @@ def test_the_receipt_of_a_transfer_reads_the_answer_again_and_nothing_is_paid(up
     assert (again["body"]["context"], again["challenge"]) == (bought["body"]["context"], None)
 
 
+@pytest.mark.stack
 def test_a_wallet_that_signs_in_pays_the_price_of_its_tier(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
     path = address(up, "reviews")
     call_command("pay", path, "--wallet", "premium", "--sign-in", "--state-dir", str(up.state_dir))
@@ -77,23 +80,27 @@ def test_a_wallet_that_signs_in_pays_the_price_of_its_tier(up: Up, capsys: pytes
     assert (amount < Decimal("0.004"), tier) == (True, "premium")
 
 
+@pytest.mark.stack
 def test_a_payment_has_an_identifier(up: Up) -> None:
     name = f"order_{secrets.token_hex(8)}"
     content = pay(up, address(up), "--wallet", "pro", "--sign-in", "--identifier", name)
     assert row(up, content["transaction"])[3] == name
 
 
+@pytest.mark.stack
 def test_errors_come_before_payment(up: Up) -> None:
     path = address(up, "reviews")
     assert "--identifier is 16 to 128" in refused(up, path, "--identifier", "short")
     assert "goes with --form v2" in refused(up, path, "--identifier", 20 * "a", "--form", "v1")
 
 
+@pytest.mark.stack
 def test_too_low_a_tier_is_refused_with_the_required_tier(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(up, address(up, "reviews"), "--wallet", "free").startswith("403: This is sold from the pro tier on")
     assert "    sold from tier pro on" in capsys.readouterr().out.splitlines()
 
 
+@pytest.mark.stack
 def test_payment_proofs_are_sent_to_no_other_host(up: Up) -> None:
     for elsewhere in ("http://127.0.0.1:1/v1/restaurants", "https://example.com/v1/restaurants"):
         assert "proofs are sent to no other host" in refused(up, elsewhere, "--sign-in")
@@ -115,6 +122,7 @@ def test_a_page_of_another_site_is_answered_with_one_line() -> None:
     assert pay_command.error_message("<html>\n<h1>Bad\n gateway</h1></html>") == "Bad gateway"
 
 
+@pytest.mark.stack
 def test_an_export_is_ordered_with_a_body(up: Up) -> None:
     content = pay(up, "/v1/exports", "--wallet", "enterprise", "--sign-in", "--body", '{"dataset": "landmarks"}')
     # While one is under way it is shown for nothing.
@@ -123,6 +131,7 @@ def test_an_export_is_ordered_with_a_body(up: Up) -> None:
     assert content["body"]["dataset"] == "landmarks"
 
 
+@pytest.mark.stack
 def test_a_body_is_json(up: Up) -> None:
     with pytest.raises(CommandError, match="is no JSON"):
         pay(up, "/v1/exports", "--body", "{")

@@ -12,6 +12,7 @@ from django.test import Client
 from x402.http import x402HTTPClientSync
 
 from catalogue.models import Restaurant
+from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Payment, Price, Product, TierTerms
 from payments.pricing import default_products
@@ -106,7 +107,10 @@ def test_a_payment_reveals_its_payer_and_too_low_a_tier_is_403_before_anything_i
     error = answer.json()["error"]
     assert (answer.status_code, error["code"]) == (403, "tier_required")
     assert (error["tier"], error["tier_required"]) == ("pro", "premium")
-    assert error["message"].endswith("Nothing was charged.")
+    assert error["message"].endswith(
+        f" Nothing was charged. It takes holding 1000 USD worth or staking 5000 of the token"
+        f" {to_checksum_address(project.TOKEN_ADDRESS)} on eip155:84532."
+    )
     assert charged(wallets["pro"], before) == 0
 
 

@@ -1,12 +1,15 @@
 """A tier has to be held for a while before it counts, and is lost at once."""
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from secrets import token_hex
 from threading import Event, Thread
 
+import httpx
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 from pytest_django import Settings
 
 from payments import retention
+from payments.chain.evm import to_checksum_address
 from payments.chain.rpc import RpcUnavailable
 from payments.checkout.context import TierRequired
 from payments.devchain.wallets import Wallet as Key
@@ -21,7 +25,9 @@ from payments.models import HoldingSnapshot, Payment, Wallet
 from payments.tiers import holdings, terms
 from payments.tiers.definitions import FREE, PREMIUM, PRO, TIERS, Tier
 from payments.tiers.terms import PendingTier
-from tests.payments.buyer import REVIEWS, buy, purchase_for, refused, signed_by
+from tests.payments.buyer import REVIEWS, buy, proven, purchase_for, refused, signed_by
+from tests.payments.facilitator_server.policies import JSON
+from tests.payments.facilitators import serving
 from tests.payments.transfers import send
 from tests.support.live_server import NOWHERE
 from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
@@ -138,6 +144,117 @@ def test_what_is_lent_for_one_reading_leads_nowhere(settings: Settings) -> None:
         assert tier_of(key, start + minutes(later)) == FREE
 
 
+def test_one_bag_of_tokens_that_is_moved_around_raises_no_wallet(settings: Settings) -> None:
+    keys, start = [fresh_wallet() for _ in range(5)], datetime.now(UTC)
+    bag = fresh_wallet(tokens=PREMIUM_TOKENS)
+    holder = bag
+    for round_starts_at in (start, start + minutes(15), start + minutes(30)):
+        for count, key in enumerate(keys):
+            give_away(holder, settings, PREMIUM_TOKENS, to=key.address)
+            holder = key
+            assert tier_of(key, round_starts_at + minutes(count)) == FREE
+    # The last one has it since its last reading.
+    assert [tier_of(key, start + minutes(45)) for key in keys] == [FREE, FREE, FREE, FREE, PREMIUM]
+
+
+def test_what_is_borrowed_for_two_readings_leads_nowhere(settings: Settings) -> None:
+    key, lender = fresh_wallet(), fresh_wallet(tokens=PREMIUM_TOKENS)
+    start = datetime.now(UTC)
+    for at in (start, start + AGE, start + 2 * AGE):
+        give_away(lender, settings, PREMIUM_TOKENS, to=key.address)
+        found = holdings.load_terms(key.address, now=at)
+        give_away(key, settings, PREMIUM_TOKENS, to=lender.address)
+        assert (found.tier, found.pending_tier) == (FREE, PendingTier(tier=PREMIUM, at=at + AGE))
+    assert list(HoldingSnapshot.objects.order_by("read_at").values_list("tier", "lowest_tier")) == [
+        ("premium", "premium"),
+        ("premium", "free"),
+        ("premium", "free"),
+    ]
+
+
+def test_a_stake_that_is_lent_between_two_readings_leads_nowhere(settings: Settings) -> None:
+    tokens = Decimal(settings.PREMIUM_STAKE)
+    key, other = fresh_wallet(tokens=tokens), fresh_wallet()
+    start, amount = datetime.now(UTC), settings.PREMIUM_STAKE * 10**18
+    send(key, settings.TOKEN_ADDRESS, "stake(uint256)", amount)
+    assert tier_of(key, start) == FREE
+    send(key, settings.TOKEN_ADDRESS, "unstake(uint256)", amount)
+    give_away(key, settings, tokens, to=other.address)
+    give_away(other, settings, tokens, to=key.address)
+    send(key, settings.TOKEN_ADDRESS, "stake(uint256)", amount)
+    assert tier_of(key, start + AGE) == FREE
+    assert tier_of(key, start + 2 * AGE) == PREMIUM
+
+
+def test_staking_what_is_held_keeps_the_tier_of_the_holding(settings: Settings) -> None:
+    key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
+    tier_of(key, start)
+    send(key, settings.TOKEN_ADDRESS, "stake(uint256)", 20 * 10**18)
+    send(key, settings.TOKEN_ADDRESS, "transfer(address,uint256)", key.address, 30 * 10**18)
+    assert tier_of(key, start + AGE) == PRO
+    send(key, settings.TOKEN_ADDRESS, "unstake(uint256)", 5 * 10**18)
+    assert tier_of(key, start + 2 * AGE) == PRO
+
+
+def test_a_reading_of_known_wallets_is_one_request_and_searches_the_transfers_since_the_last(
+    settings: Settings,
+) -> None:
+    key, start, real = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC), settings.RPC_URL
+    tier_of(key, start)
+    block = Wallet.objects.get().read_block
+    with serving(lambda content: (200, httpx.post(real, content=content, headers=JSON).content)) as node:
+        settings.RPC_URL = node.url
+        assert tier_of(key, start + AGE) == PRO
+        [calls] = [json.loads(content) for content in node.asked]
+    searches = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
+    assert [(search["fromBlock"], search["toBlock"]) for search in searches] == [(hex(block or 0), "latest")] * 2
+    # Nodes that store no earlier state answer the rest.
+    assert {call["params"][-1] for call in calls if call["method"] == "eth_call"} == {"latest"}
+
+
+def test_after_a_long_break_no_more_is_searched_than_a_node_searches_in_one_call(settings: Settings) -> None:
+    key, start, real = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC), settings.RPC_URL
+    tier_of(key, start)
+    head = 1_000_000
+
+    def far(content: bytes) -> tuple[int, bytes]:
+        requests = json.loads(content)
+        several = requests if isinstance(requests, list) else [requests]
+        asked.extend(call["params"][0]["fromBlock"] for call in several if call["method"] == "eth_getLogs")
+        answers = json.loads(httpx.post(real, content=content, headers=JSON).content)
+        for call, answer in zip(several, answers if isinstance(answers, list) else [answers], strict=True):
+            if call["method"] == "eth_blockNumber":
+                answer["result"] = hex(head)
+        return 200, json.dumps(answers).encode()
+
+    asked: list[str] = []
+    with serving(far) as node:
+        settings.RPC_URL = node.url
+        assert tier_of(key, start + timedelta(hours=20)) == PRO
+    assert asked == [hex(head - 9_000)] * 2
+
+
+def test_a_node_that_refuses_to_search_raises_no_tier_and_is_named_in_the_log(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    key, start, real = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC), settings.RPC_URL
+    tier_of(key, start)
+
+    def refuses_logs(content: bytes) -> tuple[int, bytes]:
+        answers = json.loads(httpx.post(real, content=content, headers=JSON).content)
+        for call, answer in zip(json.loads(content), answers, strict=True):
+            if call["method"] == "eth_getLogs":
+                del answer["result"]
+                answer["error"] = {"code": -32000, "message": "block range too large"}
+        return 200, json.dumps(answers).encode()
+
+    with serving(refuses_logs) as node:
+        settings.RPC_URL = node.url
+        assert tier_of(key, start + AGE) == FREE
+    assert "no holdings are read, because the node refuses to: eth_getLogs: " in caplog.text
+    assert "block range too large" in caplog.text
+
+
 def test_while_the_chain_is_down_no_tier_is_upgraded(settings: Settings) -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     tier_of(key, start)
@@ -164,8 +281,14 @@ def test_a_payment_before_its_holdings_count_is_refused_with_the_upgrade_time() 
     assert refusal.message == (
         "This is sold from the pro tier on, and the wallet that pays is free. Nothing was charged."
         f" By what it holds it is pro from {at} on, if that stays."
+        f" It takes holding 100 USD worth of the token {to_checksum_address(settings.TOKEN_ADDRESS)} on eip155:84532."
     )
-    assert refusal.extra == {"tier": "free", "tier_required": "pro", "pending_tier": "pro", "pending_tier_at": at}
+    assert {name: refusal.extra[name] for name in ("tier", "tier_required", "pending_tier", "pending_tier_at")} == {
+        "tier": "free",
+        "tier_required": "pro",
+        "pending_tier": "pro",
+        "pending_tier_at": at,
+    }
     assert (usdc_balance(key.address), Payment.objects.count()) == (Decimal(100), 0)
     buy(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start + AGE)
     assert (usdc_balance(key.address), Payment.objects.get().tier) == (Decimal("99.996"), "pro")
@@ -176,11 +299,12 @@ def test_a_payment_before_its_holdings_count_is_refused_with_the_upgrade_time() 
 def test_money_sent_before_its_holdings_count_is_refund_due_and_buys_later(settings: Settings) -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     headers = {"X-Payment": transfer_usdc(key, settings.PAY_TO, Decimal("0.004"))}
-    refusal = refused(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start)
+    caller = proven(key, FREE)
+    refusal = refused(headers, purchase_for(fields="reviews"), products=REVIEWS, caller=caller, now=start)
     assert isinstance(refusal, TierRequired)
     assert refusal.extra["pending_tier"] == "pro"
     assert Payment.objects.get().state == Payment.State.REFUND_DUE
-    buy(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start + AGE)
+    buy(headers, purchase_for(fields="reviews"), products=REVIEWS, caller=caller, now=start + AGE)
     assert (Payment.objects.get().state, Payment.objects.get().tier) == (Payment.State.SETTLED, "pro")
 
 

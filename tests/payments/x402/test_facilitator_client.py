@@ -242,6 +242,7 @@ def test_a_token_that_no_header_takes_is_refused_at_the_start(monkeypatch: pytes
     assert token not in str(caught.value)
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("prices")
 def test_while_paid_requests_hang_the_free_ones_are_answered(wallets: Mapping[str, Wallet], tmp_path: Path) -> None:

@@ -107,9 +107,10 @@ def test_the_header_of_version_2_is_what_official_clients_read() -> None:
         "description": "Neighborhood context",
         "mimeType": "application/json",
     }
-    assert [each.model_dump() for each in read.accepts] == [
-        {**ACCEPTED, "payTo": "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"}
-    ]
+    (accepted,) = [each.model_dump() for each in read.accepts]
+    # Random for each quote; decision 0081 says what it proves.
+    assert len(accepted["extra"].pop("quote")) >= 22
+    assert accepted == {**ACCEPTED, "payTo": "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"}
 
 
 def test_the_body_is_what_clients_of_version_1_read() -> None:
@@ -129,6 +130,19 @@ def test_the_body_is_what_clients_of_version_1_read() -> None:
         "reason": "wrong_amount",
         "request_id": "req_1",
     }
+
+
+def test_a_refused_payment_is_an_unsuccessful_settlement_to_clients_of_version_2() -> None:
+    refusal = PaymentRejected("Too little.", quote=quote(), purchase=purchase(), reason="wrong_amount", refund="pay_1")
+    settlement = decode_payment_response_header(refusal.headers["PAYMENT-RESPONSE"])
+    assert settlement.model_dump(exclude_none=True) == {
+        "success": False,
+        "errorReason": "wrong_amount",
+        "transaction": "",
+        "network": "eip155:84532",
+        "extra": {"refund": "pay_1"},
+    }
+    assert "PAYMENT-RESPONSE" not in PaymentRequired("Pay.", quote=quote(), purchase=purchase()).headers
 
 
 def test_free_tier_products_require_no_tier() -> None:

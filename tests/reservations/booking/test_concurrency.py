@@ -180,6 +180,7 @@ def list_events() -> dict[UUID | None, int]:
     return {pk: max(times) for pk, times in found.items()}
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_300_random_bookings_cancellations_and_changes_assign_no_table_twice() -> None:
     done = storm(304, seed=20261121)
@@ -190,7 +191,7 @@ def test_300_random_bookings_cancellations_and_changes_assign_no_table_twice() -
     assert sum(done.values()) == 304
 
 
-@pytest.mark.chaos
+@pytest.mark.deep
 @pytest.mark.django_db(transaction=True)
 def test_of_10000_random_bookings_cancellations_and_changes_none_gives_a_table_twice() -> None:
     done = storm(10_000, seed=random.randrange(2**32))
@@ -200,7 +201,7 @@ def test_of_10000_random_bookings_cancellations_and_changes_none_gives_a_table_t
     print(done)  # noqa: T201  # what the run was made of
 
 
-@pytest.mark.chaos
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_of_200_requests_at_once_for_the_last_table_one_is_confirmed(tmp_path: Path) -> None:
     venue = builders.venue()

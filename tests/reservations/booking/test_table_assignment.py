@@ -340,7 +340,7 @@ class Book:
 
 @pytest.mark.django_db
 def test_assignment_equals_an_exhaustive_model() -> None:
-    @settings(deadline=None, max_examples=50)
+    @settings(deadline=None, max_examples=20)
     @given(TABLES, COMBINATIONS, WISHES, st.one_of(st.none(), st.integers(1, 12)))
     def agree(
         tables: list[Any], combinations: list[Any], wishes: list[tuple[int, int]], pacing_covers: int | None

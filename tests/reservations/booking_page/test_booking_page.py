@@ -4,11 +4,13 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, time, timedelta
 from html import unescape
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import pytest
 import time_machine
+from django.conf import LazySettings
 from django.db import connection
 from django.test import Client
 
@@ -101,6 +103,13 @@ def test_times_shown_as_free_can_be_booked_over_the_api(osteria: Venue) -> None:
         assert response.status_code == (201 if choice.outcome == "free" else 400)
 
 
+def test_a_time_that_is_full_for_the_chosen_party_is_named_and_not_offered(osteria: Venue) -> None:
+    fits, too_large = (seen(page(osteria, f"?party={party}&day=2031-05-05&time=19:30")) for party in (4, 5))
+    assert "Book 19:30 for 4" in words(fits)
+    assert "19:30 is not available for 5 guests. Choose another time." in words(too_large)
+    assert "Your name" not in words(too_large)
+
+
 def test_closed_and_full_days_are_shown(osteria: Venue) -> None:
     Closure.objects.create(venue=osteria, first_date=DAY, last_date=DAY, reason="Closed for Easter")
     assert "No guests are seated on 2031-05-05: Closed for Easter." in words(seen(page(osteria, "?day=2031-05-05")))
@@ -121,6 +130,49 @@ def test_a_booking_shows_what_happens_next(osteria: Venue) -> None:
     assert re.fullmatch(rf"/book/{osteria.public_id}/booked/{made.public_id}~[\w-]{{43}}", response["Location"])
     assert not after.cookies
     assert not response.cookies
+
+
+def test_booked_page_links_the_mailbox_where_its_mail_arrives(
+    osteria: Venue, settings: LazySettings, tmp_path: Path
+) -> None:
+    booked, called = post(osteria), post(osteria, time="21:30", customer_email="", customer_phone="+390612345678")
+    assert "Open the mailbox" not in words(seen(booked["Location"]))
+    settings.MAILBOX_DIR, settings.PUBLIC_BASE_URL = str(tmp_path), "http://127.0.0.1:8000"
+    assert '<a href="/mailbox" target="_blank">Open the mailbox' in seen(booked["Location"]).content.decode()
+    # Nothing is mailed to a guest without an address.
+    assert "Open the mailbox" not in words(seen(called["Location"]))
+
+
+def test_sandbox_says_that_mail_is_not_sent_unless_it_arrives_in_the_mailbox(
+    db: None, settings: LazySettings, tmp_path: Path
+) -> None:
+    for is_sandbox, mailbox, said in (
+        (False, "", "We have sent you a confirmation email."),
+        (True, "", "Emails are not sent in the sandbox."),
+        (True, str(tmp_path), "We have sent you a confirmation email."),
+    ):
+        settings.MAILBOX_DIR = mailbox
+        assert said in words(seen(post(trattoria(is_sandbox=is_sandbox))["Location"]))
+
+
+def test_phone_number_of_the_restaurant_can_be_called_by_a_tap(db: None) -> None:
+    venue = trattoria(phone="+39 06 123456")
+    booked = post(venue)
+    guest_page = f"/guest/{links.token_of(Reservation.objects.get())}"
+    for path in (page(venue), booked["Location"], guest_page):
+        assert '<a href="tel:+3906123456">' in seen(path).content.decode()
+
+
+def test_cancelled_booking_links_to_a_new_one(osteria: Venue) -> None:
+    post(osteria)
+    made = Reservation.objects.get()
+    again = f'href="/book/{osteria.public_id}"'
+    guest_page = f"/guest/{links.token_of(made)}"
+    assert again not in seen(guest_page).content.decode()
+    permissions.cancel(made, now=NOW)
+    assert again in seen(guest_page).content.decode()
+    Venue.objects.filter(pk=osteria.pk).update(is_bookable_online=False)
+    assert again not in seen(guest_page).content.decode()
 
 
 def test_the_page_is_for_frames_and_sets_no_cookies(osteria: Venue) -> None:
@@ -153,7 +205,7 @@ def test_addresses_that_mean_nothing_show_the_usual(osteria: Venue, query: str) 
         ({"customer_name": "A\x00B"}, "Null characters are not allowed."),
         ({"customer_email": "nobody"}, "This must be an email address."),
         ({"customer_email": ""}, "Enter an email address or a phone number."),
-        ({"customer_phone": "0555"}, "international form"),
+        ({"customer_phone": "05"}, "This is not a phone number."),
         ({"special_requests": "x" * 2001}, "at most 2000 characters"),
         ({"website": "https://spam.example"}, "Leave this field empty"),
     ],
@@ -402,3 +454,22 @@ def test_four_concurrent_copies_of_a_form_make_one_booking() -> None:
         places = set(pool.map(send, range(4)))
     assert len(places) == 1
     assert Reservation.objects.count() == OnlineBooking.objects.count() == 1
+
+
+@pytest.mark.parametrize(("zone", "typed", "stored"), [
+    ("Europe/Copenhagen", "33 00 21 44", "+4533002144"),
+    ("Europe/Rome", "333 555 0100", "+393335550100"),
+    ("Europe/Rome", "0045 33 00 21 44", "+4533002144"),
+    ("UTC", "+45 33 00 21 44", "+4533002144"),
+])  # fmt: skip
+def test_guests_may_type_their_number_as_in_the_restaurants_country(
+    db: None, zone: str, typed: str, stored: str
+) -> None:
+    assert post(trattoria(timezone=zone), customer_email="", customer_phone=typed).status_code == 302
+    assert Reservation.objects.get().customer_phone == stored
+
+
+def test_without_a_country_a_national_number_is_refused_with_what_to_type(db: None) -> None:
+    response = post(trattoria(timezone="UTC"), customer_email="", customer_phone="33 00 21 44")
+    assert response.status_code == 400
+    assert "This is not a phone number. Begin it with + and the country code." in words(response)

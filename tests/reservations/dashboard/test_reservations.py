@@ -271,6 +271,16 @@ def test_a_reservation_is_written_down_on_the_phone(host: Client, dinner: Venue)
     )
 
 
+def test_staff_type_a_guests_number_without_the_country_code(host: Client, dinner: Venue) -> None:
+    Venue.objects.update(timezone="Europe/Rome")
+    path = url(dinner, "/new?day=2031-05-04")
+    sent = fields_of(
+        host.get(path), customer_name="Grace", customer_phone="06 1234 5678", time="20:00", party_size="2"
+    )
+    assert host.post(path, sent).status_code == 302
+    assert Reservation.objects.get().customer_phone == "+390612345678"
+
+
 @pytest.mark.parametrize("size", ["", "0", "1e400", "-1", "501", "\x00"])
 def test_an_empty_walk_in_is_refused_with_the_allowed_sizes(host: Client, dinner: Venue, size: str) -> None:
     answer = host.post(url(dinner, "/walk-in"), {"party_size": size})

@@ -1,5 +1,6 @@
 """Tables and hours on the dashboard: set up, changed, and kept where guests need them."""
 
+import re
 from datetime import date, time, timedelta
 from typing import Any
 
@@ -254,3 +255,13 @@ def test_the_setup_is_for_those_who_run_the_venue(venue: Venue, role: str) -> No
     assert client.post(f"{root(venue)}/tables", {"names": "T1"}).status_code == 403
     assert Client().get(f"{root(venue)}/hours").status_code == 302
     assert not Table.objects.exists()
+
+
+def test_tables_are_listed_in_natural_order_of_their_names(manager: Client, venue: Venue) -> None:
+    for name in ("T10", "T2", "T1", "Bar 11", "Bar 9"):
+        builders.table(venue, name)
+    expected = ["Bar 9", "Bar 11", "T1", "T2", "T10"]
+    listed = text(manager.get(f"{root(venue)}/tables"))
+    assert re.findall(r'data-label="Table"><a[^>]*><bdi>([^<]*)', listed) == expected
+    new = text(manager.get(f"/dashboard/{venue.public_id}/reservations/new"))
+    assert re.findall(r'value="((?:T|Bar )\d+)"', new) == expected

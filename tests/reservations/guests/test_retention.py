@@ -158,6 +158,7 @@ def test_two_workers_at_once_forget_each_guest_once(forgets: Venue) -> None:
     assert set(Reservation.objects.values_list("version", flat=True)) == {Reservation.objects.first().version}  # type: ignore[union-attr]
 
 
+@pytest.mark.stack
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_is_killed_leaves_each_guest_whole_or_forgotten_and_the_next_goes_on(forgets: Venue) -> None:
     for number in range(30):

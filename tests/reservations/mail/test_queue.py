@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -13,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import EventType, Venue
 from config import environment
+from framework import mailbox
 from reservations import notifications
 from reservations.booking import commands
 from reservations.mail import queue
@@ -402,3 +404,15 @@ def test_four_workers_at_once_send_each_mail_once(post: Postbox) -> None:
     sent = sorted(arrived["Message-ID"] for arrived in post.mails)
     assert sent == sorted(f"<{notice.pk.hex}@localhost>" for notice in made)
     assert {stored(notice) for notice in made} == {("sent", 1, "")}
+
+
+@pytest.mark.django_db
+def test_mail_of_a_sandbox_is_in_the_mailbox_where_there_is_one(settings: Settings, tmp_path: Path) -> None:
+    settings.SANDBOX_EMAIL_BACKEND, settings.MAILBOX_DIR = "framework.mailbox.EmailBackend", str(tmp_path)
+    waiting(builders.venue("Trial", is_sandbox=True))
+    queue.send_due(now=NOW)
+    (found,) = mailbox.list_mails()
+    assert (found.recipient, found.subject) == ("ada@example.com", "Your table at Trial is reserved")
+    assert "Code" in found.text
+    assert "<html" in found.html
+    assert mail.outbox == []

@@ -1,0 +1,64 @@
+"""Documents at well-known paths for crawlers, agents and reporters: robots.txt, sitemap.xml and security.txt."""
+
+from datetime import UTC, timedelta
+from xml.sax.saxutils import escape
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from config.website import docs
+from framework.api import cacheable_documents, error_handler
+from framework.api.urls import public_url
+from framework.errors import NotFound
+
+TEXT = "text/plain; charset=utf-8"
+# Pages behind a sign-in or a secret link.
+PRIVATE_PATHS = ("/account/", "/admin/", "/dashboard", "/guest/", "/mailbox")
+# RFC 9116 wants a date less than a year ahead.
+CONTACT_LIFETIME = timedelta(days=180)
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    """Everything public may be read, by agents too."""
+    lines = [
+        "User-agent: *",
+        *(f"Disallow: {path}" for path in PRIVATE_PATHS),
+        f"Sitemap: {public_url('/sitemap.xml')}",
+    ]
+    return cacheable_documents.document_response(request, _join(lines), content_type=TEXT)
+
+
+@require_safe
+def sitemap(request: HttpRequest) -> HttpResponse:
+    """The public pages, in the format of sitemaps.org."""
+    pages = [docs.guides(), docs.decisions()]
+    paths = ["/", "/docs", *(guide.url for guides in pages for guide in guides.values())]
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+        *(f"<url><loc>{escape(public_url(path))}</loc></url>" for path in paths),
+        "</urlset>",
+    ]
+    return cacheable_documents.document_response(request, _join(lines), content_type="application/xml")
+
+
+@require_safe
+def security(request: HttpRequest) -> HttpResponse:
+    """Where vulnerabilities are reported, by RFC 9116; 404 while SECURITY_CONTACT is not set."""
+    if not settings.SECURITY_CONTACT:
+        return error_handler.error_response(NotFound(), request)
+    today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    lines = [
+        f"Contact: {settings.SECURITY_CONTACT}",
+        f"Expires: {today + CONTACT_LIFETIME:%Y-%m-%dT%H:%M:%SZ}",
+        "Preferred-Languages: en",
+        f"Canonical: {public_url('/.well-known/security.txt')}",
+    ]
+    return cacheable_documents.document_response(request, _join(lines), content_type=TEXT)
+
+
+def _join(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()

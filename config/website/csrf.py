@@ -1,0 +1,41 @@
+"""The page for a form whose CSRF token is missing or old, for instance because its user has signed in again since."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from reservations.self_service import views as self_service
+
+# Fields that the page does not repeat.
+OMITTED = ("csrfmiddlewaretoken", "passw", "secret", "code", "otp")
+
+
+def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Refuse the form (CSRF_FAILURE_VIEW), and offer to submit it again with what was typed.
+
+    Only a form of our own pages is offered again: another site could otherwise write a form that only needs a click.
+    """
+    match = request.resolver_match
+    if match is not None and str(match.url_name).startswith("guest"):
+        return self_service.csrf_failed(request, match.kwargs["token"])
+    own_origin = f"{request.scheme}://{request.get_host()}"
+    is_our_form = request.headers.get("Origin") == own_origin
+    referer = request.headers.get("Referer", "")
+    context = {
+        "fields": list_fields(request) if is_our_form else [],
+        "has_files": is_our_form and bool(request.FILES),
+        "is_signed_in": request.user.is_authenticated,
+        "path": request.get_full_path(),
+        # The path of the form may have no page of its own.
+        "page": referer if referer.startswith(f"{own_origin}/") else "/",
+    }
+    return render(request, "403_csrf.html", context, status=403)
+
+
+def list_fields(request: HttpRequest) -> list[tuple[str, str]]:
+    """The names and values of the submitted form, without secrets."""
+    return [
+        (name, value)
+        for name, values in request.POST.lists()
+        if not any(word in name.lower() for word in OMITTED)
+        for value in values
+    ]

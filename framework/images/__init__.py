@@ -1,0 +1,1 @@
+"""Photos of any app: validation of uploads, atomic storage, thumbnails, and the view that serves them."""

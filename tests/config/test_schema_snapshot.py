@@ -1,0 +1,69 @@
+"""The schema snapshot is what the migrations make, and an empty database begins with it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+
+from config.management.commands.schema_snapshot import dump_database
+from framework.db import schema_snapshot
+
+
+@pytest.fixture
+def empty_database() -> Iterator[str]:
+    """The URL of a new database on the server of the tests."""
+    server_url, _, _ = os.environ["DATABASE_URL"].rpartition("/")
+    name = f"empty_{os.getpid()}"
+    with psycopg.connect(f"{server_url}/postgres", autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}")
+        yield f"{server_url}/{name}"
+        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def start_migrate(url: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "manage.py", "migrate", "--no-color"]
+    env = os.environ | {"DATABASE_URL": url}
+    return subprocess.Popen(command, cwd=settings.BASE_DIR, env=env, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.stack
+def test_the_snapshot_is_what_all_migrations_make_of_an_empty_database() -> None:
+    call_command("schema_snapshot", check=True)
+
+
+@pytest.mark.stack
+def test_migrate_loads_the_snapshot_into_an_empty_database_once(empty_database: str) -> None:
+    processes = [start_migrate(empty_database) for _ in range(2)]
+    outputs = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert sorted("Loaded the schema snapshot." in output for output in outputs) == [False, True]
+    assert all("No migrations to apply." in output for output in outputs)
+    assert dump_database(empty_database) == schema_snapshot.FILE.read_text()
+
+
+@pytest.mark.stack
+def test_a_database_with_a_table_is_migrated_without_the_snapshot(empty_database: str) -> None:
+    with psycopg.connect(empty_database) as connection:
+        connection.execute("CREATE TABLE someone_elses (id int)")
+    process = start_migrate(empty_database)
+    output, _ = process.communicate()
+    assert process.returncode == 0
+    assert "Loaded the schema snapshot." not in output
+    assert "Applying catalogue.0001_initial... OK" in output
+
+
+@pytest.mark.stack
+def test_migrations_that_are_newer_than_the_snapshot_are_applied_after_it(empty_database: str) -> None:
+    """The snapshot without the last migration, as an older file would be."""
+    with psycopg.connect(empty_database) as connection:
+        connection.execute(schema_snapshot.FILE.read_text())
+        connection.execute("RESET search_path")
+        connection.execute("DELETE FROM public.django_migrations WHERE app = 'reservations' AND name LIKE '0002%'")
+    output, _ = start_migrate(empty_database).communicate()
+    assert "Applying reservations.0002_functions_and_triggers... OK" in output
+    assert dump_database(empty_database).count("reservations', '0002_functions_and_triggers'") == 1

@@ -1,0 +1,56 @@
+"""The page for a form that was opened before its user signed in again."""
+
+import pytest
+from django.test import Client
+
+from accounts.models import Venue
+from tests.support import users
+
+OWN = {"origin": "http://testserver", "referer": "http://testserver/dashboard/x/settings"}
+
+
+@pytest.fixture
+def browser(venue: Venue) -> Client:
+    """The owner's browser, which sends no CSRF token of the present session."""
+    client = users.member(venue)
+    client.handler.enforce_csrf_checks = True
+    return client
+
+
+def test_what_was_typed_can_be_submitted_again(venue: Venue, browser: Client) -> None:
+    path = f"/dashboard/{venue.public_id}/settings/save/details"
+    typed = {"name": "Trattoria <da> Ada", "address": "Via Roma 1\n00184 Roma", "csrfmiddlewaretoken": "x" * 64}
+    response = browser.post(path, typed, headers=OWN)
+    page = response.content.decode()
+    assert response.status_code == 403
+    assert "<h1>Please submit again</h1>" in page
+    assert f'<form method="post" action="{path}">' in page
+    assert '<input type="hidden" name="name" value="Trattoria &lt;da&gt; Ada">' in page
+    assert '<input type="hidden" name="address" value="Via Roma 1\n00184 Roma">' in page
+    assert 'href="http://testserver/dashboard/x/settings"' in page
+    assert "x" * 64 not in page
+
+    token = response.context["csrf_token"]
+    again = browser.post(path, typed | {"csrfmiddlewaretoken": str(token)}, headers=OWN)
+    assert again.status_code != 403
+
+
+def test_passwords_are_not_repeated(browser: Client) -> None:
+    page = browser.post("/account/login/", {"login": "a@example.com", "password": "hunter2"}, headers=OWN).content
+    assert b"a@example.com" in page
+    assert b"hunter2" not in page
+
+
+@pytest.mark.parametrize("headers", [{"origin": "https://evil.example"}, {}])
+def test_forms_of_other_sites_are_not_offered_again(venue: Venue, browser: Client, headers: dict[str, str]) -> None:
+    path = f"/dashboard/{venue.public_id}/settings/save/details"
+    response = browser.post(path, {"name": "Owned"}, headers=headers)
+    assert response.status_code == 403
+    assert b"Owned" not in response.content
+    assert b"Submit again" not in response.content
+
+
+def test_signed_out_users_are_asked_to_sign_in_first(client: Client) -> None:
+    guest = Client(enforce_csrf_checks=True)
+    page = guest.post("/account/signup/", {"email": "ada@example.com"}, headers=OWN).content.decode()
+    assert '<a href="/account/login/" target="_blank">Sign in</a> first.' in page
