@@ -54,7 +54,7 @@ def edit_member(request: PageRequest, membership: int) -> HttpResponse:
     rows = Membership.objects.filter(account=access.account).select_related("user").prefetch_related("venues")
     row = get_object_or_404(rows.filter(pk=membership))
     authority, venues = team.get_authority(access), list_assignable_venues(access)
-    initial = {"role": row.role, "venues": row.venues.all()}
+    initial = {"role": row.role, "access": "selected" if row.is_limited else "all", "venues": row.venues.all()}
     form = MembershipForm(request.POST or None, authority=authority, venues=venues, initial=initial)
     if request.method == "POST" and form.is_valid():
         with errors_on_form(form):

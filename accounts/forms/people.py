@@ -188,12 +188,19 @@ class MembershipForm(forms.Form):
     """Role and restaurants of a team member; the choices depend on the user who edits."""
 
     role = forms.ChoiceField(widget=forms.RadioSelect, initial=Role.HOST)
-    venues = forms.ModelMultipleChoiceField(
+    access = forms.ChoiceField(
         label="Restaurants",
+        widget=forms.RadioSelect,
+        choices=[
+            ("all", "All restaurants, including ones added later"),
+            ("selected", "Only the selected restaurants"),
+        ],
+    )
+    venues = forms.ModelMultipleChoiceField(
+        label="Selected restaurants",
         queryset=Venue.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="If none is selected: all restaurants, including ones added later.",
     )
 
     def __init__(self, *args: Any, authority: TeamAuthority, venues: Sequence[Venue], **options: Any) -> None:
@@ -203,12 +210,19 @@ class MembershipForm(forms.Form):
         field.queryset = Venue.objects.filter(pk__in=[venue.pk for venue in venues]).by_name()  # type: ignore[attr-defined]  # a ModelMultipleChoiceField
         if authority.venues is not None:
             field.required = True
+            field.label = "Restaurants"
             field.help_text = "The restaurants that you manage."
+            del self.fields["access"]
         elif len(venues) < 2:
-            del self.fields["venues"]
+            del self.fields["venues"], self.fields["access"]
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
+        access = values.pop("access", None)
+        if access == "selected" and not values.get("venues"):
+            self.add_error("venues", "Select at least one restaurant.")
+        if access == "all" and values.get("venues"):
+            self.add_error("access", "Choose all restaurants or only the selected ones.")
         return {"venues": list[Venue]()} | values
 
 
@@ -216,7 +230,7 @@ class InvitationForm(MembershipForm):
     """Email address, role and restaurants of an invitation."""
 
     email = forms.EmailField(max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"}))
-    field_order = ("email", "role", "venues")
+    field_order = ("email", "role", "access", "venues")
 
 
 class AccountForm(forms.Form):

@@ -36,6 +36,8 @@ FOR_CALLERS: Mapping[str, str] = {
     "versions": "what may change, and how you learn of it",
 }
 PRICES_PAGES = ("paying", "tiers")
+# The address in the files' examples: that of `manage.py up`.
+EXAMPLE_ADDRESS = "http://127.0.0.1:8000"
 
 
 # How many restaurants are listed, in how many markets. Two queries.
@@ -58,7 +60,13 @@ def render() -> bytes:
 
 def render_full() -> bytes:
     """The document with the text of the pages for callers and agents, about 100 kB."""
-    return b"\n\n".join([render(), *((PAGES / f"{name}.md").read_bytes() for name in ("mcp", *FOR_CALLERS))])
+    texts = (read_page(PAGES / f"{name}.md").encode() for name in ("mcp", *FOR_CALLERS))
+    return b"\n\n".join([render(), *texts])
+
+
+def read_page(file: Path) -> str:
+    """The Markdown of a page; requests in its examples have the address of this server."""
+    return file.read_text().replace(EXAMPLE_ADDRESS, public_url(""))
 
 
 def _size() -> str:

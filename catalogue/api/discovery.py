@@ -50,6 +50,8 @@ def page(request: HttpRequest, path: str) -> HttpResponse:
     file = llms_txt.files().get(path)
     if file is None:
         return error_handler.error_response(NotFound(), request)
-    response = cacheable_documents.document_response(request, file.read_bytes(), content_type=KINDS[file.suffix])
+    response = cacheable_documents.document_response(
+        request, llms_txt.read_page(file).encode(), content_type=KINDS[file.suffix]
+    )
     response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     return response

@@ -156,7 +156,7 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
     position = order.index(guide)
     context = {
         "guide": guide,
-        "page": render_page(guide.file, guide.file.stat().st_mtime_ns),
+        "page": render_page(guide.file, llms_txt.read_page(guide.file)),
         "groups": groups(),
         "previous": order[position - 1] if position else None,
         "next": order[position + 1] if position + 1 < len(order) else None,
@@ -166,10 +166,10 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @cache
-def render_page(file: Path, _modified_at_ns: int) -> dict[str, Any]:
-    """Render a file of Markdown; `contents` are its headings of the second level. HTML in it is escaped."""
+def render_page(file: Path, text: str) -> dict[str, Any]:
+    """Render the Markdown text of a file; `contents` are its headings of the second level. HTML in it is escaped."""
     markdown = markdown_parser()
-    tokens = markdown.parse(file.read_text())
+    tokens = markdown.parse(text)
     contents = []
     for token, following in pairwise(tokens):
         if token.type == "heading_open" and token.tag == "h2":

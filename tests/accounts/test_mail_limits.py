@@ -93,7 +93,9 @@ def test_an_account_sends_fifty_invitations_a_day(venue: Venue) -> None:
 def test_limit_is_a_form_error_on_the_team_page(venue: Venue) -> None:
     for _ in range(team.MAX_MAILS_TO_ADDRESS):
         invite(access_of_owner(builders.venue()))
-    page = users.member(venue).post(f"/dashboard/{venue.public_id}/team", {"email": ADDRESS, "role": "host"})
+    page = users.member(venue).post(
+        f"/dashboard/{venue.public_id}/team", {"email": ADDRESS, "role": "host", "access": "all"}
+    )
     assert page.status_code == 400
     assert "email" in page.context["form"].errors
 

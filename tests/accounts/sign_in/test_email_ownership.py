@@ -83,7 +83,9 @@ def test_who_signed_up_with_the_address_of_an_invited_person_does_not_get_into_t
     attacker = sign_up(VICTIM)
     add_address(attacker, STRANGER)
     attacker.post(find_link("/account/confirm-email/", to=STRANGER))
-    users.member(venue).post(f"/dashboard/{venue.public_id}/team", {"email": VICTIM, "role": "manager"})
+    users.member(venue).post(
+        f"/dashboard/{venue.public_id}/team", {"email": VICTIM, "role": "manager", "access": "all"}
+    )
     link, victim = find_link("/dashboard/invitation/", to=VICTIM), Client()
     victim.post(link, {"password": OTHER_PASSWORD})
     assert victim.get(f"/dashboard/{venue.public_id}/team").status_code == 200
@@ -103,7 +105,9 @@ def test_an_invited_person_who_resets_the_password_locks_out_who_signed_up_with_
     attacker.post("/account/reauthenticate/", {"password": PASSWORD})
     for path in ("/account/2fa/totp/activate/", "/account/2fa/webauthn/add/"):
         assert attacker.get(path).status_code == 302, "a second factor of an address that is not confirmed"
-    users.member(venue).post(f"/dashboard/{venue.public_id}/team", {"email": VICTIM, "role": "manager"})
+    users.member(venue).post(
+        f"/dashboard/{venue.public_id}/team", {"email": VICTIM, "role": "manager", "access": "all"}
+    )
     link = find_link("/dashboard/invitation/", to=VICTIM)
     assert "Sign in to join" in Client().get(link).content.decode()
     reset_password(VICTIM)

@@ -171,7 +171,7 @@ def test_a_form_of_the_dashboard_takes_no_row_of_another_venue_even_of_the_same_
     for verb in ("complete", "cancel"):
         sent = {verb: get_id(theirs["order"]), "reason": "other", "note": "x"}
         assert post(owner, mine, "board-move", sent).status_code == 404
-    invitation = {"email": "new2@example.com", "role": "host", "venues": [str(other.pk)]}
+    invitation = {"email": "new2@example.com", "role": "host", "access": "selected", "venues": [str(other.pk)]}
     Venue.objects.create(account=mine.account, name="Second of mine")
     assert post(owner, mine, "team", invitation).status_code == 400
 

@@ -69,7 +69,7 @@ def together(*acts: Callable[[], Any]) -> list[str]:
 def test_the_invited_choose_a_password_and_are_in(venue: Venue) -> None:
     cache.clear()
     owner = users.member(venue)
-    answer = owner.post(page_of(venue), {"email": "Host@Example.com", "role": "host"}, follow=True)
+    answer = owner.post(page_of(venue), {"email": "Host@Example.com", "role": "host", "access": "all"}, follow=True)
     assert "The invitation was sent to host@example.com." in answer.content.decode()
     newcomer = Client()
     assert "Join <bdi>Trattoria Ltd</bdi>" in newcomer.get(link()).content.decode()
@@ -85,7 +85,7 @@ def test_the_invited_choose_a_password_and_are_in(venue: Venue) -> None:
 
 
 def test_who_can_sign_in_already_joins_with_that(venue: Venue) -> None:
-    users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
+    users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen", "access": "all"})
     chef = users.user("Chef@Example.com")
     assert "Sign in to join" in Client().get(link()).content.decode()
     answer = users.signed_in(chef).post(link())
@@ -94,7 +94,7 @@ def test_who_can_sign_in_already_joins_with_that(venue: Venue) -> None:
 
 
 def test_link_does_not_work_for_another_user(venue: Venue) -> None:
-    users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
+    users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen", "access": "all"})
     thief = users.signed_in(users.user("thief@example.com"))
     page = thief.post(link()).content.decode()
     assert "This invitation was sent to chef@example.com. You are signed in as thief@example.com." in page
@@ -102,7 +102,7 @@ def test_link_does_not_work_for_another_user(venue: Venue) -> None:
 
 
 def test_only_a_digest_of_the_link_is_stored(venue: Venue) -> None:
-    users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
+    users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen", "access": "all"})
     token = link().rpartition("/")[2]
     assert len(token) >= 43
     assert Invitation.objects.get().digest == team.digest(token)
@@ -110,7 +110,7 @@ def test_only_a_digest_of_the_link_is_stored(venue: Venue) -> None:
 
 
 def test_a_link_ends_after_a_week(venue: Venue) -> None:
-    users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
+    users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen", "access": "all"})
     Invitation.objects.update(expires_at=timezone.now())
     assert Client().get(link()).status_code == 404
     with pytest.raises(team.InvitationInvalid):
@@ -119,7 +119,7 @@ def test_a_link_ends_after_a_week(venue: Venue) -> None:
 
 def test_sending_again_makes_a_new_link_and_ends_the_former(venue: Venue) -> None:
     owner = users.member(venue)
-    owner.post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
+    owner.post(page_of(venue), {"email": "chef@example.com", "role": "kitchen", "access": "all"})
     former, invitation = link(), Invitation.objects.get()
     address = page_of(venue, f"/invitations/{invitation.public_id}/again")
     assert "less than a minute ago" in owner.post(address, follow=True).content.decode()
@@ -131,7 +131,7 @@ def test_sending_again_makes_a_new_link_and_ends_the_former(venue: Venue) -> Non
 
 def test_withdrawn_invitation_cannot_be_accepted(venue: Venue) -> None:
     owner = users.member(venue)
-    owner.post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
+    owner.post(page_of(venue), {"email": "chef@example.com", "role": "kitchen", "access": "all"})
     owner.post(page_of(venue, f"/invitations/{Invitation.objects.get().public_id}/withdraw"))
     assert Client().get(link()).status_code == 404
 
@@ -139,7 +139,7 @@ def test_withdrawn_invitation_cannot_be_accepted(venue: Venue) -> None:
 def test_an_address_is_invited_once_at_a_time(venue: Venue) -> None:
     owner = users.member(venue)
     for _ in range(2):
-        answer = owner.post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
+        answer = owner.post(page_of(venue), {"email": "chef@example.com", "role": "kitchen", "access": "all"})
     assert answer.context["form"].errors == {
         "email": ["chef@example.com is already invited. You can resend the invitation."]
     }
@@ -213,7 +213,7 @@ MATRIX = [
 @pytest.mark.parametrize(("mine", "theirs", "may"), MATRIX)
 def test_members_cannot_grant_more_rights_than_they_have(venue: Venue, mine: str, theirs: str, may: bool) -> None:
     leader = users.member(venue, mine)
-    leader.post(page_of(venue), {"email": "new@example.com", "role": theirs})
+    leader.post(page_of(venue), {"email": "new@example.com", "role": theirs, "access": "all"})
     assert Invitation.objects.filter(email="new@example.com").exists() is may
 
 
@@ -221,7 +221,9 @@ def test_members_cannot_grant_more_rights_than_they_have(venue: Venue, mine: str
 def test_members_without_the_right_do_not_see_the_team(venue: Venue, role: str) -> None:
     client = users.member(venue, role)
     assert client.get(page_of(venue)).status_code == 403
-    assert client.post(page_of(venue), {"email": "new@example.com", "role": "host"}).status_code == 403
+    assert (
+        client.post(page_of(venue), {"email": "new@example.com", "role": "host", "access": "all"}).status_code == 403
+    )
     assert not Invitation.objects.exists()
 
 
@@ -248,6 +250,24 @@ def test_a_manager_of_one_venue_decides_about_that_one(venue: Venue) -> None:
     assert venue.account.memberships.count() == 3
 
 
+def test_an_invitation_says_for_which_restaurants_it_is(venue: Venue) -> None:
+    venue.account.venues.create(name="Bar")
+    owner = users.member(venue)
+    invitation: dict[str, object] = {"email": "host@example.com", "role": "host"}
+    for choice, error in (
+        ({}, "This field is required."),
+        ({"venues": [venue.pk]}, "This field is required."),
+        ({"access": "selected"}, "Select at least one restaurant."),
+        ({"access": "all", "venues": [venue.pk]}, "Choose all restaurants or only the selected ones."),
+    ):
+        page = owner.post(page_of(venue), invitation | choice)
+        assert page.status_code == 400
+        assert error in page.content.decode()
+    assert not Invitation.objects.exists()
+    owner.post(page_of(venue), invitation | {"access": "selected", "venues": [venue.pk]})
+    assert list(Invitation.objects.get().venues.all()) == [venue]
+
+
 def test_venues_of_others_are_not_given(venue: Venue, other_venue: Venue) -> None:
     owner = users.membership(venue)
     with pytest.raises(team.NotPermitted):
@@ -258,7 +278,7 @@ def test_venues_of_others_are_not_given(venue: Venue, other_venue: Venue) -> Non
 def test_who_is_removed_is_out_at_once_and_so_are_their_invitations(venue: Venue) -> None:
     owner, manager = users.membership(venue), users.membership(venue, "manager")
     client = users.signed_in(manager.user)
-    client.post(page_of(venue), {"email": "friend@example.com", "role": "host"})
+    client.post(page_of(venue), {"email": "friend@example.com", "role": "host", "access": "all"})
     users.signed_in(owner.user).post(page_of(venue, f"/{manager.pk}/remove"))
     assert client.get(page_of(venue)).status_code == 404
     assert Invitation.objects.get().withdrawn_at is not None

@@ -92,6 +92,10 @@ def test_an_export_moves_on_the_page_from_queued_to_its_files(venue: Venue, owne
     # htmx asks no more after a 286.
     assert ended.status_code == 286
     assert "Done 3 rows Export of restaurants: Done. View files" in page_text(ended)
+    # The page of the export also replaces "Cancel".
+    ended = owner.get(at(venue, f"/{export.public_id}/state"), {"seen": seen(running)})
+    assert page_text(ended).endswith("Delete files")
+    assert 'hx-swap-oob="innerHTML:#cancel-export"' in ended.content.decode()
 
 
 def test_a_file_is_fetched_by_a_link_that_the_click_makes(venue: Venue, owner: Client) -> None:

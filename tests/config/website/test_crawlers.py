@@ -69,7 +69,7 @@ def test_the_full_text_for_models_has_the_pages_for_callers(client: Client) -> N
     text = response.content.decode()
     assert text.startswith(client.get("/llms.txt").content.decode())
     for name in ("mcp", *llms_txt.FOR_CALLERS):
-        assert (llms_txt.PAGES / f"{name}.md").read_text() in text
+        assert (llms_txt.PAGES / f"{name}.md").read_text().replace("http://127.0.0.1:8000", BASE) in text
 
 
 @pytest.mark.django_db

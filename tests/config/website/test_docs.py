@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from django.conf import settings
+from django.conf import LazySettings, settings
 from django.test import Client
 
 from config.website import docs
@@ -88,6 +88,14 @@ def test_markdown_files_are_served_unchanged() -> None:
     assert raw.content == (Path(settings.BASE_DIR) / "docs" / "paying.md").read_bytes()
 
 
+def test_examples_have_the_address_of_this_server(settings: LazySettings) -> None:
+    settings.PUBLIC_BASE_URL = "https://data.example.com/"
+    for path in ("/docs/search", "/docs/search.md"):
+        text = Client().get(path).content.decode()
+        assert "https://data.example.com/v1/restaurants?near=tivoli" in text
+        assert "127.0.0.1:8000" not in text
+
+
 @pytest.mark.parametrize("name", ["nothing", "decisions/nothing", "decisions/../paying", "PAYING", "api", "%00"])
 def test_unknown_page_is_404(db: None, name: str) -> None:
     response = Client().get(f"/docs/{name}")
@@ -106,7 +114,7 @@ def test_html_in_markdown_is_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyP
     file.parent.mkdir()
     file.write_text("# T\n\n<script>1</script> [x](javascript:1)\n\n```html\n<b>\n```\n")
     monkeypatch.setattr(docs, "BASE", tmp_path)
-    html = docs.render_page(file, 0)["html"]
+    html = docs.render_page(file, file.read_text())["html"]
     assert "<script>" not in html
     assert 'href="javascript' not in html
     assert "<b>" not in html

@@ -224,7 +224,9 @@ def test_pages_that_announce_a_mail_link_the_mailbox(path: str, settings: LazySe
 def test_invitation_links_the_mailbox_where_its_mail_arrives(venue: Venue) -> None:
     owner = users.member(venue)
     answer = owner.post(
-        f"/dashboard/{venue.public_id}/team", {"email": "new@example.com", "role": "host"}, follow=True
+        f"/dashboard/{venue.public_id}/team",
+        {"email": "new@example.com", "role": "host", "access": "all"},
+        follow=True,
     )
     assert "The invitation was sent to new@example.com. Open the mailbox" in text_of(answer)
     assert mail_outbox.send_due() == 1
