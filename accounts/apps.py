@@ -1,9 +1,13 @@
 """The accounts app, and the admin site."""
 
+import django_stubs_ext
 from django.apps import AppConfig
 
 # Import the module: Django treats each AppConfig class in this namespace as a candidate.
 from django.contrib.admin import apps as admin_apps
+
+# Lets all apps name the type arguments of Django's generic classes (ModelAdmin[Order]): this one is loaded first.
+django_stubs_ext.monkeypatch()
 
 
 class AccountsConfig(AppConfig):

@@ -68,10 +68,5 @@ def read_beat_schedule() -> dict[str, dict[str, Any]]:
     }
 
 
-# One queue per priority works on every broker. A worker that is given them in this order (-Q) empties the first before
-# it looks into the next: on Redis by queue_order_strategy in the settings; other brokers deliver from all of them.
-# Webhooks come first, as they never hold more than one process: others find their pump at work and leave at once.
-QUEUES = ("webhooks", "dedicated", "priority", "elevated", "standard")
-
 app.conf.task_create_missing_queues = True
 app.conf.beat_schedule = read_beat_schedule()

@@ -5,7 +5,6 @@ worker and beat. Warnings are shown by `check --deploy`. An installation is publ
 when its host is a public domain name or address.
 """
 
-import ipaddress
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from django.core import checks
 from django.core.checks import CheckMessage, Tags, register
 from django.http.request import validate_host
 
+from config.public_address import is_public
 from framework.data_files import read_toml
 from framework.http_client import is_loopback
 from payments.devchain.addresses import PRICE_FEED
@@ -24,21 +24,8 @@ MESSAGES: Mapping[str, Mapping[str, str]] = read_toml(Path(__file__).with_name("
 MAINNET = "eip155:8453"
 MIN_SECRET_KEY_LENGTH = 32
 MIN_TOKEN_LENGTH = 16
-# Suffixes of host names that public DNS does not have.
-PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 TLS_MODES = ("require", "verify-ca", "verify-full")
 CONSOLE_EMAIL = "django.core.mail.backends.console.EmailBackend"
-
-
-def is_public() -> bool:
-    address = urlsplit(settings.PUBLIC_BASE_URL)
-    host = address.hostname or ""
-    try:
-        ip = ipaddress.ip_address(host)
-        is_private = ip.is_private or ip.is_loopback
-    except ValueError:
-        is_private = "." not in host or host.endswith(PRIVATE_SUFFIXES)
-    return address.scheme == "https" or not is_private
 
 
 def exit_if_unsafe(**_: Any) -> None:

@@ -24,6 +24,5 @@ checks.exit_if_unsafe()
 application = FastWSGIHandler()
 request_log.serve()
 # What is loaded stays. Each full collection would visit all of it again, and block requests for 0.1 to 0.3 s.
-gc.collect()
 gc.freeze()
 gc.enable()

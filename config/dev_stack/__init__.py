@@ -2,15 +2,15 @@
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from config.dev_stack.postgres import Postgres
 from config.dev_stack.processes import end_leftovers, never
-from config.dev_stack.servers import Server, free_port
+from config.dev_stack.servers import Server, free_port, is_free
 from config.dev_stack.valkey import Valkey
 from config.dev_stack.wsgi_servers import Chain, Facilitator
 from framework.state_directory import RECORD, lock_state_directory, read_json, secret_key, write_private
@@ -53,12 +53,8 @@ class Stack:
 
     def __enter__(self) -> "Stack":
         with ExitStack() as running:
-            running.enter_context(lock_state_directory(self.state_dir))
-            self.leftovers = end_leftovers(self.state_dir)
-            # A signal may come between the start of a child and the assignment of its process.
-            running.callback(end_leftovers, self.state_dir)
-            running.callback(self.stop)
-            self._start()
+            running.enter_context(self.reserved())
+            self.start(self.servers)
             self._running = running.pop_all()
         return self
 
@@ -67,12 +63,43 @@ class Stack:
     ) -> None:
         self._running.close()
 
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Hold the directory, with ports and passwords chosen and nothing started. At the end, stop what runs.
+
+        Programs that need only `environment` can be started before `start`.
+        """
+        with lock_state_directory(self.state_dir):
+            self.leftovers = end_leftovers(self.state_dir)
+            try:
+                self._make_servers()
+                yield
+            finally:
+                self.stop()
+                # A signal may come between the start of a child and the assignment of its process.
+                end_leftovers(self.state_dir)
+
+    def start(self, servers: Sequence[Server]) -> None:
+        """Start these servers, each before the first is waited for."""
+        for server in servers:
+            server.begin()
+        for server in servers:
+            server.wait()
+
     @property
     def servers(self) -> list[Server]:
         """The enabled servers, in the order in which they start."""
-        # PostgreSQL is the last: on a first start it initialises its data first, while the others start.
-        every = (self.chain, self.facilitator, self.valkey, self.postgres)
-        return [server for server in every if server is not None]
+        return [*self.payment_servers, *self.data_servers]
+
+    @property
+    def payment_servers(self) -> list[Server]:
+        """The chain and the facilitator: only payments need them."""
+        return [server for server in (self.chain, self.facilitator) if server is not None]
+
+    @property
+    def data_servers(self) -> list[Server]:
+        """Valkey and PostgreSQL, which is the last: on a first start it initialises its data before it starts."""
+        return [server for server in (self.valkey, self.postgres) if server is not None]
 
     def environment(self) -> dict[str, str]:
         """The environment variables by which Tablewire uses these servers, and the directory's SECRET_KEY."""
@@ -101,37 +128,26 @@ class Stack:
             if server is not None:
                 server.stop(is_forced=self.is_forced)
 
-    def _start(self) -> None:
+    def _make_servers(self) -> None:
+        """Set the attributes of the enabled servers, none started, on ports that are free, and store the ports."""
         (self.state_dir / "logs").mkdir(mode=0o700, exist_ok=True)
         record = self.state_dir / RECORD
         known = read_json(record) or {}
         for name in self._enabled:
-            known.setdefault(name, {"port": free_port(), "password": secrets.token_urlsafe(24)})
+            options = known.setdefault(name, {"port": free_port(), "password": secrets.token_urlsafe(24)})
+            if self._enabled[name] and not is_free(options["port"]):
+                options["port"] = free_port()
         # Before the first start: the data directory is initialised with this password.
         write_private(record, json.dumps(known))
-        self._make_servers(known)
-        # All of them are started before the first is waited for.
-        for server in self.servers:
-            server.begin()
-        for server in self.servers:
-            # The facilitator already has the chain's URL.
-            server.wait(keep_port=server is self.chain)
-        ports = {server.name: server.port for server in self.servers}
-        write_private(
-            record, json.dumps({name: known[name] | {"port": ports.get(name, known[name]["port"])} for name in known})
-        )
 
-    def _make_servers(self, known: Mapping[str, Any]) -> None:
-        """Set the attributes of the enabled servers, none started."""
-
-        def options(name: str) -> dict[str, Any]:
+        def options_of(name: str) -> dict[str, Any]:
             return {"home": self.state_dir / name, "log": self.state_dir / "logs" / f"{name}.log", **known[name]}
 
         if self._enabled["chain"]:
-            self.chain = Chain(**options("chain"))
+            self.chain = Chain(**options_of("chain"))
         if self._enabled["facilitator"] and self.chain:
-            self.facilitator = Facilitator(chain=self.chain, **options("facilitator"))
+            self.facilitator = Facilitator(chain=self.chain, **options_of("facilitator"))
         if self._enabled["valkey"]:
-            self.valkey = Valkey(**options("valkey"))
+            self.valkey = Valkey(**options_of("valkey"))
         if self._enabled["postgres"]:
-            self.postgres = Postgres(**self._postgres_options, **options("postgres"))
+            self.postgres = Postgres(**self._postgres_options, **options_of("postgres"))

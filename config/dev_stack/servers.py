@@ -6,8 +6,11 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from pathlib import Path
 from typing import ClassVar
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, build_opener
 
 from config.dev_stack.processes import OWNER, POLL_S, Child, bytecode_variables, last_lines, never
 from framework.state_directory import StackError
@@ -36,6 +39,20 @@ def free_port(*, host: str = HOST) -> int:
         probe.bind((host, 0))
         port: int = probe.getsockname()[1]
     return port
+
+
+def fetch(url: str, *, timeout_s: float) -> tuple[int, bytes]:
+    """Status and body of a GET on this machine, through no proxy. Raises OSError.
+
+    By the standard library: `up` starts its first process sooner than it would import httpx.
+    """
+    try:
+        with build_opener(ProxyHandler({})).open(url, timeout=timeout_s) as response:
+            return response.status, response.read()
+    except HTTPError as error:
+        return error.code, error.read()
+    except HTTPException as error:
+        raise OSError(f"no HTTP response: {error!r}") from error
 
 
 def package_dir(name: str, wheel: str) -> Path:
@@ -91,17 +108,17 @@ class Server(ABC):
     def is_running(self) -> bool:
         return self.child is not None and self.child.is_running()
 
-    def start(self, *, keep_port: bool = False) -> None:
-        """Start as `begin`, and wait as `wait`; a port in use is replaced by a free one unless `keep_port`."""
-        self.begin(keep_port=keep_port)
-        self.wait(keep_port=keep_port)
+    def start(self) -> None:
+        """Start as `begin`, and wait as `wait`."""
+        self.begin()
+        self.wait()
 
-    def begin(self, *, keep_port: bool = False) -> None:
+    def begin(self) -> None:
         """Start without waiting: call `wait` next. Not in a thread that ends: the child would end with it."""
         self.prepare()
-        self._launch(keep_port=keep_port)
+        self._launch()
 
-    def wait(self, *, keep_port: bool = False) -> None:
+    def wait(self) -> None:
         """Wait until the server that `begin` started is ready; start it again after a transient error.
 
         Raises StackError with the end of the server's log.
@@ -119,11 +136,9 @@ class Server(ABC):
             if time.monotonic() > deadline or not any(error in lines for error in TRANSIENT_ERRORS):
                 raise StackError(f"{self.name} did not start. The end of {self.log}:\n{lines}")
             time.sleep(5 * POLL_S)
-            self._launch(keep_port=keep_port)
+            self._launch()
 
-    def _launch(self, *, keep_port: bool) -> None:
-        if not keep_port and not is_free(self.port):
-            self.port = free_port()
+    def _launch(self) -> None:
         self._log_start = self.log.stat().st_size if self.log.exists() else 0
         self.child = self.make_child()
         self.child.start()

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import httpx
-
 from config.dev_stack.processes import Child
-from config.dev_stack.servers import HOST, Server, package_dir
+from config.dev_stack.servers import HOST, Server, fetch, package_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,6 +81,6 @@ class Facilitator(WsgiServer):
 def is_alive(port: int, *, timeout_s: float = 1) -> bool:
     """Whether a web server on this port of 127.0.0.1 answers GET /livez."""
     try:
-        return httpx.get(f"http://{HOST}:{port}/livez", timeout=timeout_s, trust_env=False).is_success
-    except httpx.HTTPError:
+        return fetch(f"http://{HOST}:{port}/livez", timeout_s=timeout_s)[0] == 200
+    except OSError:
         return False

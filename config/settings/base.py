@@ -5,15 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import django_stubs_ext
-
 from config import environment as env
 from framework.data_files import read_toml
 from framework.observability import logging
 from framework.state_directory import read_up_record
-
-# Lets annotations name the type arguments of Django's generic classes (ModelAdmin[Order]).
-django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 

@@ -11,6 +11,10 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_SOFT_TIME_LIMIT = 90
 CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_DEFAULT_QUEUE = "standard"
+# One queue per priority works on every broker. A worker that is given them in this order (-Q) empties the first before
+# it looks into the next: on Redis by queue_order_strategy below; other brokers deliver from all of them.
+# Webhooks come first, as they never hold more than one process: others find their pump at work and leave at once.
+TASK_QUEUES = ("webhooks", "dedicated", "priority", "elevated", "standard")
 if BROKER_URL.startswith("amqp"):
     # Replicated, so that one broker may fail.
     CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"
@@ -26,7 +30,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "unacked_restore_interval": 10,
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
-    # Queues in the order of -Q (config/celery.py); the default is round-robin.
+    # Queues in the order of -Q (TASK_QUEUES); the default is round-robin.
     "queue_order_strategy": "priority",
 }
 CELERY_TIMEZONE = "UTC"

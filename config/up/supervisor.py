@@ -13,22 +13,18 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any, cast
 
-import httpx
 from django.conf import settings
 from django.core.management.base import CommandError
 from rich.console import Console
 
-from config import checks
 from config import environment as env
-from config.celery import QUEUES
 from config.dev_stack import Stack
 from config.dev_stack.processes import OWNER, Child, bytecode_variables, end, last_lines, leftovers
-from config.dev_stack.servers import Server, free_port, is_free
+from config.dev_stack.servers import Server, fetch, free_port, is_free
+from config.public_address import is_public
 from config.up import bind_address, summary
 from framework.cli.progress import timed_step
 from framework.state_directory import StackError, read_json, up_record_path, write_private
-from payments.chain import networks, rpc
-from payments.chain.rpc import RpcUnavailable
 from payments.devchain import wallets
 
 READY_TIMEOUT_S = 60.0
@@ -127,8 +123,7 @@ class Run:
         self.address = bind_address.resolve(self.host)
         self._check_chain()
         with ExitStack() as running:
-            with timed_step(self.console, "PostgreSQL, Valkey, chain and facilitator"):
-                running.enter_context(stack)
+            running.enter_context(stack.reserved())
             if stack.leftovers:
                 self.say(f"        (stopped {stack.leftovers} processes of an earlier run)")
             running.callback(self._withdraw_record)
@@ -141,19 +136,16 @@ class Run:
                 running.callback(child.stop, is_forced=lambda: self.is_forced)
                 child.start()
 
-            def serve_web() -> None:
-                self.migrating_file.unlink()
-                if web.process is None:
-                    start(web)
-
             self.migrating_file.touch()
-            # A first start compiles every module, which one process should do alone: the one that migrates.
-            if self.last_file.exists():
-                start(web)
-            self._prepare_database(on_migrated=serve_web)
-            with timed_step(self.console, f"worker and web server on {self.base_url}"):
+            self.known = read_json(self.last_file) or {}
+            # It imports for seconds before it needs a server.
+            start(web)
+            with timed_step(self.console, "PostgreSQL and Valkey"):
+                stack.start(stack.data_servers)
+            self._prepare_database(web)
+            with timed_step(self.console, f"web server on {self.base_url}, chain, facilitator and worker"):
                 self._wait_until_ready(web)
-                # It imports as much as the web server, which would be ready seconds later if both began at once.
+                stack.start(stack.payment_servers)
                 start(worker)
             running.callback(self.say, "Stopping web server, worker, facilitator, chain, Valkey, PostgreSQL.")
             processes: list[Child | Server] = [*stack.servers, worker, web]
@@ -181,9 +173,11 @@ class Run:
         """Check that RPC_URL is a node of PAYMENT_NETWORK; one that does not answer may be started later."""
         if not env.is_set("RPC_URL"):
             return
+        from payments.chain import networks, rpc
+
         try:
             chain_id = int(rpc.call("eth_chainId"), 16)
-        except RpcUnavailable:
+        except rpc.RpcUnavailable:
             self.say("RPC_URL does not answer: payments and tiers do not work until it does.")
             return
         if chain_id != networks.payment_network().chain_id:
@@ -207,31 +201,35 @@ class Run:
         if stack.chain:
             self.demo_wallets = wallets.derive_demo_wallets(stack.chain.password)
         defaults = {**stack.environment(), "PUBLIC_BASE_URL": self.base_url, "ALLOWED_HOSTS": ",".join(sorted(hosts))}
-        if not checks.is_public():
+        if not is_public():
             defaults["MAILBOX_DIR"] = str(self.state_dir / "mail")
         configured = {name: value for name, value in os.environ.items() if value}
         fixed = {"TABLEWIRE_STATE_DIR": str(self.state_dir), OWNER: str(self.state_dir), "PYTHONUNBUFFERED": "1"}
         return defaults | configured | bytecode_variables(self.state_dir) | fixed
 
-    def _prepare_database(self, *, on_migrated: Callable[[], None]) -> None:
+    def _prepare_database(self, web: Child) -> None:
         """Migrate, and seed unless --no-seed. Idempotent; keys of an earlier run stay valid.
 
-        Calls `on_migrated` when the tables are there: the web server imports for seconds before it needs rows.
+        The web server serves as soon as the tables are there. Raises CommandError if it fails.
         """
-        self.known = read_json(self.last_file) or {}
+        command = [sys.executable, "-m", "config.up.schema"]
+        # An error of the database is reported by the migration.
+        if not subprocess.run(command, env=self.env, stderr=subprocess.DEVNULL, check=False).returncode:  # noqa: S603 - our own command
+            self.migrating_file.unlink()
+            # The other processes import for seconds, too: if all began at once, the web server would be ready last.
+            self._wait_until_ready(web)
         keep = ("--keep", str(self.last_file)) if self.known else ()
-        command = ("seed", "--json", "--migrate", "--restaurants", str(self.restaurants), *keep)
-        with self._manage(*(command if self.seeds else ("migrate", "--no-input", "--verbosity", "0"))) as lines:
+        seed = ("seed", "--json", "--migrate", "--restaurants", str(self.restaurants), *keep)
+        with self._manage(*(seed if self.seeds else ("migrate", "--no-input", "--verbosity", "0"))) as lines:
             for line in lines:
                 result = json.loads(line)
                 if result.get("migrated"):
-                    on_migrated()
+                    self.migrating_file.unlink(missing_ok=True)
                 else:
                     self.known |= result
                     # At once, so that a kill before the first record does not lose them.
                     write_private(self.last_file, json.dumps(self.known))
-        if not self.seeds:
-            on_migrated()
+        self.migrating_file.unlink(missing_ok=True)
 
     @contextmanager
     def _manage(self, *arguments: str) -> Iterator[IO[bytes]]:
@@ -270,7 +268,19 @@ class Run:
         schedule = str(self.state_dir / "celerybeat-schedule")
         flags = ("--pool", "prefork", "--concurrency", "2", "--loglevel", "info")
         return self._python(
-            *("worker", "celery", "-A", "config", "worker", "-B", "-s", schedule, "-Q", ",".join(QUEUES), *flags),
+            *(
+                "worker",
+                "celery",
+                "-A",
+                "config",
+                "worker",
+                "-B",
+                "-s",
+                schedule,
+                "-Q",
+                ",".join(settings.TASK_QUEUES),
+                *flags,
+            ),
             *("--without-gossip", "--without-mingle"),
             # Tasks may end during the soft shutdown; those that do not are requeued after it.
             grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + REQUEUE_S,
@@ -295,22 +305,23 @@ class Run:
         answer = "no answer yet"
         while time.monotonic() < deadline and web.is_running():
             try:
-                response = self._get("/readyz")
-                if response.is_success:
+                status, body = self._get("/readyz")
+                if status == 200:
                     return
-                answer = f"{response.status_code} {response.text}"
-            except httpx.HTTPError as error:
+                answer = f"{status} {body.decode(errors='replace')}"
+            except OSError as error:
                 answer = str(error)
             time.sleep(POLL_S / 4)
         raise CommandError(f"The web server is not ready ({answer}). The end of {web.log}:\n{last_lines(web.log)}")
 
-    def _get(self, path: str) -> httpx.Response:
-        return httpx.get(f"{self.base_url}{path}", timeout=5, trust_env=False)
+    def _get(self, path: str) -> tuple[int, bytes]:
+        return fetch(f"{self.base_url}{path}", timeout_s=5)
 
     def _reviewed_slug(self) -> str | None:
         """The slug of a restaurant that has reviews, from the public API, or None."""
-        with suppress(httpx.HTTPError, ValueError):
-            hits = self._get("/v1/restaurants?limit=1").raise_for_status().json()["data"]
+        with suppress(OSError, ValueError):
+            status, body = self._get("/v1/restaurants?limit=1")
+            hits = json.loads(body)["data"] if status == 200 else []
             return next((hit["slug"] for hit in hits if hit["review_count"]), None)
         return None
 
@@ -356,7 +367,7 @@ class Run:
         try:
             if isinstance(entry.process, Server):
                 # The other processes have its URL.
-                entry.process.start(keep_port=True)
+                entry.process.start()
             else:
                 entry.process.start()
         except StackError as error:

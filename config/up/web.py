@@ -1,14 +1,30 @@
 """The web server's application under `manage.py up`: it imports while the database is migrated, and then serves."""
 
+import fcntl
+import importlib
 import os
 import time
 from pathlib import Path
 
-from config.wsgi import application
-
 __all__ = ["application"]
 
+# A first start compiles every module, half of it in this process: it begins with libraries, and `manage.py seed` with
+# Django and our own.
+LIBRARIES = (
+    *("redis.asyncio", "pydantic", "requests", "holidays", "celery", "psycopg", "x402.extensions", "PIL.Image"),
+    *("httpx", "prometheus_client", "phonenumbers", "cffi", "jsonschema", "yaml"),
+)
 POLL_S = 0.02
 
-while Path(os.environ["TABLEWIRE_MIGRATING"]).exists():
-    time.sleep(POLL_S)
+with Path(os.environ["TABLEWIRE_STATE_DIR"], "web.importing").open("w") as importing:
+    # The others start when the first serves: on few cores it would otherwise answer when the last does.
+    try:
+        fcntl.flock(importing, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        fcntl.flock(importing, fcntl.LOCK_SH)
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    from config.wsgi import application
+
+    while Path(os.environ["TABLEWIRE_MIGRATING"]).exists():
+        time.sleep(POLL_S)

@@ -23,6 +23,7 @@ PREAMBLE = re.compile(
     r"^(?:\\.*|-- Dumped .*|SET .*;|SELECT pg_catalog\.set_config.*|COMMENT ON EXTENSION .*)\n+", re.MULTILINE
 )
 APPLIED_AT = re.compile(r"^(\t\(\d+, '\w+', '\w+', )'[^']+'\)", re.MULTILINE)
+MIGRATION = re.compile(r"^\t\(\d+, '(\w+)', '(\w+)', now\(\)\)", re.MULTILINE)
 # `IN` and `BETWEEN` as PostgreSQL prints them: read again, that would give other expressions of the same meaning.
 ONE_OF = re.compile(r'\(("?\w+"?)\)::text (= ANY|<> ALL) \(\(ARRAY\[([^\]]*)\]\)::text\[\]\)')
 BOUND = r"((?:[^()]|\([^()]*\))+)"
@@ -40,6 +41,13 @@ def clean_dump(dump: str) -> str:
     text = PREAMBLE.sub("", HEADING.sub("\n", dump)).strip() + "\n"
     text = BETWEEN.sub(r"(\1 BETWEEN \2 AND \3)", ONE_OF.sub(r"\1 \2 (ARRAY[\3])", text))
     return SETTINGS + APPLIED_AT.sub(r"\1now())", text)
+
+
+def is_applied() -> bool:
+    """Whether the database has every migration of the snapshot. Raises ProgrammingError where it had none ever."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT app, name FROM django_migrations")
+        return set(MIGRATION.findall(FILE.read_text(encoding="utf-8"))) <= set(cursor.fetchall())
 
 
 def load_into_empty_database() -> bool:

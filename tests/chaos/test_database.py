@@ -104,7 +104,7 @@ def test_no_acknowledged_order_is_lost_when_the_database_is_killed_and_other_cal
             kill_all(postgres.pid)
             assert eventually(lambda: not postgres.is_running())
             time.sleep(DOWN_S)
-            postgres.start(keep_port=True)
+            postgres.start()
             # Those that were acknowledged before it died, and were told of only now, are not meant.
             assert eventually(lambda before=before: len(seen.acknowledged) > before + CALLERS, within_s=GAP_S)  # type: ignore[misc]
             time.sleep(BETWEEN_S / 2)

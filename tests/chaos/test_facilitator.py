@@ -48,7 +48,7 @@ def chain(tmp_path: Path, settings: Settings, prices: None) -> Iterator[Chain]:
     """A chain of our own, which may be killed, with the wallets of the tests."""
     stocked()
     chain: Chain = server(Chain, tmp_path)
-    chain.start(keep_port=True)
+    chain.start()
     settings.RPC_URL = chain.url
     yield chain
     chain.stop()
@@ -59,7 +59,7 @@ def kill(killed: Server) -> None:
     assert killed.pid is not None
     os.killpg(killed.pid, signal.SIGKILL)
     assert eventually(lambda: not killed.is_running())
-    killed.start(keep_port=True)
+    killed.start()
 
 
 def served_after_s(url: str, headers: Mapping[str, str]) -> float:
@@ -109,7 +109,7 @@ def buy_during(url: str, action: Callable[[list[float]], None]) -> list[float]:
 
 def test_kills_of_the_node_and_of_the_facilitator_lose_no_purchase(chain: Chain, tmp_path: Path) -> None:
     facilitator: Facilitator = server(Facilitator, tmp_path, chain=chain)
-    facilitator.start(keep_port=True)
+    facilitator.start()
 
     def kill_them(took_s: list[float]) -> None:
         for number in range(ROUNDS):
@@ -136,7 +136,7 @@ def test_a_node_that_loses_every_fourth_transaction_delays_each_payment_by_secon
     with mempool() as node:
         through: Any = SimpleNamespace(url=node.url, password=chain.password)
         facilitator: Facilitator = server(Facilitator, tmp_path, chain=through)
-        facilitator.start(keep_port=True)
+        facilitator.start()
 
         def lose(_: list[float]) -> None:
             for _round in range(15):

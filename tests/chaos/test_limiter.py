@@ -122,7 +122,7 @@ def kill(valkey: Valkey) -> None:
 
 def start_again(valkey: Valkey) -> None:
     valkey.stop()
-    valkey.start(keep_port=True)
+    valkey.start()
 
 
 @pytest.mark.parametrize(("take_away", "give_back"), [(freeze, thaw), (kill, start_again)], ids=["frozen", "refused"])

@@ -9,7 +9,6 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from config.celery import QUEUES
 from framework.public_ids import new_id
 from tests.cluster.brokers import Brokers
 from tests.cluster.figures import tell
@@ -37,7 +36,14 @@ def brokers(shop: Cluster) -> Brokers:
     made.start()
     worker.start(
         *("celery", sys.executable, "-m", "celery", "-A", "config", "worker", "-B", "-c", "2"),
-        *("-s", str(shop.site.folder / "schedule"), "-Q", ",".join(QUEUES), "--without-gossip", "--without-mingle"),
+        *(
+            "-s",
+            str(shop.site.folder / "schedule"),
+            "-Q",
+            ",".join(settings.TASK_QUEUES),
+            "--without-gossip",
+            "--without-mingle",
+        ),
         env={**shop.environment, "BROKER_URL": made.url, "REMAP_SIGTERM": "SIGQUIT"},
         cwd=Path(settings.BASE_DIR),
     )

@@ -11,8 +11,6 @@ import yaml
 from django.conf import settings
 from django.db import connection
 
-from config.celery import QUEUES
-
 DEPLOY = Path(settings.BASE_DIR) / "deploy"
 SETTINGS = (Path(settings.BASE_DIR) / "docs" / "settings.md").read_text()
 # Read by granian and Celery themselves.
@@ -80,7 +78,9 @@ def test_all_that_compose_names_is_there(compose: dict[str, Any]) -> None:
 
 def test_every_queue_has_a_worker_and_workers_bypass_the_pooler(compose: dict[str, Any]) -> None:
     commands = [service["command"] for name, service in compose["services"].items() if name.startswith("worker")]
-    assert sorted(",".join(command[command.index("-Q") + 1] for command in commands).split(",")) == sorted(QUEUES)
+    assert sorted(",".join(command[command.index("-Q") + 1] for command in commands).split(",")) == sorted(
+        settings.TASK_QUEUES
+    )
     at = {name: compose["services"][name]["environment"]["DATABASE_URL"].partition("@")[2] for name in OF_OURS}
     assert {name for name, address in at.items() if address.startswith("pooler")} == {"web1", "web2", "pay1"}
     assert at["web1"].endswith("?disable_server_side_cursors=true")

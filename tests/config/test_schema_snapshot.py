@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.db import connection
 
 from config.management.commands.schema_snapshot import dump_database
 from framework.db import schema_snapshot
@@ -67,3 +68,13 @@ def test_migrations_that_are_newer_than_the_snapshot_are_applied_after_it(empty_
     output, _ = start_migrate(empty_database).communicate()
     assert "Applying reservations.0002_functions_and_triggers... OK" in output
     assert dump_database(empty_database).count("reservations', '0002_functions_and_triggers'") == 1
+
+
+@pytest.mark.django_db
+def test_a_database_without_a_migration_of_the_snapshot_is_not_current() -> None:
+    assert schema_snapshot.is_applied()
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('orders', '9999_newer', now())")
+        assert schema_snapshot.is_applied()
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'orders' AND name LIKE '0002%'")
+    assert not schema_snapshot.is_applied()

@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.utils import formats
 
-from config.celery import QUEUES, app
+from config.celery import app
 
 DATABASE = "postgresql://me:secret@db.example.com/tables"
 
@@ -182,7 +182,7 @@ def test_database_url_may_have_several_hosts(monkeypatch: pytest.MonkeyPatch) ->
 # Celery and the log
 def test_queues_are_consumed_by_priority() -> None:
     with app.connection_for_write() as connection, connection.channel() as channel:
-        queues = [app.amqp.queues[name].bind(channel) for name in QUEUES]
+        queues = [app.amqp.queues[name].bind(channel) for name in settings.TASK_QUEUES]
         for queue in reversed(queues):
             queue.declare()
             queue.purge()
@@ -195,9 +195,9 @@ def test_queues_are_consumed_by_priority() -> None:
             message.ack()
 
         with app.amqp.TaskConsumer(channel, queues=queues, callbacks=[receive], accept=["json"]):
-            while len(received) < 2 * len(QUEUES):
+            while len(received) < 2 * len(settings.TASK_QUEUES):
                 connection.drain_events(timeout=5)
-    assert received == [name for name in QUEUES for _ in range(2)]
+    assert received == [name for name in settings.TASK_QUEUES for _ in range(2)]
 
 
 def test_request_for_an_unknown_host_logs_one_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -37,7 +37,7 @@ class Standby:
 
     def start(self) -> None:
         """Start, and return when it follows."""
-        self.server.begin(keep_port=True)
+        self.server.begin()
         assert eventually(self.follows)
 
     def follows(self) -> bool:

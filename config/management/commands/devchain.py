@@ -180,7 +180,7 @@ class Command(BaseCommand):
             signals = []
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: signals.append(True))
-            chain.start(keep_port=True)
+            chain.start()
             try:
                 self.stdout.write(chain.url)
                 self.stdout.flush()

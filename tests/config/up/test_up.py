@@ -265,7 +265,7 @@ def test_signal_during_the_start_stops_all_processes(tmp_path: Path) -> None:
         command, cwd=settings.BASE_DIR, env=environment(tmp_path), stderr=subprocess.PIPE
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline().endswith(b"PostgreSQL, Valkey, chain and facilitator\n")
+        assert process.stderr.readline().endswith(b"PostgreSQL and Valkey\n")
         family = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
         process.send_signal(signal.SIGINT)
         process.stderr.read()

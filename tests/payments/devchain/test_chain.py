@@ -164,7 +164,7 @@ def test_sigkill_loses_no_acknowledged_transaction(server: Server) -> None:
     psutil.wait_procs(family[1:])
     # Registers that the process has ended.
     server.stop()
-    server.start(keep_port=True)
+    server.start()
 
     assert [node().eth.get_block(number) for number in range(3)] == blocks
     assert [node().eth.get_transaction_receipt(receipt["transactionHash"]) for receipt in receipts] == receipts
