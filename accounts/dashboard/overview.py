@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts import onboarding_steps
 from accounts.api_keys import one_time_secrets, usage
@@ -140,11 +141,17 @@ def chart_calls(venue: Venue, *, now: datetime) -> Sequence[dict[str, Any]]:
     return (
         build_chart(
             "Calls in the last 24 hours",
-            [CallCounts(f"{hour:%H:%M}", f"{hour:%Y-%m-%d %H:%M}", *amounts_at[hour]) for hour in hours],
+            [
+                CallCounts(f"{hour:%H:%M}", date_format(hour, "SHORT_DATETIME_FORMAT"), *amounts_at[hour])
+                for hour in hours
+            ],
         ),
         build_chart(
             "Calls in the last 30 days",
-            [CallCounts(f"{day:%m-%d}", f"{day:%Y-%m-%d}", *amounts_at[day]) for day in days],
+            [
+                CallCounts(date_format(day, "j M"), date_format(day, "SHORT_DATE_FORMAT"), *amounts_at[day])
+                for day in days
+            ],
         ),
     )
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any, cast
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
@@ -27,6 +29,7 @@ from payments.models import Wallet, shorten_address
 
 SECTION = "exports"
 A_PAGE = 20
+SHORT_DATETIME = "SHORT_DATETIME_FORMAT"
 # htmx stops polling after this status.
 DONE = 286
 STATUS_LABELS = {
@@ -53,7 +56,8 @@ class OrderForm(forms.Form):
         required=False, choices=[("", "Any"), *Restaurant.Status.choices], label="Status of the restaurants"
     )
     updated_since = forms.DateTimeField(
-        label="Changed since (UTC)",
+        label="Changed since",
+        help_text="A time of the restaurant's time zone.",
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
@@ -77,7 +81,7 @@ class OrderForm(forms.Form):
             wallet__in=self.wallets, changes_from__isnull=False, status__in=spec.STATUSES_WITH_FILES
         )
         earlier = [
-            (each.public_id, f"{each.dataset}, {each.created_at:%Y-%m-%d %H:%M} UTC")
+            (each.public_id, f"{each.dataset}, {date_format(timezone.localtime(each.created_at), SHORT_DATETIME)}")
             for each in began.only("dataset", "created_at").order_by("-pk")[:50]
         ]
         cast("forms.ChoiceField", self.fields["wallet"]).choices = addresses
@@ -185,19 +189,19 @@ def with_files(export: Export, *, now: datetime) -> dict[str, Any]:
 @page(Right.DATA, section=SECTION)
 def export(request: PageRequest, export: str) -> HttpResponse:
     """Show one export: progress, files and price. Three queries besides those of the `page` decorator."""
-    found = found_one(request, export)
+    found, zone = found_one(request, export), ZoneInfo(request.access.venue.timezone)
     context = with_files(found, now=timezone.now())
     filters = [(name.replace("_", " "), str(value)) for name, value in found.filter.items()]
-    context |= {"filters": filters, "reorder_query": reorder_query(found)}
+    context |= {"filters": filters, "reorder_query": reorder_query(found, zone)}
     return render(request, "catalogue/dashboard/export.html", context)
 
 
-def reorder_query(export: Export) -> str:
+def reorder_query(export: Export, zone: ZoneInfo) -> str:
     """Return the query string that fills the form with the same order."""
     query: dict[str, Any] = {"dataset": export.dataset, "format": export.format, "wallet": export.wallet_id}
     query |= {name: export.filter[name] for name in ("market", "status") if export.filter.get(name)}
     if since := export.filter.get("updated_since"):
-        query["updated_since"] = str(since)[:16]
+        query["updated_since"] = f"{datetime.fromisoformat(since).astimezone(zone):%Y-%m-%dT%H:%M}"
     return urlencode(query | {"groups": export.fields}, doseq=True)
 
 
@@ -228,7 +232,12 @@ def cancel(request: PageRequest, export: str) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """Show the price of an export; a free one can be ordered here."""
+    """Show the price of an export; a free one can be ordered here. Times are of the venue's time zone."""
+    with timezone.override(request.access.venue.timezone):
+        return order_or_quote(request)
+
+
+def order_or_quote(request: PageRequest) -> HttpResponse:
     account, now = request.access.account, timezone.now()
     wallets = list_wallets(account, now=now)
     context: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}

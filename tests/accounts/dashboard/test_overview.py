@@ -39,15 +39,15 @@ def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:
         ApiCallCount.objects.create(venue=venue, hour=hour, **counted)
     day, month = chart_calls(venue, now=now)
     assert [each.text for each in day["counts"] if each.calls] == [
-        "2026-11-21 23:00: 5 calls, 1 refused (4xx), 0 failed (5xx)",
-        "2026-11-22 00:00: 7 calls, 0 refused (4xx), 2 failed (5xx)",
+        "21 Nov 2026, 23:00: 5 calls, 1 refused (4xx), 0 failed (5xx)",
+        "22 Nov 2026, 00:00: 7 calls, 0 refused (4xx), 2 failed (5xx)",
     ]
     assert (day["total"], day["client_errors"], day["server_errors"], len(day["chart"].bars)) == (12, 1, 2, 24)
     # Rome's 24 October begins at 22:00 UTC; what came before is of the day before.
     assert [each.text for each in month["counts"] if each.calls] == [
-        "2026-10-24: 3 calls",
-        "2026-11-21: 5 calls, 1 refused (4xx), 0 failed (5xx)",
-        "2026-11-22: 7 calls, 0 refused (4xx), 2 failed (5xx)",
+        "24 Oct 2026: 3 calls",
+        "21 Nov 2026: 5 calls, 1 refused (4xx), 0 failed (5xx)",
+        "22 Nov 2026: 7 calls, 0 refused (4xx), 2 failed (5xx)",
     ]
 
 

@@ -153,6 +153,17 @@ def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: 
     assert Export.objects.count() == 0
 
 
+def test_times_of_an_order_are_of_the_restaurants_time_zone(venue: Venue, owner: Client) -> None:
+    default_products.create_missing()
+    Wallet.objects.filter(pk=export_builders.WALLET).update(tier="enterprise")
+    Venue.objects.filter(pk=venue.pk).update(timezone="Asia/Tokyo")
+    wanted = {"dataset": "restaurants", "updated_since": "2026-11-02T08:30"}
+    text = unescape(owner.get(at(venue, "/new"), wanted).content.decode())
+    assert '"updated_since": "2026-11-01T23:30:00Z"' in text
+    export = export_builders.create_queued(filter={"updated_since": "2026-11-01T23:30:00Z"})
+    assert "updated_since=2026-11-02T08%3A30" in owner.get(at(venue, f"/{export.public_id}")).content.decode()
+
+
 def test_a_wallet_below_the_tier_is_reported_which_one_exports_need(venue: Venue, owner: Client) -> None:
     default_products.create_missing()
     answer = owner.get(at(venue, "/new"), {"dataset": "reviews"})

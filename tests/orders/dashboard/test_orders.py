@@ -192,7 +192,7 @@ def test_an_order_shows_its_lines_its_money_and_who_did_what(
     for words in ("Margherita", "9.50 EUR", "19.00 EUR", "17.27 EUR", "1.73 EUR", "Pick-up"):
         assert words in text
     assert "<b>Placed</b>" in text
-    assert '<b>Completed</b> <span class="quiet">2026-11-21 13:00:00, by <bdi>host@example.com</bdi></span>' in text
+    assert '<b>Completed</b> <span class="quiet">21 Nov 2026, 13:00:00, by <bdi>host@example.com</bdi></span>' in text
 
 
 def test_an_order_is_completed_reopened_and_cancelled_with_a_reason(venue: Venue, host: Client) -> None:
