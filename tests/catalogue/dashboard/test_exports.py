@@ -160,7 +160,7 @@ def test_times_of_an_order_are_of_the_restaurants_time_zone(venue: Venue, owner:
     wanted = {"dataset": "restaurants", "updated_since": "2026-11-02T08:30"}
     text = unescape(owner.get(at(venue, "/new"), wanted).content.decode())
     assert '"updated_since": "2026-11-01T23:30:00Z"' in text
-    export = export_builders.create_queued(filter={"updated_since": "2026-11-01T23:30:00Z"})
+    export = export_builders.create_queued(updated_since="2026-11-01T23:30:00Z")
     assert "updated_since=2026-11-02T08%3A30" in owner.get(at(venue, f"/{export.public_id}")).content.decode()
 
 
