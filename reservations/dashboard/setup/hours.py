@@ -66,16 +66,11 @@ class Week:
 
 
 def list_months(today: date, closures: Sequence[Closure]) -> Iterator[dict[str, Any]]:
-    """Yield this month and the following ones, with weeks of (day number, closing reason), None in other months."""
-
-    def closing_reason(day: date) -> str:
-        closure = find_closure(day, closures)
-        return closure.reason or "Closed" if closure else ""
-
+    """Yield this month and the following ones, with weeks of (date, closure or None), None in other months."""
     for number in range(today.month - 1, today.month - 1 + MONTHS):
         year, month = today.year + number // 12, number % 12 + 1
         weeks = tuple(
-            tuple((day.day, closing_reason(day)) if day.month == month else None for day in week)
+            tuple((day, find_closure(day, closures)) if day.month == month else None for day in week)
             for week in calendar.Calendar().monthdatescalendar(year, month)
         )
         yield {"name": f"{calendar.month_name[month]} {year}", "weeks": weeks}
@@ -95,6 +90,7 @@ def hours(request: PageRequest) -> HttpResponse:
         ],
         "week": Week.of(periods),
         "closures": [closure for closure in closures if closure.last_date >= today],
+        "today": today,
         "months": list(list_months(today, list(closures))),
         "day_names": [name[:2] for name in WEEKDAYS],
     }

@@ -18,6 +18,7 @@ from framework.db.natural_sort import natural
 from framework.errors import ApiError
 from reservations.floor import tables as floor
 from reservations.forms import setup
+from reservations.forms.setup import WEEKDAYS
 from reservations.models import Area, Closure, Combination, Reservation, Table
 
 
@@ -60,7 +61,10 @@ KINDS = {
 def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpResponse:
     row_kind, venue = KINDS[kind], request.access.venue
     row = get_object_or_404(row_kind.model, venue=venue, pk=key) if key else None
-    form = row_kind.form(request.POST if request.method == "POST" else None, instance=row, venue=venue)
+    initial = first_values(kind, request) if row is None else {}
+    form = row_kind.form(
+        request.POST if request.method == "POST" else None, instance=row, venue=venue, initial=initial
+    )
     if form.is_valid() and stored(form, request):
         messages.success(request, " ".join([f"Saved: {form.instance}.", *closure_notes(form.instance)]))
         return redirect(row_kind.list_url, venue=venue.public_id)
@@ -68,6 +72,15 @@ def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpRes
     saved_name = str(row_kind.model.objects.get(pk=key)) if row else ""  # nosemgrep: rows-are-found-by-their-owner
     context = {"form": form, "kind": row_kind, "row": row, "saved_name": saved_name}
     return render(request, "reservations/setup_form.html", context, status=400 if form.is_bound else 200)
+
+
+def first_values(kind: str, request: PageRequest) -> dict[str, Any]:
+    """What the form of a new row begins with: every weekday, and the day that was clicked in the calendar."""
+    if kind == "period":
+        return {"weekdays": list(range(len(WEEKDAYS)))}
+    if kind == "closure" and (day := request.GET.get("day")):
+        return {"first_date": day, "last_date": day}
+    return {}
 
 
 def stored(form: Any, request: PageRequest) -> bool:

@@ -233,6 +233,25 @@ def test_closed_days_are_in_the_calendar_and_say_who_has_booked(manager: Client,
     assert "Deleted:" in text(manager.post(f"{root(venue)}/closure/{closure.pk}/remove", follow=True))
 
 
+def test_a_day_of_the_calendar_leads_to_its_form(manager: Client, venue: Venue) -> None:
+    day = timezone.now().date() + timedelta(days=30)
+    page = text(manager.get(f"{root(venue)}/hours"))
+    assert f'href="{root(venue)}/closure/new?day={day}"' in page
+    form = text(manager.get(f"{root(venue)}/closure/new", {"day": f"{day}"}))
+    assert form.count(f'value="{day}"') == 2
+    closure = Closure.objects.create(venue=venue, first_date=day, last_date=day)
+    page = text(manager.get(f"{root(venue)}/hours"))
+    assert f'href="{root(venue)}/closure/{closure.pk}">{day.day}<' in page
+    assert f"?day={day}" not in page
+    # What is no date fills in nothing that can be saved.
+    assert manager.get(f"{root(venue)}/closure/new", {"day": "\0<"}).status_code == 200
+
+
+def test_a_new_service_period_is_for_every_day(manager: Client, venue: Venue) -> None:
+    form = text(manager.get(f"{root(venue)}/period/new"))
+    assert len(re.findall(r'name="weekdays"[^>]* checked', form)) == 7
+
+
 def test_another_venues_rows_are_not_there(manager: Client, venue: Venue, other_venue: Venue) -> None:
     rows: dict[str, Any] = {
         "table": builders.table(other_venue),
