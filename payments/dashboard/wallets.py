@@ -86,7 +86,7 @@ def link(request: PageRequest) -> HttpResponse:
         try:
             is_new = link_challenge.link_wallet(**form.cleaned_data, account=account, now=now)
         except ApiError as refusal:
-            form.add_error("signature", refusal.message)
+            form.add_error("signature", f"{refusal.message} Sign the new message above.")
         else:
             messages.success(request, "The wallet was linked." if is_new else "The wallet was already linked.")
             return redirect("data-service", venue=request.access.venue.public_id)

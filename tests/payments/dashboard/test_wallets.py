@@ -158,7 +158,8 @@ def test_a_signature_links_once(venue: Venue, wallets: Mapping[str, Key]) -> Non
     Wallet.objects.update(account=None)
     again = owner.post(at(venue, "/wallets/link"), body)
     assert again.status_code == 400
-    assert "This message was used before. Each is good once: ask for a new one." in output(again)
+    refused = "This message was used before. Each is good once: ask for a new one. Sign the new message above."
+    assert refused in output(again)
     assert account_of(key) is None
 
 
