@@ -124,6 +124,7 @@ def test_random_elicitation_responses_cause_no_error_and_no_overbooking(
     assert ends["slot_full"] > ANSWERS / 10
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_body_is_refused_in_json(name: str) -> None:
     hostile = HOSTILE[name]

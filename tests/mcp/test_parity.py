@@ -107,6 +107,7 @@ ADDRESSES = {
 PAIRS = [(tool, body, path or ADDRESSES[number]) for number, (tool, body, path) in enumerate(FREE)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.usefixtures("_world")
 @pytest.mark.parametrize(("tool", "arguments", "path"), PAIRS)
 def test_a_free_tool_gives_what_rest_gives_for_the_same_queries(

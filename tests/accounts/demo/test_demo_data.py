@@ -116,6 +116,7 @@ def test_fresh_demo_is_a_restaurant_in_service(sandbox: Venue) -> None:
     assert findings(EVENING) == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("zone", "clock"),
     [

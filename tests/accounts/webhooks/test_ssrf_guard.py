@@ -166,6 +166,7 @@ def test_there_are_more_than_forty_hostile_targets() -> None:
     assert len(HOSTILE_ANSWERS) > 20
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("url", HOSTILE_URLS)
 def test_a_hostile_address_is_refused_and_never_connected_to(venue: Venue, port: int, url: str) -> None:
     url = url.replace("PORT", str(port))
@@ -178,6 +179,7 @@ def test_a_hostile_address_is_refused_and_never_connected_to(venue: Venue, port:
     assert (outcome.status, bool(outcome.error)) == (None, True)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("answers", HOSTILE_ANSWERS, ids=",".join)
 def test_a_name_that_leads_to_a_forbidden_address_is_never_connected_to(port: int, answers: list[str]) -> None:
     outcome = sent(f"http://hooks.example.com:{port}/", resolver=lambda _host, _port: answers)

@@ -74,6 +74,7 @@ def test_a_restaurant_may_lie_nowhere(place: Restaurant) -> None:
 JSON_FIELDS = ("attributes", "external_ids", "hours")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "value",
     [

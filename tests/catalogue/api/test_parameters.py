@@ -125,6 +125,7 @@ def values(parameter: dict[str, Any]) -> list[str]:
     return [value] if (value := VALUES[parameter["name"]]) else []
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_documented_parameter_is_understood(client: Client, wallets: Mapping[str, Wallet], name: str) -> None:
     path, operation = OPERATIONS[name]

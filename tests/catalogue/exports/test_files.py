@@ -97,6 +97,7 @@ def test_a_file_comes_with_headers_that_a_download_needs(client: Client, done: d
     assert (known.status_code, known.content, known["ETag"]) == (304, b"", named["ETag"])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("asked_for", "first", "last"),
     [
@@ -121,6 +122,7 @@ def test_a_range_is_served_alone(
     assert answer["Content-Length"] == str(len(piece))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("asked_for", ["bytes=0-1,3-4", "lines=1-2", "bytes=9-3", "bytes=a-b", "bytes=-"])
 def test_what_is_no_single_range_is_answered_with_the_whole_file(
     client: Client, done: dict[str, Any], asked_for: str

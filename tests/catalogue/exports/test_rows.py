@@ -94,6 +94,7 @@ def test_a_row_has_the_fields_of_the_schema_in_its_order() -> None:
     assert list(row) == list(DATASETS["restaurants"].schema)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("wanted", "slugs"),
     [

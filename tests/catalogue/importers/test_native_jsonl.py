@@ -131,6 +131,7 @@ def test_the_order_of_keys_is_no_change(take: Callable[..., dict[str, int]]) -> 
     assert take(dict(reversed(LINE.items()))) == {"unchanged": 1}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -159,6 +160,7 @@ def test_a_line_without_a_valid_id_name_or_place_is_rejected(
     assert not Restaurant.objects.exists()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -240,6 +240,7 @@ def test_output_that_violates_the_schema_is_reported(
     assert came == {text: failed(reason, TokenUsage(900, 120)) for text, reason in JUNK.items()}
 
 
+@pytest.mark.sample(3)
 @both
 @pytest.mark.parametrize(
     ("body", "reason"),
@@ -294,6 +295,7 @@ def test_other_instructions_are_another_version(model: LLMProvider, monkeypatch:
     assert model.model == MODEL
 
 
+@pytest.mark.sample(4)
 @both
 @pytest.mark.parametrize(
     ("name", "value", "message"),

@@ -206,6 +206,7 @@ def test_the_exact_name_of_a_restaurant_goes_before_the_begun_word_of_a_landmark
     assert resolve("Folk").place.name == "Folk Art Museum"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("near", "meant", "market"),
     [

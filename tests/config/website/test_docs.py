@@ -137,6 +137,7 @@ def test_reference_of_an_unknown_api_is_404(db: None) -> None:
     assert Client().get("/docs/api/other/try").status_code == 404
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("query", "url"),
     [

@@ -180,6 +180,7 @@ LOG = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "results",
     [

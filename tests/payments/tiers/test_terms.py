@@ -71,6 +71,7 @@ def test_429_comes_before_anything_and_costs_nothing(client: Client, wallets: Ma
     assert charged(wallets["free"], before) == 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("path", "status"),
     [

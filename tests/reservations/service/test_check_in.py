@@ -48,6 +48,7 @@ def list_events(reservation: Reservation) -> list[tuple[str, str]]:
     return list(events.values_list("type", "actor"))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("to", Reservation.Arrival.values)
 @pytest.mark.parametrize("state", STATES)
 def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) -> None:
