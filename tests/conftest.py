@@ -57,8 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """Let every second worker import the tests from the last to the first, before all collect them in order.
 
-    In a clean clone each module is compiled and its assertions are rewritten, which takes half a minute. So each worker
-    does half of it and reads what the other has written.
+    In a clean clone each module is compiled and its assertions are rewritten, which takes half a minute. So each
+    worker does half of it and reads what the other has written.
     """
     worker = getattr(session.config, "workerinput", {}).get("workerid", "gw0")
     if int(worker.removeprefix("gw")) % 2 == 0:

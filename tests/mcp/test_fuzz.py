@@ -103,6 +103,7 @@ def test_no_random_request_gets_a_5xx_or_a_page_or_makes_a_payment_or_booking(wo
     assert 429 not in statuses
 
 
+@pytest.mark.exhaustive
 def test_random_elicitation_responses_cause_no_error_and_no_overbooking(
     world: World,
 ) -> None:

@@ -208,6 +208,7 @@ def offer_of(accepted: PaymentRequirements | PaymentRequirementsV1) -> dict[str,
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
+@pytest.mark.exhaustive
 def test_what_is_sold_is_the_same_at_both_doors(wallets: Mapping[str, Wallet]) -> None:
     place = world()
     with transaction.atomic():

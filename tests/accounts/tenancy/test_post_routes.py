@@ -202,6 +202,7 @@ def test_our_staff_change_nothing_on_the_dashboard_of_a_customer(group: str) -> 
     assert statuses == dict.fromkeys(RIGHTS, 404 if group == "Data editor" else 403)
 
 
+@pytest.mark.exhaustive
 def test_a_superuser_may_post_where_an_owner_may() -> None:
     venue = builders.venue()
     superuser = users.signed_in(users.user(is_staff=True, is_superuser=True))

@@ -185,6 +185,7 @@ def test_the_owner_fetches_files_by_their_plain_address(enterprise: Client, done
     assert error_of(get(enterprise, f"{EXPORTS}/{done['id']}/files/restaurants-00004.jsonl.gz"))[0] == 404
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["restaurants-00002.jsonl.gz", "manifest.json"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_file_that_we_have_lost_is_503_and_an_error_in_the_log(
@@ -227,6 +228,7 @@ def nearly_full(folder: Path) -> Iterator[None]:
             subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("format", ["jsonl.gz", "parquet"])
 def test_a_full_disk_is_reported_on_the_row_and_leaves_nothing(folder: Path, format: str) -> None:  # noqa: A002  # its name
     for _ in range(200):

@@ -41,6 +41,7 @@ def answered() -> Iterator[dict[str, Any]]:
         yield record
 
 
+@pytest.mark.exhaustive
 def test_generated_restaurants_are_exported_as_the_api_shows_them() -> None:
     call_command(
         "demo_data",

@@ -137,6 +137,7 @@ def test_what_comes_with_a_payment_counts_whatever_it_is_answered(
 
 
 # Many at a time
+@pytest.mark.sample(1)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("still", "counted_in")
 def test_of_16_threads_that_ask_for_prices_and_free_data_the_free_data_alone_is_counted(
