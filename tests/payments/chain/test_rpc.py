@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -201,35 +201,36 @@ def hanging() -> Iterator[tuple[str, list[Any], threading.Event]]:
             over.set()
 
 
-def waited(_: int = 0) -> float:
-    """How long a response waits for a node that gives no answer, in seconds."""
-    began_at = time.monotonic()
+def refused(_: int = 0) -> None:
+    """A response that waits for a node that gives no answer, or is refused at once."""
     with response_deadline(), pytest.raises(rpc.RpcUnavailable):
         rpc.call("eth_chainId")
-    return time.monotonic() - began_at
 
 
 def test_all_threads_but_one_wait_for_a_hanging_node_and_then_one_probes_it(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", 1.0)
-    monkeypatch.setattr(rpc, "RECOVERY_S", 0.5)
+    monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", 1.5)
+    # At first the node may just be slow, so callers queue for a moment.
+    monkeypatch.setattr(rpc.bulkhead, "max_wait_s", 0.1)
     admitted = REQUEST_THREADS - 1
     with hanging() as (address, asked, over), ThreadPoolExecutor(16) as threads:
         settings.RPC_URL = address
-        took = sorted(threads.map(waited, range(16)))
+        callers = [threads.submit(refused) for _ in range(16)]
+        # Those who are refused go before those who wait for the node.
+        assert eventually(lambda: sum(one.done() for one in callers) >= 16 - admitted)
+        assert (sum(not one.done() for one in callers), len(asked)) == (admitted, admitted)
+        wait(callers)
+        refused()
         assert len(asked) == admitted
-        # At first the node may just be slow, so callers queue for MAX_QUEUE_S.
-        assert took[15 - admitted] < rpc.MAX_QUEUE_S + 0.2
-        assert all(1 <= one < 1.5 for one in took[-admitted:])
-        assert waited() < 0.1
-        time.sleep(rpc.RECOVERY_S)
-        took = sorted(threads.map(waited, range(16)))
-        assert len(asked) == admitted + 1
-        assert took[14] < 0.1
-        assert 1 <= took[15] < 1.5
+        rpc.get_breaker(address).next_probe_at = time.monotonic()
+        callers = [threads.submit(refused) for _ in range(16)]
+        assert eventually(lambda: sum(one.done() for one in callers) >= 15)
+        assert (sum(not one.done() for one in callers), len(asked)) == (1, admitted + 1)
+        wait(callers)
+        assert [one.exception() for one in callers] == [None] * 16
         over.set()
-        time.sleep(rpc.RECOVERY_S)
+        rpc.get_breaker(address).next_probe_at = time.monotonic()
         with response_deadline():
             assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
@@ -262,11 +263,18 @@ def test_a_request_with_little_time_left_does_not_probe_the_node(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rpc, "RECOVERY_S", 0.0)
-    with node(echo) as address:
+    asked: list[Any] = []
+
+    def answer(question: Any) -> tuple[int, bytes]:
+        asked.append(question)
+        return echo(question)
+
+    with node(answer) as address:
         settings.RPC_URL = address
         rpc.get_breaker(address).record_failure("away")
         monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", rpc.MIN_PROBE_TIMEOUT_S / 2)
-        assert waited() < 0.1
+        refused()
+        assert asked == []
         monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", rpc.MIN_PROBE_TIMEOUT_S)
         with response_deadline():
             assert rpc.call("eth_chainId") == ["eth_chainId", []]
