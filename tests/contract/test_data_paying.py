@@ -220,6 +220,7 @@ def test_consumption_is_charged_at_the_rate_of_the_tier_standard_discounted_best
     assert before - usdc_balance(wallets[name].address) == Decimal(amount)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "status"), [("free", 403), ("pro", 403), ("premium", 200), ("enterprise", 200)])
 def test_bulk_requires_at_least_premium(wallets: Mapping[str, Wallet], name: str, status: int) -> None:
     caller = session_of(wallets[name])

@@ -208,6 +208,7 @@ def test_a_field_of_another_type_is_refused_by_name(
             refusal(operation.send(api, path, body), param=field)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("operation", "field"),
     [
@@ -262,6 +263,7 @@ def test_200_000_empty_items_are_refused_before_they_are_read(api: Client) -> No
 
 
 # Query strings
+@pytest.mark.sample(2)
 @every_operation
 def test_an_unknown_parameter_is_refused_by_name(operation: Operation, path: str, api: Client) -> None:
     for name in ("format", "expand", "Limit", "limit[]", "a b"):
@@ -300,6 +302,7 @@ def test_a_parameter_of_what_no_parameter_is_is_refused(
         refusal(response, param=None if value in ("%FF", "%ED%A0%80") else name)
 
 
+@pytest.mark.sample(2)
 @every_operation
 def test_an_address_of_60_kb_is_refused(operation: Operation, path: str, api: Client) -> None:
     message = refusal(operation.send(api, f"{path}?{'x' * 60_000}=1"), param="x" * 80)

@@ -143,6 +143,7 @@ def test_a_field_that_is_released_is_read_by_the_next_import(staff: Client, plac
     assert Restaurant.objects.get().locked_fields == ["phone"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("cuisine", "cuisines", "saved"),
     [

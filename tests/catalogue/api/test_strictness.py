@@ -192,6 +192,7 @@ def test_invalid_parameters_of_a_record_are_refused_before_any_query(client: Cli
     assert refused(client, f"/v1/restaurants/nothing-here?{query}")["param"] == param
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("query", "param"),
     [

@@ -285,6 +285,7 @@ def test_unreadable_hours_are_unknown_and_an_unknown_status_is_not_open(take: Ca
     assert (place.hours["known"], place.hours["osm"], place.status) == (False, "whenever", "unverified")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("_markets")
 @pytest.mark.parametrize(
     "encode",

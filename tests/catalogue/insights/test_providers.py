@@ -153,6 +153,7 @@ def test_what_caches_read_counts_as_read(server: InsightServer, settings: Any) -
     assert ask(Anthropic(), server, ANTHROPIC.says(answer(), used=used)).usage == TokenUsage(3_210, 7)
 
 
+@pytest.mark.sample(4)
 @both
 @pytest.mark.parametrize("used", [None, {}, "many", (-1, 2), (True, 2), (1.5, 2), (10**12, 2), ("900", "1")])
 def test_implausible_usage_is_unknown(

@@ -332,6 +332,7 @@ def test_a_look_up_keeps_to_kinds_and_to_a_market() -> None:
     assert (refused.value.param, refused.value.extra) == ("market", {"suggestions": ["paris"]})
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "question",
     [{}, {"q": "gate"}, {"ll": builders.TIVOLI}, {"q": "gate", "ll": builders.TIVOLI}, {"market": "copenhagen"}],
@@ -371,6 +372,7 @@ def test_a_closed_restaurant_is_no_reference_point() -> None:
         resolve("gone")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("near", ["tivoli", "tivolli", "some restaurant", "istedgade 5, copenhagen"])
 def test_no_table_of_names_is_read_as_a_whole(near: str) -> None:
     reference_data.load_reference_data()

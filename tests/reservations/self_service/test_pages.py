@@ -174,6 +174,7 @@ def mangled(token: str) -> list[str]:
     ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("number", range(11))
 def test_a_link_that_is_not_ours_gets_a_friendly_404(venue: Venue, guest: Client, number: int) -> None:
     reservation = builders.reservation(venue, status="confirmed")

@@ -75,6 +75,7 @@ def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) 
     assert (row(reservation), list_events(reservation)) == (before, [])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("status", ["pending", "cancelled"])
 @pytest.mark.parametrize("to", Reservation.Arrival.values)
 def test_only_confirmed_guests_are_awaited(venue: Venue, status: str, to: str) -> None:
