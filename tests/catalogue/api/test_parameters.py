@@ -167,6 +167,7 @@ def test_every_free_response_with_an_etag_has_cache_control(client: Client) -> N
     assert silent == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("value", EXTREMES)
 def test_no_moment_in_the_calendar_is_more_than_a_refusal(client: Client, value: str) -> None:
     day = value[:10]

@@ -166,6 +166,7 @@ def test_rating_count_and_distribution_of_a_restaurant_follow_from_its_reviews()
 
 
 @pytest.mark.django_db
+@pytest.mark.exhaustive
 def test_ratings_equal_the_mean_in_sql() -> None:
     demo_data()
     with connection.cursor() as cursor:

@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+    reference_data.load_dictionaries()
 
 
 pytestmark = pytest.mark.usefixtures("_markets")

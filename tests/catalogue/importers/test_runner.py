@@ -40,7 +40,7 @@ from tests.support.live_server import database_url
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+    reference_data.load_dictionaries()
 
 
 pytestmark = pytest.mark.usefixtures("_markets")
