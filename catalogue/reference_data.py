@@ -91,15 +91,7 @@ def load_reference_data() -> None:
     Existing rows do not change, because staff may have edited them. Concurrent loads wait for each other.
     """
     with transaction.atomic():
-        # All loads write in the order of the files, so that two cannot deadlock.
-        Source.objects.bulk_create([Source(**row) for row in read_csv("sources")], ignore_conflicts=True)
-        Cuisine.objects.bulk_create([Cuisine(**row) for row in read_csv("cuisines")], ignore_conflicts=True)
-        _label_cuisines()
-        attributes = (
-            {**row, "values": list(filter(None, row["values"].split("|")))} for row in read_csv("attributes")
-        )
-        Attribute.objects.bulk_create([Attribute(**row) for row in attributes], ignore_conflicts=True)
-        Market.objects.bulk_create([Market(**row) for row in read_csv("markets")], ignore_conflicts=True)
+        load_dictionaries()
         rows = {landmark_id(row["market"], row["name"]): row for row in read_csv("landmarks")}
         _load_landmarks(rows)
         # Of two names with the same folded form (Tokyo, Tōkyō) the first is stored.
@@ -111,6 +103,17 @@ def load_reference_data() -> None:
             ],
             ignore_conflicts=True,
         )
+
+
+def load_dictionaries() -> None:
+    """Add the missing sources, cuisines, attributes and markets, which everything else refers to."""
+    # All loads write in the order of the files, so that two cannot deadlock.
+    Source.objects.bulk_create([Source(**row) for row in read_csv("sources")], ignore_conflicts=True)
+    Cuisine.objects.bulk_create([Cuisine(**row) for row in read_csv("cuisines")], ignore_conflicts=True)
+    _label_cuisines()
+    attributes = ({**row, "values": list(filter(None, row["values"].split("|")))} for row in read_csv("attributes"))
+    Attribute.objects.bulk_create([Attribute(**row) for row in attributes], ignore_conflicts=True)
+    Market.objects.bulk_create([Market(**row) for row in read_csv("markets")], ignore_conflicts=True)
 
 
 def _label_cuisines() -> None:

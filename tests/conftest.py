@@ -1,5 +1,6 @@
 """Starts the servers before Django reads its settings, and brings in the actors and the running product."""
 
+import contextlib
 import gc
 import importlib
 import os
@@ -15,6 +16,8 @@ from tests.support import servers
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Django's settings are read here, after the servers' addresses are known and before any model is imported."""
+    # Until the tests are collected hardly anything is garbage, and to look for it takes a third of the time.
+    gc.disable()
     # Set before the workers start, which then share the bytecode with each other and with the processes of the tests.
     os.environ |= bytecode_variables(config.rootpath / ".pytest_cache")
     if prefix := os.environ.get("PYTHONPYCACHEPREFIX"):
@@ -36,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for plugin in (
         "tests.support.wallets",
         "tests.support.stack_marker",
+        "tests.support.exhaustive",
         # Before those that it is imported by: pytest rewrites the assertions of what it imports itself.
         "tests.support.live_stack",
         "tests.support.fixtures",
@@ -49,9 +53,26 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.import_plugin(plugin)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Let every second worker import the tests from the last to the first, before all collect them in order.
+
+    In a clean clone each module is compiled and its assertions are rewritten, which takes half a minute. So each
+    worker does half of it and reads what the other has written.
+    """
+    worker = getattr(session.config, "workerinput", {}).get("workerid", "gw0")
+    if int(worker.removeprefix("gw")) % 2 == 0:
+        return
+    root = session.config.rootpath
+    for path in sorted((root / "tests").rglob("test_*.py"), reverse=True):
+        # A module that skips itself or lacks a package is reported when it is collected.
+        with contextlib.suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(".".join(path.relative_to(root).with_suffix("").parts))
+
+
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: to look for garbage in it again and again was an eighth of a run's time."""
-    gc.collect()
+    gc.enable()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
 

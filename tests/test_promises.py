@@ -10,7 +10,7 @@ from django.conf import settings
 
 TREE = Path(settings.BASE_DIR)
 # What is not run with all others.
-MARKERS = {"stack", "outside", "chaos", "deep", "browser", "cluster"}
+MARKERS = {"stack", "exhaustive", "outside", "chaos", "deep", "browser", "cluster"}
 NAMED = [
     (reference, marker or "suite")
     for reference, marker in re.findall(

@@ -87,6 +87,7 @@ def test_no_name_stands_for_two_landmarks_of_a_market() -> None:
     assert len(names) == len(set(names))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.django_db
 @pytest.mark.parametrize("words", ["Tivoli Gardens", "tivoli", "TIVOLI KØBENHAVN"])
 def test_tivoli_gardens_is_in_copenhagen_under_each_of_its_names(words: str) -> None:

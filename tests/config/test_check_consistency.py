@@ -229,6 +229,7 @@ DAMAGES: dict[str, tuple[str, list[str], str]] = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("damaged", DAMAGES)
 def test_each_damage_is_found_by_its_name_and_nothing_else_with_it(world: Venue, damaged: str) -> None:
     check, statements, what = DAMAGES[damaged]

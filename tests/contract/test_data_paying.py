@@ -186,6 +186,7 @@ def test_a_paid_call_costs_usdc_and_none_of_the_token(
 GROUPS = ("context", "reviews", "photos", "ai_insight", "history")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "may_buy"),
     [
@@ -206,6 +207,7 @@ def test_a_tier_adds_data_free_core_pro_reviews_and_photos_premium_insights_and_
     assert got == {group: 200 if group in may_buy else 403 for group in GROUPS}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "amount"), [("free", "0.002"), ("pro", "0.0015"), ("premium", "0.001"), ("enterprise", "0.0005")]
 )
@@ -218,12 +220,14 @@ def test_consumption_is_charged_at_the_rate_of_the_tier_standard_discounted_best
     assert before - usdc_balance(wallets[name].address) == Decimal(amount)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "status"), [("free", 403), ("pro", 403), ("premium", 200), ("enterprise", 200)])
 def test_bulk_requires_at_least_premium(wallets: Mapping[str, Wallet], name: str, status: int) -> None:
     caller = session_of(wallets[name])
     assert caller.get("/v1/restaurants", {"slugs": "kodbyens-fiskebar"}).status_code == status
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "status", "queue"),
     [("free", 403, None), ("pro", 403, None), ("premium", 403, None), ("enterprise", 202, "dedicated")],

@@ -78,6 +78,7 @@ def due(operation: Operation, caller: str) -> tuple[int, str | None]:
     return REFUSED[caller]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("caller", CALLERS)
 @pytest.mark.parametrize("operation", openapi_operations.ALL, ids=named)
 def test_each_operation_serves_the_owner_alone(
@@ -115,6 +116,7 @@ ASKED: Mapping[str, tuple[Any, dict[str, str]]] = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("caller", REFUSED)
 @pytest.mark.parametrize("operation", openapi_operations.OF_ONE_RECORD, ids=named)
 def test_a_record_of_another_venue_answers_like_one_that_never_was(

@@ -84,6 +84,7 @@ def refusal(response: Any, *, status: int = 400, code: str = "invalid_request", 
 
 
 # Bodies
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "body",
     [
@@ -129,6 +130,7 @@ def test_a_key_that_stands_twice_is_refused_by_name(operation: Operation, path: 
     assert refusal(operation.send(api, path, twice), param=name) == f"The key `{name}` stands twice in one object."
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("charset", ["utf-16", "latin-1", '"UTF-16"', "no-such"])
 @every_body
 def test_a_charset_other_than_utf_8_is_refused(operation: Operation, path: str, api: Client, charset: str) -> None:
@@ -136,6 +138,7 @@ def test_a_charset_other_than_utf_8_is_refused(operation: Operation, path: str, 
     assert refusal(response) == f"The charset must be utf-8, not {charset.strip(chr(34))}."
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "kind", ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data", "application/xml"]
 )
@@ -185,6 +188,7 @@ def test_a_body_of_unknown_fields_is_answered_with_the_first_ten(operation: Oper
     assert [param for param in content if param.startswith("x")] == [f"x{number}" for number in range(10)]
 
 
+@pytest.mark.sample(4)
 @every_field
 def test_a_field_of_another_type_is_refused_by_name(
     operation: Operation, field: str, schema: dict[str, Any], path: str, api: Client
@@ -204,6 +208,7 @@ def test_a_field_of_another_type_is_refused_by_name(
             refusal(operation.send(api, path, body), param=field)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("operation", "field"),
     [
@@ -218,6 +223,7 @@ def test_a_field_that_is_missing_is_refused_by_name(operation: Operation, field:
     assert refusal(operation.send(api, path, body), param=field) == f"`{field}`: This is required."
 
 
+@pytest.mark.sample(4)
 @every_field
 def test_text_that_no_database_holds_is_refused_by_name(
     operation: Operation, field: str, schema: dict[str, Any], path: str, api: Client
@@ -233,6 +239,7 @@ def test_text_that_no_database_holds_is_refused_by_name(
             refusal(operation.send(api, path, body), param=field)
 
 
+@pytest.mark.sample(4)
 @every_field
 def test_a_number_or_a_length_beyond_its_bounds_is_refused_by_name(
     operation: Operation, field: str, schema: dict[str, Any], path: str, api: Client
@@ -256,6 +263,7 @@ def test_200_000_empty_items_are_refused_before_they_are_read(api: Client) -> No
 
 
 # Query strings
+@pytest.mark.sample(2)
 @every_operation
 def test_an_unknown_parameter_is_refused_by_name(operation: Operation, path: str, api: Client) -> None:
     for name in ("format", "expand", "Limit", "limit[]", "a b"):
@@ -280,6 +288,7 @@ def test_a_parameter_that_stands_twice_or_is_empty_is_refused_by_name(
         assert refusal(operation.send(api, f"{path}?{name}"), param=name).endswith("or give it a value.")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "value", ["%00", "1%00", "%ED%A0%80", "%FF", "%D9%A1", "9" * 5000, str(10**400), "x" * 60_000]
 )
@@ -293,6 +302,7 @@ def test_a_parameter_of_what_no_parameter_is_is_refused(
         refusal(response, param=None if value in ("%FF", "%ED%A0%80") else name)
 
 
+@pytest.mark.sample(2)
 @every_operation
 def test_an_address_of_60_kb_is_refused(operation: Operation, path: str, api: Client) -> None:
     message = refusal(operation.send(api, f"{path}?{'x' * 60_000}=1"), param="x" * 80)
@@ -300,6 +310,7 @@ def test_an_address_of_60_kb_is_refused(operation: Operation, path: str, api: Cl
 
 
 # Addresses and methods
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "path",
     [
@@ -316,6 +327,7 @@ def test_an_unknown_path_is_401_without_a_key_and_404_with_one(api: Client, clie
         refusal(api.generic(method, path), status=404, code="not_found")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "record",
     [

@@ -70,6 +70,7 @@ def problems_of(tool: Tool, arguments: Mapping[str, Any]) -> list[tuple[str | No
     return []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 @given(drawn=st.data())
 @FEW
@@ -84,6 +85,7 @@ def test_what_the_schema_takes_is_never_refused_for_its_shape(tool: Tool, drawn:
     assert [problem for problem in found if not BEYOND_SHAPE.search(problem[1])] == []
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 @given(drawn=st.data())
 @FEW
@@ -106,6 +108,7 @@ def refused(client: Client, tool: str, **arguments: Any) -> str:
 KNOWN = "near, ll, radius, q, market, cuisine, attributes, diet, open, rating_min, price_max, sort, limit, cursor"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -49,6 +49,7 @@ def at_once(times: int, one: Callable[[int], Any]) -> list[Any]:
         return list(threads.map(alone, range(times)))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("key", [{}, {"idempotency_key": "evening-1"}])
 @pytest.mark.parametrize("by", ["offer", "moment"])
 def test_ten_identical_calls_at_once_are_one_booking(slot: FlowSlot, by: str, key: dict[str, Any]) -> None:

@@ -34,6 +34,7 @@ def left(response: Any) -> tuple[str, int]:
 
 
 # What to do next
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("arguments", "words", "of"),
     [

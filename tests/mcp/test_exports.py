@@ -105,6 +105,7 @@ def test_three_exports_may_be_under_way(enterprise: Client) -> None:
     assert Export.objects.count() == 3
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("arguments", "param"),
     [

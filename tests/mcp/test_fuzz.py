@@ -103,6 +103,7 @@ def test_no_random_request_gets_a_5xx_or_a_page_or_makes_a_payment_or_booking(wo
     assert 429 not in statuses
 
 
+@pytest.mark.exhaustive
 def test_random_elicitation_responses_cause_no_error_and_no_overbooking(
     world: World,
 ) -> None:
@@ -124,6 +125,7 @@ def test_random_elicitation_responses_cause_no_error_and_no_overbooking(
     assert ends["slot_full"] > ANSWERS / 10
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_body_is_refused_in_json(name: str) -> None:
     hostile = HOSTILE[name]

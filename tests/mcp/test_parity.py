@@ -107,6 +107,7 @@ ADDRESSES = {
 PAIRS = [(tool, body, path or ADDRESSES[number]) for number, (tool, body, path) in enumerate(FREE)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.usefixtures("_world")
 @pytest.mark.parametrize(("tool", "arguments", "path"), PAIRS)
 def test_a_free_tool_gives_what_rest_gives_for_the_same_queries(
@@ -207,6 +208,7 @@ def offer_of(accepted: PaymentRequirements | PaymentRequirementsV1) -> dict[str,
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
+@pytest.mark.exhaustive
 def test_what_is_sold_is_the_same_at_both_doors(wallets: Mapping[str, Wallet]) -> None:
     place = world()
     with transaction.atomic():

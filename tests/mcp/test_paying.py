@@ -179,6 +179,7 @@ def test_a_transaction_of_exactly_the_price_needs_the_session_of_its_sender(
     assert is_content(again(client_of(wallets["free"]), payment))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("payment", "why"),
     [

@@ -102,6 +102,7 @@ def test_what_a_person_types_cannot_pose_as_a_line_of_ours(client: Client, near:
     ]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(
     ("name", "arguments", "param"),

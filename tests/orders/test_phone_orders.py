@@ -119,6 +119,7 @@ def test_dishes_that_cannot_be_had_are_shown_with_the_reason(venue: Venue, host:
     assert Order.objects.count() == 0
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -217,6 +217,7 @@ ORIGINS = (
 )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_a_page_of_a_foreign_origin_calls_nothing_and_pays_nothing(wallets: Mapping[str, Wallet], origin: str) -> None:

@@ -156,6 +156,7 @@ def test_a_process_killed_before_it_could_answer_leaves_a_payment_that_is_served
 
 
 # Clocks that differ
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize(
     ("ahead", "expected"),

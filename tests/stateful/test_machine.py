@@ -116,6 +116,7 @@ def move_reservation_anyhow(reservation: Reservation, status: str, *, now: datet
     return True
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("model", "hole"),
     [(Order, move_order_anyhow), (Reservation, move_reservation_anyhow)],

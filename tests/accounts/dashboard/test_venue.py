@@ -84,6 +84,7 @@ def test_the_currency_stays_while_dishes_are_priced(manager: Client, venue: Venu
     assert (venue.currency, venue.prices_include_tax, venue.payment_methods) == ("EUR", False, ["card", "cash"])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("part", "fields"),
     [
@@ -153,6 +154,7 @@ def test_time_zone_is_found_by_its_city_and_currencies_have_their_names(manager:
     assert venue.timezone == "Europe/Copenhagen"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("path", "title"),
     [

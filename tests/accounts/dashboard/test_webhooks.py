@@ -88,6 +88,7 @@ def test_a_new_endpoint_shows_its_secret_once(developer: Client, venue: Venue) -
         assert "whsec_" not in text(developer.get(path))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("url", "message"),
     [
@@ -234,6 +235,7 @@ def test_what_failed_is_sent_again_one_or_all_since_a_moment_of_the_venues_clock
     assert old.state == "pending"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("since", ["", "yesterday", "\0", "99999-01-01T00:00", "0001-01-01T00:00"])
 def test_a_moment_that_cannot_be_read_sends_nothing_again(developer: Client, venue: Venue, since: str) -> None:
     row = endpoint(venue)

@@ -116,6 +116,7 @@ def test_fresh_demo_is_a_restaurant_in_service(sandbox: Venue) -> None:
     assert findings(EVENING) == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("zone", "clock"),
     [
@@ -141,6 +142,7 @@ def test_demo_of_any_hour_has_valid_rows(db: None, clock: str, zone: str) -> Non
     assert {order.total % 1 for order in Order.objects.all()[:20] if order.total is not None} == {0}
 
 
+@pytest.mark.exhaustive
 def test_demo_over_a_change_of_the_clocks_is_valid(db: None) -> None:
     venue = builders.venue(timezone="America/Santiago", is_sandbox=True)
     # The clocks go from midnight to one o'clock on this day.
@@ -347,6 +349,7 @@ def test_two_fills_at_once_fill_once() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.stack
 def test_killed_fill_is_repeated_as_a_whole() -> None:
     venue = builders.venue(is_sandbox=True)
     ApiCallCount.objects.create(venue=venue, hour=EVENING.replace(minute=0), calls=1)

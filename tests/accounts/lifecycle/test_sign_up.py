@@ -129,6 +129,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("changes", "field"), WRONG.values(), ids=WRONG)
 def test_form_error_is_shown_at_its_field(db: None, changes: dict[str, Any], field: str) -> None:
     answer = Client().post("/account/signup/", asked(**changes))

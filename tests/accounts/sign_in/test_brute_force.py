@@ -97,6 +97,7 @@ def enter_code(client: Client, code: str) -> Any:
     return client.post("/account/2fa/authenticate/", {"code": code})
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("guessed", ["000000", "00000000"], ids=["app", "recovery"])
 def test_codes_of_an_account_are_tried_five_times_in_five_minutes_from_all_sessions_together(
     person: User, guessed: str

@@ -181,6 +181,7 @@ def test_the_table_lists_exactly_the_pages_that_accept_post() -> None:
     assert {name for name, status in statuses.items() if status in (403, 500)} == set()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("role", ["manager", "host", "kitchen"])
 def test_a_member_may_post_only_to_the_pages_of_their_role(role: str) -> None:
     venue = builders.venue()
@@ -190,6 +191,7 @@ def test_a_member_may_post_only_to_the_pages_of_their_role(role: str) -> None:
     assert refused == {name for name, right in RIGHTS.items() if role not in MEMBERS[right]}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("group", STAFF)
 def test_our_staff_change_nothing_on_the_dashboard_of_a_customer(group: str) -> None:
     venue = builders.venue()
@@ -200,6 +202,7 @@ def test_our_staff_change_nothing_on_the_dashboard_of_a_customer(group: str) -> 
     assert statuses == dict.fromkeys(RIGHTS, 404 if group == "Data editor" else 403)
 
 
+@pytest.mark.exhaustive
 def test_a_superuser_may_post_where_an_owner_may() -> None:
     venue = builders.venue()
     superuser = users.signed_in(users.user(is_staff=True, is_superuser=True))
@@ -218,6 +221,7 @@ def test_support_sees_the_pages_of_a_venue_with_a_note_that_they_are_read_only()
         assert note not in owner.get(url).content.decode()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("role", ["owner", "manager", "host", "kitchen", *STAFF])
 def test_back_office_accepts_exactly_the_posts_and_actions_of_the_table(role: str) -> None:
     venue = builders.venue()

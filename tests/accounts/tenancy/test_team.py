@@ -210,6 +210,7 @@ MATRIX = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("mine", "theirs", "may"), MATRIX)
 def test_members_cannot_grant_more_rights_than_they_have(venue: Venue, mine: str, theirs: str, may: bool) -> None:
     leader = users.member(venue, mine)

@@ -83,6 +83,7 @@ def test_one_endpoint_too_many_is_a_form_error_on_the_dashboard_and_in_the_back_
     assert WebhookEndpoint.objects.filter(venue=venue).count() == 20
 
 
+@pytest.mark.exhaustive
 def test_many_venues_with_many_host_names_send_one_address_no_more_than_the_limit(settings: Settings) -> None:
     settings.WEBHOOK_ADDRESS_LIMIT = 30
     with receiving() as stranger:

@@ -74,6 +74,7 @@ def test_a_restaurant_may_lie_nowhere(place: Restaurant) -> None:
 JSON_FIELDS = ("attributes", "external_ids", "hours")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "value",
     [
@@ -142,6 +143,7 @@ def test_a_field_that_is_released_is_read_by_the_next_import(staff: Client, plac
     assert Restaurant.objects.get().locked_fields == ["phone"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("cuisine", "cuisines", "saved"),
     [

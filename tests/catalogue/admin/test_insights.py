@@ -167,6 +167,7 @@ def test_a_text_that_was_rewritten_while_staff_read_is_not_approved(
     assert served(place) == (None, "awaiting_approval", ())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("read", ["", "2026-13-45T99:00:00", "2026-11-21", "2026-11-21T10:00:00", "x"])
 def test_who_cannot_say_what_was_read_approves_nothing(
     staff: Client, place: Restaurant, settings: Any, read: str

@@ -60,6 +60,7 @@ def rule_form(place: Restaurant, **changes: Any) -> dict[str, Any]:
     } | changes
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("model", [FlowRule, Listing, FlowSlot, FlowBooking])
 def test_lists_searches_and_pages_open(staff: Client, place: Restaurant, model: Any) -> None:
     row = model.objects.get()
@@ -96,6 +97,7 @@ def test_a_rule_of_a_restaurant_that_is_no_venue_of_ours_says_so(staff: Client) 
     assert "No slots: this restaurant has no active listing with a venue." in base.messages_of(response)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -86,6 +86,7 @@ def test_transparent_pixels_become_white(staff: Client) -> None:
         assert min(band[0] for band in large.getextrema()) >= 250  # type: ignore[index]  # of each colour
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -100,6 +100,7 @@ def test_every_model_is_registered() -> None:
     assert [model.__name__ for model in CATALOGUE if not admin.site.is_registered(model)] == []
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("model", CATALOGUE)
 def test_lists_searches_and_forms_open_within_the_budget(
     staff: Client, place: Restaurant, twin: Restaurant, model: type[Model]
@@ -124,6 +125,7 @@ def test_a_list_costs_the_same_however_long_it_is(staff: Client, place: Restaura
     assert len(many) == len(few)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("model", "q", "hits"),
     [
@@ -170,6 +172,7 @@ def test_a_change_of_the_name_leaves_the_open_intervals(staff: Client, place: Re
     assert SearchRow.objects.get(pk=place.pk).intervals_until == until is not None
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [

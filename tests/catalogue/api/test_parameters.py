@@ -125,6 +125,7 @@ def values(parameter: dict[str, Any]) -> list[str]:
     return [value] if (value := VALUES[parameter["name"]]) else []
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_documented_parameter_is_understood(client: Client, wallets: Mapping[str, Wallet], name: str) -> None:
     path, operation = OPERATIONS[name]
@@ -166,6 +167,7 @@ def test_every_free_response_with_an_etag_has_cache_control(client: Client) -> N
     assert silent == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("value", EXTREMES)
 def test_no_moment_in_the_calendar_is_more_than_a_refusal(client: Client, value: str) -> None:
     day = value[:10]

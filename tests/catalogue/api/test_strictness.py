@@ -42,6 +42,7 @@ def test_both_slash_forms_are_served_and_other_methods_refused(client: Client, p
         assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("query", "param"),
     [
@@ -191,6 +192,7 @@ def test_invalid_parameters_of_a_record_are_refused_before_any_query(client: Cli
     assert refused(client, f"/v1/restaurants/nothing-here?{query}")["param"] == param
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("query", "param"),
     [

@@ -182,6 +182,7 @@ def test_what_a_plan_gives_is_ordered_here_once(venue: Venue, owner: Client) -> 
     assert (export.wallet_id, export.dataset, export.queue) == (export_builders.WALLET, "landmarks", "dedicated")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("query", "field"),
     [

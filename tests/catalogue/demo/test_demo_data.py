@@ -106,6 +106,7 @@ def test_a_seed_and_numbers_determine_the_rows() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.exhaustive
 def test_another_today_changes_the_dates_and_not_the_ids() -> None:
     demo_data()
     ids = set(Review.objects.values_list("pk", flat=True))
@@ -127,6 +128,7 @@ def test_the_command_adds_the_requested_numbers_and_prints_them() -> None:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.django_db
 @pytest.mark.parametrize(("restaurants", "reviews"), [(0, 0), (1, 0), (1, 5), (5, 100)])
 def test_small_numbers_are_exact(restaurants: int, reviews: int) -> None:
@@ -164,6 +166,7 @@ def test_rating_count_and_distribution_of_a_restaurant_follow_from_its_reviews()
 
 
 @pytest.mark.django_db
+@pytest.mark.exhaustive
 def test_ratings_equal_the_mean_in_sql() -> None:
     demo_data()
     with connection.cursor() as cursor:
@@ -175,6 +178,7 @@ def test_ratings_equal_the_mean_in_sql() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.exhaustive
 def test_some_restaurants_have_very_many_reviews() -> None:
     demo_data(restaurants=500, reviews=10_000)
     counts = sorted(Restaurant.objects.values_list("review_count", flat=True))
@@ -208,6 +212,7 @@ def test_phones_lie_in_unassigned_ranges() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.exhaustive
 def test_names_are_varied_and_in_the_languages_of_the_cities() -> None:
     demo_data(restaurants=1_000, reviews=0)
     names = list(Restaurant.objects.values_list("name", flat=True))
@@ -218,6 +223,7 @@ def test_names_are_varied_and_in_the_languages_of_the_cities() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.exhaustive
 def test_slugs_of_another_seed_are_unique() -> None:
     demo_data(restaurants=40, reviews=0)
     slugs = set(Restaurant.objects.values_list("slug", flat=True))
@@ -227,6 +233,7 @@ def test_slugs_of_another_seed_are_unique() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.exhaustive
 def test_hours_round_trip_and_weeks_are_varied() -> None:
     demo_data(restaurants=600, reviews=0)
     stored = list(Restaurant.objects.values_list("hours", flat=True))

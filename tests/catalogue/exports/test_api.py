@@ -52,6 +52,7 @@ def shown(export: Export) -> dict[str, Any]:
     return dict(ExportRecord(representation.represent_export(export, now=timezone.now())).data)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("wanted", "param", "words"),
     [

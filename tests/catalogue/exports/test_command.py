@@ -209,6 +209,7 @@ def test_a_copy_that_is_not_as_it_was_written_is_refused(folder: Path, tmp_path:
     assert list((tmp_path / "taken").iterdir()) == []
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

@@ -224,6 +224,7 @@ def test_an_insight_that_waits_for_staff_is_not_exported(settings: Settings) -> 
     assert row["ai_insight"] == "Guests talk most about the ramen."
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dataset", sorted(datasets.DATASETS))
 def test_flat_columns_say_in_parquet_and_csv_what_the_lines_say(dataset: str) -> None:
     odd()

@@ -258,6 +258,7 @@ class World:
         self.dice.choice(deeds)()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(2, 20))], ids="seed-{}".format
 )

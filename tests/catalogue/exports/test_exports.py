@@ -104,6 +104,7 @@ def test_a_wallet_below_enterprise_is_reported_so_and_nothing_is_begun(
     assert not Export.objects.exists()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("wanted", "param", "words"),
     [

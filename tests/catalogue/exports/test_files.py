@@ -97,6 +97,7 @@ def test_a_file_comes_with_headers_that_a_download_needs(client: Client, done: d
     assert (known.status_code, known.content, known["ETag"]) == (304, b"", named["ETag"])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("asked_for", "first", "last"),
     [
@@ -121,6 +122,7 @@ def test_a_range_is_served_alone(
     assert answer["Content-Length"] == str(len(piece))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("asked_for", ["bytes=0-1,3-4", "lines=1-2", "bytes=9-3", "bytes=a-b", "bytes=-"])
 def test_what_is_no_single_range_is_answered_with_the_whole_file(
     client: Client, done: dict[str, Any], asked_for: str
@@ -183,6 +185,7 @@ def test_the_owner_fetches_files_by_their_plain_address(enterprise: Client, done
     assert error_of(get(enterprise, f"{EXPORTS}/{done['id']}/files/restaurants-00004.jsonl.gz"))[0] == 404
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["restaurants-00002.jsonl.gz", "manifest.json"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_file_that_we_have_lost_is_503_and_an_error_in_the_log(
@@ -225,6 +228,7 @@ def nearly_full(folder: Path) -> Iterator[None]:
             subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("format", ["jsonl.gz", "parquet"])
 def test_a_full_disk_is_reported_on_the_row_and_leaves_nothing(folder: Path, format: str) -> None:  # noqa: A002  # its name
     for _ in range(200):

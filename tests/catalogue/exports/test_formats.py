@@ -242,6 +242,7 @@ def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
     assert (flat["name"], flat["hours"], flat["quoted"]) == ("FISK", '{"wrapped":[1,"a"]}', 'a "b", c\n')
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", sorted(Export.Dataset.values))
 def test_every_column_is_of_a_type_that_each_format_knows_and_files_without_rows_have_them_all(name: str) -> None:
     dataset = DATASETS[name]

@@ -34,6 +34,7 @@ def test_what_is_split_by_the_index_alone_is_split_alike() -> None:
     assert query_parameters(Export.objects.all()[0])["since"] is None
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("count", "parts"), [(0, [0]), (1, [1]), (3, [3]), (4, [3, 1]), (6, [3, 3]), (7, [3, 3, 1])])
 def test_the_keys_are_split_so_that_each_row_is_in_one_part(count: int, parts: list[int]) -> None:
     for _ in range(count):

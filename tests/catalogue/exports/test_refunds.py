@@ -161,6 +161,7 @@ def test_while_it_is_not_known_whether_one_is_settled_no_other_payment_is_taken(
 
 
 # Owed back
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("end", ["failed", "deleted while queued", "deleted while running", "cancelled by staff"])
 def test_what_does_not_succeed_is_refund_due_by_itself_with_a_message(
     buyer: Client, key: Key, spent: Spent, end: str
@@ -277,6 +278,7 @@ def test_equal_orders_of_staff_at_once_are_one_export(prices: None) -> None:
 
 
 # Deltas
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("change", "words"),
     [

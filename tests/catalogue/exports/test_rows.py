@@ -41,6 +41,7 @@ def answered() -> Iterator[dict[str, Any]]:
         yield record
 
 
+@pytest.mark.exhaustive
 def test_generated_restaurants_are_exported_as_the_api_shows_them() -> None:
     call_command(
         "demo_data",
@@ -94,6 +95,7 @@ def test_a_row_has_the_fields_of_the_schema_in_its_order() -> None:
     assert list(row) == list(DATASETS["restaurants"].schema)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("wanted", "slugs"),
     [

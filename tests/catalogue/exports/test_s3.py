@@ -173,6 +173,7 @@ def test_folders_of_old_exports_are_not_scanned(service: Service, caplog: pytest
     assert service.keys() == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("place", ["", "exports", "a/b c"])
 def test_folders_and_files_are_listed_below_any_prefix_and_beyond_a_page(
     service: Service, settings: Settings, place: str

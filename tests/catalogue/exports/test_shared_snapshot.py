@@ -257,6 +257,7 @@ def as_it_was(place: Any) -> None:
     Review.objects.filter(pk=Review.objects.order_by("pk")[0].pk).update(text="Number 1")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("change", [in_a_savepoint, replaced, deleted, moved_out, renamed, as_it_was])
 def test_a_part_is_rewritten_when_any_row_of_it_may_differ(change: Callable[[Any], None]) -> None:
     place = restaurant_with_reviews(3, slug="a-slug")

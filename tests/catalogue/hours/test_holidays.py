@@ -51,6 +51,7 @@ def test_every_market_has_the_holidays_of_this_year_and_the_next_two() -> None:
     assert holidays.add_missing_holidays(now=NOW) == 0
 
 
+@pytest.mark.sample(3)
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("market", "day", "name"),

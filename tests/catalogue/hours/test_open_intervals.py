@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+    reference_data.load_dictionaries()
 
 
 pytestmark = pytest.mark.usefixtures("_markets")
@@ -98,6 +98,7 @@ def test_known_hours_that_are_never_open_are_closed() -> None:
     assert spans(place) == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("broken", [[], "24/7", {"timezone": "Mars/Olympus"}, {"periods": 7}])
 def test_broken_hours_are_unknown_and_do_not_stop_the_others(broken: object) -> None:
     bad = restaurant(hours=broken)

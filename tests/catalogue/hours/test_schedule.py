@@ -143,6 +143,7 @@ def check_spans(timezone: str, data: st.DataObject) -> None:
     assert all(earlier < later for earlier, later in pairwise(moments))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("timezone", MARKET_ZONES + MIDNIGHT_ZONES)
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
@@ -182,6 +183,7 @@ ODD_DAYS: dict[str, tuple[tuple[Period, ...], tuple[tuple[int, tuple[tuple[int, 
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("timezone", MARKET_ZONES)
 @pytest.mark.parametrize("odd", ODD_DAYS)
 def test_odd_days_are_what_a_minute_scan_finds_on_the_days_when_clocks_change(timezone: str, odd: str) -> None:

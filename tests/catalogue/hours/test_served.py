@@ -115,6 +115,7 @@ def test_hours_are_asked_for_by_a_former_slug_and_those_of_an_erased_place_are_g
     assert (gone.status_code, gone.json()["error"]["code"]) == (410, "gone")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("timezone", MARKET_ZONES)
 @settings(max_examples=4, deadline=None)
 @given(data=st.data())

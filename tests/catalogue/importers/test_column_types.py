@@ -39,6 +39,7 @@ def take(reader: SourceReader, rows: list[dict[str, Any]], path: Path, column: s
     return import_restaurants(path / "a.parquet", reader=reader, complete=False, dry_run=True)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("column", sorted(overture.COLUMNS))
 def test_unexpected_overture_column_rejects_only_its_rows(tmp_path: Path, column: str) -> None:
     for kind, values in UNEXPECTED_VALUES.items():
@@ -46,6 +47,7 @@ def test_unexpected_overture_column_rejects_only_its_rows(tmp_path: Path, column
         assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("column", sorted(foursquare.COLUMNS))
 def test_unexpected_foursquare_column_rejects_only_its_rows(tmp_path: Path, column: str) -> None:
     row = {

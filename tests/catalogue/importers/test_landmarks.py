@@ -5,19 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.models import Landmark, LandmarkName
-from tests.catalogue import builders
 from tests.catalogue.importers.import_runs import counts, import_landmarks, landmarks_csv, rejected
-from tests.catalogue.query_plans import planned, unseen
 
 DAVID = "Q536499,David Collection,museum,55.68429,12.58225"
 
 
 @pytest.fixture
-def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+def _markets(stored_reference_data: None, db: None) -> None:
+    """The markets and the landmarks of our own."""
 
 
 pytestmark = pytest.mark.usefixtures("_markets")
@@ -73,25 +70,6 @@ def test_the_same_name_within_150_m_is_the_own_landmark(tmp_path: Path) -> None:
     assert counts(import_landmarks(landmarks_csv(tmp_path / "a.csv", near, far))) == {"created": 1, "unchanged": 1}
     assert not Landmark.objects.filter(wikidata="Q1").exists()
     assert Landmark.objects.get(wikidata="Q2").name == "Tivoli"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_own_landmarks_are_searched_once_per_line_before_the_table_is_analyzed(
-    tmp_path: Path,
-) -> None:
-    Landmark.objects.all().delete()
-    with unseen():
-        for number in range(40):
-            builders.landmark(f"Fountain {number}", at=(55.6 + number / 100, 12.5))
-    file = landmarks_csv(
-        tmp_path / "a.csv", *(f"Q{n + 1},Fountain {n},monument,{55.6 + n / 100},12.5" for n in range(40))
-    )
-
-    with planned("AS wanted (number, name") as parts:
-        totals = import_landmarks(file)
-
-    assert counts(totals) == {"unchanged": 40}
-    assert {one["Actual Loops"] for one in parts if one.get("Relation Name") == "catalogue_landmark"} == {40}
 
 
 def test_a_market_takes_its_own_landmarks_only(tmp_path: Path) -> None:

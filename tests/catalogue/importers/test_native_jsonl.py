@@ -131,6 +131,7 @@ def test_the_order_of_keys_is_no_change(take: Callable[..., dict[str, int]]) -> 
     assert take(dict(reversed(LINE.items()))) == {"unchanged": 1}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -159,6 +160,7 @@ def test_a_line_without_a_valid_id_name_or_place_is_rejected(
     assert not Restaurant.objects.exists()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -283,6 +285,7 @@ def test_unreadable_hours_are_unknown_and_an_unknown_status_is_not_open(take: Ca
     assert (place.hours["known"], place.hours["osm"], place.status) == (False, "whenever", "unverified")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("_markets")
 @pytest.mark.parametrize(
     "encode",

@@ -230,6 +230,7 @@ def test_without_any_id_name_and_place_tell_a_record(tmp_path: Path) -> None:
     assert sorted(Restaurant.objects.values_list("slug", flat=True)) == ["alchemist", "noma", "noma-indre-by"]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("geometry", "lat", "lng"),
     [

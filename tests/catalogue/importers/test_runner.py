@@ -40,7 +40,7 @@ from tests.support.live_server import database_url
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+    reference_data.load_dictionaries()
 
 
 pytestmark = pytest.mark.usefixtures("_markets")
@@ -97,6 +97,7 @@ def test_a_change_is_a_new_version_under_the_same_slug(tmp_path: Path) -> None:
     assert (place.created_at, place.updated_at) == (NOW, later)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("tags", "is_due"),
     [
@@ -237,6 +238,7 @@ def begun(file: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.exhaustive
 def test_two_runs_of_one_file_at_once_make_each_restaurant_once(tmp_path: Path) -> None:
     files = [geojson(tmp_path / name, cafes(1500)) for name in ("a.geojson", "b.geojson")]
     barrier = Barrier(2)

@@ -123,6 +123,7 @@ def test_a_better_ranked_supplier_overrides_the_values_of_another(supply: Callab
     assert place.website == "https://b.example.com"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("options", "message"),
     [

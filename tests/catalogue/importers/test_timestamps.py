@@ -22,7 +22,7 @@ from tests.catalogue.importers.import_runs import NOW, counts, import_restaurant
 
 @pytest.fixture
 def _markets(db: None) -> None:
-    reference_data.load_reference_data()
+    reference_data.load_dictionaries()
 
 
 pytestmark = pytest.mark.usefixtures("_markets")

@@ -42,6 +42,7 @@ def hurried(model: LLMProvider, server: InsightServer, protocol: Protocol, setti
 
 
 # The network
+@pytest.mark.sample(2)
 @both
 @pytest.mark.parametrize(
     "response",
@@ -108,6 +109,7 @@ def test_a_redirect_is_not_followed(model: LLMProvider, server: InsightServer) -
 
 
 # Statuses
+@pytest.mark.sample(3)
 @both
 @pytest.mark.parametrize(
     ("status", "code", "reason", "used"),
@@ -153,6 +155,7 @@ def test_busy_provider_is_retried_once_after_the_requested_delay(
     assert len(server.requests) == 4
 
 
+@pytest.mark.sample(3)
 @both
 @pytest.mark.parametrize("pause", ["3600", "-", "nan", "inf", "Wed, 21 Oct 2026 07:28:00 GMT", "0.6"])
 def test_retry_delay_beyond_the_deadline_is_not_waited(

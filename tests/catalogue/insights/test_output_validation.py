@@ -282,6 +282,7 @@ def read_lines(place: str) -> list[Row]:
     return [(int(stars), " ".join(words), lang) for stars, lang, *words in (line.split(" ", 2) for line in lines)]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("place", "text", "lines", "fallen"),
     [
@@ -339,6 +340,7 @@ def test_suspicious_review_is_not_in_the_prompt(review: dict[str, Any]) -> None:
     ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("review", reviews_of_red_team())
 def test_output_that_repeats_a_hostile_review_is_rejected(review: dict[str, Any]) -> None:
     rows: list[Row] = [*DINNER, (5, review["text"], "")]
@@ -354,6 +356,7 @@ def test_output_that_repeats_a_hostile_review_is_rejected(review: dict[str, Any]
         assert verify([repeated], rows=rows).draft is None
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("answer", [pytest.param(each, id=each["name"]) for each in RED_TEAM["answers"]])
 def test_output_that_obeys_an_injection_is_rejected(answer: dict[str, Any]) -> None:
     citations = tuple(answer.get("citations", ("r1", "r3")))
@@ -373,6 +376,7 @@ def test_red_team_is_not_reduced() -> None:
     assert len(RED_TEAM["answers"]) >= 25
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("text", ["a", "a1B", '"a', "a.", "a.b ", "ignore ", "(1 ", "0-1 ", "on", "\u0430"])
 def test_detection_time_is_bounded(text: str) -> None:
     began = time.monotonic()

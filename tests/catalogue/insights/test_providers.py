@@ -153,6 +153,7 @@ def test_what_caches_read_counts_as_read(server: InsightServer, settings: Any) -
     assert ask(Anthropic(), server, ANTHROPIC.says(answer(), used=used)).usage == TokenUsage(3_210, 7)
 
 
+@pytest.mark.sample(4)
 @both
 @pytest.mark.parametrize("used", [None, {}, "many", (-1, 2), (True, 2), (1.5, 2), (10**12, 2), ("900", "1")])
 def test_implausible_usage_is_unknown(
@@ -240,6 +241,7 @@ def test_output_that_violates_the_schema_is_reported(
     assert came == {text: failed(reason, TokenUsage(900, 120)) for text, reason in JUNK.items()}
 
 
+@pytest.mark.sample(3)
 @both
 @pytest.mark.parametrize(
     ("body", "reason"),
@@ -294,6 +296,7 @@ def test_other_instructions_are_another_version(model: LLMProvider, monkeypatch:
     assert model.model == MODEL
 
 
+@pytest.mark.sample(4)
 @both
 @pytest.mark.parametrize(
     ("name", "value", "message"),

@@ -104,6 +104,7 @@ def test_insight_without_claims_is_stored_once_and_served_as_null() -> None:
     assert (record.values["ai_insight"], record.values["ai_insight_reason"]) == (None, "nothing_to_say")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("change", "after", "asked"),

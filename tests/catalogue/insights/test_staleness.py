@@ -52,6 +52,7 @@ def detail(place: Restaurant, *, after: timedelta = HOUR) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.sample(2)
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_change_of_any_input_makes_an_insight_stale_until_it_is_rewritten(change: Change) -> None:

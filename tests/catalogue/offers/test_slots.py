@@ -143,6 +143,7 @@ def test_what_staff_withdrew_no_rule_brings_back(place: Restaurant) -> None:
     assert (slot.withdrawn_at, slot.percent) == (NOW, 30)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "reason", ["inactive rule", "no rule", "inactive listing", "no tables", "closed", "time zone"]
 )

@@ -51,6 +51,7 @@ def test_equal_arguments_draw_the_same_card_and_each_argument_changes_it() -> No
     assert card not in {draw(8, "Tiramisù", "Gusto"), draw(7, "Coffee", "Gusto"), draw(7, "Tiramisù", "Nido")}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", Photo.Kind.values)
 @pytest.mark.parametrize("caption", [None, "Tagliatelle al ragù", "名古屋コーチン", "word " * 60, "w" * 300])
 def test_cards_of_every_kind_and_caption_are_small_in_bytes_and_have_many_colours(

@@ -84,6 +84,7 @@ def test_a_chain_of_names_and_mergers_is_followed_to_its_end_in_one_go() -> None
         places.find_restaurant("four")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.django_db
 @pytest.mark.parametrize("nested", NESTED)
 @pytest.mark.parametrize("slash", ["", "/"])
@@ -104,6 +105,7 @@ def test_every_address_of_a_slug_that_moved_leads_on_with_its_question(
     assert client.get(response["Location"]).status_code in (200, 402)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.django_db
 @pytest.mark.parametrize("nested", NESTED)
 def test_every_address_of_an_erased_restaurant_says_that_it_is_gone(client: Client, nested: str) -> None:

@@ -112,6 +112,7 @@ def test_rebuild_without_stored_values_makes_intervals_due_and_computes_ranks() 
     assert (row.rank_stars, row.rank_reviews, row.former_stars, row.former_reviews) == (45, 7, 45, 7)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("table", "statement", "what"),
     [

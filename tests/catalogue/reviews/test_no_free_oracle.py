@@ -34,6 +34,7 @@ PAIRS: list[tuple[str, str, str]] = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("path", "found", "nothing"), PAIRS)
 def test_without_a_payment_an_empty_page_costs_what_a_full_one_costs(
     client: Client, path: str, found: str, nothing: str
@@ -45,6 +46,7 @@ def test_without_a_payment_an_empty_page_costs_what_a_full_one_costs(
         assert client.get(f"/v1/restaurants/noma/{path}?{nothing}", headers=headers).status_code == 402
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [

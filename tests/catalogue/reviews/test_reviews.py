@@ -108,6 +108,7 @@ def test_a_review_of_any_age_has_its_place() -> None:
     assert walk(place) == [encode("rev", review.pk) for review in (new, first)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("sort", [Order.RELEVANT, Order.HELPFUL, Order.LOWEST, Order.NEWEST])
 def test_a_walk_over_changing_reviews_misses_and_repeats_nothing_that_was_there_all_along(
@@ -153,6 +154,7 @@ FILTERS: list[tuple[dict[str, Any], Any]] = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("asked", "holds"), FILTERS, ids=[str(asked)[:40] for asked, _ in FILTERS])
 def test_every_filter_finds_what_it_says_and_nothing_else(
     place: Restaurant, asked: dict[str, Any], holds: Any

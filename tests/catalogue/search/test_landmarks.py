@@ -44,6 +44,7 @@ def test_place_of_another_market_is_not_suggested_but_its_market_is_named() -> N
     assert "Did you mean" not in refusal.value.message
 
 
+@pytest.mark.exhaustive
 def test_each_landmark_of_our_own_is_found_by_its_name_and_its_market() -> None:
     reference_data.load_reference_data()
     for row in reference_data.read_csv("landmarks"):
@@ -206,6 +207,7 @@ def test_the_exact_name_of_a_restaurant_goes_before_the_begun_word_of_a_landmark
     assert resolve("Folk").place.name == "Folk Art Museum"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("near", "meant", "market"),
     [
@@ -331,6 +333,7 @@ def test_a_look_up_keeps_to_kinds_and_to_a_market() -> None:
     assert (refused.value.param, refused.value.extra) == ("market", {"suggestions": ["paris"]})
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "question",
     [{}, {"q": "gate"}, {"ll": builders.TIVOLI}, {"q": "gate", "ll": builders.TIVOLI}, {"market": "copenhagen"}],
@@ -370,6 +373,7 @@ def test_a_closed_restaurant_is_no_reference_point() -> None:
         resolve("gone")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("near", ["tivoli", "tivolli", "some restaurant", "istedgade 5, copenhagen"])
 def test_no_table_of_names_is_read_as_a_whole(near: str) -> None:
     reference_data.load_reference_data()

@@ -189,6 +189,7 @@ def test_database_with_rows_is_replaced_only_with_the_flag(tmp_path: Path) -> No
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.exhaustive
 def test_damaged_backup_is_refused_and_nothing_is_changed(tmp_path: Path) -> None:
     builders.venue("Osteria")
     write_file(tmp_path / "photos/p.jpg", b"a photo")
@@ -236,6 +237,7 @@ def test_damaged_backup_is_refused_and_nothing_is_changed(tmp_path: Path) -> Non
     assert (tmp_path / "photos/p.jpg").read_bytes() == b"another"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", ["photos/../../out.jpg", "letters/out.jpg", "/out.jpg", "photos"])
 def test_no_file_is_written_outside_of_its_folder(tmp_path: Path, name: str) -> None:
@@ -255,6 +257,7 @@ def as_json(manifest: dict[str, Any], **changes: Any) -> bytes:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.exhaustive
 def test_backup_of_an_older_version_is_restored_and_names_the_migrations_to_run(tmp_path: Path) -> None:
     builders.venue("Before")
     recorder = MigrationRecorder(connection)

@@ -60,6 +60,7 @@ def outcome(read: Any, *given: Any) -> Any:
         return ("refused", refused.detail, refused.get_codes())
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("field", FIELDS, ids=repr)
 @given(value=values)
 def test_values(field: TextField | StrictIntegerField, value: Any) -> None:

@@ -100,6 +100,7 @@ def test_all_classes_of_parameters_are_compared() -> None:
     assert classes(QueryParams) == set(ALL)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.django_db
 @pytest.mark.parametrize("parameters", ALL, ids=lambda each: f"{each.__module__}.{each.__name__}")
 def test_a_query_string_is_read_as_a_serializer_reads_it(

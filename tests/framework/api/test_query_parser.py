@@ -61,6 +61,7 @@ def test_more_than_100_parameters_are_refused() -> None:
         read("&".join("a=1" for _ in range(101)), "a")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("path", LISTS)
 @pytest.mark.parametrize(
     ("asked", "param"),

@@ -108,6 +108,7 @@ def test_a_completed_order_says_when(api: Client) -> None:
     }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -143,6 +144,7 @@ def test_a_hundred_lines_are_accepted(api: Client) -> None:
 
 
 # Refusals
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("changes", "param", "message"),
     [
@@ -195,6 +197,7 @@ def test_a_wrong_order_is_refused_by_name(api: Client, changes: dict[str, Any], 
     assert (found, note[: len(message)]) == (param, message)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("changes", "param", "message"),
     [

@@ -114,6 +114,7 @@ def test_id_of_a_dish_is_derived_from_its_name_unique_and_stable(manager: Client
     assert (made.name, made.ref) == ("Crema catalana", "creme-brulee")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -98,6 +98,7 @@ def test_few_days_are_summed_up(venue: Venue, host: Client) -> None:
     assert 'class="value">' not in host.get(at(venue), {"first": "2020-11-21", "last": "2026-11-21"}).content.decode()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("asked", "words"),
     [

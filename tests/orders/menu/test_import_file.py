@@ -320,6 +320,7 @@ def test_yen_have_no_decimals(venue: Venue) -> None:
     ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -123,6 +123,7 @@ def test_a_new_dish_has_the_photo_and_allergens_of_its_form(manager: Client, ven
     assert "Contains: cereals containing gluten, milk" in phone
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -72,6 +72,7 @@ def test_a_plan_is_agreed_with_a_wallet_or_an_account(staff: Client) -> None:
     assert "0xabab…abab" in page
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("values", "why"),
     [

@@ -218,6 +218,7 @@ def test_pages_go_on_where_the_last_one_ended(caller: Client, payer: str) -> Non
     assert walked(caller, limit="4") == expected
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("query", "numbers"),
     [

@@ -169,6 +169,7 @@ def test_opening_a_product_to_a_tier_sells_it_there(wallets: Mapping[str, Wallet
     assert Payment.objects.get().products == ["reviews"]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -193,6 +194,7 @@ def test_a_payment_that_was_tampered_with_is_refused(
     assert Payment.objects.count() == 0
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("asked_for", "expected"),
     [

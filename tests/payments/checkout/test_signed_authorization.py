@@ -229,6 +229,7 @@ def test_an_unknown_payment_is_not_settled_for_more_than_it_was_for(
 
 
 # Signatures that are no key's
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("length", [1, 64, 65, 66, 200])
 def test_a_signature_that_is_no_keys_is_refused_where_the_payer_is_no_contract(
     wallets: Mapping[str, Wallet], settings: LazySettings, length: int

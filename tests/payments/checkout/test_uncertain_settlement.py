@@ -73,6 +73,7 @@ LATE = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("late", LATE)
 def test_a_payment_that_may_still_arrive_is_503_and_charged_once(
     wallets: Mapping[str, Wallet], settings: LazySettings, late: str
@@ -133,6 +134,7 @@ def test_a_reported_failure_is_not_final_without_its_receipt(
     buy(headers)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("why", sorted(error_codes.REFUSED))
 def test_a_rejection_before_sending_is_refused(
     wallets: Mapping[str, Wallet], settings: LazySettings, why: str
@@ -189,6 +191,7 @@ ODD = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("why", ODD)
 def test_a_reason_is_sanitized_and_truncated(
     wallets: Mapping[str, Wallet], settings: LazySettings, caplog: pytest.LogCaptureFixture, why: str

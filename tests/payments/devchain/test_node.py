@@ -120,6 +120,7 @@ def test_calls_and_estimates_change_nothing(node: Web3, usdc: Contract, wallet: 
     assert node.eth.block_number == before
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -233,6 +234,7 @@ def test_a_batch_is_answered_without_its_notifications(node: Web3) -> None:
     ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("content", "code"),
     [

@@ -78,6 +78,7 @@ def test_a_signed_transfer_can_be_sent_by_anybody_but_only_once(node: Web3, usdc
     assert (usdc_balance(payer.address), usdc_balance(payee.address)) == (Decimal("97.5"), Decimal("2.5"))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("overload", [by_parts, by_bytes])
 @pytest.mark.parametrize(
     ("changed", "sentence"),

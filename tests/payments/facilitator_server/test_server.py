@@ -110,6 +110,7 @@ def test_a_contract_wallet_pays_through_it() -> None:
 
 
 # A chain that fails
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", [b"eth_getCode", b"eth_call", b"eth_gasPrice", b"eth_estimateGas"])
 @pytest.mark.parametrize("then", [hangs_up, says(429, {}), says(200, {"error": {"code": -32005, "message": "limit"}})])
 def test_nothing_is_sent_while_the_chain_is_unavailable(method: bytes, then: Script) -> None:

@@ -51,6 +51,7 @@ def test_a_facilitator_that_is_not_reached_leaves_no_trace(
     assert Payment.objects.count() == 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("status", [301, 401, 403, 404, 405, 413, 429])
 def test_a_facilitator_that_does_not_process_the_payment_leaves_no_trace(
     wallets: Mapping[str, Wallet], settings: LazySettings, status: int
@@ -93,6 +94,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("has_settled", [True, False])
 def test_an_unknown_outcome_is_503_and_the_same_header_is_charged_once(

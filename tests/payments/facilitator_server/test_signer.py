@@ -39,6 +39,7 @@ def parts(payer: Any, **changed: Any) -> tuple[Any, Any]:
     return facilitating.parse(json.dumps(settle_body(signed_by(payer, **changed))).encode())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("queues", [True, False])
 def test_one_lost_transaction_delays_no_payment_for_longer_than_its_answer(queues: bool) -> None:
     payers = [fresh_wallet(Decimal(1)) for _ in range(6)]

@@ -264,6 +264,7 @@ def test_a_contract_wallet_may_sign_at_any_length(client: Client, digits: int) -
     assert posted(client, contract, owner, signature="0x" + digits * "1").status_code == 201
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "code",
     [

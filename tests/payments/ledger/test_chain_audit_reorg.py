@@ -45,6 +45,7 @@ def seen_elsewhere(tx_hash: str, *, blocks: int) -> Payment:
     return row
 
 
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize("blocks", [-1, 0, 1])
 @pytest.mark.parametrize("is_one_span", [True, False])

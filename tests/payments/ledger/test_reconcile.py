@@ -180,6 +180,7 @@ LOG = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "results",
     [
@@ -235,6 +236,7 @@ def test_concurrent_sweeps_check_each_payment_once(wallets: Mapping[str, Wallet]
     assert PaymentEvent.objects.count() == 18
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("is_away", [False, True])
 def test_sweeps_that_change_nothing_write_no_events_and_back_off(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch, is_away: bool

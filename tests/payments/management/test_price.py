@@ -97,6 +97,7 @@ def test_the_sale_at_a_rate_ends_and_begins_again() -> None:
     assert "not sold" in price("history", "context")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("words", "why"),
     [

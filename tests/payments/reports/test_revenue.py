@@ -163,6 +163,7 @@ def test_the_report_stands_in_the_index(staff: Client) -> None:
     assert ADDRESS in staff.get("/admin/").content.decode()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("query", "why"),
     [

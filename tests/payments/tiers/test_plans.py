@@ -130,6 +130,7 @@ def test_a_wallet_with_a_plan_is_quoted_its_price_and_has_its_rate(wallets: Mapp
     assert refusal.body_override["accepts"][0]["maxAmountRequired"] == "800"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("factor", "amount"), [("0.3333", "0.000167"), ("0.0001", "0.000001"), ("1", "0.0005"), ("1.5", "0.00075")]
 )

@@ -98,6 +98,7 @@ def test_the_default_client_of_a_pro_wallet_buys_120_times_a_minute(
         assert (*limits_of(paid), paid["X-Tier"]) == (200, '"data";q=120;w=60', 119 - number, "pro")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.usefixtures("still", "counted_in")
 def test_more_than_120_challenges_a_minute_are_refused_and_soon_by_the_middleware(client: Client) -> None:
     asked = [client.get(SOLD) for _ in range(140)]
@@ -137,6 +138,7 @@ def test_what_comes_with_a_payment_counts_whatever_it_is_answered(
 
 
 # Many at a time
+@pytest.mark.sample(1)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("still", "counted_in")
 def test_of_16_threads_that_ask_for_prices_and_free_data_the_free_data_alone_is_counted(

@@ -155,16 +155,17 @@ def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySe
     assert peak == REQUEST_THREADS - 1
 
 
-def test_a_settlement_is_refused_within_a_second_while_others_hang(settings: LazySettings) -> None:
+def test_a_settlement_is_refused_while_others_hang(settings: LazySettings) -> None:
     with hanging(settings) as (server, settlements):
         began_at = time.monotonic()
         assert settle(server.url, settings) == NotSent("too many settlements at a time")
         first_s = time.monotonic() - began_at
         assert settle(server.url, settings) == NotSent("too many settlements at a time")
         second_s = time.monotonic() - began_at - first_s
+        assert not any(one.done() for one in settlements)
     assert [type(one.result()) for one in settlements] == [Unknown] * (REQUEST_THREADS - 1)
     # That they hang is known by then.
-    assert second_s < first_s < facilitator_client.SLOT_WAIT_S + 0.5
+    assert second_s < first_s
 
 
 def test_two_failures_open_the_circuit_breaker_and_one_trip_tests_it(

@@ -55,6 +55,7 @@ def test_the_fallback_settles_if_the_first_has_not_processed_the_payment(
     assert (Payment.objects.get().state, Payment.objects.get().facilitator) == (State.SETTLED, real)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("why", sorted(error_codes.RETRYABLE))
 def test_the_fallback_settles_after_a_temporary_error_of_the_first(
     wallets: Mapping[str, Wallet], settings: LazySettings, why: str
@@ -86,6 +87,7 @@ def test_a_temporary_error_that_names_a_transaction_is_pending(
         assert second.asked == []
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "fault",
     [hangs_up, says(500, {}), says(200, b"<html>"), refuses(error_codes.PENDING), refuses("transaction_failed")],

@@ -243,6 +243,7 @@ def changed(**signed: Any) -> dict[str, Any]:
     return {**V2, "payload": {**SIGNED, "authorization": {**SIGNED["authorization"], **signed}}}
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "text",
     [

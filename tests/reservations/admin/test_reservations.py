@@ -114,6 +114,7 @@ def test_staff_write_down_a_reservation_also_one_of_the_past(staff: Client, venu
     assert (stored.created_at, stored.updated_at) == (NOON, NOON)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("changes", "field", "message"),
     [

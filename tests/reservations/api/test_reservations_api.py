@@ -67,6 +67,7 @@ def test_a_reservation_is_answered_as_its_whole_record(api: Client) -> None:
     assert api.get(RESERVATIONS).json()["data"] == [record]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -171,6 +172,7 @@ WRONG: list[tuple[str, Any, str]] = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("field", "value", "message"), WRONG)
 @pytest.mark.django_db
 def test_a_wrong_reservation_is_refused_by_name(api: Client, field: str, value: Any, message: str) -> None:

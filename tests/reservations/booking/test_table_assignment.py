@@ -339,6 +339,7 @@ class Book:
 
 
 @pytest.mark.django_db
+@pytest.mark.exhaustive
 def test_assignment_equals_an_exhaustive_model() -> None:
     @settings(deadline=None, max_examples=20)
     @given(TABLES, COMBINATIONS, WISHES, st.one_of(st.none(), st.integers(1, 12)))

@@ -61,6 +61,7 @@ def test_an_offer_ends_at_the_latest_when_the_party_would_come(full: Venue) -> N
     assert reservation.offered_until == STARTS_AT
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("change", "offered"),
     [

@@ -187,6 +187,7 @@ def test_the_page_is_for_frames_and_sets_no_cookies(osteria: Venue) -> None:
     assert not re.search(r'\sstyle="|\son\w+="|<script>', response.content.decode())
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "query",
     ["?party=0", "?party=1e400", "?party=%00", "?party=999999999999", "?day=2031-02-30", "?day=%00", "?day=0001-01-01",
@@ -198,6 +199,7 @@ def test_addresses_that_mean_nothing_show_the_usual(osteria: Venue, query: str) 
     assert "Show times" in words(response)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("changes", "page_text"),
     [

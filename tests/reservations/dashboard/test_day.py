@@ -199,6 +199,7 @@ def test_a_drag_says_the_moment(host: Client, dinner: Venue) -> None:
     assert (its.time, its.tables) == (time(20, 15), ["T2"])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("fields", "page_text"),
     [

@@ -81,6 +81,7 @@ def test_a_row_of_tables_is_written_as_people_write_it(written: str, names: list
     assert floor_tables.parse_names(written) == names
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("written", "message"),
     [
@@ -195,6 +196,7 @@ def test_what_goes_on_after_midnight_stays_in_the_row_of_its_evening(venue: Venu
     assert [(block.x, block.width) for block in week.blocks] == [(44, 108)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "wrong",
     [

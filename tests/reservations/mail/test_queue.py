@@ -68,6 +68,7 @@ def post(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Postbo
         yield box
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("kind", "subject", "opening"),
     [
@@ -280,6 +281,7 @@ def test_a_server_that_is_away_is_not_asked_for_each_mail(venue: Venue, settings
     assert stored(second) == ("pending", 0, "")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("kind", "since"),
     [

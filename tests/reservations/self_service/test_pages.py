@@ -144,6 +144,7 @@ def test_a_page_needs_no_script_and_no_other_site_and_fits_a_phone(venue: Venue,
     assert not any("tabindex" in attrs for _, attrs in tags)
 
 
+@pytest.mark.django_db
 def test_the_style_is_served(client: Client) -> None:
     response = client.get("/static/reservations/book.css")
     assert (response.status_code, response["Content-Type"]) == (200, 'text/css; charset="utf-8"')
@@ -174,6 +175,7 @@ def mangled(token: str) -> list[str]:
     ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("number", range(11))
 def test_a_link_that_is_not_ours_gets_a_friendly_404(venue: Venue, guest: Client, number: int) -> None:
     reservation = builders.reservation(venue, status="confirmed")

@@ -48,6 +48,7 @@ def list_events(reservation: Reservation) -> list[tuple[str, str]]:
     return list(events.values_list("type", "actor"))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("to", Reservation.Arrival.values)
 @pytest.mark.parametrize("state", STATES)
 def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) -> None:
@@ -74,6 +75,7 @@ def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) 
     assert (row(reservation), list_events(reservation)) == (before, [])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("status", ["pending", "cancelled"])
 @pytest.mark.parametrize("to", Reservation.Arrival.values)
 def test_only_confirmed_guests_are_awaited(venue: Venue, status: str, to: str) -> None:
