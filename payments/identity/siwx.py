@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from x402.extensions.sign_in_with_x import SIGN_IN_WITH_X, DeclareSIWxOptions, declare_siwx_extension
+
 from accounts.api_keys.authentication import Unauthorized
 from framework.api.json_parser import MalformedBody, parse
 from framework.api.urls import public_url
@@ -98,6 +100,19 @@ def create_challenge(*, now: datetime) -> dict[str, Any]:
         "expirationTime": format_time(now + CHALLENGE_LIFETIME),
         "statement": STATEMENT,
     }
+
+
+def declare_extension(*, now: datetime) -> dict[str, Any]:
+    """Create the extension `sign-in-with-x` of a 402: a challenge that x402 clients sign and send in HEADER."""
+    options = DeclareSIWxOptions(statement=STATEMENT, network=payment_network().caip2)
+    declared: dict[str, Any] = declare_siwx_extension(options)[SIGN_IN_WITH_X]
+    # The library's own server adds these fields to each 402, and removes its options and what is null.
+    del declared["_options"]
+    declared["supportedChains"] = [
+        {name: value for name, value in chain.items() if value is not None} for chain in declared["supportedChains"]
+    ]
+    declared["info"] |= {name: value for name, value in create_challenge(now=now).items() if name != "chainId"}
+    return declared
 
 
 def format_time(moment: datetime) -> str:

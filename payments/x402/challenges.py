@@ -2,10 +2,13 @@
 
 import secrets
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 from django.conf import settings
+from django.utils import timezone
 from x402.extensions.payment_identifier import PAYMENT_IDENTIFIER, declare_payment_identifier_extension
+from x402.extensions.sign_in_with_x import SIGN_IN_WITH_X
 from x402.http.utils import encode_payment_required_header, encode_payment_response_header
 from x402.schemas import PaymentRequired as RequiredV2
 from x402.schemas import PaymentRequirements, ResourceInfo, SettleResponse
@@ -14,6 +17,8 @@ from x402.schemas.v1 import PaymentRequirementsV1
 from framework.errors import ApiError, ErrorCode
 from payments.chain.evm import to_checksum_address
 from payments.chain.networks import payment_network
+from payments.identity import siwx
+from payments.models import Payment
 from payments.pricing.price_list import PRICE_GRACE, Quote
 from payments.tiers.definitions import FREE
 from payments.x402.proofs import QUOTE_TOKEN
@@ -21,7 +26,7 @@ from payments.x402.purchase import Purchase
 
 EXPIRES_IN_S = int(PRICE_GRACE.total_seconds())
 # Proxies refuse headers beyond 4 to 8 KB: a longer address is cut to the part before its query.
-MAX_URL_LENGTH = 1000
+MAX_URL_LENGTH = 250
 JSON_TYPE = "application/json"
 # The headers that identify a caller: caches must not serve the answer to one caller to another.
 CALLER_HEADERS = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNATURE")
@@ -54,8 +59,7 @@ class PaymentRequired(ApiError):
             accepts=[
                 build_requirement(payment_network().to_atomic(quote.amount), quote_token=secrets.token_urlsafe(16))
             ],
-            # Further extensions would not fit: proxies refuse long headers.
-            extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
+            extensions=declare_extensions(purchase),
         )
         refused = {} if type(self) is PaymentRequired else refusal_headers(reason or self.code, refund=refund)
         challenge = challenge_headers(self.required, quote, plain_amount)
@@ -93,6 +97,15 @@ class TransactionNotFound(PaymentRequired):
 
     code = ErrorCode.TRANSACTION_NOT_FOUND
     title = "Transaction not found"
+
+
+def declare_extensions(purchase: Purchase) -> dict[str, Any]:
+    """Return the extensions of version 2. Further ones would not fit: proxies refuse long headers."""
+    extensions = {PAYMENT_IDENTIFIER: declare_payment_identifier_extension()}
+    # Clients sign in by a header, which MCP messages do not have.
+    if purchase.channel == Payment.Channel.REST:
+        extensions[SIGN_IN_WITH_X] = siwx.declare_extension(now=timezone.now())
+    return extensions
 
 
 def challenge_headers(required: RequiredV2, quote: Quote, plain_amount: int | None) -> dict[str, str]:

@@ -20,10 +20,12 @@ import pytest
 import redis
 from django.conf import settings
 from eth_account import Account
+from eth_account.messages import encode_defunct
 from eth_typing import HexStr
 from web3 import Web3
 from x402 import x402Client, x402ClientSync
-from x402.http import x402HTTPClientSync
+from x402.extensions.sign_in_with_x import CreateSIWxClientExtensionOptions, create_siwx_client_extension
+from x402.http import x402HTTPClient, x402HTTPClientSync
 from x402.http.clients.httpx import x402HttpxClient
 from x402.http.clients.requests import x402_requests
 from x402.http.utils import decode_payment_response_header
@@ -151,6 +153,61 @@ def test_the_official_client_with_httpx_pays_and_is_served(shop: Shop) -> None:
     assert response.status_code == 200
     assert response.json()["reviews"]["summary"]["count"] > 3
     assert before - shop.balance("pro") == Decimal("0.004")
+
+
+def client_that_signs_in(shop: Shop, name: str) -> x402Client:
+    """The official client of a demo wallet with the official extension."""
+    account = Account.from_key(shop.wallet(name)["private_key"])
+    client = register_exact_evm_client(x402Client(), EthAccountSigner(account))
+    return client.register_extension(create_siwx_client_extension(CreateSIWxClientExtensionOptions(signers=[account])))
+
+
+def test_a_wallet_that_signs_in_by_the_extension_of_the_402_pays_the_price_of_its_tier(shop: Shop) -> None:
+    url, before = shop.url("core,reviews"), shop.balance("pro")
+    client = x402HTTPClient(client_that_signs_in(shop, "pro"))
+
+    async def answer(asked: httpx.Response) -> dict[str, str]:
+        headers, _ = await client.handle_402_response(dict(asked.headers), asked.content, str(asked.url))
+        return headers
+
+    sign_in = asyncio.run(answer(shop.ask(url)))
+    assert list(sign_in) == ["sign-in-with-x"]
+    quoted = shop.ask(url, **sign_in)
+    assert (quoted.status_code, quoted.headers["X-Tier"]) == (402, "pro")
+    assert json.loads(quoted.headers["x402"])["amount"] == "0.003"
+    paid = shop.ask(url, **signed(shop, "pro", quoted))
+    assert (paid.status_code, len(paid.json()["reviews"]["items"])) == (200, 3)
+    assert before - shop.balance("pro") == Decimal("0.003")
+    # A challenge is spent by its first use.
+    assert shop.ask(url, **sign_in).status_code == 401
+
+
+def test_the_stock_wrapper_signs_in_and_pays_what_it_read_before(shop: Shop) -> None:
+    """docs/paying.md says so, and how to get the price of the tier."""
+
+    async def buy() -> httpx.Response:
+        async with x402HttpxClient(client_that_signs_in(shop, "pro")) as session:
+            return await session.get(shop.url("core,reviews"), headers={"X-Forwarded-For": next(addresses)})
+
+    before = shop.balance("pro")
+    assert asyncio.run(buy()).status_code == 200
+    assert before - shop.balance("pro") == Decimal("0.004")
+
+
+def test_the_stock_wrapper_with_a_session_pays_the_price_of_its_tier(shop: Shop) -> None:
+    base, wallet = shop.up.record["base_url"], shop.wallet("pro")
+    challenge = shop.ask(f"{base}/v1/auth/challenge?address={wallet['address']}").json()
+    signature = Account.sign_message(encode_defunct(text=challenge["message"]), wallet["private_key"]).signature
+    proof = {"message": challenge["message"], "signature": f"0x{bytes(signature).hex()}"}
+    session_token = httpx.post(f"{base}/v1/auth/session", json=proof, timeout=30).json()["token"]
+    client = register_exact_evm_client(
+        x402ClientSync(), EthAccountSigner(Account.from_key(shop.wallet("pro")["private_key"]))
+    )
+    before = shop.balance("pro")
+    with x402_requests(client) as session:
+        response = session.get(shop.url("core,reviews"), headers={"Authorization": f"Bearer {session_token}"})
+    assert response.status_code == 200
+    assert before - shop.balance("pro") == Decimal("0.003")
 
 
 def test_a_client_of_version_1_pays_by_the_body_of_the_402(shop: Shop) -> None:

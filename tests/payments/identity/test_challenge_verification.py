@@ -1,5 +1,6 @@
 """Signed challenges on any request, each good once, and wallets that are contracts."""
 
+import asyncio
 import base64
 import json
 from collections.abc import Mapping
@@ -13,13 +14,21 @@ import time_machine
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from eth_account import Account
 from pytest_django import Settings
+from x402 import x402Client, x402ClientSync
+from x402.extensions.sign_in_with_x import CreateSIWxClientExtensionOptions, create_siwx_client_extension
+from x402.http import x402HTTPClient
+from x402.http.utils import decode_payment_required_header, encode_payment_signature_header
+from x402.mechanisms.evm import EthAccountSigner
+from x402.mechanisms.evm.exact import register_exact_evm_client
 
 from payments import retention
 from payments.chain.evm import to_checksum_address
 from payments.devchain.wallets import Wallet as Key
-from payments.models import SpentChallenge, Wallet, WalletSession
+from payments.models import Payment, SpentChallenge, Wallet, WalletSession
 from payments.pricing import default_products
+from tests.catalogue import builders
 from tests.payments.signing import CHALLENGE, SESSION, client_of, header_of, sign_in, signature_of
 from tests.payments.transfers import contract_wallet
 from tests.support.live_server import NOWHERE
@@ -66,6 +75,42 @@ def test_a_signed_challenge_gets_the_prices_of_the_tier(client: Client, wallets:
         [to_checksum_address(wallets["pro"].address)],
     )
     assert me["prices"]["rate"] == "discounted"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("ledger_matches_chain")
+def test_a_wallet_that_signs_in_by_the_extension_of_a_402_is_quoted_and_pays_the_price_of_its_tier(
+    client: Client, wallets: Mapping[str, Key], settings: Settings
+) -> None:
+    default_products.create_missing()
+    builders.restaurant(slug="noma")
+    builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    path, account = "/v1/restaurants/noma?fields=context", Account.from_key(wallets["pro"].private_key)
+    official = register_exact_evm_client(x402Client(), EthAccountSigner(account))
+    official.register_extension(create_siwx_client_extension(CreateSIWxClientExtensionOptions(signers=[account])))
+
+    def answer(response: Any) -> dict[str, str]:
+        headers, _ = asyncio.run(
+            x402HTTPClient(official).handle_402_response(
+                dict(response.headers), response.content, settings.PUBLIC_BASE_URL + path
+            )
+        )
+        return headers
+
+    sign_in = answer(client.get(path))
+    assert list(sign_in) == ["sign-in-with-x"]
+    quoted = client.get(path, headers=sign_in)
+    assert (quoted.status_code, quoted["X-Tier"]) == (402, "pro")
+    assert json.loads(quoted["x402"])["amount"] == "0.0015"
+    # The challenge of the first 402 is spent.
+    assert outcome(client.get(path, headers=sign_in)) == (401, "invalid_credentials", None)
+    payment = encode_payment_signature_header(
+        register_exact_evm_client(x402ClientSync(), EthAccountSigner(account)).create_payment_payload(
+            decode_payment_required_header(quoted["PAYMENT-REQUIRED"])
+        )
+    )
+    paid = client.get(path, headers={"PAYMENT-SIGNATURE": payment})
+    assert (paid.status_code, Payment.objects.get().amount_usdc) == (200, Decimal("0.001500"))
 
 
 def test_a_session_and_a_challenge_of_a_wallet_count_together(wallets: Mapping[str, Key], client: Client) -> None:

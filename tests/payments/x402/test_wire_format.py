@@ -2,6 +2,7 @@
 
 import base64
 import json
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from django.conf import LazySettings
 from django.test import RequestFactory
 from eth_account import Account
+from x402.extensions.sign_in_with_x import SIGN_IN_WITH_X, SIWxExtension, build_siwx_schema
 from x402.http.utils import (
     decode_payment_required_header,
     decode_payment_response_header,
@@ -113,6 +115,33 @@ def test_the_header_of_version_2_is_what_official_clients_read() -> None:
     assert accepted == {**ACCEPTED, "payTo": "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"}
 
 
+def test_the_402_declares_sign_in_with_x_as_the_library_does() -> None:
+    read = decode_payment_required_header(
+        PaymentRequired("Pay.", quote=quote(), purchase=purchase()).headers["PAYMENT-REQUIRED"]
+    )
+    assert isinstance(read, RequiredV2)
+    assert read.extensions is not None
+    declared = read.extensions[SIGN_IN_WITH_X]
+    extension = SIWxExtension.model_validate(declared)
+    assert set(declared) == {"info", "supportedChains", "schema"}
+    assert declared["schema"] == build_siwx_schema()
+    assert declared["supportedChains"] == [{"chainId": "eip155:84532", "type": "eip191"}]
+    assert (extension.info.domain, extension.info.uri) == (
+        "api.example.com",
+        "https://api.example.com/v1/auth/session",
+    )
+    assert extension.info.issued_at is not None
+    assert extension.info.expiration_time is not None
+    lifetime = datetime.fromisoformat(extension.info.expiration_time) - datetime.fromisoformat(
+        extension.info.issued_at
+    )
+    assert lifetime == timedelta(minutes=5)
+    # Each 402 has a challenge of its own.
+    again = PaymentRequired("Pay.", quote=quote(), purchase=purchase()).required.extensions
+    assert again is not None
+    assert again[SIGN_IN_WITH_X]["info"]["nonce"] != extension.info.nonce
+
+
 def test_the_body_is_what_clients_of_version_1_read() -> None:
     refusal = PaymentRejected("Too little.", quote=quote(PRO), purchase=purchase(), reason="wrong_amount")
     content = error_body(refusal, request_id="req_1")
@@ -165,7 +194,7 @@ def test_the_headers_of_a_402_stay_below_4_kb(length: int) -> None:
     assert all(value.isascii() for value in refusal.headers.values())
 
 
-def test_the_header_of_version_2_takes_about_a_kilobyte() -> None:
+def test_the_header_of_version_2_takes_less_than_three_kilobytes() -> None:
     every = Quote(
         products=("context", "reviews", "photos", "ai_insight"),
         amount=Decimal("0.019000"),
@@ -174,7 +203,7 @@ def test_the_header_of_version_2_takes_about_a_kilobyte() -> None:
     )
     asked_for = purchase("/v1/restaurants/noma?fields=core,context,reviews,photos,ai_insight")
     headers = PaymentRequired("Pay.", quote=every, purchase=asked_for).headers
-    assert len(headers["PAYMENT-REQUIRED"]) < 1300
+    assert len(headers["PAYMENT-REQUIRED"]) < 2700
     assert len(headers["x402"]) < 300
 
 
