@@ -1,6 +1,6 @@
 """Response bodies of the data API, and the products in them. REST and MCP both call these functions."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -80,6 +80,31 @@ def restaurant(slug: str, params: dict[str, Any], *, now: datetime, is_buyer: Ca
     ):
         record = read()
     return Content(render_record(record), record.sold, etag_of=partial(render_etag_content, record))
+
+
+def records(slugs: Sequence[str], groups: Sequence[str], *, now: datetime) -> Content:
+    """Return the requested field groups of several restaurants, also of closed ones, in the order of the slugs.
+
+    Each product is sold once for each record that has it. Insights are not generated.
+    """
+    found = search.resolve_slugs(slugs, now=now)
+    by_slug = field_groups.read_records(found.current, groups=groups, now=now)
+    rows = [by_slug[slug] for slug in found.current if slug in by_slug]
+    members = {
+        "missing": [*found.missing, *(slug for slug in found.current if slug not in by_slug)],
+        "closed": found.closed,
+        "renamed": found.renamed,
+        "attribution": attribution.restaurant_attribution(list(by_slug)),
+    }
+
+    def render(parts: Iterable[bytes]) -> bytes:
+        return b'{"data":[%b],%b' % (b",".join(parts), orjson.dumps(members)[1:])
+
+    return Content(
+        render(map(render_record, rows)),
+        tuple(product for record in rows for product in record.sold),
+        etag_of=lambda: render(render_etag_content(record) or render_record(record) for record in rows),
+    )
 
 
 def landmarks(params: dict[str, Any], *, now: datetime) -> Content:

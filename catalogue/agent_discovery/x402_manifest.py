@@ -46,7 +46,7 @@ CARD = f"{MCP}/server-card"
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """An operation of the data API that sells a product. `{slug}` in the path is that of a restaurant, `{id}` that of
-    a row, of which there is no example.
+    a row and `{slugs}` several for a proven Premium wallet, of which there is no example.
 
     `tool` is the MCP tool that returns the same with these `arguments`, if any. An operation with a `body` is a POST.
     """
@@ -60,6 +60,10 @@ class Endpoint:
     @classmethod
     def group(cls, name: str) -> "Endpoint":
         return cls("get_restaurant", f"{RECORD}?fields={name}", "get_restaurant", {"fields": [name]})
+
+    @classmethod
+    def batch(cls, name: str) -> "Endpoint":
+        return cls("search_restaurants", f"/v1/restaurants?slugs={{slugs}}&fields={name}")
 
     @classmethod
     def export(cls, dataset: str) -> "Endpoint":
@@ -77,23 +81,28 @@ ENDPOINTS: Mapping[str, Sequence[Endpoint]] = {
         Endpoint.group("reviews"),
         Endpoint("list_reviews", f"{RECORD}/reviews", "list_reviews"),
         Endpoint("get_review", "/v1/reviews/{id}"),
+        Endpoint.batch("reviews"),
     ),
     "photos": (
         Endpoint.group("photos"),
         Endpoint("list_photos", f"{RECORD}/photos", "list_photos"),
+        Endpoint.batch("photos"),
     ),
     "context": (
         Endpoint.group("context"),
         Endpoint("get_restaurant_context", f"{RECORD}/context", "get_surroundings"),
+        Endpoint.batch("context"),
     ),
     "ai_insight": (
         Endpoint.group("ai_insight"),
         Endpoint("get_restaurant_insight", f"{RECORD}/insight", "get_insight"),
+        Endpoint.batch("ai_insight"),
     ),
     "history": (
         Endpoint.group("history"),
         Endpoint("get_restaurant_history", f"{RECORD}/history", "get_history"),
         Endpoint("list_changes", "/v1/changes"),
+        Endpoint.batch("history"),
     ),
     **{product: (Endpoint.export(dataset),) for dataset, product in EXPORTS.items()},
 }
@@ -160,7 +169,7 @@ def _describe(product: Product, prices: Mapping[str, Decimal], *, slug: str | No
         "resources": [
             public_url(endpoint.path.format(slug=slug))
             for endpoint in endpoints
-            if slug and "{id}" not in endpoint.path
+            if slug and "{id}" not in endpoint.path and "{slugs}" not in endpoint.path
         ],
     }
 

@@ -34,7 +34,7 @@ from catalogue.serializers.offers import FlowSlotAnswer
 from catalogue.serializers.paid_groups import AroundAnswer, InsightAnswer, OneReviewRecord, PhotoAnswer, ReviewAnswer
 from catalogue.serializers.reports import NewReport, ReportRecord
 from catalogue.serializers.restaurants import HoursForDatesRecord, RestaurantRecord
-from catalogue.serializers.search import BatchAnswer, SearchAnswer
+from catalogue.serializers.search import BatchAnswer, RecordsAnswer, SearchAnswer
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.rate_limits.client_ip import client_network
@@ -43,10 +43,12 @@ from payments.interface import PREMIUM, DataViewSet
 
 FOUND = PolymorphicProxySerializer(
     component_name="FoundRestaurants",
-    serializers=[SearchAnswer, BatchAnswer],
+    serializers=[SearchAnswer, BatchAnswer, RecordsAnswer],
     resource_type_field_name=None,
     many=False,
 )
+# Of the field groups of a record.
+PRODUCTS = [group.product for group in field_groups.GROUPS.values() if group.product]
 
 
 class RestaurantViewSet(DataViewSet[Any]):
@@ -55,18 +57,21 @@ class RestaurantViewSet(DataViewSet[Any]):
     lookup_value_regex = "[a-z0-9-]{1,120}"
     query_actions = ("list", "retrieve", "hours", "reviews", "photos", "context", "insight", "history", "flow")
 
-    @free_operation("search_restaurants", "Search restaurants", SearchParams, answer=FOUND, errors=[403])
+    @paid_operation("search_restaurants", "Search restaurants", SearchParams, answer=FOUND, products=PRODUCTS)
     def list(self, request: Request) -> HttpResponse:
-        """Search by location, opening hours, words, cuisine, price and rating. Free; no key.
+        """Search by location, opening hours, words, cuisine, price and rating. Free; no key. Only records by `slugs`
+        with paid field groups are sold.
 
         No match is an empty list. An unknown `near` is 400 `place_not_resolved` with suggestions. Restaurants that
         have closed for good are left out, and a search by location leaves out those without one. `slugs` looks up
-        restaurants instead of searching.
+        restaurants instead of searching, from the Premium tier; with `fields` as full records.
         """
         params = SearchParams.read(request)
         now = timezone.now()
         if "slugs" in params:
             paywall.require_tier(request, PREMIUM)
+            if groups := params.get("fields"):
+                return paywall.serve(request, responses.records(params["slugs"], groups, now=now), now=now)
             return paywall.build_response(request, search.look_up_slugs(**params, now=now).to_json(), now=now)
         return paywall.serve(request, responses.search_results(params, now=now), now=now)
 
@@ -76,7 +81,7 @@ class RestaurantViewSet(DataViewSet[Any]):
         SLUG,
         RestaurantParams,
         answer=RestaurantRecord,
-        products=[group.product for group in field_groups.GROUPS.values() if group.product],
+        products=PRODUCTS,
     )
     def retrieve(self, request: Request, slug: str) -> HttpResponse:
         """The slug, the name and the requested field groups.

@@ -7,7 +7,7 @@ from typing import Any
 
 from catalogue import places
 from catalogue.field_groups import as_of, context, insights, newest
-from catalogue.field_groups.core import CoreFields, read_core
+from catalogue.field_groups.core import CoreFields, read_core, read_several
 from catalogue.models import Restaurant
 from catalogue.places import Place
 from framework.errors import InvalidRequest
@@ -54,10 +54,29 @@ def read_record(slug: str, *, groups: Sequence[str], now: datetime, at: datetime
             raise InvalidRequest(message, param="fields")
         return Record({}, sold=(HISTORY,), core=as_of.read_core_as_of(slug, at=at, now=now))
     core = read_core(slug, now=now) if CORE in groups else None
-    others = [group for name, group in GROUPS.items() if name in groups and name != CORE]
-    if core and not others:
+    if core and tuple(groups) == (CORE,):
         return Record({}, core=core)
-    restaurant = places.find_place(slug)
+    return _read_others(places.find_place(slug), core, groups=groups, now=now)
+
+
+def read_records(slugs: Sequence[str], *, groups: Sequence[str], now: datetime) -> Mapping[str, Record]:
+    """Return the requested groups of some restaurants by slug, without those that are missing.
+
+    One query for `core` of all; one for all other groups together, and those of each group of each restaurant.
+    """
+    cores = read_several(slugs, now=now) if CORE in groups else {}
+    if tuple(groups) == (CORE,):
+        return {slug: Record({}, core=core) for slug, core in cores.items()}
+    return {
+        slug: _read_others(place, cores.get(slug), groups=groups, now=now)
+        for slug, place in places.find_places(slugs).items()
+        if CORE not in groups or slug in cores
+    }
+
+
+def _read_others(restaurant: Place, core: CoreFields | None, *, groups: Sequence[str], now: datetime) -> Record:
+    """Return a record with the requested groups; `core` has been read."""
+    others = [group for name, group in GROUPS.items() if name in groups and name != CORE]
     values: dict[str, Any] = {"slug": restaurant.slug, "name": restaurant.name}
     sold: list[str] = []
     for group in others:

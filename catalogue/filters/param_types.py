@@ -198,8 +198,8 @@ class Flag(serializers.ChoiceField):
 
 
 class FieldGroups(ListParam):
-    def __init__(self, *, in_lists: bool = False, **options: Any) -> None:
-        self.known = [name for name, group in GROUPS.items() if group.in_lists or not in_lists]
+    def __init__(self, **options: Any) -> None:
+        self.known = list(GROUPS)
         super().__init__(of="|".join(self.known), **options)
 
     def to_internal_value(self, data: Any) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from catalogue.field_groups import GROUPS
 from catalogue.filters.param_types import (
     SLUG,
     BoundingBoxParam,
@@ -31,9 +32,11 @@ from catalogue.search import (
 )
 from framework.api.fields import DateField, TextField, TimeField
 from framework.api.query_params.declarations import ChoiceParam, ListParam, QueryParams
-from framework.errors import InvalidRequest
+from framework.errors import InvalidRequest, unknown_name
 
 ALLOWED_WITH_SLUGS = ("slugs", "fields", "lang")
+# Of slugs with field groups that are sold: each costs some queries, and clients refuse payments beyond a dollar.
+MAX_PAID_SLUGS = 20
 # Names of cuisines, attributes and diets as people write them: those of the vocabulary are suggested.
 NAME = "[A-Za-z0-9_-]+( [A-Za-z0-9_-]+)*"
 OFFER_MINUTES = int(OFFER_TIME_TOLERANCE.total_seconds() // 60)
@@ -129,7 +132,11 @@ class SearchParams(QueryParams):
     )
     limit = integer(1, 50, "Restaurants on a page.", default=20)
     cursor = page_cursor(needs_same_parameters=True)
-    fields = FieldGroups(required=False, in_lists=True, help_text="Field groups; lists have `core` only.")  # type: ignore[assignment]  # a name of the contract
+    fields = FieldGroups(  # type: ignore[assignment]  # a name of the contract
+        required=False,
+        help_text="Field groups: a search has `core` only, in the form of lists. With `slugs` any groups, as in the"
+        " record of a restaurant; `core` is free, the others are paid for each record that has them.",
+    )
     facets = FacetNames(
         required=False,
         max_length=200,
@@ -151,8 +158,10 @@ class SearchParams(QueryParams):
         # Percent-encoding triples the length, and the web server accepts URLs of 64 kB.
         max_length=8_000,
         hint="This must be slugs of restaurants separated by commas.",
-        help_text=f"Instead of a search: at most {MAX_SLUGS} restaurants by their slugs, in this order. Only `fields`"
-        " and `lang` are allowed with it. From the Premium tier.",
+        help_text=f"Instead of a search: at most {MAX_SLUGS} restaurants by their slugs, in this order, from the"
+        " Premium tier. With `fields` they are full records, at most"
+        f" {MAX_PAID_SLUGS} with paid groups; without it as in a search, in the language of `lang`. Nothing else is"
+        " allowed with it.",
     )
 
     def validate_slugs(self, slugs: tuple[str, ...]) -> tuple[str, ...]:
@@ -167,5 +176,15 @@ class SearchParams(QueryParams):
                     raise InvalidRequest(
                         f"`slugs` looks up restaurants and cannot be combined with `{name}`.", param=name
                     )
-            return {name: attrs[name] for name in ("slugs", "lang") if name in attrs}
+            groups = attrs.get("fields", ())
+            if groups and "lang" in attrs:
+                raise InvalidRequest("Full records have no `lang`: leave `fields` or `lang` out.", param="lang")
+            if any(GROUPS[name].product for name in groups) and len(attrs["slugs"]) > MAX_PAID_SLUGS:
+                message = f"Give at most {MAX_PAID_SLUGS} slugs with field groups that are sold."
+                raise InvalidRequest(message, param="slugs")
+            return {name: attrs[name] for name in ALLOWED_WITH_SLUGS if name in attrs}
+        for name in attrs.get("fields", ()):
+            if not GROUPS[name].in_lists:
+                known = [each for each, group in GROUPS.items() if group.in_lists]
+                raise InvalidRequest(unknown_name("field group", name, known).message, param="fields")
         return {name: value for name, value in attrs.items() if name != "fields"}

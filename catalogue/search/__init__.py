@@ -1,6 +1,6 @@
 """Search for restaurants: filters, ranking, facets and pagination."""
 
-from catalogue.search.by_slugs import MAX_SLUGS, look_up_slugs
+from catalogue.search.by_slugs import MAX_SLUGS, look_up_slugs, resolve_slugs
 from catalogue.search.query import (
     DEFAULT_RADIUS_M,
     MAX_OPEN_AHEAD,

@@ -1,6 +1,7 @@
 """Look up restaurants by their slugs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
@@ -37,6 +38,19 @@ WHERE place.merged_into_id IS NULL
 """  # noqa: S608  # built from constants
 
 
+@dataclass(frozen=True, slots=True)
+class ResolvedSlugs:
+    """What requested slugs lead to. `current` are the slugs of all restaurants that were found, each once, in the
+    order of the request; `rows` the search rows of those that lists contain. The others are as in Batch.
+    """
+
+    current: list[str]
+    rows: Mapping[str, Row]
+    missing: list[str]
+    closed: list[str]
+    renamed: Mapping[str, str]
+
+
 def look_up_slugs(slugs: Sequence[str], *, lang: str | None = None, now: datetime) -> Batch:
     """Return the restaurants of at most 100 slugs, each once, in the order of the slugs.
 
@@ -46,26 +60,41 @@ def look_up_slugs(slugs: Sequence[str], *, lang: str | None = None, now: datetim
     if lang:
         check_language(lang)
     now = now.replace(microsecond=0)
+    found = resolve_slugs(slugs, now=now)
+    return Batch(
+        hits=render_hits(list(found.rows.values()), now=now, labels=translations(lang)),
+        missing=found.missing,
+        closed=found.closed,
+        renamed=found.renamed,
+        attribution=attribution.attribution_lines({key for row in found.rows.values() for key in SOURCES(row)}),
+    )
+
+
+def resolve_slugs(slugs: Sequence[str], *, now: datetime) -> ResolvedSlugs:
+    """Return what these slugs lead to. One query."""
     with connection.cursor() as cursor:
         cursor.execute(LOOK_UP, {"slugs": list(slugs), "now": now})
         found = {row[0]: row[1:] for row in cursor.fetchall()}
     rows: dict[str, Row] = {}
+    current: list[str] = []
     missing, closed, renamed = [], [], {}
     for slug in dict.fromkeys(slugs):
         current_slug, exists, restaurant_id, *columns = found.get(slug, (slug, False, None))
         if not exists:
             missing.append(slug)
             continue
+        if current_slug not in current:
+            current.append(current_slug)
         if current_slug != slug:
             renamed[slug] = current_slug
         if restaurant_id is None:
             closed.append(current_slug)
         else:
             rows.setdefault(current_slug, (restaurant_id, *columns))
-    return Batch(
-        hits=render_hits(list(rows.values()), now=now, labels=translations(lang)),
+    return ResolvedSlugs(
+        current=current,
+        rows=rows,
         missing=missing,
         closed=list(dict.fromkeys(closed)),
         renamed=renamed,
-        attribution=attribution.attribution_lines({key for row in rows.values() for key in SOURCES(row)}),
     )

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.search import Facet
+from catalogue.serializers.restaurants import RestaurantRecord
 from catalogue.serializers.shared import PHONE, PLACE_KINDS, SLUG, LocationRecord, OfferRecord, attribution_lines
 from framework.api.fields import ConstantField
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
@@ -109,14 +110,26 @@ class SearchAnswer(serializers.Serializer[Any]):
     facets = FacetsRecord(required=False)
 
 
-@extend_schema_serializer(many=False)
-class BatchAnswer(serializers.Serializer[Any]):
-    """Restaurants that were asked for by their slugs."""
+class LookUp(serializers.Serializer[Any]):
+    """What became of slugs that were asked for."""
 
-    data = Hit(many=True)  # type: ignore[assignment]  # a name of the contract
     missing = serializers.ListField(child=serializers.CharField(), help_text="Slugs of which nothing is known.")
     closed = serializers.ListField(child=serializers.CharField(), help_text="Slugs of what has closed for good.")
     renamed = serializers.DictField(
         child=serializers.CharField(), help_text="Slugs that were asked for, and what each has become."
     )
     attribution = attribution_lines()
+
+
+@extend_schema_serializer(many=False)
+class BatchAnswer(LookUp):
+    """Restaurants that were asked for by their slugs."""
+
+    data = Hit(many=True)  # type: ignore[assignment]  # a name of the contract
+
+
+@extend_schema_serializer(many=False)
+class RecordsAnswer(LookUp):
+    """Records that were asked for by their slugs, with the field groups of `fields`."""
+
+    data = RestaurantRecord(many=True)  # type: ignore[assignment]  # a name of the contract

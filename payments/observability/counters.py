@@ -60,7 +60,7 @@ def count_refusals(products: Sequence[str], *, channel: str, has_proof: bool) ->
         yield
     except ApiError as refusal:
         if not has_proof and refusal.code == ErrorCode.PAYMENT_REQUIRED:
-            for product in products:
+            for product in dict.fromkeys(products):
                 CHALLENGES.labels(product, channel).inc()
         else:
             REFUSALS.labels(reason_label(refusal)).inc()

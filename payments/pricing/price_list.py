@@ -1,5 +1,6 @@
 """The price list at a time, and quotes."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -61,9 +62,13 @@ class PriceSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """The prices of some products at every rate: current ones, and old ones that are still accepted."""
+    """The prices of some products at every rate: current ones, and old ones that are still accepted.
+
+    `quantities` says how often each product is bought.
+    """
 
     products: tuple[str, ...]
+    quantities: Mapping[str, int]
     from_tier: Tier
     description: str
     spans: tuple[PriceSpan, ...]
@@ -92,7 +97,8 @@ class PriceList:
         amounts = {span.product: span.amount for span in valid if span.amount is not None}
         if len(amounts) != len(self.products):
             return None
-        return apply_factor(terms, sum(amounts.values(), Decimal(0)))
+        total = sum((amount * self.quantities[product] for product, amount in amounts.items()), Decimal(0))
+        return apply_factor(terms, total)
 
 
 def apply_factor(terms: Terms, amount: Decimal | None) -> Decimal | None:
@@ -101,11 +107,13 @@ def apply_factor(terms: Terms, amount: Decimal | None) -> Decimal | None:
 
 
 def load_price_list(products: Sequence[str], *, now: datetime) -> PriceList:
-    """Return the price list of these products. One query if the cache is older than CACHE_TTL_S. Raises NotSold.
+    """Return the price list of these products; a repeated one is bought so many times. Raises NotSold.
 
+    One query if the cache is older than CACHE_TTL_S.
     A cached price may be outdated; PRICE_GRACE, which accepts old prices, is longer.
     """
-    slugs = tuple(dict.fromkeys(products))
+    quantities = Counter(products)
+    slugs = tuple(quantities)
     cached = cached_price_rows.get(max_age_s=min(CACHE_TTL_S, settings.TIER_CACHE_S))
     found = [
         row
@@ -119,8 +127,11 @@ def load_price_list(products: Sequence[str], *, now: datetime) -> PriceList:
         raise NotSold(f"{', '.join(missing) or 'Nothing'} is not sold at the moment.")
     return PriceList(
         products=slugs,
+        quantities=quantities,
         from_tier=max(TIERS[row.from_tier] for row in found),
-        description=", ".join(names[slug] for slug in slugs),
+        description=", ".join(
+            names[slug] if number == 1 else f"{number} x {names[slug]}" for slug, number in quantities.items()
+        ),
         spans=tuple(found),
         now=now,
     )

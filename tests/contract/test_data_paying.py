@@ -98,6 +98,31 @@ def test_a_request_whose_fields_are_all_free_answers_200_with_no_payment_and_no_
     assert client.get(f"{RECORD}?fields=core").status_code == 200
 
 
+def test_bulk_reads_from_premium_pay_each_product_once_for_each_record_that_has_it(
+    client: Client, wallets: Mapping[str, Wallet]
+) -> None:
+    builders.restaurant(slug="noma")
+    second = builders.restaurant(slug="geranium")
+    builders.review(second, stars=4, text="Quiet and kind.")
+    with transaction.atomic():
+        aggregates.update_restaurants([second.pk])
+    path = "/v1/restaurants?slugs=kodbyens-fiskebar,noma,geranium&fields=core,reviews,ai_insight"
+    premium = session_of(wallets["premium"])
+    # Two have reviews (0.002 each) and one has an insight (0.006).
+    asked = premium.get(path)
+    assert (asked.status_code, json.loads(asked["x402"])["amount"]) == (402, "0.01")
+    before = usdc_balance(wallets["premium"].address)
+    served = pay(premium, path, wallets["premium"])
+    assert served.status_code == 200
+    assert before - usdc_balance(wallets["premium"].address) == Decimal("0.01")
+    records = served.json()["data"]
+    assert [record["slug"] for record in records] == ["kodbyens-fiskebar", "noma", "geranium"]
+    assert [record["reviews"] and record["reviews"]["summary"]["count"] for record in records] == [6, None, 1]
+    assert "oysters" in records[0]["ai_insight"]
+    assert [record["ai_insight_reason"] for record in records] == [None, "too_few_reviews", "too_few_reviews"]
+    assert premium.get("/v1/restaurants?slugs=noma&fields=core,reviews").status_code == 200
+
+
 # Resources and their fields
 def test_ai_insight_is_generated_text_from_the_premium_tier(client: Client, wallets: Mapping[str, Wallet]) -> None:
     path = f"{RECORD}?fields=ai_insight"

@@ -9,11 +9,11 @@ import pytest
 import time_machine
 from django.test import Client
 
-from catalogue import search
+from catalogue import responses, search
 from catalogue.hours import open_intervals
 from catalogue.models import Restaurant
 from catalogue.search import Facet, Query
-from catalogue.serializers.search import BatchAnswer, SearchAnswer
+from catalogue.serializers.search import BatchAnswer, RecordsAnswer, SearchAnswer
 from framework.public_ids import encode
 from payments.devchain.wallets import Wallet
 from tests.catalogue import builders
@@ -232,7 +232,7 @@ def test_a_batch_comes_in_the_order_asked_and_says_what_has_become_of_the_rest()
 
 def test_a_batch_is_for_the_premium_tier(client: Client, wallets: Mapping[str, Wallet]) -> None:
     builders.restaurant(slug="noma")
-    address = "/v1/restaurants?slugs=noma,nobody&fields=core&lang=da"
+    address = "/v1/restaurants?slugs=noma,nobody&lang=da"
     refused = client.get(address)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "tier_required")
     served = client_of(wallets["premium"]).get(address)
@@ -255,9 +255,61 @@ def test_a_batch_is_for_the_premium_tier(client: Client, wallets: Mapping[str, W
         ("slugs=Noma", "slugs"),
         ("slugs=noma,", "slugs"),
         ("slugs=" + ",".join(f"a{number}" for number in range(101)), "slugs"),
-        ("slugs=noma&fields=reviews", "fields"),
+        ("slugs=noma&fields=reviews,menu", "fields"),
+        ("slugs=noma&fields=core&lang=da", "lang"),
+        ("fields=reviews&slugs=" + ",".join(f"a{number}" for number in range(21)), "slugs"),
     ],
 )
 def test_a_batch_is_refused_by_name_before_its_tier_is_asked_for(client: Client, query: str, param: str) -> None:
     refused = client.get(f"/v1/restaurants?{query}")
     assert (refused.status_code, refused.json()["error"]["param"]) == (400, param)
+
+
+def batch_of(*slugs: str, fields: str) -> str:
+    return f"/v1/restaurants?slugs={','.join(slugs)}&fields={fields}"
+
+
+@pytest.mark.parametrize("fields", ["core", "core,reviews"])
+def test_full_records_in_a_batch_are_for_the_premium_tier(
+    client: Client, wallets: Mapping[str, Wallet], fields: str
+) -> None:
+    builders.restaurant(slug="noma")
+    for caller in (client, client_of(wallets["pro"])):
+        refused = caller.get(batch_of("noma", fields=fields))
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "tier_required")
+        assert refused.json()["error"]["tier_required"] == "premium"
+
+
+def test_a_batch_with_fields_has_the_same_records_as_one_by_one(client: Client, wallets: Mapping[str, Wallet]) -> None:
+    builders.listed(fiskebar())
+    for slug in ("a", "old", "gone"):
+        builders.restaurant(slug=slug)
+    renamed = Restaurant.objects.get(slug="old")
+    renamed.former_slugs.create(slug="older", until=NOW)
+    Restaurant.objects.filter(slug="gone").update(status="permanently_closed")
+    open_intervals.refresh_open_intervals(now=NOW)
+    asked_for = ("gone", "older", "kodbyens-fiskebar", "nobody", "a", "a")
+    premium = client_of(wallets["premium"])
+    with time_machine.travel(NOW, tick=False):
+        answer = premium.get(batch_of(*asked_for, fields="core")).json()
+        singly = [client.get(f"/v1/restaurants/{slug}").json() for slug in ("gone", "old", "kodbyens-fiskebar", "a")]
+    assert answer == {
+        "data": singly,
+        "missing": ["nobody"],
+        "closed": ["gone"],
+        "renamed": {"older": "old"},
+        "attribution": singly[2]["attribution"],
+    }
+    assert RecordsAnswer(answer).data["missing"] == ["nobody"]
+
+
+@pytest.mark.parametrize("number", [1, 100])
+def test_a_batch_of_records_takes_four_queries_however_many(number: int) -> None:
+    slugs = [f"r{each}" for each in range(number)]
+    for slug in slugs:
+        builders.listed(builders.restaurant(slug=slug))
+    responses.records(slugs, ["core"], now=NOW)
+    with costing(4):
+        content = responses.records(slugs, ["core"], now=NOW)
+    assert [row["slug"] for row in orjson.loads(content.body)["data"]] == slugs
+    assert content.sold == ()
