@@ -13,7 +13,7 @@ from framework.api import error_handler, origin_check
 from framework.api.json_parser import MalformedBody, read_body
 from framework.api.rate_limits.client_ip import address_bucket
 from framework.api.rate_limits.middleware import Admission, Allowance, RateLimitExceeded, Usage
-from framework.errors import ApiError, ErrorCode
+from framework.errors import ApiError, ErrorCode, NotFound
 from framework.mcp import jsonrpc, protocol_versions
 from framework.mcp.jsonrpc import MAX_BYTES, JSONRPCError, Message
 from framework.mcp.responses import MCPResponse, error_response, result_response
@@ -32,6 +32,9 @@ MESSAGES = FixedLimit("mcp", limit=240)
 SMALL_BYTES = 16 * 1024
 LARGE = FixedLimit("mcp-large", limit=30)
 TOKEN_PREFIXES = ("ws_", "rk_")
+# For clients of the former transport, which read a stream of events from `/mcp` or from `/mcp/sse`.
+SSE_SUFFIX = "/sse"
+NO_SSE = "MCP is served by POST to /mcp over streamable HTTP, without streams of events (SSE)."
 # Refusals with these statuses are plain HTTP responses: clients act on the status.
 HTTP_STATUSES = (401, 403, 405)
 
@@ -42,6 +45,14 @@ class ForeignOrigin(ApiError):
     code = ErrorCode.FOREIGN_ORIGIN
 
 
+class OnlyPost(error_handler.MethodNotAllowed):
+    """The endpoint takes only POST."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request, ["POST"])
+        self.message = f"{self.message} {NO_SSE}"
+
+
 class McpMiddleware(DataApiMiddleware):
     """Parses the message, because its method selects the rate limit; the view finds it on the request."""
 
@@ -50,10 +61,12 @@ class McpMiddleware(DataApiMiddleware):
     def admit(self, request: HttpRequest) -> Admission:
         """Parse the message and identify the caller. The view reports protocol errors."""
         request.caller = anonymous_caller(request)  # type: ignore[attr-defined]
+        if request.path_info.rstrip("/") == self.prefix + SSE_SUFFIX:
+            return Admission(self.anonymous_allowance(request), NotFound(NO_SSE))
         if request.path_info not in (self.prefix, f"{self.prefix}/"):
             return Admission(self.anonymous_allowance(request))
         if request.method != "POST":
-            return Admission(self.anonymous_allowance(request), error_handler.MethodNotAllowed(request, ["POST"]))
+            return Admission(self.anonymous_allowance(request), OnlyPost(request))
         if not origin_check.is_allowed_origin(request.headers.get("Origin")):
             return Admission(
                 self.anonymous_allowance(request), ForeignOrigin("Pages of other sites may not call this address.")

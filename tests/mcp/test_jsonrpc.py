@@ -203,7 +203,10 @@ def test_the_endpoint_has_only_post(client: Client, method: str) -> None:
     answer = client.generic(method, "/mcp")
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     if method != "HEAD":
-        assert answer.json()["error"]["message"] == f"This address has no {method}; it has POST."
+        assert answer.json()["error"]["message"] == (
+            f"This address has no {method}; it has POST."
+            " MCP is served by POST to /mcp over streamable HTTP, without streams of events (SSE)."
+        )
 
 
 def test_a_body_that_is_too_large_stays_so_when_it_is_asked_for_again() -> None:

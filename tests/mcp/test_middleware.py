@@ -44,6 +44,15 @@ def test_the_address_has_post_alone(client: Client, method: str) -> None:
         assert response.json()["error"]["data"]["code"] == "method_not_allowed"
 
 
+@pytest.mark.parametrize("path", ["/mcp/sse", "/mcp/sse/"])
+def test_a_client_of_the_former_transport_is_told_which_one_there_is(client: Client, path: str) -> None:
+    response = client.get(path, headers={"Accept": "text/event-stream"})
+    assert (response.status_code, response["Content-Type"]) == (404, JSON)
+    assert response.json()["error"]["message"] == (
+        "MCP is served by POST to /mcp over streamable HTTP, without streams of events (SSE)."
+    )
+
+
 @pytest.mark.parametrize("path", ["/mcp/anything", "/mcp/mcp", "/mcp//", "/mcp/tools/call"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_below_the_address_there_is_nothing(client: Client, method: str, path: str) -> None:
