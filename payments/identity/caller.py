@@ -4,7 +4,7 @@ import hashlib
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Any, cast
@@ -34,6 +34,8 @@ from payments.x402.proofs import Authorization, InvalidPayment, parse_mcp_proof,
 
 # A payment that is valid for longer than any settlement needs could be reused like a password.
 MAX_PAYMENT_VALIDITY_S = 3600
+# A settled payment shows for so long that a payer's signed payments are meant to be settled.
+PAYER_KNOWN_FOR = timedelta(hours=1)
 
 
 class IdentifiedBy(StrEnum):
@@ -229,14 +231,20 @@ def account_caller(key: ApiKey, *, challenge_wallet: str | None = None, now: dat
 def identify_by_payment(request: HttpRequest, *, meta: Mapping[str, Any] | None, now: datetime) -> Caller | None:
     """Return the payer of the request's signed payment, if its tier is above free and known without the chain.
 
-    A payment can be copied, so it grants the tier and its rate only, and no other terms of the payer's plan.
+    A signature costs nothing until it is settled: the payer must have had a payment settled at this address within
+    PAYER_KNOWN_FOR. A payment can be copied, so it grants the tier and its rate only, and no other terms of the
+    payer's plan.
     """
     payment = read_signed_payment(request, meta=meta, now=now)
     if payment is None:
         return None
     # A payment in the ledger is public: it identifies nobody any more.
     spent = Payment.objects.filter(network=payment.network, proof_key=payment.proof_key)
-    wallet = Wallet.objects.with_plan(now).filter(~Exists(spent), pk=payment.payer).first()
+    origin = address_bucket(request)
+    earned = Payment.objects.filter(
+        payer=payment.payer, origin=origin, state__in=Payment.EARNED, created_at__gt=now - PAYER_KNOWN_FOR
+    )
+    wallet = Wallet.objects.with_plan(now).filter(~Exists(spent), Exists(earned), pk=payment.payer).first()
     if wallet is None:
         return None
     agreed = terms.wallet_terms(wallet) if holdings.is_fresh(wallet, now=now) else terms.plan_terms(wallet)
@@ -244,10 +252,10 @@ def identify_by_payment(request: HttpRequest, *, meta: Mapping[str, Any] | None,
         return None
     return Caller(
         # By address too: copies of the payment that others send must not use up the payer's limit.
-        bucket=_hash_bucket(f"{wallet.address} {address_bucket(request)}"),
+        bucket=_hash_bucket(f"{wallet.address} {origin}"),
         terms=Terms(tier=agreed.tier, per_minute=agreed.per_minute),
         identified_by=IdentifiedBy.PAYMENT,
-        origin=address_bucket(request),
+        origin=origin,
     )
 
 

@@ -20,7 +20,7 @@ from payments.models import Wallet
 from payments.x402.proofs import PAYMENT_META
 from tests.mcp.client import Era, message, post, refusal_of, words_of
 from tests.payments.signing import client_of, header_of
-from tests.payments.test_rate_limits import believed, payment
+from tests.payments.test_rate_limits import believed, paid_before, payment
 from tests.support import builders
 
 pytestmark = pytest.mark.django_db
@@ -83,6 +83,7 @@ def test_a_payment_in_the_message_gives_the_tier_and_count_that_its_header_gives
     wallets: Mapping[str, Key], client: Client, settings: Settings
 ) -> None:
     believed(wallets["pro"], settings)
+    paid_before(wallets["pro"])
     headers = payment(wallets["pro"], settings)
     (text,) = headers.values()
     by_message = asked(client, meta={PAYMENT_META: text})

@@ -11,15 +11,19 @@ import pytest
 import time_machine
 from coincurve import PrivateKey
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
+from framework.api.rate_limits.client_ip import address_bucket
 from payments.chain import evm
 from payments.chain.networks import payment_network
 from payments.devchain.wallets import Wallet as Key
 from payments.devchain.wallets import from_key
-from payments.models import Wallet
+from payments.identity.caller import Caller
+from payments.models import Payment, Wallet
+from payments.tiers.terms import STANDARD
+from tests.payments import ledger_builders
 from tests.payments.buyer import REVIEWS, buy, paid_by
 from tests.payments.signing import CHALLENGE, SESSION, client_of
 from tests.support.live_server import NOWHERE
@@ -38,6 +42,17 @@ def believed(key: Key, settings: Settings, *, tier: str = "pro") -> Wallet:
     """A wallet of which something was read just now, and is believed."""
     settings.TIER_CACHE_S = 600
     return Wallet.objects.create(address=key.address, tier=tier, read_at=datetime.now(UTC))
+
+
+def paid_before(key: Key, *, address: str = "127.0.0.1", **fields: Any) -> None:
+    """A payment of this wallet that was settled lately for a caller at this address."""
+    now = datetime.now(UTC)
+    ledger_builders.payment(
+        Payment.objects.count(),
+        payer=key.address,
+        origin=address_bucket(RequestFactory().get("/", REMOTE_ADDR=address)),
+        **{"created_at": now, "claimed_at": now, "settled_at": now} | fields,
+    )
 
 
 def payment(key: Key, settings: Settings, *, signed_by: Key | None = None, **changes: Any) -> dict[str, str]:
@@ -130,6 +145,8 @@ def test_a_signed_payment_gives_the_tier_of_its_payer_a_count_of_its_own_at_each
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     believed(wallets["pro"], settings)
+    for address in ("127.0.0.1", ELSEWHERE):
+        paid_before(wallets["pro"], address=address)
     settings.RPC_URL = f"http://{NOWHERE}"
     response = client.get(MARKETS, headers=payment(wallets["pro"], settings))
     assert (response["X-Tier"], remaining(response)) == ("pro", 119)
@@ -139,12 +156,36 @@ def test_a_signed_payment_gives_the_tier_of_its_payer_a_count_of_its_own_at_each
     assert remaining(client.get(MARKETS)) == 9
 
 
+@pytest.mark.parametrize("value", [1, 2000])
+@pytest.mark.parametrize(
+    "before",
+    [
+        None,
+        {"address": ELSEWHERE},
+        {"state": Payment.State.REFUND_DUE},
+        {"created_at": datetime.now(UTC) - timedelta(minutes=61)},
+    ],
+)
+def test_an_authorization_that_nobody_settles_is_no_pass_to_the_rate_of_a_tier(
+    settings: Settings, wallets: Mapping[str, Key], client: Client, value: int, before: dict[str, Any] | None
+) -> None:
+    believed(wallets["premium"], settings, tier="premium")
+    if before is not None:
+        paid_before(wallets["premium"], **before)
+    headers = payment(wallets["premium"], settings, value=value)
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        answers = [client.get(MARKETS, headers=headers) for _ in range(11)]
+    assert [(one.status_code, one["X-Tier"]) for one in answers] == [(200, "free")] * 10 + [(429, "free")]
+
+
 def test_who_copies_a_payment_uses_up_nothing_of_its_payers_session(
     settings: Settings, wallets: Mapping[str, Key]
 ) -> None:
     api = client_of(wallets["pro"])
     settings.TIER_CACHE_S = 600
     headers = payment(wallets["pro"], settings)
+    for address in ("127.0.0.1", ELSEWHERE):
+        paid_before(wallets["pro"], address=address)
     assert remaining(Client().get(MARKETS, headers=headers, REMOTE_ADDR=ELSEWHERE)) == 119
     assert remaining(Client().get(MARKETS, headers=headers)) == 119
     assert remaining(api.get(MARKETS)) == 119
@@ -156,6 +197,8 @@ def test_recorded_payment_does_not_give_its_senders_tier_to_other_callers(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     believed(wallets["premium"], settings, tier="premium")
+    home = Caller(bucket="home", terms=STANDARD, origin=address_bucket(RequestFactory().get("/")))
+    buy(paid_by(wallets["premium"], products=REVIEWS, caller=home), products=REVIEWS, caller=home)
     headers = paid_by(wallets["premium"], products=REVIEWS)
     assert client.get(MARKETS, headers=headers)["X-Tier"] == "premium"
     buy(headers, products=REVIEWS)
@@ -167,6 +210,7 @@ def test_signed_payment_costs_the_middleware_one_query(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     believed(wallets["pro"], settings)
+    paid_before(wallets["pro"])
     with CaptureQueriesContext(connection) as queries:
         assert client.get("/v1/nothing", headers=payment(wallets["pro"], settings))["X-Tier"] == "pro"
     assert len(queries) == 1
@@ -185,6 +229,7 @@ def test_a_payment_that_could_never_pay_us_now_counts_on_the_address(
     settings: Settings, wallets: Mapping[str, Key], client: Client, changes: dict[str, Any]
 ) -> None:
     believed(wallets["pro"], settings)
+    paid_before(wallets["pro"])
     response = client.get(MARKETS, headers=payment(wallets["pro"], settings, **changes))
     assert (response.status_code, response["X-Tier"], remaining(response)) == (200, "free", 9)
 
@@ -193,6 +238,7 @@ def test_a_payment_in_the_name_of_another_wallet_counts_on_the_address(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     believed(wallets["pro"], settings)
+    paid_before(wallets["pro"])
     response = client.get(MARKETS, headers=payment(wallets["pro"], settings, signed_by=wallets["free"]))
     assert (response["X-Tier"], remaining(response)) == ("free", 9)
 
@@ -212,6 +258,7 @@ def test_a_known_wallet_that_is_not_believed_any_more_counts_on_the_address(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     believed(wallets["pro"], settings)
+    paid_before(wallets["pro"])
     Wallet.objects.update(read_at=datetime.now(UTC) - timedelta(seconds=601))
     assert client.get(MARKETS, headers=payment(wallets["pro"], settings))["X-Tier"] == "free"
 

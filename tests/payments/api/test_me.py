@@ -18,6 +18,7 @@ from payments.models import Plan, Price, Product, Wallet
 from payments.pricing import default_products
 from tests.payments.buyer import REVIEWS, paid_by
 from tests.payments.signing import client_of, header_of
+from tests.payments.test_rate_limits import paid_before
 from tests.payments.transfers import send
 from tests.support.wallets import fresh_wallet
 
@@ -209,6 +210,7 @@ def test_who_comes_with_a_payment_alone_sees_the_tier_and_nothing_of_the_wallet(
 ) -> None:
     settings.TIER_CACHE_S = 600
     Wallet.objects.create(address=wallets["pro"].address, tier="pro", read_at=datetime.now(UTC))
+    paid_before(wallets["pro"])
     me = client.get(ME, headers=paid_by(wallets["pro"], products=REVIEWS)).json()
     assert (me["identified_by"], me["tier"], me["wallet"], me["wallets"], me["account"]) == (
         "payment",
@@ -238,6 +240,7 @@ def test_a_copied_payment_tells_nothing_of_what_its_payer_has_agreed_on(
         sla="99.9 % a month",
         valid_from=datetime.now(UTC) - timedelta(days=1),
     )
+    paid_before(wallets["free"])
     me = client.get(ME, headers=paid_by(wallets["free"], products=REVIEWS)).json()
     assert (me["identified_by"], me["tier"], me["limits"]["requests"]) == ("payment", "premium", 900)
     assert (me["plan"], me["sla"], me["pending_tier"], me["wallet"], me["holdings_usd"]) == (

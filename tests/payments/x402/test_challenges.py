@@ -21,7 +21,7 @@ from payments.pricing import default_products
 from tests.catalogue import builders
 from tests.payments.buyer import is_quote_of
 from tests.payments.signing import client_of
-from tests.payments.test_rate_limits import believed, payment, remaining
+from tests.payments.test_rate_limits import believed, paid_before, payment, remaining
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +92,7 @@ def test_the_default_client_of_a_pro_wallet_buys_120_times_a_minute(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     believed(wallets["pro"], settings)
+    paid_before(wallets["pro"])
     for number in range(120):
         assert limits_of(client.get(SOLD)) == (402, CHALLENGES, 119 - number)
         paid = client.get(MARKETS, headers=payment(wallets["pro"], settings))
