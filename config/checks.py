@@ -37,10 +37,14 @@ def exit_if_unsafe(**_: Any) -> None:
 
 @register(Tags.security)
 def refuse_unsafe_starts(*, app_configs: Any, **rest: Any) -> list[CheckMessage]:
-    """Errors of the settings; all but the first are of a public installation."""
+    """Errors of the settings; all but E001 and E011 are of a public installation."""
     address, keys = urlsplit(settings.PUBLIC_BASE_URL), [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     host = address.hostname or ""
-    problems = {"E001": settings.PAYMENT_NETWORK == MAINNET and settings.TOKEN_PRICE_FEED == PRICE_FEED}
+    problems = {
+        "E001": settings.PAYMENT_NETWORK == MAINNET and settings.TOKEN_PRICE_FEED == PRICE_FEED,
+        # With 0 a holding counts at once, as on the embedded chain.
+        "E011": 0 < settings.TIER_UPGRADE_AGE_S < settings.TIER_CACHE_S,
+    }
     if is_public():
         problems |= {
             "E002": settings.DEBUG,
@@ -81,7 +85,12 @@ def build_messages(
     """Return the messages of the problems that are true, by the ids of checks.toml."""
     return [
         kind(
-            MESSAGES[name]["message"].format(host=host, min_token_length=MIN_TOKEN_LENGTH),
+            MESSAGES[name]["message"].format(
+                host=host,
+                min_token_length=MIN_TOKEN_LENGTH,
+                cache_s=settings.TIER_CACHE_S,
+                age_s=settings.TIER_UPGRADE_AGE_S,
+            ),
             hint=MESSAGES[name].get("hint"),
             id=f"tablewire.{name}",
         )

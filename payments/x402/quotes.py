@@ -17,8 +17,9 @@ from framework.api.rate_limits import counter
 
 logger = logging.getLogger("tablewire.payments")
 
-# At most this is added to a price, in atomic units: a tenth of a cent.
+# At most this is added to a price, in atomic units: a tenth of a cent, and no more than this part of the price.
 MAX_SURCHARGE = 999
+MAX_SURCHARGE_DIVISOR = 2
 # Longer than a transfer may be old when it is presented.
 LIFETIME = timedelta(minutes=20)
 # Blocks have clocks of their own.
@@ -32,10 +33,13 @@ MAX_TRIES = 8
 def quote_amount(price: int, *, origin: str, purchase: str, now: datetime) -> int:
     """The amount by which this caller pays this purchase with a plain transfer, in atomic units as the price.
 
-    A repeated request is quoted the same amount. One round trip to Valkey then, else about four. The price itself
-    above MAX_QUOTES_PER_CALLER within LIFETIME, and if most amounts are taken.
+    The price itself if it is a single unit. A repeated request is quoted the same amount. One round trip to Valkey
+    then, else about four. The price itself above MAX_QUOTES_PER_CALLER within LIFETIME, and if most amounts are taken.
     """
     quote = _hash_quote(price, origin=origin, purchase=purchase)
+    max_surcharge = min(MAX_SURCHARGE, price // MAX_SURCHARGE_DIVISOR)
+    if not max_surcharge:
+        return price
     try:
         if quoted := cache.get(f"quote:{quote}"):
             return int(quoted)
@@ -43,7 +47,7 @@ def quote_amount(price: int, *, origin: str, purchase: str, now: datetime) -> in
         if quotes.count > MAX_QUOTES_PER_CALLER:
             return price
         for _ in range(MAX_TRIES):
-            amount = price + 1 + secrets.randbelow(MAX_SURCHARGE)
+            amount = price + 1 + secrets.randbelow(max_surcharge)
             if cache.add(_amount_key(amount), [origin, purchase, now.timestamp()], LIFETIME.total_seconds()):
                 # Shorter than the amount's own life, so that a quoted amount is never free for another quote.
                 cache.set(f"quote:{quote}", amount, LIFETIME.total_seconds() / 4)

@@ -30,6 +30,8 @@ GOOD: dict[str, Any] = {
     "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https"),
     "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
     "MAILBOX_DIR": "",
+    "TIER_CACHE_S": 600,
+    "TIER_UPGRADE_AGE_S": 600,
 }
 
 
@@ -73,6 +75,8 @@ def test_good_settings_pass() -> None:
         ("tablewire.E007", {"CSRF_COOKIE_SECURE": False}),
         ("tablewire.E008", {"METRICS_TOKEN": "prometheus"}),
         ("tablewire.E009", {"WEBHOOKS_TO_LOOPBACK": True}),
+        ("tablewire.E011", {"TIER_CACHE_S": 601}),
+        ("tablewire.E011", {"TIER_UPGRADE_AGE_S": 1}),
         ("tablewire.W001", {"TRUSTED_PROXIES": 0}),
         ("tablewire.W002", {"SECURE_PROXY_SSL_HEADER": None}),
         ("tablewire.W003", {"TOKEN_PRICE_FEED": PRICE_FEED, "PAYMENT_NETWORK": "eip155:84532"}),
@@ -85,6 +89,27 @@ def test_bad_setting_is_found(settings: LazySettings, id: str, changes: dict[str
         setattr(settings, name, value)
     # The development chain is also a warning of its own.
     assert [found for found in check_ids() if (id, found) != ("tablewire.E001", "tablewire.W003")] == [id]
+
+
+@pytest.mark.parametrize(("cache_s", "age_s"), [(0, 600), (600, 600), (600, 0), (0, 0)])
+def test_a_holding_must_last_as_long_as_a_tier_is_cached_or_counts_at_once(
+    settings: LazySettings, cache_s: int, age_s: int
+) -> None:
+    settings.TIER_CACHE_S, settings.TIER_UPGRADE_AGE_S = cache_s, age_s
+    assert check_ids() == []
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8000", "https://api.example.com"])
+def test_a_tier_that_is_cached_for_longer_than_a_holding_must_last_stops_every_installation(
+    settings: LazySettings, address: str
+) -> None:
+    settings.PUBLIC_BASE_URL, settings.TIER_CACHE_S, settings.TIER_UPGRADE_AGE_S = address, 900, 600
+    (error,) = checks.refuse_unsafe_starts(app_configs=None)
+    assert (error.id, error.msg) == (
+        "tablewire.E011",
+        "TIER_CACHE_S is 900 and TIER_UPGRADE_AGE_S 600:"
+        " tokens that are handed on give several wallets a tier at once.",
+    )
 
 
 @pytest.mark.parametrize(
