@@ -24,7 +24,7 @@ from catalogue.insights.providers.base import (
     ReviewInput,
     Sentence,
 )
-from catalogue.insights.providers.extractive import MAX_DISHES, MIN_MENTIONS
+from catalogue.insights.providers.extractive import MAX_DISHES, min_dish_mentions
 from catalogue.insights.providers.prompt import CitedText, ModelOutput, Prompt
 
 # Latin letters and the punctuation of one plain sentence: no digits, quotation marks or markup.
@@ -226,7 +226,8 @@ def _validate_dish(item: CitedText, *, prompt: Prompt, context: Context) -> Clai
     for review, polarity in _mentions(key, context.reviews):
         tally.add(review, polarity)
     claim = tally.to_claim(name)
-    return claim if claim.mentions >= (MIN_MENTIONS if is_known else MIN_UNKNOWN_MENTIONS) else None
+    min_mentions = min_dish_mentions(len(context.reviews)) if is_known else MIN_UNKNOWN_MENTIONS
+    return claim if claim.mentions >= min_mentions else None
 
 
 def _is_other_word(name: str, words: Sequence[str]) -> bool:

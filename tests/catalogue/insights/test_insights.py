@@ -60,6 +60,22 @@ def test_dishes_are_counted_by_review_with_positive_mentions() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("honest", "invented", "dishes"),
+    [
+        (28, 2, ["biryani"]),
+        (98, 2, ["biryani"]),
+        (98, 3, ["biryani", "dog lamb pizza"]),
+        (27, 2, ["biryani", "dog lamb pizza"]),
+    ],
+)
+def test_of_thirty_reviews_or_more_two_do_not_suffice_for_a_dish(
+    honest: int, invented: int, dishes: list[str]
+) -> None:
+    rows = [(5, "The biryani was superb.")] * honest + [(5, "The dog lamb pizza was great.")] * invented
+    assert [claim.name for claim in generate(rows).dishes] == dishes
+
+
 def test_aspects_are_counted_in_the_languages_that_are_read() -> None:
     assert generate(DINNER).aspects == (
         Claim("food", mentions=6, positive=4, citations=tuple(f"rev_{number}" for number in range(6))),
