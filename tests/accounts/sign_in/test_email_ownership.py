@@ -6,11 +6,15 @@ from urllib.parse import quote
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
 from accounts import mail_outbox
-from accounts.models import OutgoingMail, User, Venue
+from accounts.api_keys.create import create_api_key
+from accounts.models import Account, ApiKey, OutgoingMail, User, Venue, WebhookEndpoint
+from accounts.webhooks import endpoints
 from framework.encryption import decrypt
 from tests.support import users
 
@@ -162,3 +166,41 @@ def test_an_address_that_another_user_signs_in_with_does_not_become_primary() ->
     assert (answer.status_code, "Another user signs in with this address." in answer.content.decode()) == (200, True)
     assert addresses_of(STRANGER) == [(STRANGER, True, True), (VICTIM, True, False)]
     assert User.objects.filter(email=VICTIM).count() == 1
+
+
+# The owner takes the address over
+def test_an_owner_who_resets_the_password_revokes_what_the_one_before_has_kept() -> None:
+    attacker = sign_up(VICTIM)
+    account = Account.objects.get(memberships__user__email=VICTIM)
+    live = account.venues.get(is_sandbox=False)
+    key = create_api_key(live, name="", scopes=["orders:read"], expires_at=None, now=timezone.now()).text
+    call = {"HTTP_AUTHORIZATION": f"Bearer {key}"}
+    assert Client().get("/api/v1/orders", **call).status_code == 200
+    endpoints.create(live, url="https://93.184.216.34/hook")
+    accomplice = users.membership(live, "manager").user
+    reset_password(VICTIM)
+    assert Client().get("/api/v1/orders", **call).status_code == 401
+    assert not ApiKey.objects.filter(venue__account=account, revoked_at=None).exists()
+    assert not WebhookEndpoint.objects.filter(venue__account=account, disabled_at=None).exists()
+    assert [row.user.email for row in account.memberships.all()] == [VICTIM]
+    assert users.signed_in(accomplice).get(f"/dashboard/{live.public_id}/team").status_code == 404
+    assert not is_signed_in(attacker)
+    assert addresses_of(VICTIM) == [(VICTIM, True, True)]
+    owner = sign_in(VICTIM, OTHER_PASSWORD)
+    assert owner.get(f"/dashboard/{live.public_id}/team").status_code == 200
+
+
+def test_a_password_reset_of_a_confirmed_user_removes_unconfirmed_addresses_and_ends_sessions_only() -> None:
+    client = sign_up(VICTIM)
+    client.post(find_link("/account/confirm-email/", to=VICTIM))
+    add_address(client, STRANGER)
+    assert addresses_of(VICTIM) == [(STRANGER, False, False), (VICTIM, True, True)]
+    keys = ApiKey.objects.filter(revoked_at=None).count()
+    passkey = Authenticator.objects.create(user=User.objects.get(email=VICTIM), type="webauthn", data={})
+    OutgoingMail.objects.all().delete()
+    cache.clear()
+    reset_password(VICTIM)
+    assert addresses_of(VICTIM) == [(VICTIM, True, True)]
+    assert not is_signed_in(client)
+    assert ApiKey.objects.filter(revoked_at=None).count() == keys > 0
+    assert Authenticator.objects.filter(pk=passkey.pk).exists()
