@@ -46,14 +46,14 @@ def page_cursor(*, needs_same_parameters: bool = False, max_length: int = 400) -
     )
 
 
-def some_of(values: Sequence[str]) -> ListParam:
+def some_of(values: Sequence[str], meaning: str = "") -> ListParam:
     known = ", ".join(values)
     return ListParam(
         required=False,
         of="|".join(values),
         max_length=100,
         hint=f"This must be some of these with commas between them: {known}.",
-        help_text=f"With commas between them: {known}.",
+        help_text=f"{meaning} With commas between them: {known}.".lstrip(),
     )
 
 

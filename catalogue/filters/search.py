@@ -20,7 +20,9 @@ from catalogue.filters.param_types import (
     Words,
     integer,
     page_cursor,
+    some_of,
 )
+from catalogue.models.restaurants import KINDS
 from catalogue.search import (
     DEFAULT_RADIUS_M,
     MAX_OPEN_AHEAD,
@@ -102,6 +104,8 @@ class SearchParams(QueryParams):
         help_text="Diets separated by commas, each a key of GET /v1/attributes without its `diet_`: `vegan`; a"
         " restaurant serves all of them.",
     )
+    kind = some_of(KINDS, "Only places of one of these kinds. Places of unknown kind are left out.")
+    kind_not = some_of(KINDS, "No places of these kinds. Places of unknown kind are kept.")
     price = Numbers(
         required=False,
         of="[1-4]",

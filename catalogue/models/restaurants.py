@@ -13,6 +13,9 @@ from catalogue.models.postgres_fields import PointField
 from catalogue.models.reference_data import Cuisine, Market, Source
 from framework.public_ids import new_id
 
+# Values of the attribute `kind`, which importers set: those of `amenity` in OpenStreetMap.
+KINDS = ("restaurant", "cafe", "fast_food", "bar", "pub", "food_court", "ice_cream", "biergarten")
+
 
 class Mercator(Func):
     """The function of catalogue/sql/mercator.sql, of a latitude and a longitude: a point in Web-Mercator metres."""

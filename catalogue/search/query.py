@@ -66,7 +66,8 @@ class Query:
     `ll` is (latitude, longitude) in degrees, `radius` in metres. `open` is the word "now", a time of day or a moment;
     both are in the time zone of the searched market where they have none. `open_for` is the number of minutes that the
     restaurant stays open from then. A restaurant has at least one of `cuisine`, none of `cuisine_not`, and all of
-    `attributes` and `diet` (`vegan` is the attribute `diet_vegan`). `date` and `time` are the restaurant's local time.
+    `attributes` and `diet` (`vegan` is the attribute `diet_vegan`), one of the kinds `kind` and none of `kind_not`.
+    `date` and `time` are the restaurant's local time.
     """
 
     near: str | None = None
@@ -82,6 +83,8 @@ class Query:
     cuisine_not: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     diet: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    kind_not: tuple[str, ...] = ()
     price: tuple[int, ...] = ()
     price_max: int | None = None
     rating_min: Decimal | None = None
@@ -108,6 +111,14 @@ class Query:
     def tags(self) -> list[str]:
         """The keys of the required attributes, including diets."""
         return [*self.attributes, *(f"diet_{diet}" for diet in self.diet)]
+
+    @property
+    def kind_tags(self) -> list[str]:
+        return [f"kind_{kind}" for kind in self.kind]
+
+    @property
+    def excluded_kind_tags(self) -> list[str]:
+        return [f"kind_{kind}" for kind in self.kind_not]
 
     @property
     def pagination_key(self) -> tuple[object, ...]:
@@ -148,6 +159,10 @@ class Query:
         for is_broken, param, message in rules:
             if is_broken:
                 raise InvalidRequest(message, param=param)
+        if both := set(self.kind) & set(self.kind_not):
+            raise InvalidRequest(
+                f"`{min(both)}` is in `kind` and in `kind_not`; nothing can match both.", param="kind_not"
+            )
         if both := set(self.cuisine) & set(self.cuisine_not):
             raise InvalidRequest(
                 f"`{min(both)}` is in `cuisine` and in `cuisine_not`; nothing can match both.", param="cuisine_not"

@@ -78,6 +78,8 @@ FILTERS = {
     ),
     "cuisine_not": "NOT r.cuisines && %(cuisine_not)s::varchar[]",
     "tags": "r.tags @> %(tags)s::varchar[]",
+    "kind_tags": "r.tags && %(kind_tags)s::varchar[]",
+    "excluded_kind_tags": "NOT r.tags && %(excluded_kind_tags)s::varchar[]",
     "price": "r.price_level = ANY(%(price)s::integer[])",
     "price_max": "r.price_level <= %(price_max)s::integer",
     "rating_min": "r.rating >= %(rating_min)s::numeric",

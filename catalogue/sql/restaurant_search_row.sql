@@ -13,8 +13,12 @@ SELECT
     (coalesce(r.rating, 0) * 10)::integer,
     ARRAY(
         -- Limited access does not suffice for who needs it.
-        SELECT key::varchar FROM jsonb_each(r.attributes)
-        WHERE value NOT IN ('false', '"no"', '"limited"', 'null', '""') ORDER BY key
+        SELECT tag::varchar FROM (
+            SELECT key AS tag FROM jsonb_each(r.attributes)
+            WHERE value NOT IN ('false', '"no"', '"limited"', 'null', '""')
+            -- For the parameters `kind` and `kind_not`.
+            UNION ALL SELECT 'kind_' || (r.attributes ->> 'kind') WHERE jsonb_typeof(r.attributes -> 'kind') = 'string'
+        ) AS tags ORDER BY tag
     ),
     public.fold(r.neighborhood),
     left(public.fold(r.name), 200),

@@ -1005,8 +1005,12 @@ SELECT
     (coalesce(r.rating, 0) * 10)::integer,
     ARRAY(
         -- Limited access does not suffice for who needs it.
-        SELECT key::varchar FROM jsonb_each(r.attributes)
-        WHERE value NOT IN ('false', '"no"', '"limited"', 'null', '""') ORDER BY key
+        SELECT tag::varchar FROM (
+            SELECT key AS tag FROM jsonb_each(r.attributes)
+            WHERE value NOT IN ('false', '"no"', '"limited"', 'null', '""')
+            -- For the parameters `kind` and `kind_not`.
+            UNION ALL SELECT 'kind_' || (r.attributes ->> 'kind') WHERE jsonb_typeof(r.attributes -> 'kind') = 'string'
+        ) AS tags ORDER BY tag
     ),
     public.fold(r.neighborhood),
     left(public.fold(r.name), 200),
@@ -2009,6 +2013,7 @@ CREATE TABLE public.catalogue_review (
     rating numeric(2,1),
     CONSTRAINT catalogue_review_helpful_count_check CHECK ((helpful_count >= 0)),
     CONSTRAINT catalogue_review_photo_count_check CHECK ((photo_count >= 0)),
+    CONSTRAINT review_rating_rounds_to_stars CHECK (((rating IS NULL) OR ((rating BETWEEN (1)::numeric AND (5)::numeric) AND ((stars)::numeric = round(rating, 0))))),
     CONSTRAINT review_reply_requires_timestamp CHECK ((((owner_replied_at IS NULL) AND (owner_reply IS NULL)) OR ((owner_replied_at IS NOT NULL) AND (owner_reply IS NOT NULL)))),
     CONSTRAINT review_stars_in_1_to_5 CHECK ((stars BETWEEN 1 AND 5))
 );
@@ -3459,25 +3464,26 @@ INSERT INTO public.django_migrations VALUES
 	(34, 'catalogue', '0001_initial', now()),
 	(35, 'catalogue', '0002_functions_and_triggers', now()),
 	(36, 'catalogue', '0003_suppliers_and_reasons', now()),
-	(37, 'mfa', '0001_initial', now()),
-	(38, 'mfa', '0002_authenticator_timestamps', now()),
-	(39, 'mfa', '0003_authenticator_type_uniq', now()),
-	(40, 'orders', '0001_initial', now()),
-	(41, 'orders', '0002_functions_and_triggers', now()),
-	(42, 'orders', '0003_allergens_and_photos', now()),
-	(43, 'payments', '0002_functions_and_triggers', now()),
-	(44, 'payments', '0003_owners_and_receivers', now()),
-	(45, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(46, 'pghistory', '0001_initial', now()),
-	(47, 'pghistory', '0002_aggregateevent', now()),
-	(48, 'pghistory', '0003_auto_20201023_1636', now()),
-	(49, 'pghistory', '0004_auto_20220906_1625', now()),
-	(50, 'pghistory', '0005_events_middlewareevents', now()),
-	(51, 'pghistory', '0006_delete_aggregateevent', now()),
-	(52, 'pghistory', '0007_auto_20250421_0444', now()),
-	(53, 'reservations', '0002_functions_and_triggers', now()),
-	(54, 'sessions', '0001_initial', now()),
-	(55, 'usersessions', '0001_initial', now());
+	(37, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
+	(38, 'mfa', '0001_initial', now()),
+	(39, 'mfa', '0002_authenticator_timestamps', now()),
+	(40, 'mfa', '0003_authenticator_type_uniq', now()),
+	(41, 'orders', '0001_initial', now()),
+	(42, 'orders', '0002_functions_and_triggers', now()),
+	(43, 'orders', '0003_allergens_and_photos', now()),
+	(44, 'payments', '0002_functions_and_triggers', now()),
+	(45, 'payments', '0003_owners_and_receivers', now()),
+	(46, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(47, 'pghistory', '0001_initial', now()),
+	(48, 'pghistory', '0002_aggregateevent', now()),
+	(49, 'pghistory', '0003_auto_20201023_1636', now()),
+	(50, 'pghistory', '0004_auto_20220906_1625', now()),
+	(51, 'pghistory', '0005_events_middlewareevents', now()),
+	(52, 'pghistory', '0006_delete_aggregateevent', now()),
+	(53, 'pghistory', '0007_auto_20250421_0444', now()),
+	(54, 'reservations', '0002_functions_and_triggers', now()),
+	(55, 'sessions', '0001_initial', now()),
+	(56, 'usersessions', '0001_initial', now());
 
 
 
@@ -3554,7 +3560,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 101, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 55, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 56, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);
@@ -3880,8 +3886,6 @@ ALTER TABLE ONLY public.reservations_table
     ADD CONSTRAINT reservations_table_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.reservations_tablechange
     ADD CONSTRAINT reservations_tablechange_pkey PRIMARY KEY (pgh_id);
-ALTER TABLE public.catalogue_review
-    ADD CONSTRAINT review_rating_rounds_to_stars CHECK (((rating IS NULL) OR ((rating BETWEEN (1)::numeric AND (5)::numeric) AND ((stars)::numeric = round(rating, 0))))) NOT VALID;
 ALTER TABLE ONLY public.reservations_seating
     ADD CONSTRAINT seating_no_table_overlap EXCLUDE USING gist (table_id WITH =, during WITH &&);
 ALTER TABLE ONLY public.reservations_table

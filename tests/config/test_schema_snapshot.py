@@ -78,3 +78,7 @@ def test_a_database_without_a_migration_of_the_snapshot_is_not_current() -> None
         assert schema_snapshot.is_applied()
         cursor.execute("DELETE FROM django_migrations WHERE app = 'orders' AND name LIKE '0002%'")
     assert not schema_snapshot.is_applied()
+
+
+def test_every_constraint_is_valid_for_the_rows_that_there_are() -> None:
+    assert "NOT VALID" not in schema_snapshot.FILE.read_text(encoding="utf-8")

@@ -21,13 +21,14 @@ from catalogue.importers.row_errors import (
 from catalogue.importers.staging import HASH_LENGTH
 from catalogue.importers.upsert import SourceReader
 from catalogue.models import Market, Restaurant
+from catalogue.models.restaurants import KINDS
 from catalogue.places.phones import read_phone
 from catalogue.places.slugs import slugify
 
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
 VERSION = 3
 
-EATERY_KINDS = frozenset({"restaurant", "cafe", "fast_food", "bar", "pub", "food_court", "ice_cream", "biergarten"})
+EATERY_KINDS = frozenset(KINDS)
 
 # Prefixes of the tags of closed places (wiki.openstreetmap.org/wiki/Lifecycle_prefix).
 LIFECYCLE_PREFIXES = ("disused", "abandoned", "was", "closed", "demolished", "removed", "razed")

@@ -313,3 +313,32 @@ def test_a_batch_of_records_takes_four_queries_however_many(number: int) -> None
         content = responses.records(slugs, ["core"], now=NOW)
     assert [row["slug"] for row in orjson.loads(content.body)["data"]] == slugs
     assert content.sold == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("kind=restaurant", ["noma"]),
+        ("kind=restaurant,bar", ["noma", "ruby"]),
+        ("kind=pub", []),
+        ("kind_not=bar", ["noma", "unknown"]),
+        ("kind_not=bar,restaurant", ["unknown"]),
+        ("kind=bar&attributes=outdoor_seating", ["ruby"]),
+        ("kind=restaurant&attributes=outdoor_seating", []),
+        ("kind=restaurant,bar&kind_not=pub", ["noma", "ruby"]),
+    ],
+)
+def test_a_search_keeps_and_leaves_out_kinds_of_places(client: Client, query: str, found: list[str]) -> None:
+    builders.attribute()
+    builders.restaurant(slug="noma", attributes={"kind": "restaurant"})
+    builders.restaurant(slug="ruby", attributes={"kind": "bar", "outdoor_seating": True})
+    builders.restaurant(slug="unknown")
+    answer = client.get(f"/v1/restaurants?market=copenhagen&{query}").json()
+    assert sorted(hit["slug"] for hit in answer["data"]) == found
+
+
+@pytest.mark.parametrize(("query", "param"), [("kind=disco", "kind"), ("kind=bar&kind_not=bar", "kind_not")])
+def test_kinds_that_nothing_can_match_are_refused(client: Client, query: str, param: str) -> None:
+    builders.market()
+    refused = client.get(f"/v1/restaurants?market=copenhagen&{query}")
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, param)
