@@ -214,7 +214,7 @@ def _parse_reviews(form: JsonObject, *, on: date) -> tuple[ParsedReview, ...] | 
         return None
     reviews: dict[str, ParsedReview] = {}
     for each in forms:
-        review = _parse_review(each, on=on)
+        review = parse_review(each, on=on)
         if review is not None and review.record in reviews:
             form.problems.append(f"{each.path}.id: {review.record!r} is given twice.")
         elif review is not None:
@@ -222,7 +222,7 @@ def _parse_reviews(form: JsonObject, *, on: date) -> tuple[ParsedReview, ...] | 
     return tuple(reviews.values()) if reviews or not form.content["reviews"] else None
 
 
-def _parse_review(form: JsonObject, *, on: date) -> ParsedReview | None:
+def parse_review(form: JsonObject, *, on: date) -> ParsedReview | None:
     """Return a review without its invalid values; None if a required one is missing or invalid."""
     record = form.attempt(lambda: form.identifier("id", max_length=120), None)
     stars = form.attempt(lambda: form.tenths("stars", 1, 5), None)

@@ -21,13 +21,14 @@ from catalogue.importers.parsing.market_lookup import MarketIndex
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.runner import ImportStopped, RejectsFile, RunTotals
 from catalogue.importers.sources import foursquare, native_jsonl, nyc_inspections, osm, overture
+from catalogue.importers.sources.exported_reviews import ReviewImport
 from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
 from catalogue.importers.upsert import RestaurantImport, SourceReader
 from catalogue.models import Market
 from framework.cli.progress import show_progress
 from framework.errors import unknown_name
 
-LANDMARKS = "landmarks"
+LANDMARKS, REVIEWS = "landmarks", "reviews"
 READERS: dict[str, SourceReader] = {
     "overture": overture.READER,
     "foursquare": foursquare.READER,
@@ -42,10 +43,13 @@ SHOWN = 15
 
 
 class Command(BaseCommand):
-    help = "Import restaurants or landmarks from files. Importing a file again changes nothing (docs/importing.md)."
+    help = (
+        "Import restaurants, landmarks or exported reviews from files. Importing a file again changes nothing"
+        " (docs/importing.md)."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("source", choices=(*READERS, LANDMARKS), help="What the files are")
+        parser.add_argument("source", choices=(*READERS, LANDMARKS, REVIEWS), help="What the files are")
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="- is standard input")
         parser.add_argument(
             "--supplier", metavar="KEY", help="Whose files these are: a source of its own, with ids of its own"
@@ -90,6 +94,8 @@ class Command(BaseCommand):
                 raise CommandError(f"No such file: {path}")
         if options["release"] and source != "overture":
             raise CommandError("--release is for overture only.")
+        if source == REVIEWS and (options["supplier"] or options["market"]):
+            raise CommandError("Exported reviews name their source and restaurant: leave out --supplier and --market.")
         reference_data.load_reference_data()
         holidays.add_missing_holidays(now=now)
         market = _find_market(options["market"])
@@ -113,9 +119,12 @@ class Command(BaseCommand):
                 with show_progress(f"catalogue_import {name}", self.stderr) as on_step:
                     try:
                         if reader is None:
-                            totals = runner.import_rows(
-                                LandmarkImport(markets, supplier or "wikidata"), paths[0], on_step=on_step, **common
+                            importer = (
+                                ReviewImport(timezone.now)
+                                if source == REVIEWS
+                                else LandmarkImport(markets, supplier or "wikidata")
                             )
+                            totals = runner.import_rows(importer, paths[0], on_step=on_step, **common)
                         else:
                             totals = snapshot_sync.import_snapshot(
                                 RestaurantImport(reader, markets, timezone.now),

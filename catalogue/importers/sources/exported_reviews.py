@@ -1,0 +1,122 @@
+"""The dataset `reviews` of our own exports: JSON lines, a review each, with the slug of its restaurant.
+
+Reviews keep their ids and sources. Photos are not part of the file's rows.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, BinaryIO
+from uuid import UUID
+
+from catalogue.importers.parsing.json_reader import JsonObject
+from catalogue.importers.parsing.parsed_place import ParsedReview
+from catalogue.importers.reviews_and_offers import REVIEW_COLUMNS
+from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected, clean_content
+from catalogue.importers.sources import native_jsonl
+from catalogue.models import FormerSlug, Restaurant, Review, Source
+from catalogue.reviews import aggregates
+from framework.public_ids import decode
+
+DERIVED_FIELDS = ("photos", "restaurant", "source", "rating")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedReview:
+    row: Row
+    pk: UUID
+    slug: str
+    source: str
+    review: ParsedReview
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {name: getattr(self.review, name) for name in REVIEW_COLUMNS}
+
+
+@dataclass(slots=True)
+class ReviewImport:
+    """A run over exported reviews of restaurants that the catalogue has. `source` is that of the run."""
+
+    clock: Callable[[], datetime]
+    source: str = "native"
+
+    def read_rows(self, stream: BinaryIO) -> Iterator[Any]:
+        return native_jsonl.read_rows(stream)
+
+    def parse(self, rows: Sequence[Row]) -> tuple[list[ExportedReview], RowCounts]:
+        """Parse rows and count those that are not imported. No query."""
+        counts, found = RowCounts(), []
+        for row in rows:
+            try:
+                found.append(self._read(row))
+            except RowRejected as error:
+                counts.rejects.append(Reject(row, error.reasons))
+        return found, counts
+
+    def upsert(self, parsed: Sequence[ExportedReview]) -> RowCounts:
+        """Write parsed reviews. Call it in batch_transaction. Six statements and those of the aggregates."""
+        slugs = {each.slug for each in parsed}
+        restaurants = dict(FormerSlug.objects.filter(slug__in=slugs).values_list("slug", "restaurant"))
+        present = Restaurant.objects.filter(slug__in=slugs, merged_into=None, erased_at=None)
+        restaurants |= dict(present.values_list("slug", "pk"))
+        sources = set(Source.objects.values_list("key", flat=True))
+        stored = Review.objects.filter(pk__in=[each.pk for each in parsed])
+        existing = {review.pk: review for review in stored.select_for_update().order_by("pk")}
+        counts = RowCounts()
+        new: dict[UUID, Review] = {}
+        for each in parsed:
+            if (reason := self._find_problem(each, restaurants, sources, existing)) is not None:
+                counts.rejects.append(Reject(each.row, [reason]))
+                continue
+            review = Review(id=each.pk, restaurant_id=restaurants[each.slug], source_id=each.source, **each.columns)
+            old = existing.get(each.pk)
+            if old is None:
+                counts.created += 1
+            elif all(getattr(old, name) == value for name, value in each.columns.items()):
+                counts.unchanged += 1
+                continue
+            else:
+                counts.changed += 1
+            new[each.pk] = review
+        Review.objects.bulk_create(
+            new.values(),
+            update_conflicts=True,
+            unique_fields=["id"],
+            update_fields=REVIEW_COLUMNS,
+            batch_size=1000,
+        )
+        aggregates.update_restaurants({review.restaurant_id for review in new.values()}, now=self.clock())
+        return counts
+
+    def _find_problem(
+        self, each: ExportedReview, restaurants: dict[str, UUID], sources: set[str], existing: dict[UUID, Review]
+    ) -> str | None:
+        if each.slug not in restaurants:
+            return f"restaurant: {each.slug!r} is not in the catalogue; import the restaurants first."
+        if each.source not in sources:
+            return f"source: {each.source!r} is not known; add it in the admin."
+        old = existing.get(each.pk)
+        if old and (old.restaurant_id, old.source_id) != (restaurants[each.slug], each.source):
+            return "id: this review is stored for another restaurant or source."
+        return None
+
+    def _read(self, row: Row) -> ExportedReview:
+        try:
+            line = clean_content(json.loads(row.content))
+        except (ValueError, RecursionError) as error:
+            raise RowRejected(f"The line is no JSON: {error}.") from error
+        form = JsonObject(line)
+        pk = decode("rev", str(form.value("id")))
+        slug, source = form.text("restaurant", max_length=120), form.text("source", max_length=40)
+        if pk is None:
+            raise RowRejected("id: this is no id of a review (rev_...).")
+        content = {name: value for name, value in line.items() if name not in DERIVED_FIELDS}
+        # The exact stars, of which `stars` is rounded.
+        inner = JsonObject({**content, "stars": line.get("rating", line.get("stars"))})
+        review = native_jsonl.parse_review(inner, on=self.clock().date())
+        if review is None or inner.problems:
+            raise RowRejected(*inner.problems)
+        # As it was stored: an unknown language is not detected anew.
+        return ExportedReview(row, pk, slug, source, replace(review, lang=line.get("lang") or ""))
