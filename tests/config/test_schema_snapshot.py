@@ -1,6 +1,7 @@
 """The schema snapshot is what the migrations make, and an empty database begins with it."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,6 +79,33 @@ def test_a_database_without_a_migration_of_the_snapshot_is_not_current() -> None
         assert schema_snapshot.is_applied()
         cursor.execute("DELETE FROM django_migrations WHERE app = 'orders' AND name LIKE '0002%'")
     assert not schema_snapshot.is_applied()
+
+
+@pytest.mark.stack
+def test_a_migration_that_is_interrupted_again_and_again_leaves_a_database_that_migrates(empty_database: str) -> None:
+    with psycopg.connect(empty_database) as connection:
+        # Without the snapshot there is a table beforehand, and each migration is a transaction of its own.
+        connection.execute("CREATE TABLE someone_elses (id int)")
+    interrupted = 0
+    for _ in range(3):
+        process = start_migrate(empty_database)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.strip().startswith("Applying") and line.strip().endswith("OK"):
+                process.send_signal(signal.SIGINT)
+                break
+        process.communicate()
+        interrupted += process.returncode != 0
+    assert interrupted == 3
+    output, _ = start_migrate(empty_database).communicate()
+    assert "Applying" in output
+    with psycopg.connect(empty_database) as connection:
+        connection.execute("DROP TABLE public.someone_elses")
+    names = "SELECT app, name FROM public.django_migrations ORDER BY 1, 2"
+    with psycopg.connect(empty_database) as connection:
+        applied = connection.execute(names).fetchall()
+    assert len(applied) == len(set(applied)) == schema_snapshot.FILE.read_text().count("', now())")
+    assert "No migrations to apply." in start_migrate(empty_database).communicate()[0]
 
 
 def test_every_constraint_is_valid_for_the_rows_that_there_are() -> None:

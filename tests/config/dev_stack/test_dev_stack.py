@@ -263,6 +263,18 @@ def test_directory_in_use_is_refused_and_unchanged(shared: Stack) -> None:
     assert query(shared, "SELECT 1") == 1
 
 
+@pytest.mark.stack
+def test_directory_of_another_version_of_postgresql_is_refused_and_unchanged(tmp_path: Path) -> None:
+    home = tmp_path / "postgres"
+    home.mkdir()
+    (home / "PG_VERSION").write_text("16\n")
+    (tmp_path / "stack.json").write_text("{}")
+    with pytest.raises(StackError) as refusal, Stack(tmp_path, valkey=False, chain=False):
+        pass
+    assert str(refusal.value) == f"{home} was created by PostgreSQL 16; this needs 18. Use another --state-dir."
+    assert [(entry.name, entry.read_text()) for entry in home.iterdir()] == [("PG_VERSION", "16\n")]
+
+
 def empty_stack(state_dir: Path) -> Stack:
     """A stack without servers, which only uses the directory."""
     return Stack(state_dir, postgres=False, valkey=False, chain=False)
