@@ -68,7 +68,7 @@ class ReviewImport:
         new: dict[UUID, Review] = {}
         for each in parsed:
             if (reason := self._find_problem(each, restaurants, sources, existing)) is not None:
-                counts.rejects.append(Reject(each.row, [reason]))
+                counts.rejects.append(Reject(each.row, (reason,)))
                 continue
             review = Review(id=each.pk, restaurant_id=restaurants[each.slug], source_id=each.source, **each.columns)
             old = existing.get(each.pk)

@@ -119,7 +119,7 @@ class Command(BaseCommand):
                 with show_progress(f"catalogue_import {name}", self.stderr) as on_step:
                     try:
                         if reader is None:
-                            importer = (
+                            importer: Any = (
                                 ReviewImport(timezone.now)
                                 if source == REVIEWS
                                 else LandmarkImport(markets, supplier or "wikidata")

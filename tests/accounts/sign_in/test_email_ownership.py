@@ -174,12 +174,12 @@ def test_an_owner_who_resets_the_password_revokes_what_the_one_before_has_kept()
     account = Account.objects.get(memberships__user__email=VICTIM)
     live = account.venues.get(is_sandbox=False)
     key = create_api_key(live, name="", scopes=["orders:read"], expires_at=None, now=timezone.now()).text
-    call = {"HTTP_AUTHORIZATION": f"Bearer {key}"}
-    assert Client().get("/api/v1/orders", **call).status_code == 200
+    api = Client(headers={"Authorization": f"Bearer {key}"})
+    assert api.get("/api/v1/orders").status_code == 200
     endpoints.create(live, url="https://93.184.216.34/hook")
     accomplice = users.membership(live, "manager").user
     reset_password(VICTIM)
-    assert Client().get("/api/v1/orders", **call).status_code == 401
+    assert api.get("/api/v1/orders").status_code == 401
     assert not ApiKey.objects.filter(venue__account=account, revoked_at=None).exists()
     assert not WebhookEndpoint.objects.filter(venue__account=account, disabled_at=None).exists()
     assert [row.user.email for row in account.memberships.all()] == [VICTIM]

@@ -53,7 +53,7 @@ def export_reviews() -> Export:
     return export
 
 
-def aggregates_of_restaurants() -> list[dict[str, Any]]:
+def aggregates_of_restaurants() -> list[Any]:
     return list(Restaurant.objects.order_by("pk").values("slug", "rating", "review_count", "star_counts"))
 
 

@@ -129,6 +129,6 @@ def test_the_former_pay_to_stays_watched_and_what_arrives_there_is_owed(
         assert audit.orphans == 1
         owed = Payment.objects.get(payer=wallets["pro"].address)
         assert (owed.state, owed.pay_to, owed.amount_usdc) == (State.REFUND_DUE, former, PRICE)
-        refusal = refused({"X-Payment": owed.tx_hash}, caller=proven(wallets["pro"], FREE))
+        refusal = refused({"X-Payment": str(owed.tx_hash)}, caller=proven(wallets["pro"], FREE))
         assert refusal.body_override is not None
         assert refusal.body_override["reason"] in ("refund_due", "too_old")
