@@ -56,6 +56,24 @@ def test_at_its_reset_an_allowance_is_fresh_and_not_a_second_before(venue: Venue
 
 
 @pytest.mark.django_db
+def test_a_clock_that_jumps_back_and_forward_gives_one_more_allowance_at_most_and_never_a_used_one(
+    venue: Venue,
+) -> None:
+    api = builders.client(venue, allowance=2)
+
+    def statuses() -> list[int]:
+        return [api.get(ORDERS).status_code for _ in range(3)]
+
+    with time_machine.travel(NOON, tick=False) as clock:
+        found = [statuses()]
+        for moment in (NOON - 3600, NOON, NOON - 3600, NOON + 3600, NOON):
+            clock.move_to(moment)
+            found.append(statuses())
+    fresh, used = [200, 200, 429], [429, 429, 429]
+    assert found == [fresh, fresh, used, used, fresh, used]
+
+
+@pytest.mark.django_db
 def test_the_headers_of_the_ietf_draft_say_the_same(venue: Venue) -> None:
     with time_machine.travel(NOON, tick=False):
         response = builders.client(venue, allowance=7).get(ORDERS)

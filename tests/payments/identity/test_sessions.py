@@ -129,6 +129,19 @@ def test_a_session_lives_for_twelve_hours(wallets: Mapping[str, Key]) -> None:
         assert refusal(api.get(ME)) == (401, "invalid_credentials", None)
 
 
+def test_a_clock_that_jumps_ends_no_session_for_good_and_extends_none(wallets: Mapping[str, Key]) -> None:
+    api = client_of(wallets["free"])
+    expires_at = WalletSession.objects.get().expires_at
+    for moment, status in (
+        (expires_at - timedelta(days=2), 200),
+        (expires_at + timedelta(hours=1), 401),
+        (expires_at - timedelta(hours=1), 200),
+    ):
+        with time_machine.travel(moment, tick=False):
+            assert api.get(ME).status_code == status
+    assert WalletSession.objects.get().expires_at == expires_at
+
+
 def test_sessions_are_forgotten_a_day_after_their_end(wallets: Mapping[str, Key]) -> None:
     client_of(wallets["free"])
     expires_at = WalletSession.objects.get().expires_at
