@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
@@ -23,6 +24,7 @@ def modules() -> Iterator[Path]:
         yield from (file for file in (ROOT / package).rglob("*.py") if "migrations" not in file.parts)
 
 
+@pytest.mark.exhaustive
 def test_pages_have_no_inline_styles() -> None:
     inline_style = re.compile(r"""\sstyle=["']|["']style["']: """)
     pages = [*(ROOT / "templates").rglob("*.html"), *modules()]
@@ -54,10 +56,12 @@ def test_every_error_code_is_produced_by_a_test() -> None:
     assert [code.value for code in ErrorCode if f'"{code.value}"' not in tests] == []
 
 
+@pytest.mark.exhaustive
 def test_openapi_documents_are_current() -> None:
     call_command("openapi", check=True)
 
 
+@pytest.mark.exhaustive
 def test_imports_respect_the_layers() -> None:
     found = subprocess.run(
         [Path(sys.executable).with_name("lint-imports")], cwd=ROOT, capture_output=True, text=True, check=False

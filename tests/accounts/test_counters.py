@@ -140,6 +140,7 @@ def test_moves_in_opposite_directions_by_two_threads_do_not_wait_for_each_other_
     assert tallied(venue, "order") == counted(Order, venue) == {"completed": 30, "pending": 30}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_after_any_changes_by_several_threads_the_tallies_are_what_can_be_counted(
     venue: Venue, other_venue: Venue
@@ -174,6 +175,7 @@ def test_after_any_changes_by_several_threads_the_tallies_are_what_can_be_counte
 
 
 # What lists make of them
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_more_than_10_000_orders_are_counted_exactly_by_the_counter_table(
     api: Client, venue: Venue, other_venue: Venue

@@ -313,6 +313,7 @@ def test_a_twin_of_a_call_that_fails_takes_its_place(row: tuple[Client, dict[str
     assert (response.status_code, "Idempotent-Replayed" in response, Order.objects.count()) == (201, False, 1)
 
 
+@pytest.mark.exhaustive
 def test_of_eight_twins_at_once_one_has_the_effect(row: tuple[Client, dict[str, Any]]) -> None:
     api, _ = row
     together = threading.Barrier(8)

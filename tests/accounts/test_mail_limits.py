@@ -39,6 +39,7 @@ def invite(access: Access, email: str = ADDRESS) -> Invitation:
     return team.invite(access, email=email, role="host", venues=[], now=timezone.now())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_known", [True, False])
 def test_an_address_gets_ten_mails_about_its_password_a_day_from_any_number_of_callers(is_known: bool) -> None:
     if is_known:
@@ -80,6 +81,7 @@ def test_withdrawing_and_resending_sends_no_more_invitations(venue: Venue) -> No
     assert OutgoingMail.objects.count() == 5
 
 
+@pytest.mark.exhaustive
 def test_an_account_sends_fifty_invitations_a_day(venue: Venue) -> None:
     access = access_of_owner(venue)
     for number in range(team.MAX_MAILS_OF_ACCOUNT):
@@ -90,6 +92,7 @@ def test_an_account_sends_fifty_invitations_a_day(venue: Venue) -> None:
     assert OutgoingMail.objects.count() == team.MAX_MAILS_OF_ACCOUNT == 50
 
 
+@pytest.mark.exhaustive
 def test_limit_is_a_form_error_on_the_team_page(venue: Venue) -> None:
     for _ in range(team.MAX_MAILS_TO_ADDRESS):
         invite(access_of_owner(builders.venue()))
@@ -100,6 +103,7 @@ def test_limit_is_a_form_error_on_the_team_page(venue: Venue) -> None:
     assert "email" in page.context["form"].errors
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_many_accounts_that_invite_one_address_at_once_five_succeed() -> None:
     accesses = [access_of_owner(builders.venue()) for _ in range(9)]
@@ -123,6 +127,7 @@ def test_of_many_accounts_that_invite_one_address_at_once_five_succeed() -> None
     assert sorted(outcomes) == ["refused"] * 4 + ["sent"] * 5
 
 
+@pytest.mark.exhaustive
 def test_a_user_asks_few_strangers_a_day_to_confirm_an_address() -> None:
     password = "correct horse battery staple"
     client = users.signed_in(users.user("me@example.com", password=password))

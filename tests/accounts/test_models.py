@@ -36,6 +36,7 @@ def test_a_checksum_is_crc_32_in_six_letters() -> None:
     assert checksum("") == "000000"
 
 
+@pytest.mark.exhaustive
 @given(st.text())
 def test_hardly_a_text_looks_like_a_key(text: str) -> None:
     assert not is_api_key(text)

@@ -75,6 +75,7 @@ def test_a_server_that_is_not_there_is_a_wrong_answer() -> None:
         loaded.check("ours")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed")
 def test_wrk_counts_answers_and_the_wrong_ones() -> None:
     with server(200) as base_url:

@@ -63,6 +63,7 @@ def test_each_sending_is_a_round_trip_however_many_commands_it_holds() -> None:
     assert len(sent) == 2
 
 
+@pytest.mark.exhaustive
 def test_the_count_of_a_request_is_one_round_trip() -> None:
     rate_limit.time_count()
     with rate_limit.record_sends() as sent:

@@ -19,7 +19,7 @@ from tests.catalogue.builders import NOW
 
 def asked(headers: Mapping[str, str] | None = None, *, method: str = "GET", tier: Tier = FREE) -> Request:
     request = RequestFactory(headers=headers or {}).generic(method, "/v1/restaurants")
-    request.caller = Caller(bucket="somebody", terms=terms.tier_terms(tier))  # type: ignore[attr-defined]
+    request.caller = Caller(bucket="somebody", terms=terms.tier_terms(tier), wallet="0x" + 40 * "1")  # type: ignore[attr-defined]
     return Request(request)
 
 

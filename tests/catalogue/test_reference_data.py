@@ -28,12 +28,14 @@ def metres(market: Market, landmark: Landmark) -> float:
     return 6_371_009 * math.hypot(north, east)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_twelve_markets_are_loaded() -> None:
     reference_data.load_reference_data()
     assert set(Market.objects.values_list("slug", flat=True)) == MARKETS
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_every_market_has_twenty_landmarks_within_its_radius_and_itself_as_a_city() -> None:
     reference_data.load_reference_data()
@@ -67,6 +69,7 @@ def test_the_dictionary_has_the_attributes_that_imports_and_the_demo_write() -> 
     assert list(known) == list(dict.fromkeys(known))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_attributes_are_loaded_with_their_words() -> None:
     reference_data.load_reference_data()
@@ -80,6 +83,7 @@ def test_attributes_are_loaded_with_their_words() -> None:
     assert Attribute.objects.get(key="air_conditioning").values == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_no_name_stands_for_two_landmarks_of_a_market() -> None:
     reference_data.load_reference_data()
@@ -87,7 +91,7 @@ def test_no_name_stands_for_two_landmarks_of_a_market() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize("words", ["Tivoli Gardens", "tivoli", "TIVOLI KØBENHAVN"])
 def test_tivoli_gardens_is_in_copenhagen_under_each_of_its_names(words: str) -> None:
@@ -96,6 +100,7 @@ def test_tivoli_gardens_is_in_copenhagen_under_each_of_its_names(words: str) -> 
     assert (landmark.name, landmark.market_id) == ("Tivoli Gardens", "copenhagen")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_loading_again_changes_no_row_and_takes_eight_queries() -> None:
     reference_data.load_reference_data()
@@ -107,6 +112,7 @@ def test_loading_again_changes_no_row_and_takes_eight_queries() -> None:
     assert len(statements) == 8
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_loading_adds_what_is_missing_and_leaves_what_staff_mended() -> None:
     reference_data.load_reference_data()
@@ -141,6 +147,7 @@ def test_loading_adds_what_is_missing_and_leaves_what_staff_mended() -> None:
     assert list(imported.names.values_list("name", flat=True)) == ["Tivoli Hotel"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_an_item_of_wikidata_that_an_import_brought_first_stays_with_it() -> None:
     Source.objects.create(key="wikidata", name="Wikidata", license="CC0-1.0", attribution="Wikidata")
@@ -152,6 +159,7 @@ def test_an_item_of_wikidata_that_an_import_brought_first_stays_with_it() -> Non
     assert Landmark.objects.get(name="Big Ben", source="tablewire").wikidata is None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_two_loads_at_once_leave_one_set_of_rows() -> None:
     def load(_: int) -> None:
@@ -166,6 +174,7 @@ def test_two_loads_at_once_leave_one_set_of_rows() -> None:
     assert Source.objects.count() == len(reference_data.read_csv("sources"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_lists_of_dictionaries_are_free_and_unchanged_ones_304() -> None:
     reference_data.load_reference_data()
@@ -178,6 +187,7 @@ def test_the_lists_of_dictionaries_are_free_and_unchanged_ones_304() -> None:
         assert (again.status_code, again.content) == (304, b"")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_an_attribute_is_listed_with_its_kind_and_words() -> None:
     reference_data.load_reference_data()
@@ -192,6 +202,7 @@ def test_an_attribute_is_listed_with_its_kind_and_words() -> None:
     assert listed["diet_vegan"]["kind"] == "diet"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_cuisines_are_labelled_in_a_language_and_in_english_where_there_is_none() -> None:
     reference_data.load_reference_data()
@@ -215,6 +226,7 @@ def test_a_language_that_is_none_is_refused(lang: str) -> None:
     assert answer.json()["error"]["param"] == "lang"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_landmarks_are_listed_by_kind_and_market() -> None:
     reference_data.load_reference_data()

@@ -87,6 +87,7 @@ def damage(*statements: str) -> None:
         cursor.execute("SET LOCAL session_replication_role = origin")
 
 
+@pytest.mark.exhaustive
 def test_correct_ledger_has_no_errors(world: Venue) -> None:
     assert found() == []
 
@@ -250,6 +251,7 @@ def exported(transactional_db: None, settings: Settings, tmp_path: Path) -> tupl
     return part, tmp_path / export.public_id / part.file
 
 
+@pytest.mark.exhaustive
 def test_an_export_is_held_against_its_parts(exported: tuple[ExportPart, Path]) -> None:
     part, _ = exported
     parts, exports = ExportPart.objects.filter(pk=part.pk), Export.objects.filter(pk=part.export_id)
@@ -277,6 +279,7 @@ def test_missing_files_of_an_export_are_reported(exported: tuple[ExportPart, Pat
     assert found() == []
 
 
+@pytest.mark.exhaustive
 def test_each_check_reports_at_most_a_hundred_errors(venue: Venue) -> None:
     for _ in range(102):
         builders.order(venue)
@@ -286,6 +289,7 @@ def test_each_check_reports_at_most_a_hundred_errors(venue: Venue) -> None:
     assert seen[-1] == ("order_totals", "2 more")
 
 
+@pytest.mark.exhaustive
 def test_output_has_a_line_for_each_error_and_the_number_of_checks(world: Venue) -> None:
     damage("UPDATE catalogue_flowslot SET seats_left = 5")
     out = StringIO()

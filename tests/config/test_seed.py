@@ -55,6 +55,7 @@ def test_seed_makes_one_restaurant_in_service_and_keys_that_stay(tmp_path: Path)
     assert created["total"] == "19.00"
 
 
+@pytest.mark.exhaustive
 def test_seed_of_a_later_day_moves_the_demo_to_that_day() -> None:
     first = datetime(2026, 11, 24, 18, 30, tzinfo=UTC)
     for now in (first, first + timedelta(days=3)):
@@ -65,6 +66,7 @@ def test_seed_of_a_later_day_moves_the_demo_to_that_day() -> None:
         assert Reservation.objects.filter(date=now.date()).count() == 20
 
 
+@pytest.mark.exhaustive
 def test_removed_demo_stays_removed() -> None:
     seed()
     demo.remove(Venue.objects.get(name="Demo Osteria"), now=timezone.now())

@@ -87,6 +87,7 @@ def test_the_caller_repeats_the_request_with_the_header_x_payment_holding_the_se
     assert [entry["name"] for entry in served.json()["context"]["entries"]] == ["Tivoli Gardens"]
 
 
+@pytest.mark.exhaustive
 def test_paid_fields_are_paid_for_per_call(client: Client, wallets: Mapping[str, Wallet]) -> None:
     before = usdc_balance(wallets["free"].address)
     for _ in range(2):
@@ -124,6 +125,7 @@ def test_bulk_reads_from_premium_pay_each_product_once_for_each_record_that_has_
 
 
 # Resources and their fields
+@pytest.mark.exhaustive
 def test_ai_insight_is_generated_text_from_the_premium_tier(client: Client, wallets: Mapping[str, Wallet]) -> None:
     path = f"{RECORD}?fields=ai_insight"
     assert pay(client, path, wallets["pro"]).status_code == 403
@@ -132,11 +134,13 @@ def test_ai_insight_is_generated_text_from_the_premium_tier(client: Client, wall
     assert "oysters" in served.json()["ai_insight"]
 
 
+@pytest.mark.exhaustive
 def test_reviews_come_with_their_star_distribution(client: Client, wallets: Mapping[str, Wallet]) -> None:
     served = pay(client, f"{RECORD}?fields=reviews", wallets["pro"]).json()
     assert served["reviews"]["summary"]["distribution"] == {"5": 6, "4": 0, "3": 0, "2": 0, "1": 0}
 
 
+@pytest.mark.exhaustive
 def test_full_history_is_sold_from_the_premium_tier(client: Client, wallets: Mapping[str, Wallet]) -> None:
     for path in (f"{RECORD}/history", f"{RECORD}?fields=history", "/v1/changes"):
         assert client.get(path).status_code == 402
@@ -211,7 +215,7 @@ def test_a_paid_call_costs_usdc_and_none_of_the_token(
 GROUPS = ("context", "reviews", "photos", "ai_insight", "history")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "may_buy"),
     [
@@ -271,6 +275,7 @@ def test_bulk_export_requires_enterprise_and_is_queued_with_its_priority(
     assert list(Export.objects.values_list("queue", flat=True)) == ([queue] if queue else [])
 
 
+@pytest.mark.exhaustive
 def test_insights_tell_a_summary_the_best_time_and_dishes(client: Client, wallets: Mapping[str, Wallet]) -> None:
     found = pay(client, f"{RECORD}/insight", wallets["premium"])
     assert found.status_code == 200

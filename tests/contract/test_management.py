@@ -204,6 +204,7 @@ def test_get_orders_id_answers_one_order(api: Client, venue: Venue) -> None:
     assert (response.status_code, response.json()["id"]) == (200, order.public_id)
 
 
+@pytest.mark.exhaustive
 def test_get_reservations_lists_all_when_nothing_is_asked_for(api: Client, venue: Venue) -> None:
     for _ in range(25):
         builders.reservation(venue)
@@ -277,6 +278,7 @@ def test_missing_and_invalid_credentials_are_401_whatever_is_asked(
         assert response["WWW-Authenticate"] == 'Bearer realm="tablewire"'
 
 
+@pytest.mark.exhaustive
 def test_missing_credentials_stay_401_when_the_address_has_called_more_than_1000_times(client: Client) -> None:
     answers = [client.get(ORDERS) for _ in range(1002)]
     assert {response.status_code for response in answers} == {401}
@@ -332,6 +334,7 @@ def test_no_operation_answers_with_a_status_that_the_contract_does_not_list() ->
 
 
 # Limits
+@pytest.mark.exhaustive
 def test_a_key_has_1000_requests_an_hour_exactly(venue: Venue) -> None:
     assert ApiKey.create(venue, name="test").row.allowance == 1000
     with time_machine.travel(NOON, tick=False):

@@ -70,7 +70,7 @@ def problems_of(tool: Tool, arguments: Mapping[str, Any]) -> list[tuple[str | No
     return []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 @given(drawn=st.data())
 @FEW
@@ -105,7 +105,10 @@ def refused(client: Client, tool: str, **arguments: Any) -> str:
     return words_of(result)
 
 
-KNOWN = "near, ll, radius, q, market, cuisine, attributes, diet, open, rating_min, price_max, sort, limit, cursor"
+KNOWN = (
+    "near, ll, radius, q, market, cuisine, attributes, diet, kind, kind_not, open, rating_min, price_max, sort, limit,"
+    " cursor"
+)
 
 
 @pytest.mark.sample(8)

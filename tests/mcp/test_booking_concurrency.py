@@ -106,6 +106,7 @@ def test_of_two_answers_to_one_question_at_once_one_books(slot: FlowSlot) -> Non
     assert (FlowBooking.objects.count(), Reservation.objects.count(), slot.seats_left) == (1, 1, 6)
 
 
+@pytest.mark.exhaustive
 def test_of_two_concurrent_repeats_of_a_cancelled_booking_one_makes_a_new_booking(slot: FlowSlot) -> None:
     wish: dict[str, Any] = {"offer_id": slot.public_id, "party_size": 2, **GUEST}
     first = call(Client(), "book_table", **wish)["structuredContent"]

@@ -94,6 +94,7 @@ def test_of_several_slugs_the_last_is_completed_and_none_is_given_twice(client: 
     assert completed(client, COMPARE, "slugs", "noma,")["values"] == []
 
 
+@pytest.mark.exhaustive
 def test_a_truncated_completion_reports_more_values(client: Client) -> None:
     for number in range(45):
         builders.restaurant(name=f"Bistro {number:02}", slug=f"bistro-{number:02}")

@@ -236,6 +236,7 @@ def test_a_client_without_attempts_left_is_refused_before_booking(client: Client
         assert words_of(refused.json()["result"]).startswith("Rate limit: 10 tries to book an hour; next call in ")
 
 
+@pytest.mark.exhaustive
 def test_a_flood_of_calls_is_rate_limited(client: Client, offer: str) -> None:
     content = [booking(client, {}) for _ in range(252)]
     words = [words_of(response.json()["result"]) for response in content[240:]]

@@ -57,6 +57,7 @@ def refused(result: Any, code: str, param: str | None = None) -> str:
     return words_of(result)
 
 
+@pytest.mark.exhaustive
 def test_an_export_is_started_followed_and_fetched_by_its_links(enterprise: Client, client: Client) -> None:
     for _ in range(3):
         builders.listed(builders.restaurant())
@@ -84,6 +85,7 @@ def test_an_export_is_started_followed_and_fetched_by_its_links(enterprise: Clie
     assert client.get(done["manifest_url"]).json()["id"] == started["id"]
 
 
+@pytest.mark.exhaustive
 def test_the_conditions_are_those_of_the_filter_and_the_same_call_gives_the_same_export(enterprise: Client) -> None:
     builders.market("copenhagen")
     asked = {"market": "copenhagen", "since": "2026-11-21T20:30:00+01:00", "status": "open", "format": "jsonl.gz"}

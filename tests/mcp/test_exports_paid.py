@@ -54,6 +54,7 @@ def test_an_unpaid_call_tells_the_price_and_begins_nothing(buyer: Client) -> Non
     assert not Export.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_the_official_client_buys_one_and_a_repeat_of_its_call_shows_it(buyer: Client, key: Key) -> None:
     before = usdc_balance(key.address)
     payment = quoted(buyer, key, TOOL, **WANTED)
@@ -104,6 +105,7 @@ def test_what_a_plan_gives_has_no_price_and_no_receipt(buyer: Client, key: Key) 
     assert not Payment.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_an_export_paid_in_rest_is_visible_in_mcp(buyer: Client, key: Key) -> None:
     asked = export_builders.post(buyer)
     headers = payments_buyer.signed_by(key, value=500_000)

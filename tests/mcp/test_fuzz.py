@@ -95,6 +95,7 @@ def test_a_case_is_made_of_its_seed_and_number_alone_and_shrinks_to_what_is_wron
     assert smallest == Case(1, "POST", "/mcp", (), b'{"params": {"a": [{"evil": 1}]}}')
 
 
+@pytest.mark.exhaustive
 def test_no_random_request_gets_a_5xx_or_a_page_or_makes_a_payment_or_booking(world: World) -> None:
     statuses = checked(world.maker, range(SHORT), fuzz_runner.in_process)
     assert statuses.total() == SHORT

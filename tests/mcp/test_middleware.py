@@ -196,6 +196,7 @@ def test_a_price_counts_as_a_challenge_at_both_doors_and_takes_nothing_of_the_ca
     assert limits_of(junk_payment) == (200, '"data";q=10;w=60', 8)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_goods", "still")
 def test_too_many_challenges_are_rate_limited(client: Client) -> None:
     unpaid = {"name": "get_surroundings", "arguments": {"slug": "noma"}}

@@ -134,6 +134,7 @@ def header(payment: Any) -> dict[str, str]:
     return {"payment-signature": json.dumps(payment)}
 
 
+@pytest.mark.exhaustive
 def test_a_payment_may_be_an_object_or_text_of_either_version(client: Client) -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     asked = price_of(call(client, AROUND, slug="noma"))
@@ -326,6 +327,7 @@ def test_a_payment_identifier_names_one_payment_over_both_doors(client: Client) 
     assert Decimal(1) - usdc_balance(wallet.address) == PRICE
 
 
+@pytest.mark.exhaustive
 def test_20_copies_of_a_paid_call_at_once_are_charged_once(client: Client) -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     payment = quoted(client, wallet, AROUND, slug="noma")

@@ -84,6 +84,7 @@ def test_while_no_facilitator_is_there_nothing_is_charged_and_the_same_payment_i
     assert is_content(again(client, payment))
 
 
+@pytest.mark.exhaustive
 def test_lost_facilitator_response_is_looked_up_and_never_charged_twice(
     client: Client, settings: LazySettings
 ) -> None:
@@ -102,6 +103,7 @@ def test_lost_facilitator_response_is_looked_up_and_never_charged_twice(
     assert Decimal(1) - usdc_balance(wallet.address) == PRICE
 
 
+@pytest.mark.exhaustive
 def test_when_the_database_goes_while_the_money_moves_the_same_payment_is_served_and_not_charged_twice(
     client: Client, settings: LazySettings
 ) -> None:
@@ -152,6 +154,7 @@ def test_what_breaks_on_our_side_before_the_gate_charges_nothing_and_says_so(
     assert is_content(again(client, payment))
 
 
+@pytest.mark.exhaustive
 def test_what_breaks_on_our_side_after_the_money_has_moved_is_served_by_the_same_payment_and_charged_once(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +192,7 @@ def test_the_payer_sees_the_call_among_their_payments(client: Client, wallets: M
     )
 
 
+@pytest.mark.exhaustive
 def test_staff_see_the_channel_and_metrics_count_by_channel(client: Client, wallets: Mapping[str, Wallet]) -> None:
     def body(channel: str) -> float:
         return counted("tablewire_payment_challenges_total", product="context", channel=channel)
@@ -205,6 +209,7 @@ def test_staff_see_the_channel_and_metrics_count_by_channel(client: Client, wall
     assert '<td class="field-channel">MCP</td>' in shown["mcp"]
 
 
+@pytest.mark.exhaustive
 def test_what_a_guest_says_to_book_stands_in_no_ledger_whatever_comes_with_it(
     client: Client, wallets: Mapping[str, Wallet]
 ) -> None:

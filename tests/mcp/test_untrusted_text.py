@@ -59,6 +59,7 @@ def test_only_the_tools_for_exports_return_no_texts_of_others() -> None:
     assert {tool.name for tool in SERVER.tools if not tool.notice} == {"start_export", "get_export"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize("path", ["reviews", "photos"])

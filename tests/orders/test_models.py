@@ -118,6 +118,7 @@ def test_the_database_holds_status_and_moments_together(venue: Venue) -> None:
 
 
 # Threads
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_numbers_have_no_gaps_and_no_doubles_under_eight_threads() -> None:
     venues = [builders.venue("one"), builders.venue("two")]
@@ -135,6 +136,7 @@ def test_numbers_have_no_gaps_and_no_doubles_under_eight_threads() -> None:
         assert OrderNumber.objects.get(venue=venue).last == 40
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_two_concurrent_moves_exactly_one_wins() -> None:
     venue = builders.venue()

@@ -74,6 +74,7 @@ def test_an_order_is_placed_with_the_menus_names_and_prices(venue: Venue, host: 
     assert Event.objects.get().actor == "staff:host@example.com"
 
 
+@pytest.mark.exhaustive
 def test_the_server_adds_counts_and_prices(venue: Venue, host: Client, menu: Menu) -> None:
     answer = host.get(at(venue))
     for do, quantities, total in (

@@ -91,6 +91,7 @@ def test_a_price_of_more_digits_than_its_currency_is_rounded_before_it_is_multip
 
 
 # A busy machine is no fault of the arithmetic.
+@pytest.mark.exhaustive
 @settings(deadline=None)
 @given(LINES, CURRENCIES, st.booleans())
 def test_a_bill_adds_up_whatever_is_ordered(lines: list[Line], currency: str, includes_tax: bool) -> None:

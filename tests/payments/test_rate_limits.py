@@ -98,6 +98,7 @@ def test_a_session_is_served_on_the_tier_of_its_wallet(wallets: Mapping[str, Key
     assert response["RateLimit-Policy"] == f'"data";q={limit};w=60'
 
 
+@pytest.mark.exhaustive
 def test_pro_has_120_requests_a_minute_from_wherever_it_calls(settings: Settings, wallets: Mapping[str, Key]) -> None:
     settings.TIER_CACHE_S = 600
     here, there = client_of(wallets["pro"]), client_of(wallets["pro"], address=ELSEWHERE)

@@ -45,6 +45,7 @@ def error_of(result: Any) -> str:
 
 
 # Across the doors
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_payment_spent_in_rest_buys_nothing_in_mcp(
     wallets: Mapping[str, Wallet],
@@ -133,6 +134,7 @@ def test_a_payment_for_a_cheap_tool_buys_no_dear_one_and_is_good_for_the_cheap_o
     assert before - usdc_balance(wallets["pro"].address) == Decimal(cheap).scaleb(-6)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_arguments_that_are_changed_after_the_quote_buy_no_more_than_was_quoted_and_none_twice(
     wallets: Mapping[str, Wallet],
@@ -160,6 +162,7 @@ def test_arguments_that_are_changed_after_the_quote_buy_no_more_than_was_quoted_
 
 
 # Whose question it was
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_elicitation_response_for_another_caller_or_call_makes_no_booking(
     wallets: Mapping[str, Wallet],

@@ -260,6 +260,7 @@ def test_rotating_asks_for_the_overlap_and_shows_the_new_key_once(staff: Client,
     assert ApiKey.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_all_keys_that_were_selected_are_rotated_not_those_of_one_page(staff: Client, venue: Venue) -> None:
     keys = [ApiKey.create(venue, name="Till").row for _ in range(101)]
     asked = staff.post(KEYS, {"action": "rotate", "_selected_action": [str(keys[0].pk)], "select_across": "1"})

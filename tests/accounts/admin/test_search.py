@@ -60,6 +60,7 @@ def test_accounts_are_found_by_the_email_address_of_a_member(staff: Client, venu
     assert listed(staff, Account, "MOLLER@example.com") == [venue.account]
 
 
+@pytest.mark.exhaustive
 def test_names_are_found_without_their_accents(staff: Client) -> None:
     venue = builders.venue("Café Møller")
     reservation = builders.reservation(
@@ -88,6 +89,7 @@ def test_an_id_in_the_search_of_all_lists_opens_its_row(staff: Client, venue: Ve
         assert response["Location"] == reverse(f"admin:{name}_change", args=[row.pk])
 
 
+@pytest.mark.exhaustive
 def test_a_text_in_the_search_of_all_lists_shows_the_first_rows_of_each(staff: Client) -> None:
     venue = builders.venue("Osteria Zephyr")
     for _ in range(6):

@@ -62,6 +62,7 @@ def test_the_pages_open_within_their_budget(
             assert staff.get(page).status_code == 200
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("page", "queries"), [(ENDPOINTS, 4), (DELIVERIES, 8), (EVENTS, 8)])
 def test_a_list_costs_the_same_for_one_and_for_forty(
     staff: Client, page: str, queries: int, django_assert_num_queries: DjangoAssertNumQueries

@@ -210,6 +210,7 @@ def test_no_more_keys_are_remembered_than_there_is_room_for(
         api_key_cache.find(texts[0])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_eight_threads_find_their_own_keys(venue: Venue, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accounts.api_keys.cache.MAX_KEYS", 5)

@@ -172,6 +172,7 @@ def test_only_developers_of_the_venue_come_in(venue: Venue, other_venue: Venue, 
     assert "/account/login/" in Client().get(at(venue, rest)).headers["Location"]
 
 
+@pytest.mark.exhaustive
 def test_the_name_of_a_key_is_text_everywhere(venue: Venue, owner: Client) -> None:
     key = builders.key(venue, name=XSS).row
     logged = call(key, status=400, body=XSS, answer=XSS, path=f"/api/{XSS}", query=XSS, user_agent=XSS)
@@ -244,6 +245,7 @@ def test_requests_are_found_by_what_they_were(venue: Venue, owner: Client, asked
     assert {names[shown] for shown in re.findall(r'id="(req_\w{26})"', page)} == found
 
 
+@pytest.mark.exhaustive
 def test_scan_of_calls_continues_where_the_last_page_ended(
     venue: Venue, owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ def sandbox(db: None) -> Venue:
     return builders.venue("Osteria (sandbox)", is_sandbox=True)
 
 
+@pytest.mark.exhaustive
 def test_sandbox_is_filled_and_emptied_from_its_pages(sandbox: Venue) -> None:
     client = users.member(sandbox)
     base = f"/dashboard/{sandbox.public_id}"
@@ -76,6 +77,7 @@ def test_live_venue_is_neither_filled_nor_emptied(venue: Venue) -> None:
     assert (Order.objects.count(), DemoData.objects.count()) == (0, 0)
 
 
+@pytest.mark.exhaustive
 def test_demo_does_not_count_as_the_first_call(sandbox: Venue) -> None:
     commands.fill(sandbox, now=timezone.now())
     page = users.member(sandbox).get(f"/dashboard/{sandbox.public_id}").content.decode()

@@ -51,6 +51,7 @@ def test_parts_of_a_page_do_not_change_the_last_venue(first: Venue, venue: Venue
     assert opened(client) == venue.public_id
 
 
+@pytest.mark.exhaustive
 def test_venue_that_is_not_accessible_any_more_is_ignored(first: Venue, venue: Venue, other_venue: Venue) -> None:
     user = users.membership(venue).user
     other = users.membership(other_venue, person=user)

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 
@@ -61,6 +62,7 @@ def test_refused_and_failed_calls_are_stacked_upon_the_answered_ones() -> None:
     assert build_chart("nothing", [])["total"] == 0
 
 
+@pytest.mark.exhaustive
 def test_calls_of_this_hour_stand_beside_the_allowance_and_looking_counts_none(venue: Venue) -> None:
     api = builders.client(venue, allowance=10)
     for _ in range(9):

@@ -45,6 +45,7 @@ def test_the_settings_cost_five_queries(manager: Client, venue: Venue) -> None:
     assert len(captured) == 5
 
 
+@pytest.mark.exhaustive
 def test_a_section_is_stored_by_itself(manager: Client, venue: Venue) -> None:
     answer = save(manager, venue, "details", **DETAILS | {"name": NASTY})
     assert (answer.status_code, answer["Location"]) == (302, f"{root(venue)}#details")
@@ -65,6 +66,7 @@ def test_form_error_is_shown_at_its_field_and_the_input_is_preserved(manager: Cl
     assert (venue.name, venue.timezone) == (name, "Europe/Rome")
 
 
+@pytest.mark.exhaustive
 def test_the_zone_stays_while_guests_are_expected(manager: Client, venue: Venue) -> None:
     builders.reservation(venue)
     answer = save(manager, venue, "details", **DETAILS | {"timezone": "Asia/Tokyo"})
@@ -84,7 +86,7 @@ def test_the_currency_stays_while_dishes_are_priced(manager: Client, venue: Venu
     assert (venue.currency, venue.prices_include_tax, venue.payment_methods) == ("EUR", False, ["card", "cash"])
 
 
-@pytest.mark.sample(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("part", "fields"),
     [
@@ -126,6 +128,7 @@ def test_concurrent_change_by_another_user_is_reported_once(manager: Client, ven
     assert (venue.phone, venue.address) == ("+39 06 111", "Via Milano 2")
 
 
+@pytest.mark.exhaustive
 def test_booking_page_url_is_shown_with_an_html_snippet(manager: Client, venue: Venue) -> None:
     page = text(manager.get(root(venue)))
     assert f"/book/{venue.public_id}</code>" in page
@@ -136,6 +139,7 @@ def test_booking_page_url_is_shown_with_an_html_snippet(manager: Client, venue: 
     assert (venue.is_bookable_online, venue.proves_guests) == (True, False)
 
 
+@pytest.mark.exhaustive
 def test_settings_are_for_those_who_run_the_venue(manager: Client, venue: Venue, other_venue: Venue) -> None:
     for role in ("host", "kitchen"):
         assert users.member(venue, role).get(root(venue)).status_code == 403
@@ -147,6 +151,7 @@ def test_settings_are_for_those_who_run_the_venue(manager: Client, venue: Venue,
     assert not Venue.objects.filter(is_bookable_online=True).exists()
 
 
+@pytest.mark.exhaustive
 def test_time_zone_is_found_by_its_city_and_currencies_have_their_names(manager: Client, venue: Venue) -> None:
     assert '<option value="DKK">DKK, Danish Krone</option>' in text(manager.get(root(venue)))
     assert save(manager, venue, "details", **DETAILS | {"timezone": "copenhagen"}).status_code == 302

@@ -54,6 +54,7 @@ def developer(venue: Venue) -> Client:
     return users.member(venue)
 
 
+@pytest.mark.exhaustive
 def test_lists_cost_the_same_for_one_and_for_many(developer: Client, venue: Venue) -> None:
     first = endpoint(venue)
     builders.event(venue)
@@ -135,6 +136,7 @@ def test_a_second_rotation_within_a_day_is_refused_in_words(developer: Client, v
     assert bytes(row.secret) == stored
 
 
+@pytest.mark.exhaustive
 def test_an_endpoint_is_switched_off_and_on(developer: Client, venue: Venue) -> None:
     row = endpoint(venue)
     builders.event(venue)
@@ -243,6 +245,7 @@ def test_a_moment_that_cannot_be_read_sends_nothing_again(developer: Client, ven
     assert "Nothing was resent." in result or "0 deliveries are being resent." in result
 
 
+@pytest.mark.exhaustive
 def test_another_venues_endpoints_are_not_there(developer: Client, venue: Venue, other_venue: Venue) -> None:
     mine, other = endpoint(venue), endpoint(other_venue)
     builders.event(other_venue)

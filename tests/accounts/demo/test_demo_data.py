@@ -28,6 +28,7 @@ from framework.consistency import all_checks
 from orders import commands as orders_commands
 from orders.board import read_board
 from orders.dashboard.board import Card
+from orders.demo import records
 from orders.models import DishPhoto, Menu, MenuCategory, MenuItem, Order, OrderNumber
 from reservations.booking import waitlist
 from reservations.guests import profiles
@@ -63,6 +64,7 @@ def stages(venue: Venue, *, now: datetime) -> Counter[str]:
     return Counter(stage_of(row, now=now).value for row in rows)
 
 
+@pytest.mark.exhaustive
 def test_fresh_demo_is_a_restaurant_in_service(sandbox: Venue) -> None:
     added = commands.fill(sandbox, now=EVENING)
     assert added == {
@@ -116,7 +118,7 @@ def test_fresh_demo_is_a_restaurant_in_service(sandbox: Venue) -> None:
     assert findings(EVENING) == []
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("zone", "clock"),
     [
@@ -151,6 +153,7 @@ def test_demo_over_a_change_of_the_clocks_is_valid(db: None) -> None:
     assert findings(now) == []
 
 
+@pytest.mark.exhaustive
 def test_filling_again_changes_nothing_for_some_hours(sandbox: Venue) -> None:
     commands.fill(sandbox, now=EVENING)
     before = set(Event.objects.values_list("pk", flat=True))
@@ -163,6 +166,7 @@ def test_filling_again_changes_nothing_for_some_hours(sandbox: Venue) -> None:
     assert findings(later) == []
 
 
+@pytest.mark.exhaustive
 def test_demo_moves_to_another_day_around_what_people_have_changed(sandbox: Venue) -> None:
     commands.fill(sandbox, now=EVENING)
     orders = list(Order.objects.filter(status="pending").order_by("created_at"))
@@ -188,7 +192,9 @@ def test_demo_moves_to_another_day_around_what_people_have_changed(sandbox: Venu
     after = set(Order.objects.filter(business_date__lt=EVENING.date()).values_list("pk", flat=True))
     assert after < before
     assert Order.objects.dates("business_date", "day").count() == 31
-    assert Order.objects.filter(business_date=EVENING.date()).count() > 12
+    yesterday = records.list_plans(sandbox, now=NEXT_DAY)
+    planned = sum(plan.placed_at.astimezone(ROME).date() == EVENING.date() for plan, _ in yesterday)
+    assert Order.objects.filter(business_date=EVENING.date()).count() == planned + len((completed, own_order))
     assert Order.objects.filter(status="pending").exclude(pk=own_order.pk).count() == 7
     for row in (completed, late, own_order, own_reservation):
         seen = (row.status, row.version, row.created_at)
@@ -203,6 +209,7 @@ def test_demo_moves_to_another_day_around_what_people_have_changed(sandbox: Venu
     assert calls == ApiCall.objects.count()
 
 
+@pytest.mark.exhaustive
 def test_removal_leaves_what_people_have_added(sandbox: Venue) -> None:
     commands.fill(sandbox, now=EVENING)
     order = Order.objects.filter(status="pending")[0]
@@ -242,6 +249,7 @@ def test_removal_leaves_what_people_have_added(sandbox: Venue) -> None:
     assert findings(EVENING) == []
 
 
+@pytest.mark.exhaustive
 def test_removal_from_an_untouched_sandbox_leaves_nothing(sandbox: Venue) -> None:
     commands.fill(sandbox, now=EVENING)
     commands.remove(sandbox, now=EVENING)
@@ -259,6 +267,7 @@ def test_removal_from_an_untouched_sandbox_leaves_nothing(sandbox: Venue) -> Non
     assert findings(EVENING) == []
 
 
+@pytest.mark.exhaustive
 def test_own_menu_and_tables_are_used_and_stay(db: None) -> None:
     venue = builders.venue(currency="USD", payment_methods=["voucher"], is_sandbox=True)
     builders.menu(venue, ramen="14.00")
@@ -274,6 +283,7 @@ def test_own_menu_and_tables_are_used_and_stay(db: None) -> None:
     assert DishPhoto.objects.count() == 0
 
 
+@pytest.mark.exhaustive
 def test_orders_without_a_published_menu_have_no_prices(db: None) -> None:
     venue = builders.venue(is_sandbox=True)
     Menu.objects.create(venue=venue)
@@ -294,6 +304,7 @@ def test_live_venue_is_refused(venue: Venue) -> None:
     assert (Order.objects.count(), Reservation.objects.count(), Event.objects.count()) == (0, 0, 0)
 
 
+@pytest.mark.exhaustive
 def test_demo_sends_no_mail_and_no_webhook(sandbox: Venue) -> None:
     WebhookEndpoint.objects.create(venue=sandbox, url="https://hooks.example.com", secret=b"x")
     Venue.objects.update(mails_guests=True, when_full="waitlist")
@@ -310,6 +321,7 @@ def test_demo_sends_no_mail_and_no_webhook(sandbox: Venue) -> None:
     assert (endpoint.url, endpoint.disabled_reason) == ("https://orders.demo.example/hooks", "staff")
 
 
+@pytest.mark.exhaustive
 def test_key_of_the_demo_opens_nothing(sandbox: Venue, client: Client) -> None:
     commands.fill(sandbox, now=EVENING)
     key = ApiKey.objects.get()
@@ -317,6 +329,7 @@ def test_key_of_the_demo_opens_nothing(sandbox: Venue, client: Client) -> None:
     assert ApiKey.objects.with_text("").count() == 0
 
 
+@pytest.mark.exhaustive
 def test_fill_costs_a_fixed_number_of_queries(sandbox: Venue) -> None:
     commands.fill(sandbox, now=EVENING)
     # A move: the rows of each table are inserted by one COPY.
@@ -324,6 +337,7 @@ def test_fill_costs_a_fixed_number_of_queries(sandbox: Venue) -> None:
         commands.fill(sandbox, now=NEXT_DAY)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_two_fills_at_once_fill_once() -> None:
     venue = builders.venue(is_sandbox=True)

@@ -83,6 +83,7 @@ def test_a_key_is_shown_once(db: None) -> None:
     assert "A key is shown only once." in again.content.decode()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_two_tabs_one_is_shown_the_key() -> None:
     client = Client()
@@ -178,6 +179,7 @@ def test_names_are_text(db: None) -> None:
     assert "<script>alert" not in page.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_the_twenty_first_sign_up_of_a_minute_waits(db: None) -> None:
     client = Client()
     statuses = [client.post("/account/signup/", {}).status_code for _ in range(21)]

@@ -97,7 +97,7 @@ def enter_code(client: Client, code: str) -> Any:
     return client.post("/account/2fa/authenticate/", {"code": code})
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("guessed", ["000000", "00000000"], ids=["app", "recovery"])
 def test_codes_of_an_account_are_tried_five_times_in_five_minutes_from_all_sessions_together(
     person: User, guessed: str
@@ -118,6 +118,7 @@ def test_codes_of_an_account_are_tried_five_times_in_five_minutes_from_all_sessi
         assert is_signed_in(client)
 
 
+@pytest.mark.exhaustive
 def test_a_password_that_is_right_gives_no_more_tries_at_the_code(person: User) -> None:
     both_factors(person)
     client = sign_in()
@@ -128,12 +129,14 @@ def test_a_password_that_is_right_gives_no_more_tries_at_the_code(person: User) 
     assert not is_signed_in(client)
 
 
+@pytest.mark.exhaustive
 def test_a_stolen_session_tries_the_password_ten_times_a_minute(person: User) -> None:
     client = sign_in()
     statuses = [client.post("/account/reauthenticate/", {"password": "wrong"}).status_code for _ in range(11)]
     assert statuses == [200] * 10 + [429]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_tries_at_the_same_time_are_counted_each(person: User) -> None:
     pages, start = [], threading.Barrier(16)

@@ -73,6 +73,7 @@ def addresses_of(email: str) -> list[tuple[str, bool, bool]]:
     return list(rows.order_by("email").values_list("email", "verified", "primary"))
 
 
+@pytest.mark.exhaustive
 def test_a_second_address_replaces_the_first_while_that_is_not_confirmed() -> None:
     client = sign_up(VICTIM)
     add_address(client, STRANGER)
@@ -83,6 +84,7 @@ def test_a_second_address_replaces_the_first_while_that_is_not_confirmed() -> No
     assert addresses_of(STRANGER) == [(STRANGER, True, True), (VICTIM, False, False)]
 
 
+@pytest.mark.exhaustive
 def test_who_signed_up_with_the_address_of_an_invited_person_does_not_get_into_the_team(venue: Venue) -> None:
     attacker = sign_up(VICTIM)
     add_address(attacker, STRANGER)
@@ -104,6 +106,7 @@ def test_who_signed_up_with_the_address_of_an_invited_person_does_not_get_into_t
         assert status == (200 if email == VICTIM else 404)
 
 
+@pytest.mark.exhaustive
 def test_an_invited_person_who_resets_the_password_locks_out_who_signed_up_with_their_address(venue: Venue) -> None:
     attacker = sign_up(VICTIM)
     attacker.post("/account/reauthenticate/", {"password": PASSWORD})
@@ -134,6 +137,7 @@ def test_an_address_is_confirmed_only_by_its_user_signed_in() -> None:
     assert addresses_of(VICTIM) == [(VICTIM, True, True)]
 
 
+@pytest.mark.exhaustive
 def test_an_address_that_another_user_added_and_has_not_confirmed_is_free() -> None:
     stranger = sign_up(STRANGER)
     stranger.post(find_link("/account/confirm-email/", to=STRANGER))
@@ -155,6 +159,7 @@ def test_an_address_of_another_user_cannot_be_added() -> None:
     assert addresses_of(STRANGER) == [(STRANGER, False, True)]
 
 
+@pytest.mark.exhaustive
 def test_an_address_that_another_user_signs_in_with_does_not_become_primary() -> None:
     owner = sign_up(STRANGER)
     owner.post(find_link("/account/confirm-email/", to=STRANGER))

@@ -108,6 +108,7 @@ def foreign_urls(venue: Venue, theirs: dict[str, Any]) -> dict[str, str]:
     return found
 
 
+@pytest.mark.exhaustive
 def test_a_row_of_another_account_in_the_url_is_not_found_and_does_not_change() -> None:
     mine, venue = builders.venue("Aurora"), builders.venue("Bistro")
     owner, theirs = users.member(mine), make_rows(venue)
@@ -127,6 +128,7 @@ def post(client: Client, venue: Venue, route: str, sent: dict[str, Any], **param
     return client.post(url, sent)
 
 
+@pytest.mark.exhaustive
 def test_a_form_of_the_dashboard_takes_no_row_of_another_venue_even_of_the_same_user() -> None:
     """Both venues are of one owner, so that only the row's venue speaks against it."""
     mine, other = builders.venue("Aurora"), builders.venue("Bistro")

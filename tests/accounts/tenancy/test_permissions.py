@@ -107,6 +107,7 @@ def test_every_kind_of_row_that_belongs_to_a_venue_is_tried_here() -> None:
     assert {model for model, its in registered().items() if isinstance(its, VenueScopedAdmin)} == set(MAKERS)
 
 
+@pytest.mark.exhaustive
 @every_role
 def test_a_member_sees_nothing_of_another_account_on_any_page(role: str) -> None:
     browser, mine, theirs = works(role)
@@ -157,6 +158,7 @@ def test_a_member_sees_nothing_of_another_account_on_any_page(role: str) -> None
         assert model.objects.filter(pk=row.pk).values().get() == before, label
 
 
+@pytest.mark.exhaustive
 @every_role
 def test_what_belongs_to_no_venue_is_not_there_for_members(role: str) -> None:
     browser, *_ = works(role)

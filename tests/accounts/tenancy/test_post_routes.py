@@ -173,6 +173,7 @@ def test_each_page_below_dashboard_is_of_a_venue_or_of_the_user() -> None:
     assert names - set(venue_urls(builders.venue())) == PAGES_WITHOUT_VENUE
 
 
+@pytest.mark.exhaustive
 def test_the_table_lists_exactly_the_pages_that_accept_post() -> None:
     venue = builders.venue()
     owner = users.member(venue)
@@ -181,7 +182,7 @@ def test_the_table_lists_exactly_the_pages_that_accept_post() -> None:
     assert {name for name, status in statuses.items() if status in (403, 500)} == set()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("role", ["manager", "host", "kitchen"])
 def test_a_member_may_post_only_to_the_pages_of_their_role(role: str) -> None:
     venue = builders.venue()
@@ -191,7 +192,7 @@ def test_a_member_may_post_only_to_the_pages_of_their_role(role: str) -> None:
     assert refused == {name for name, right in RIGHTS.items() if role not in MEMBERS[right]}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("group", STAFF)
 def test_our_staff_change_nothing_on_the_dashboard_of_a_customer(group: str) -> None:
     venue = builders.venue()
@@ -210,6 +211,7 @@ def test_a_superuser_may_post_where_an_owner_may() -> None:
     assert {name for name in RIGHTS if superuser.post(urls_of[name]).status_code == 403} == set()
 
 
+@pytest.mark.exhaustive
 def test_support_sees_the_pages_of_a_venue_with_a_note_that_they_are_read_only() -> None:
     venue = builders.venue()
     support, owner = users.signed_in(our_staff("Support")), users.member(venue)
@@ -221,7 +223,7 @@ def test_support_sees_the_pages_of_a_venue_with_a_note_that_they_are_read_only()
         assert note not in owner.get(url).content.decode()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("role", ["owner", "manager", "host", "kitchen", *STAFF])
 def test_back_office_accepts_exactly_the_posts_and_actions_of_the_table(role: str) -> None:
     venue = builders.venue()
@@ -279,6 +281,7 @@ def test_support_reopens_an_order() -> None:
     assert order.status == "pending"
 
 
+@pytest.mark.exhaustive
 def test_a_member_of_another_account_and_a_signed_out_client_post_nothing() -> None:
     venue = builders.venue()
     urls_of = venue_urls(venue)

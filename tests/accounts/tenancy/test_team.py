@@ -66,6 +66,7 @@ def together(*acts: Callable[[], Any]) -> list[str]:
     return sorted(outcomes)
 
 
+@pytest.mark.exhaustive
 def test_the_invited_choose_a_password_and_are_in(venue: Venue) -> None:
     cache.clear()
     owner = users.member(venue)
@@ -181,6 +182,7 @@ def test_two_owners_who_leave_at_once_do_not_both_get_away(venue: Venue) -> None
     assert outcomes == ["LastOwner", "done"]
 
 
+@pytest.mark.exhaustive
 def test_the_last_owner_can_neither_leave_nor_step_down(venue: Venue) -> None:
     membership = users.membership(venue)
     owner = users.signed_in(membership.user)

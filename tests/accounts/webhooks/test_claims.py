@@ -240,6 +240,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_try_is_made_up_for(venue: Ve
     assert (WebhookDelivery.objects.get().state, WebhookDelivery.objects.get().attempts) == ("delivered", 2)
 
 
+@pytest.mark.exhaustive
 def test_the_beat_delivers_retires_and_purges_by_the_tasks_of_the_worker(venue: Venue) -> None:
     ours = {entry["task"] for entry in app.conf.beat_schedule.values() if "webhook" in entry["task"]}
     assert ours | {"accounts.tasks.purge_events"} <= set(app.tasks)

@@ -32,6 +32,7 @@ def pumped(claim_s: float = dispatcher.CLAIM_S, timeout_s: float = 15.0) -> None
         connection.close()
 
 
+@pytest.mark.exhaustive
 def test_slow_receiver_does_not_delay_others(venue: Venue, other_venue: Venue) -> None:
     """It answers only when all that was sent elsewhere has arrived."""
     all_there = threading.Event()
@@ -92,6 +93,7 @@ def test_forty_hanging_receivers_do_not_delay_others(venue: Venue, other_venue: 
     assert max(waits) < 2
 
 
+@pytest.mark.exhaustive
 def test_what_comes_while_a_slow_try_is_under_way_is_sent_at_once_also_after_the_pump_takes_no_more_slow_ones(
     venue: Venue, other_venue: Venue
 ) -> None:

@@ -113,6 +113,7 @@ def test_an_emptied_box_is_an_empty_object(staff: Client, place: Restaurant) -> 
     assert (changed.attributes, changed.external_ids, changed.version) == ({}, {}, 2)
 
 
+@pytest.mark.exhaustive
 def test_a_form_that_was_opened_before_an_import_changed_the_row_is_refused(staff: Client, place: Restaurant) -> None:
     shown = staff.get(address(Restaurant, "change", place.pk)).context["adminform"].form["shown_version"].value()
     Restaurant.objects.update(phone="+4532155656", version=2)

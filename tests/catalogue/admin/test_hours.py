@@ -71,6 +71,7 @@ def test_the_reason_is_stored_beside_the_text() -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_the_texts_are_found_by_their_index() -> None:
     # Of so many that can be read; where all are alike, any index will do.
     Restaurant.objects.bulk_create(builders.unsaved(slug=f"place-{number}") for number in range(300))

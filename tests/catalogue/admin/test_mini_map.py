@@ -63,6 +63,7 @@ def test_the_picture_has_the_neighbours_within_a_kilometre_the_nearest_first() -
     assert (found["scale_m"], found["is_full"]) == (500, False)
 
 
+@pytest.mark.exhaustive
 def test_a_change_form_with_its_picture_stays_within_fifteen_queries(
     staff: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -87,6 +88,7 @@ def test_a_place_without_a_location_says_so(staff: Client) -> None:
 
 
 # Locks
+@pytest.mark.exhaustive
 def test_a_lock_stands_at_its_field_and_is_opened_there(staff: Client) -> None:
     place = catalogue_builders.restaurant(locked_fields=["phone"])
     page = staff.get(page_of(place))
@@ -134,6 +136,7 @@ def test_a_pair_and_a_report_stay_within_fifteen_queries(
             assert staff.get(page_of(row)).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_a_report_is_decided_beside_its_record_and_the_next_follows(staff: Client) -> None:
     first = report(text=XSS)
     second = report(kind="phone_wrong")

@@ -60,7 +60,7 @@ def rule_form(place: Restaurant, **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("model", [FlowRule, Listing, FlowSlot, FlowBooking])
 def test_lists_searches_and_pages_open(staff: Client, place: Restaurant, model: Any) -> None:
     row = model.objects.get()
@@ -117,6 +117,7 @@ def test_a_rule_that_cannot_be_is_refused_with_a_message(
     assert FlowRule.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_venue_of_another_clock_is_refused(staff: Client) -> None:
     place, venue = builders.restaurant(), base.venue(timezone="Europe/London")
     form = {"restaurant": str(place.pk), "venue": str(venue.pk), "is_active": "on"}

@@ -62,6 +62,7 @@ def upload(staff: Client, place: Restaurant, content: bytes, **fields: Any) -> A
     return staff.post(f"{LIST}add/", fields)
 
 
+@pytest.mark.exhaustive
 def test_an_upload_is_rotated_upright_and_loses_its_metadata(staff: Client, folder: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6

@@ -117,7 +117,7 @@ def test_staff_strike_a_holiday_in_the_list_of_a_market_and_a_year(
     assert len(enqueued) == 1
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("model", [Attribute, Cuisine, Holiday, Market, Source])
 def test_every_dictionary_has_a_list_and_a_form(staff: Client, model: Any) -> None:
     reference_data.load_reference_data()

@@ -100,7 +100,7 @@ def test_every_model_is_registered() -> None:
     assert [model.__name__ for model in CATALOGUE if not admin.site.is_registered(model)] == []
 
 
-@pytest.mark.sample(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("model", CATALOGUE)
 def test_lists_searches_and_forms_open_within_the_budget(
     staff: Client, place: Restaurant, twin: Restaurant, model: type[Model]
@@ -115,6 +115,7 @@ def test_lists_searches_and_forms_open_within_the_budget(
         page(staff, address(model, "add"))
 
 
+@pytest.mark.exhaustive
 def test_a_list_costs_the_same_however_long_it_is(staff: Client, place: Restaurant) -> None:
     with CaptureQueriesContext(connection) as few:
         staff.get(address(Restaurant, "changelist"))
@@ -150,10 +151,12 @@ def test_a_search_finds_what_was_typed(
     assert response.context["cl"].result_count == hits
 
 
+@pytest.mark.exhaustive
 def test_hours_are_shown_in_lines(staff: Client, place: Restaurant) -> None:
     assert "Every day 17:30-23:00" in page(staff, address(Restaurant, "change", place.pk))
 
 
+@pytest.mark.exhaustive
 def test_new_hours_mark_the_open_intervals_as_missing(staff: Client, place: Restaurant) -> None:
     hours = '{"timezone": "Europe/Copenhagen", "periods": [], "special_days": [], "known": true}'
     assert SearchRow.objects.get(pk=place.pk).intervals_until is not None
@@ -172,7 +175,7 @@ def test_a_change_of_the_name_leaves_the_open_intervals(staff: Client, place: Re
     assert SearchRow.objects.get(pk=place.pk).intervals_until == until is not None
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [

@@ -93,6 +93,7 @@ def database_url() -> str:
     return f"postgresql://{database['USER']}:{database['PASSWORD']}@{address}"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_seed_and_numbers_determine_the_rows() -> None:
     demo_data()
@@ -116,6 +117,7 @@ def test_another_today_changes_the_dates_and_not_the_ids() -> None:
     assert Review.objects.filter(created_at__gte=datetime(2026, 11, 21, tzinfo=UTC)).exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_command_adds_the_requested_numbers_and_prints_them() -> None:
     output = demo_data(restaurants=101, reviews=1_234)
@@ -128,7 +130,7 @@ def test_the_command_adds_the_requested_numbers_and_prints_them() -> None:
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize(("restaurants", "reviews"), [(0, 0), (1, 0), (1, 5), (5, 100)])
 def test_small_numbers_are_exact(restaurants: int, reviews: int) -> None:
@@ -143,6 +145,7 @@ def test_reviews_without_restaurants_are_rejected() -> None:
     assert not Review.objects.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_rating_count_and_distribution_of_a_restaurant_follow_from_its_reviews() -> None:
     demo_data()
@@ -186,6 +189,7 @@ def test_some_restaurants_have_very_many_reviews() -> None:
     assert counts[-1] > 150
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_every_market_has_restaurants_within_its_radius_and_neighborhoods() -> None:
     demo_data()
@@ -202,6 +206,7 @@ def test_every_market_has_restaurants_within_its_radius_and_neighborhoods() -> N
             assert restaurant.latitude == pytest.approx(market.latitude, abs=market.radius_m / 100_000)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_phones_lie_in_unassigned_ranges() -> None:
     demo_data()
@@ -252,6 +257,7 @@ def test_hours_round_trip_and_weeks_are_varied() -> None:
     assert any(hours.special_days for hours in known)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_open_intervals_are_computed_where_hours_are_known() -> None:
     demo_data(restaurants=60, reviews=0)
@@ -259,6 +265,7 @@ def test_open_intervals_are_computed_where_hours_are_known() -> None:
     assert not SearchRow.objects.filter(open_intervals=None).exclude(restaurant__hours=None).exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_reviews_are_in_the_languages_of_the_city_and_name_dishes_of_the_cuisine() -> None:
     demo_data()
@@ -272,6 +279,7 @@ def test_reviews_are_in_the_languages_of_the_city_and_name_dishes_of_the_cuisine
     assert Review.objects.values("text").distinct().count() > Review.objects.count() * 0.7
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_reviews_are_of_the_last_three_years_and_replies_follow_their_reviews() -> None:
     demo_data()
@@ -287,6 +295,7 @@ def test_reviews_are_of_the_last_three_years_and_replies_follow_their_reviews() 
     assert latest < midnight
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_failed_load_leaves_the_triggers_enabled() -> None:
     def fail(what: str, done: int, total: int) -> None:
@@ -306,6 +315,7 @@ def test_a_failed_load_leaves_the_triggers_enabled() -> None:
             assert cursor.fetchone() == (0,)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_if_empty_adds_nothing_when_generated_restaurants_exist() -> None:
     demo_data(if_empty=True, restaurants=12, reviews=0)
@@ -313,6 +323,7 @@ def test_if_empty_adds_nothing_when_generated_restaurants_exist() -> None:
     assert Restaurant.objects.count() == 12
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_seed_is_loaded_once() -> None:
     demo_data(restaurants=12, reviews=0)
@@ -363,6 +374,7 @@ def test_a_killed_run_leaves_nothing_and_the_next_one_adds_all_rows(restaurants:
     assert (Restaurant.objects.count(), Review.objects.count()) == (20, 50)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_one_of_two_concurrent_runs_with_if_empty_adds_rows() -> None:
     def run(seed: int) -> str:

@@ -12,6 +12,7 @@ from catalogue.demo.plan import Market as MarketInput
 from catalogue.models import Cuisine, Landmark, Market
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_vocabulary_uses_only_cuisines_markets_and_neighborhoods_of_the_dictionaries() -> None:
     reference_data.load_reference_data()

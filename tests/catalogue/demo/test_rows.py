@@ -15,6 +15,7 @@ from catalogue.reviews import aggregates
 from tests.catalogue.demo.generated_data import TODAY, demo_data
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_offers_are_on_sale_in_every_market_and_optional() -> None:
     demo_data(restaurants=12, reviews=0, offers=False)
@@ -24,6 +25,7 @@ def test_offers_are_on_sale_in_every_market_and_optional() -> None:
     assert set(on_sale.values_list("restaurant__market", flat=True)) == set(vocabulary.cities())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_stored_counts_equal_recounted_ones() -> None:
     demo_data(restaurants=300, reviews=9_000)
@@ -31,6 +33,7 @@ def test_stored_counts_equal_recounted_ones() -> None:
     assert Review.objects.filter(photo_count__gt=1).exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_photos_fit_the_cuisine_and_photos_of_guests_belong_to_their_reviews() -> None:
     demo_data(restaurants=600, reviews=12_000)
@@ -68,6 +71,7 @@ def test_every_cuisine_that_has_its_own_drinks_is_in_the_vocabulary() -> None:
     assert set(DRINKS) <= set(vocabulary.cuisines())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_each_restaurant_equals_its_latest_version() -> None:
     demo_data(restaurants=400, reviews=2_000)
@@ -85,6 +89,7 @@ def test_each_restaurant_equals_its_latest_version() -> None:
     assert numbers == sorted(number for number in numbers if number is not None)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_read_model_equals_the_generated_rows() -> None:
     demo_data()

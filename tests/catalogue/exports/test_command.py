@@ -80,6 +80,7 @@ def in_parts(number: int) -> Export:
     return export
 
 
+@pytest.mark.exhaustive
 def test_a_dataset_is_written_copied_and_verified_by_one_command(folder: Path, tmp_path: Path) -> None:
     for status in ("open", "open", "moved"):
         builders.listed(builders.restaurant(status=status))
@@ -157,6 +158,7 @@ def is_working(pid: int) -> bool:
     return psutil.Process(pid).num_threads() > 1
 
 
+@pytest.mark.exhaustive
 def test_the_same_order_again_is_the_same_export_while_it_is_not_finished(folder: Path) -> None:
     export = in_parts(1)
     assert export_json("restaurants")["id"] == export.public_id
@@ -164,6 +166,7 @@ def test_the_same_order_again_is_the_same_export_while_it_is_not_finished(folder
     assert Export.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_copying_again_leaves_what_is_there_and_mends_what_is_broken(folder: Path, tmp_path: Path) -> None:
     builders.listed(builders.restaurant())
     export = export_builders.create_finished()

@@ -86,6 +86,7 @@ class OtherHandsError(Exception):
     """Of the tests."""
 
 
+@pytest.mark.exhaustive
 def test_a_reading_that_breaks_is_an_error_of_the_database_and_leaves_neither_connection_nor_file(
     reviews_in_database: list[Review], folder: Path
 ) -> None:

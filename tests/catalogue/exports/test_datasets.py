@@ -123,6 +123,7 @@ def odd() -> list[Restaurant]:
     return [plain, odd, empty]
 
 
+@pytest.mark.exhaustive
 def test_reviews_are_exported_as_the_api_shows_them() -> None:
     expected = {}
     for place in odd():
@@ -139,6 +140,7 @@ def test_reviews_are_exported_as_the_api_shows_them() -> None:
     assert list(rows[0]) == list(datasets.DATASETS["reviews"].schema)
 
 
+@pytest.mark.exhaustive
 def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None:
     expected = {}
     for place in odd():
@@ -160,6 +162,7 @@ def test_landmarks_are_exported_as_the_api_shows_them() -> None:
     assert list(rows[0]) == list(datasets.DATASETS["landmarks"].schema)
 
 
+@pytest.mark.exhaustive
 def test_history_is_exported_as_the_api_shows_it() -> None:
     expected = {}
     for place in odd():
@@ -187,6 +190,7 @@ def make_id(pk: Any) -> str:
     return encode("rst", pk)
 
 
+@pytest.mark.exhaustive
 def test_groups_of_fields_are_exported_as_the_api_shows_them() -> None:
     call_command("demo_data", restaurants=60, reviews=900, seed=5, today=date(2026, 11, 21), stdout=StringIO())
     insights.refresh(now=timezone.now(), max_reviews=100)
@@ -224,7 +228,7 @@ def test_an_insight_that_waits_for_staff_is_not_exported(settings: Settings) -> 
     assert row["ai_insight"] == "Guests talk most about the ramen."
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("dataset", sorted(datasets.DATASETS))
 def test_flat_columns_say_in_parquet_and_csv_what_the_lines_say(dataset: str) -> None:
     odd()
@@ -256,6 +260,7 @@ def test_flat_columns_say_in_parquet_and_csv_what_the_lines_say(dataset: str) ->
                 assert text[name] == str(shown) or json.loads(text[name]) == shown
 
 
+@pytest.mark.exhaustive
 def test_flat_restaurants_have_their_parts_in_columns() -> None:
     place = builders.restaurant(
         line1="Flæsketorvet 100",

@@ -258,7 +258,7 @@ class World:
         self.dice.choice(deeds)()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(2, 20))], ids="seed-{}".format
 )
@@ -304,6 +304,7 @@ def run_during_export(change: Callable[[], object]) -> Iterator[Callable[[], Non
         thread.join(30)
 
 
+@pytest.mark.exhaustive
 def test_what_began_before_the_snapshot_and_was_committed_after_it_is_in_the_delta() -> None:
     place = builders.restaurant(slug="old", updated_at=LONG_AGO)
     stored, gone = builders.review(place, "Kept"), builders.review(place, "Gone")

@@ -161,6 +161,7 @@ def test_the_same_filter_in_other_words_is_the_same_export(enterprise: Client) -
     assert first.filter == {"status": "open", "updated_since": "2026-11-21T18:00:00Z"}
 
 
+@pytest.mark.exhaustive
 def test_the_same_post_from_eight_threads_makes_one_export(wallets: Mapping[str, Key]) -> None:
     export_builders.grant_free_plan(wallets["enterprise"])
     assert at_once(wallets["enterprise"], lambda client, _: post(client).json()["id"], times=8) == {
@@ -168,6 +169,7 @@ def test_the_same_post_from_eight_threads_makes_one_export(wallets: Mapping[str,
     }
 
 
+@pytest.mark.exhaustive
 def test_a_wallet_has_at_most_three_exports_under_way_however_it_asks(wallets: Mapping[str, Key]) -> None:
     def ask_for_another(client: Client, number: int) -> tuple[int, int]:
         return number, post(client, filter={"updated_since": f"2026-11-2{number}T00:00:00Z"}).status_code
@@ -198,10 +200,12 @@ def at_once(wallet: Key, call: Callable[[Client, int], Any], *, times: int) -> s
         return set(threads.map(one, range(times)))
 
 
+@pytest.mark.exhaustive
 def test_a_finished_export_may_be_ordered_again(enterprise: Client, done: dict[str, Any]) -> None:
     assert post(enterprise).json()["id"] != done["id"]
 
 
+@pytest.mark.exhaustive
 def test_the_progress_grows_with_the_parts(enterprise: Client) -> None:
     for _ in range(8):
         builders.restaurant()
@@ -222,6 +226,7 @@ def test_files_that_are_not_written_yet_are_409(enterprise: Client) -> None:
     assert error_of(answer) == (409, "export_not_ready", None)
 
 
+@pytest.mark.exhaustive
 def test_an_expired_export_shows_no_files_and_has_none(enterprise: Client, done: dict[str, Any]) -> None:
     Export.objects.update(expires_at=timezone.now())
     found = enterprise.get(f"{EXPORTS}/{done['id']}").json()
@@ -246,6 +251,7 @@ def test_a_cancelled_export_stops_and_its_files_go(enterprise: Client, folder: P
     assert enterprise.delete(f"{EXPORTS}/{export.public_id}").status_code == 204
 
 
+@pytest.mark.exhaustive
 def test_deleting_a_finished_export_expires_it_at_once(
     enterprise: Client, client: Client, done: dict[str, Any], folder: Path
 ) -> None:
@@ -255,6 +261,7 @@ def test_deleting_a_finished_export_expires_it_at_once(
     assert error_of(get(client, done["files"][0]["url"])) == (410, "gone", None)
 
 
+@pytest.mark.exhaustive
 def test_the_id_of_another_wallet_is_answered_as_an_unknown_one(enterprise: Client, done: dict[str, Any]) -> None:
     Export.objects.update(wallet=export_builders.wallet_without_key())
     for method, rest in (("get", ""), ("delete", ""), ("get", "/files/manifest.json")):
@@ -273,6 +280,7 @@ def without_request_id(response: Any) -> bytes:
     return content.replace(response["X-Request-Id"].encode(), b"")
 
 
+@pytest.mark.exhaustive
 def test_exports_are_listed_newest_first_page_by_page_in_a_fixed_number_of_queries(enterprise: Client) -> None:
     exports = []
     for number in range(5):
@@ -292,6 +300,7 @@ def test_exports_are_listed_newest_first_page_by_page_in_a_fixed_number_of_queri
     assert error_of(enterprise.get(EXPORTS, {"cursor": "x"})) == (400, "invalid_request", "cursor")
 
 
+@pytest.mark.exhaustive
 def test_the_files_are_for_their_owner_alone_on_the_disk(done: dict[str, Any], folder: Path) -> None:
     modes = {path.stat().st_mode & 0o777 for path in folder.rglob("*")} | {folder.stat().st_mode & 0o777}
     assert modes == {0o700, 0o600}

@@ -194,6 +194,7 @@ def test_an_export_that_has_ended_names_no_snapshot() -> None:
     }
 
 
+@pytest.mark.exhaustive
 def test_an_export_that_loses_its_snapshot_after_each_part_gets_on() -> None:
     for _ in range(6):
         builders.restaurant()

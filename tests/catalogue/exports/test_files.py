@@ -45,6 +45,7 @@ def done(enterprise: Client) -> dict[str, Any]:
     return export_builders.create_three_files(enterprise)
 
 
+@pytest.mark.exhaustive
 def test_files_open_count_and_checksum_right(client: Client, done: dict[str, Any]) -> None:
     contents = {file["name"]: body(get(client, file["url"])) for file in done["files"]}
     assert [(file["name"], file["rows"]) for file in done["files"]] == [
@@ -62,6 +63,7 @@ def test_files_open_count_and_checksum_right(client: Client, done: dict[str, Any
         assert slugs == [slug for (slug,) in cursor.fetchall()]
 
 
+@pytest.mark.exhaustive
 def test_the_manifest_says_the_same_of_the_files_as_the_record(client: Client, done: dict[str, Any]) -> None:
     answer = get(client, done["manifest_url"])
     content = body(answer)
@@ -74,6 +76,7 @@ def test_the_manifest_says_the_same_of_the_files_as_the_record(client: Client, d
     assert (result["id"], result["rows"], result["snapshot_at"]) == (done["id"], 7, done["snapshot_at"])
 
 
+@pytest.mark.exhaustive
 def test_a_file_comes_with_headers_that_a_download_needs(client: Client, done: dict[str, Any]) -> None:
     file = done["files"][0]
     answer = get(client, file["url"])
@@ -97,7 +100,7 @@ def test_a_file_comes_with_headers_that_a_download_needs(client: Client, done: d
     assert (known.status_code, known.content, known["ETag"]) == (304, b"", named["ETag"])
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("asked_for", "first", "last"),
     [
@@ -122,7 +125,7 @@ def test_a_range_is_served_alone(
     assert answer["Content-Length"] == str(len(piece))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("asked_for", ["bytes=0-1,3-4", "lines=1-2", "bytes=9-3", "bytes=a-b", "bytes=-"])
 def test_what_is_no_single_range_is_answered_with_the_whole_file(
     client: Client, done: dict[str, Any], asked_for: str
@@ -139,6 +142,7 @@ def test_a_range_past_the_end_is_416_and_says_how_long_the_file_is(client: Clien
         assert answer["Content-Range"] == f"bytes */{file['bytes']}"
 
 
+@pytest.mark.exhaustive
 def test_a_range_of_another_file_than_the_caller_has_begun_is_the_whole_file(
     client: Client, done: dict[str, Any]
 ) -> None:
@@ -149,6 +153,7 @@ def test_a_range_of_another_file_than_the_caller_has_begun_is_the_whole_file(
     assert (other.status_code, len(body(other))) == (200, done["files"][0]["bytes"])
 
 
+@pytest.mark.exhaustive
 def test_the_manifest_is_always_whole_as_a_part_of_it_would_be_no_json(client: Client, done: dict[str, Any]) -> None:
     answer = get(client, done["manifest_url"], range="bytes=4-9")
     assert (answer.status_code, answer["Accept-Ranges"]) == (200, "none")
@@ -169,6 +174,7 @@ def test_a_link_that_we_did_not_make_leads_nowhere(client: Client, done: dict[st
         assert error_of(get(client, wrong)) == (404, "not_found", None)
 
 
+@pytest.mark.exhaustive
 def test_a_link_is_good_for_an_hour_and_the_record_has_a_fresh_one(enterprise: Client, done: dict[str, Any]) -> None:
     url, now = done["files"][0]["url"], timezone.now()
     with time_machine.travel(now + timedelta(minutes=59), tick=False):
@@ -179,13 +185,14 @@ def test_a_link_is_good_for_an_hour_and_the_record_has_a_fresh_one(enterprise: C
         assert body(get(enterprise, fresh))
 
 
+@pytest.mark.exhaustive
 def test_the_owner_fetches_files_by_their_plain_address(enterprise: Client, done: dict[str, Any]) -> None:
     address = done["files"][0]["url"].partition("?")[0]
     assert len(body(get(enterprise, address))) == done["files"][0]["bytes"]
     assert error_of(get(enterprise, f"{EXPORTS}/{done['id']}/files/restaurants-00004.jsonl.gz"))[0] == 404
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["restaurants-00002.jsonl.gz", "manifest.json"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_file_that_we_have_lost_is_503_and_an_error_in_the_log(
@@ -202,6 +209,7 @@ def test_a_file_that_we_have_lost_is_503_and_an_error_in_the_log(
     assert (logged.levelname, done["id"] in logged.getMessage()) == ("ERROR", True)
 
 
+@pytest.mark.exhaustive
 def test_a_file_of_another_size_than_was_written_is_503(
     enterprise: Client, done: dict[str, Any], folder: Path
 ) -> None:
@@ -228,7 +236,7 @@ def nearly_full(folder: Path) -> Iterator[None]:
             subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("format", ["jsonl.gz", "parquet"])
 def test_a_full_disk_is_reported_on_the_row_and_leaves_nothing(folder: Path, format: str) -> None:  # noqa: A002  # its name
     for _ in range(200):
@@ -263,6 +271,7 @@ def test_files_and_folders_of_exports_are_no_one_elses(folder: Path) -> None:
     assert modes == {True: 0o700, False: 0o600}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("format", "kind"), [("csv.gz", "application/gzip"), ("parquet", "application/vnd.apache.parquet")]
 )

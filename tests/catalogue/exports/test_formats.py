@@ -92,6 +92,7 @@ def test_lines_of_json_hold_exactly_what_the_database_does(stored_reviews: list[
     assert ducks == [(review.text, 5, review.lang or None) for review in stored_reviews]
 
 
+@pytest.mark.exhaustive
 def test_csv_holds_exactly_what_the_database_does_and_tells_null_from_empty(
     stored_reviews: list[Review], folder: Path
 ) -> None:
@@ -123,6 +124,7 @@ def test_csv_holds_exactly_what_the_database_does_and_tells_null_from_empty(
     ]
 
 
+@pytest.mark.exhaustive
 def test_parquet_holds_exactly_what_the_database_does_with_its_types(
     stored_reviews: list[Review], folder: Path
 ) -> None:
@@ -148,6 +150,7 @@ def test_parquet_holds_exactly_what_the_database_does_with_its_types(
     ]
 
 
+@pytest.mark.exhaustive
 def test_a_part_in_parquet_is_one_group_of_rows_with_statistics_and_names_no_moment(
     stored_reviews: list[Review],
 ) -> None:
@@ -256,6 +259,7 @@ def test_every_column_is_of_a_type_that_each_format_knows_and_files_without_rows
     assert pq.read_schema(io.BytesIO(empty[2][1])).names == names
 
 
+@pytest.mark.exhaustive
 def test_files_of_an_export_have_one_schema_with_rows_or_without(stored_reviews: list[Review], folder: Path) -> None:
     no_rows = {"market": "nowhere"}
     with reading(reviews.DATASET) as read, reading(reviews.DATASET, parameters=no_rows) as read_no_rows:

@@ -53,6 +53,7 @@ def spent(key: Key) -> Spent:
 
 
 # The price
+@pytest.mark.exhaustive
 def test_without_payment_the_price_is_reported_and_nothing_is_begun(buyer: Client) -> None:
     answer = ask(buyer, dataset="reviews")
     assert code(answer) == (402, "payment_required")
@@ -63,6 +64,7 @@ def test_without_payment_the_price_is_reported_and_nothing_is_begun(buyer: Clien
     assert not Export.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_what_is_wrong_is_reported_before_the_price_and_the_tier_before_it_too(
     buyer: Client, wallets: Mapping[str, Key]
 ) -> None:
@@ -73,6 +75,7 @@ def test_what_is_wrong_is_reported_before_the_price_and_the_tier_before_it_too(
     assert not Export.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_payment_does_not_say_whose_the_export_is(buyer: Client, key: Key, spent: Spent) -> None:
     answer = ask(Client(), payment(buyer, key))
     assert code(answer) == (401, "missing_credentials")
@@ -81,6 +84,7 @@ def test_a_payment_does_not_say_whose_the_export_is(buyer: Client, key: Key, spe
     assert not Payment.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_the_official_client_buys_an_export_from_the_order_to_the_files(buyer: Client, key: Key, spent: Spent) -> None:
     builders.listed(builders.restaurant())
     headers = payment(buyer, key)
@@ -111,6 +115,7 @@ def test_a_transaction_that_was_sent_buys_one_too(buyer: Client, key: Key, spent
     assert (Export.objects.count(), spent()) == (1, PRICE)
 
 
+@pytest.mark.exhaustive
 def test_while_it_is_under_way_the_same_order_shows_it_and_charges_nothing(
     buyer: Client, key: Key, spent: Spent
 ) -> None:
@@ -127,6 +132,7 @@ def test_while_it_is_under_way_the_same_order_shows_it_and_charges_nothing(
     assert Payment.objects.get(form="tx").error == f"not_delivered: {payment_state.PAID_TWICE}"
 
 
+@pytest.mark.exhaustive
 def test_what_a_plan_gives_is_queued_at_once_and_in_no_ledger(buyer: Client, key: Key) -> None:
     export_builders.grant_free_plan(key)
     assert buyer.get("/v1/me").json()["prices"]["products"][0]["amount"] == "0"
@@ -150,6 +156,7 @@ def test_a_plan_gives_only_what_its_tier_is_sold(buyer: Client, wallets: Mapping
 
 
 # Refusals of payments
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("state", ["paid", "failed"])
 def test_a_payment_for_one_export_buys_no_other(buyer: Client, key: Key, spent: Spent, state: str) -> None:
     headers = payment(buyer, key)
@@ -166,6 +173,7 @@ def test_a_payment_for_one_export_buys_no_other(buyer: Client, key: Key, spent: 
     assert (Export.objects.count(), Payment.objects.count(), spent()) == (1, 1, PRICE)
 
 
+@pytest.mark.exhaustive
 def test_a_payment_that_is_refused_leaves_no_order_and_holds_no_one_up(
     buyer: Client, key: Key, settings: Settings, spent: Spent
 ) -> None:
@@ -221,6 +229,7 @@ def test_a_refused_payment_takes_no_order_away_that_another_user_else_has_ordere
 
 
 # The same at once
+@pytest.mark.exhaustive
 def test_eight_copies_of_one_payment_at_once_buy_one_export(buyer: Client, key: Key, spent: Spent) -> None:
     headers = payment(buyer, key)
     session = buyer.defaults["HTTP_AUTHORIZATION"]
@@ -231,6 +240,7 @@ def test_eight_copies_of_one_payment_at_once_buy_one_export(buyer: Client, key: 
     assert (Export.objects.get().status, Payment.objects.count(), spent()) == ("queued", 1, PRICE)
 
 
+@pytest.mark.exhaustive
 def test_of_several_payments_at_once_one_buys_and_the_others_are_not_stored(
     buyer: Client, key: Key, spent: Spent
 ) -> None:

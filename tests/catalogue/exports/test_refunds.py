@@ -128,6 +128,7 @@ def test_the_sweeper_owes_back_what_came_for_a_cancelled_order(
     assert Payment.objects.get().state == State.REFUND_DUE
 
 
+@pytest.mark.exhaustive
 def test_while_it_is_not_known_whether_one_is_settled_no_other_payment_is_taken(
     buyer: Client, key: Key, settings: Settings, spent: Spent
 ) -> None:
@@ -161,7 +162,7 @@ def test_while_it_is_not_known_whether_one_is_settled_no_other_payment_is_taken(
 
 
 # Owed back
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("end", ["failed", "deleted while queued", "deleted while running", "cancelled by staff"])
 def test_what_does_not_succeed_is_refund_due_by_itself_with_a_message(
     buyer: Client, key: Key, spent: Spent, end: str
@@ -188,6 +189,7 @@ def test_what_does_not_succeed_is_refund_due_by_itself_with_a_message(
     assert (Export.objects.count(), Payment.objects.count(), spent()) == (1, 1, PRICE)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("end", ["deleted", "expired"])
 def test_what_has_succeeded_is_not_refund_due(buyer: Client, key: Key, end: str) -> None:
     export = bought(buyer, key)
@@ -202,6 +204,7 @@ def test_what_has_succeeded_is_not_refund_due(buyer: Client, key: Key, end: str)
     assert export.status == "expired"
 
 
+@pytest.mark.exhaustive
 def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(ledger_matches_chain: None) -> None:
     key = fresh_wallet(Decimal(1))
     buyer = client_of(key)

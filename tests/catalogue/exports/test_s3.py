@@ -69,6 +69,7 @@ def running() -> Export:
     return export_builders.create_running(rows_per_part=3)
 
 
+@pytest.mark.exhaustive
 def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
     enterprise: Client, client: Client, service: Service, export_dir: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
     assert service.keys() == []
 
 
+@pytest.mark.exhaustive
 def test_a_link_into_the_bucket_lives_as_long_as_ours_and_tells_no_secret(
     enterprise: Client, client: Client, service: Service
 ) -> None:
@@ -120,6 +122,7 @@ def test_a_link_into_the_bucket_lives_as_long_as_ours_and_tells_no_secret(
         assert error_of(client.get(file["url"])) == (410, "gone", None)
 
 
+@pytest.mark.exhaustive
 def test_a_link_leads_on_by_head_by_range_and_from_a_page_elsewhere(enterprise: Client, client: Client) -> None:
     file = export_builders.create_three_files(enterprise)["files"][0]
     origin = {"origin": "https://page.example"}
@@ -135,6 +138,7 @@ def test_a_link_leads_on_by_head_by_range_and_from_a_page_elsewhere(enterprise: 
     assert (known.status_code, known["ETag"]) == (304, f'"{file["sha256"]}"')
 
 
+@pytest.mark.exhaustive
 def test_a_cancelled_export_leaves_nothing_in_the_bucket(enterprise: Client, client: Client, service: Service) -> None:
     done = export_builders.create_three_files(enterprise)
     assert enterprise.delete(f"{EXPORTS}/{done['id']}").status_code == 204
@@ -142,6 +146,7 @@ def test_a_cancelled_export_leaves_nothing_in_the_bucket(enterprise: Client, cli
     assert error_of(client.get(done["files"][0]["url"])) == (410, "gone", None)
 
 
+@pytest.mark.exhaustive
 def test_what_no_row_names_is_swept_out_of_the_bucket(service: Service) -> None:
     export = running()
     export_builders.run_to_end(export)
@@ -158,6 +163,7 @@ def test_what_no_row_names_is_swept_out_of_the_bucket(service: Service) -> None:
     assert service.keys() == sorted(["another's/file", *keys])
 
 
+@pytest.mark.exhaustive
 def test_folders_of_old_exports_are_not_scanned(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     export = running()
     export_builders.run_to_end(export)
@@ -173,7 +179,7 @@ def test_folders_of_old_exports_are_not_scanned(service: Service, caplog: pytest
     assert service.keys() == []
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("place", ["", "exports", "a/b c"])
 def test_folders_and_files_are_listed_below_any_prefix_and_beyond_a_page(
     service: Service, settings: Settings, place: str
@@ -209,6 +215,7 @@ def test_a_file_is_sent_in_one_piece_and_its_draft_has_no_name(
     assert "Uploads" not in service.client.list_multipart_uploads(Bucket=BUCKET)
 
 
+@pytest.mark.exhaustive
 def test_a_bucket_that_goes_away_in_the_middle_is_reported_in_seconds_and_the_export_goes_on_when_it_is_back(
     service: Service, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -234,6 +241,7 @@ def test_a_bucket_that_goes_away_in_the_middle_is_reported_in_seconds_and_the_ex
     assert (export.status, export.rows, len(service.keys())) == ("succeeded", 7, 4)
 
 
+@pytest.mark.exhaustive
 def test_why_a_bucket_refuses_is_for_the_log_alone(
     service: Service, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -252,6 +260,7 @@ def test_why_a_bucket_refuses_is_for_the_log_alone(
     assert SECRET not in caplog.text
 
 
+@pytest.mark.exhaustive
 def test_wrong_keys_are_reported_and_change_nothing(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     # From here on the service judges who asks, as it does not by itself.
     httpx.post(f"{service.endpoint}/moto-api/reset-auth", content=b"0").raise_for_status()
@@ -345,6 +354,7 @@ def test_a_bucket_that_cannot_be_used_stops_the_start_by_the_name_of_what_is_wro
     assert SECRET not in found.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_is_gone_from_a_bucket_is_rewritten(service: Service) -> None:
     export = running()
     with shared_snapshot.join_snapshot(export) as snapshot:

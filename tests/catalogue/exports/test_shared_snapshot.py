@@ -89,6 +89,7 @@ def test_an_undisturbed_export_is_of_one_snapshot_that_was_taken_once() -> None:
     wait_until(are_all_closed, within_s=3)
 
 
+@pytest.mark.exhaustive
 def test_one_worker_alone_takes_one_snapshot_too_however_many_tasks_it_needs() -> None:
     restaurant_with_reviews(20)
     export = create_running(rows_per_part=2)
@@ -167,6 +168,7 @@ def test_after_a_loss_what_has_changed_is_rewritten_and_the_rest_is_only_checked
     assert not (folder / export.public_id / before[1]).exists()
 
 
+@pytest.mark.exhaustive
 def test_workers_that_begin_at_once_are_in_one_snapshot() -> None:
     restaurant_with_reviews(2)
     export = create_running(rows_per_part=2)
@@ -191,6 +193,7 @@ def test_workers_that_begin_at_once_are_in_one_snapshot() -> None:
     wait_until(are_all_closed)
 
 
+@pytest.mark.exhaustive
 def test_a_part_that_was_read_in_a_snapshot_that_is_over_does_not_count_as_it_is() -> None:
     restaurant_with_reviews(4)
     export = create_running(rows_per_part=2)
@@ -274,6 +277,7 @@ def test_a_part_is_rewritten_when_any_row_of_it_may_differ(change: Callable[[Any
     assert names(export) != [before]
 
 
+@pytest.mark.exhaustive
 def test_what_was_under_way_when_a_part_was_read_is_seen_later() -> None:
     restaurant_with_reviews(3)
     export = create_running(rows_per_part=5)
@@ -292,6 +296,7 @@ def test_what_was_under_way_when_a_part_was_read_is_seen_later() -> None:
     assert before == names(export)
 
 
+@pytest.mark.exhaustive
 def test_what_has_not_changed_stands_also_past_the_end_of_transaction_numbers() -> None:
     restaurant_with_reviews(3)
     export = create_running(rows_per_part=5)
@@ -306,6 +311,7 @@ def test_what_has_not_changed_stands_also_past_the_end_of_transaction_numbers() 
             assert parts.reuse_file(export, claimed, snapshot) is stands, horizon
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_slept_through_its_lease_changes_nothing_when_it_wakes(folder: Path) -> None:
     restaurant_with_reviews(20)
     export = create_running(rows_per_part=50)
@@ -339,6 +345,7 @@ def claimed_apart(export: Export) -> int:
         return thread.submit(ask).result()
 
 
+@pytest.mark.exhaustive
 def test_a_snapshot_is_stored_for_the_next_task_and_no_longer_than_it_may_be() -> None:
     restaurant_with_reviews(4)
     export = create_running(rows_per_part=2)
@@ -380,6 +387,7 @@ def test_a_claim_is_released_at_once_when_the_snapshot_cannot_be_joined(
     assert (export.status, export.generation) == ("succeeded", 1)
 
 
+@pytest.mark.exhaustive
 def test_an_export_of_the_former_version_is_finished_in_one_snapshot() -> None:
     restaurant_with_reviews(4)
     export = create_running(rows_per_part=2)

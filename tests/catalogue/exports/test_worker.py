@@ -55,6 +55,7 @@ def test_equal_rows_make_equal_files() -> None:
     assert export_builders.comparable(first) == export_builders.comparable(second)
 
 
+@pytest.mark.exhaustive
 def test_a_step_returns_how_many_more_to_enqueue() -> None:
     for _ in range(12):
         builders.restaurant(created_at=LONG_AGO)
@@ -73,6 +74,7 @@ def test_a_task_goes_on_with_parts_for_its_time_and_finishes_the_export() -> Non
     assert (export_builders.run_step(export), export.status, export.generation) == (0, "succeeded", 1)
 
 
+@pytest.mark.exhaustive
 def test_messages_are_no_more_than_workers_that_may_be_at_it() -> None:
     places(40)
     export = export_builders.create_queued()
@@ -110,6 +112,7 @@ def test_of_two_workers_one_begins_an_export() -> None:
     assert export.parts.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_two_workers_share_an_export_and_write_no_part_twice() -> None:
     places(40)
     export = export_builders.create_running(rows_per_part=2)
@@ -197,6 +200,7 @@ def test_a_lease_is_renewed_for_a_minute() -> None:
     assert timedelta(seconds=50) < renewed - timezone.now() <= claims.LEASE
 
 
+@pytest.mark.exhaustive
 def test_the_lease_is_checked_while_rows_are_read_and_the_reading_ends_with_it(folder: Path) -> None:
     places(500)
     export = export_builders.create_running()

@@ -40,6 +40,7 @@ def test_change_has_its_kind_and_its_place() -> None:
     assert ("merged", "one", 3, [], "deux") in result
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_who_goes_on_from_next_since_misses_and_repeats_nothing() -> None:
     for number in range(7):
@@ -135,6 +136,7 @@ def test_the_feed_of_a_market_that_is_not_there_is_refused_with_the_one_that_was
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_consumer_sees_every_change_once_and_in_order_while_eight_writers_commit_out_of_order() -> None:
     writers, changes = 8, 12

@@ -200,6 +200,7 @@ def test_a_moment_that_cannot_be_meant_is_refused(client: Client, at: str) -> No
 
 
 # Sold
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_history_is_sold_from_premium_and_what_the_caller_has_already_is_free(

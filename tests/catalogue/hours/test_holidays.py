@@ -273,6 +273,7 @@ def test_a_holiday_that_is_changed_while_spans_are_worked_out_is_not_missed() ->
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_place_that_is_special_every_day_gets_a_version_a_month_and_not_a_day() -> None:
     season = place("Sep 1-May 31 11:00-17:00")

@@ -57,6 +57,7 @@ def row(place: Restaurant) -> SearchRow:
     return SearchRow.objects.get(restaurant=place)
 
 
+@pytest.mark.exhaustive
 def test_open_intervals_reach_from_yesterday_to_fifteen_days_ahead() -> None:
     place = restaurant(hours=hours("Fr-Sa 18:00-02:00"))
     assert open_intervals.refresh_open_intervals(now=NOW) == 1
@@ -71,12 +72,14 @@ def test_open_intervals_reach_from_yesterday_to_fifteen_days_ahead() -> None:
     assert row(place).intervals_until == NOW + 15 * DAY
 
 
+@pytest.mark.exhaustive
 def test_a_span_that_lasts_over_the_end_is_cut_there() -> None:
     place = restaurant(hours=hours("24/7"))
     open_intervals.refresh_open_intervals(now=NOW)
     assert spans(place) == [(NOW - DAY, NOW + 15 * DAY)]
 
 
+@pytest.mark.exhaustive
 def test_closure_outranks_hours() -> None:
     place = restaurant(hours=hours("24/7"), status="temporarily_closed")
     open_intervals.refresh_open_intervals(now=NOW)
@@ -84,6 +87,7 @@ def test_closure_outranks_hours() -> None:
     assert row(place).intervals_until == NOW + 15 * DAY
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("stated", [None, "by appointment", "Mo-Fr"])
 def test_unknown_hours_are_not_closed_hours_and_are_not_tried_again(stated: str | None) -> None:
     place = restaurant(hours=hours(stated) if stated else None)
@@ -92,13 +96,14 @@ def test_unknown_hours_are_not_closed_hours_and_are_not_tried_again(stated: str 
     assert open_intervals.refresh_open_intervals(now=NOW) == 0
 
 
+@pytest.mark.exhaustive
 def test_known_hours_that_are_never_open_are_closed() -> None:
     place = restaurant(hours=hours("Mo-Su off"))
     open_intervals.refresh_open_intervals(now=NOW)
     assert spans(place) == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("broken", [[], "24/7", {"timezone": "Mars/Olympus"}, {"periods": 7}])
 def test_broken_hours_are_unknown_and_do_not_stop_the_others(broken: object) -> None:
     bad = restaurant(hours=broken)
@@ -108,6 +113,7 @@ def test_broken_hours_are_unknown_and_do_not_stop_the_others(broken: object) -> 
     assert spans(good) == [(NOW - DAY, NOW + 15 * DAY)]
 
 
+@pytest.mark.exhaustive
 def test_a_restaurant_is_worked_out_about_once_a_day() -> None:
     restaurant(hours=hours("24/7"))
     assert open_intervals.refresh_open_intervals(now=NOW) == 1
@@ -115,6 +121,7 @@ def test_a_restaurant_is_worked_out_about_once_a_day() -> None:
     assert open_intervals.refresh_open_intervals(now=NOW + timedelta(hours=22, seconds=1)) == 1
 
 
+@pytest.mark.exhaustive
 def test_spans_that_are_worked_out_again_touch_no_index() -> None:
     restaurant(hours=hours("24/7"))
     open_intervals.refresh_open_intervals(now=NOW)
@@ -139,6 +146,7 @@ def test_what_is_missing_is_found_by_its_index() -> None:
     assert "search_without_intervals" in SearchRow.objects.filter(intervals_missing=True).explain()
 
 
+@pytest.mark.exhaustive
 def test_an_hourly_worker_that_misses_an_hour_keeps_the_promised_days() -> None:
     place = restaurant(hours=hours("24/7"))
     for hour in range(72):
@@ -150,6 +158,7 @@ def test_an_hourly_worker_that_misses_an_hour_keeps_the_promised_days() -> None:
         assert until > now + MAX_OPEN_AHEAD
 
 
+@pytest.mark.exhaustive
 def test_who_changes_hours_gets_them_worked_out_again() -> None:
     place = restaurant(hours=hours("24/7"))
     open_intervals.refresh_open_intervals(now=NOW)
@@ -162,6 +171,7 @@ def test_who_changes_hours_gets_them_worked_out_again() -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_dated_hours_are_read_again_as_time_passes() -> None:
     place = restaurant(hours=hours("24/7; Dec 24 off", on=date(2026, 9, 1)))
     assert hours_of(place)["special_days"] == []
@@ -173,6 +183,7 @@ def test_dated_hours_are_read_again_as_time_passes() -> None:
     assert hours_of(place)["special_days"] == [{"date": "2026-12-24", "periods": []}]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "edit",
     [
@@ -188,6 +199,7 @@ def test_edited_hours_are_not_parsed_again(edit: dict[str, Any]) -> None:
     assert place.hours == edited
 
 
+@pytest.mark.exhaustive
 def test_a_slice_leaves_the_rest_for_the_next() -> None:
     for number in range(5):
         restaurant(f"noma-{number}", hours=hours("24/7"))
@@ -201,6 +213,7 @@ def lying() -> list[str]:
         return [key for (key,) in cursor.fetchall()]
 
 
+@pytest.mark.exhaustive
 def test_neighbours_on_the_disk_stay_neighbours_when_their_spans_are_worked_out() -> None:
     for number in range(60):
         restaurant(f"noma-{number}", hours=hours("24/7"))
@@ -219,12 +232,14 @@ def test_neighbours_on_the_disk_stay_neighbours_when_their_spans_are_worked_out(
     assert lying() == before
 
 
+@pytest.mark.exhaustive
 def test_the_task_works_out_what_is_due() -> None:
     place = restaurant(hours=hours("24/7"))
     refresh_open_intervals(an_argument_of_tomorrow=1)
     assert spans(place) is not None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_row_that_another_worker_holds_is_passed_over() -> None:
     held, _ = restaurant("held"), restaurant("free")
@@ -241,6 +256,7 @@ def test_a_row_that_another_worker_holds_is_passed_over() -> None:
     assert open_intervals.refresh_open_intervals(now=NOW) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_share_the_rows_and_do_none_twice() -> None:
     for number in range(200):

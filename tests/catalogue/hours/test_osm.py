@@ -192,6 +192,7 @@ def test_what_does_not_say_when_is_unknown_and_keeps_its_text(text: str) -> None
     assert read(text) == Hours("Europe/Copenhagen", (), (), osm=text, known=False)
 
 
+@pytest.mark.exhaustive
 @given(st.text(alphabet='MoTuWeThFrSaSuPH 0123456789:-,;+|"/ofJanDec[]', max_size=40))
 def test_no_text_whatever_is_refused(text: str) -> None:
     assert read(text).osm == text

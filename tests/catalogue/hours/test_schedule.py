@@ -223,6 +223,7 @@ def check_state(data: st.DataObject) -> None:
         assert hours.state(state.next_change).open_now is not state.open_now
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_the_state_and_its_next_change_are_what_a_minute_scan_finds(data: st.DataObject) -> None:

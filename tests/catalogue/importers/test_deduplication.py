@@ -50,6 +50,7 @@ def fields(source: str) -> list[str]:
     return SourceRecord.objects.get(source=source).fields
 
 
+@pytest.mark.exhaustive
 def test_a_record_of_a_known_place_is_joined_and_fills_only_what_is_missing(tmp_path: Path) -> None:
     osm(tmp_path, {})
     assert owner(tmp_path, {}, now=LATER) == {"merged": 1}
@@ -64,6 +65,7 @@ def test_a_record_of_a_known_place_is_joined_and_fills_only_what_is_missing(tmp_
     assert osm(tmp_path, {}) == {"unchanged": 1}
 
 
+@pytest.mark.exhaustive
 def test_two_sources_with_one_number_verify_it_until_it_changes(tmp_path: Path) -> None:
     osm(tmp_path, {})
     assert Restaurant.objects.get().phone_verified_at is None
@@ -74,6 +76,7 @@ def test_two_sources_with_one_number_verify_it_until_it_changes(tmp_path: Path) 
     assert (place.phone, place.phone_verified_at) == ("+4533112233", None)
 
 
+@pytest.mark.exhaustive
 def test_source_never_overwrites_values_of_other_sources_or_staff(tmp_path: Path) -> None:
     osm(tmp_path, {})
     Restaurant.objects.update(price_level=4)
@@ -83,6 +86,7 @@ def test_source_never_overwrites_values_of_other_sources_or_staff(tmp_path: Path
     assert (place.name, place.price_level, place.website) == ("Kødbyens Fiskebar", 4, "https://new.dk")
 
 
+@pytest.mark.exhaustive
 def test_what_a_source_removes_another_may_fill(tmp_path: Path) -> None:
     osm(tmp_path, {})
     owner(tmp_path, {})
@@ -93,6 +97,7 @@ def test_what_a_source_removes_another_may_fill(tmp_path: Path) -> None:
     assert "phone" in fields("native")
 
 
+@pytest.mark.exhaustive
 def test_a_closure_of_one_source_outranks_the_hours_of_another(tmp_path: Path) -> None:
     osm(tmp_path, {})
     owner(tmp_path, {})
@@ -105,6 +110,7 @@ def test_a_closure_of_one_source_outranks_the_hours_of_another(tmp_path: Path) -
     assert Restaurant.objects.get().status == "open"
 
 
+@pytest.mark.exhaustive
 def test_what_is_absent_from_one_source_is_closed_when_it_is_absent_from_all(tmp_path: Path) -> None:
     osm(tmp_path, {}, {"name": "Another", "addr:street": "Gade", "phone": "+45 33112233"})
     owner(tmp_path, {}, {"id": "x", "name": "Zebra", "location": {"lat": 55.7, "lng": 12.5}, "phone": None})

@@ -24,6 +24,7 @@ def names(landmark: Landmark) -> set[str]:
     return set(LandmarkName.objects.filter(landmark=landmark).values_list("name", flat=True))
 
 
+@pytest.mark.exhaustive
 def test_a_new_landmark_is_found_by_its_name_and_lies_in_its_market(tmp_path: Path) -> None:
     file = landmarks_csv(tmp_path / "a.csv", DAVID, "Q3329659,Ōtsuka Museum of Art,museum,34.2324,134.638")
     assert counts(import_landmarks(file)) == {"created": 2}
@@ -36,6 +37,7 @@ def test_a_new_landmark_is_found_by_its_name_and_lies_in_its_market(tmp_path: Pa
     assert Landmark.objects.get(wikidata="Q3329659").market is None
 
 
+@pytest.mark.exhaustive
 def test_the_same_file_again_changes_nothing(tmp_path: Path) -> None:
     file = landmarks_csv(tmp_path / "a.csv", DAVID, "Q243,Eiffel Tower,attraction,48.8584,2.2945")
     import_landmarks(file)
@@ -44,6 +46,7 @@ def test_the_same_file_again_changes_nothing(tmp_path: Path) -> None:
     assert set(Landmark.objects.values_list("pk", "name", "wikidata", "source")) == before
 
 
+@pytest.mark.exhaustive
 def test_a_renamed_landmark_keeps_its_old_name_too(tmp_path: Path) -> None:
     import_landmarks(landmarks_csv(tmp_path / "a.csv", DAVID))
     totals = import_landmarks(landmarks_csv(tmp_path / "b.csv", "Q536499,Davids Samling,museum,55.6843,12.5822"))
@@ -53,6 +56,7 @@ def test_a_renamed_landmark_keeps_its_old_name_too(tmp_path: Path) -> None:
     assert names(david) == {"David Collection", "Davids Samling"}
 
 
+@pytest.mark.exhaustive
 def test_an_item_of_the_own_table_gets_its_name_and_no_second_landmark(tmp_path: Path) -> None:
     own = Landmark.objects.get(wikidata="Q3022270")
     file = landmarks_csv(tmp_path / "a.csv", "Q3022270,The Free Exhibition,museum,55.7,12.6")
@@ -63,6 +67,7 @@ def test_an_item_of_the_own_table_gets_its_name_and_no_second_landmark(tmp_path:
     assert names(own) == {"Den Frie", "Den Frie Udstilling", "Den Frie Udstillingsbygning", "The Free Exhibition"}
 
 
+@pytest.mark.exhaustive
 def test_the_same_name_within_150_m_is_the_own_landmark(tmp_path: Path) -> None:
     own = Landmark.objects.get(name="Tivoli Gardens")
     near = f"Q1,TIVOLI HAVE,attraction,{own.latitude + 0.0013},{own.longitude}"
@@ -72,11 +77,13 @@ def test_the_same_name_within_150_m_is_the_own_landmark(tmp_path: Path) -> None:
     assert Landmark.objects.get(wikidata="Q2").name == "Tivoli"
 
 
+@pytest.mark.exhaustive
 def test_a_market_takes_its_own_landmarks_only(tmp_path: Path) -> None:
     file = landmarks_csv(tmp_path / "a.csv", DAVID, "Q3329659,Ōtsuka Museum of Art,museum,34.2324,134.638")
     assert counts(import_landmarks(file, market="copenhagen")) == {"created": 1, "skipped": 1}
 
 
+@pytest.mark.exhaustive
 def test_broken_lines_are_refused_with_the_reason(tmp_path: Path) -> None:
     file = landmarks_csv(
         tmp_path / "a.csv",
@@ -106,12 +113,14 @@ def test_broken_lines_are_refused_with_the_reason(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_bytes_that_are_no_utf_8_cost_their_line_only(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes(f"qid,name,kind,latitude,longitude\nQ1,Mus\xe9e,museum,55.6,12.5\n{DAVID}\n".encode("latin-1"))
     assert counts(import_landmarks(file)) == {"created": 1, "rejected": 1}
 
 
+@pytest.mark.exhaustive
 def test_a_csv_of_something_else_is_unreadable(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("qid,label\nQ1,x\n")
@@ -121,6 +130,7 @@ def test_a_csv_of_something_else_is_unreadable(tmp_path: Path) -> None:
         import_landmarks(file)
 
 
+@pytest.mark.exhaustive
 def test_a_field_without_an_end_costs_its_line_only(tmp_path: Path) -> None:
     file = landmarks_csv(tmp_path / "a.csv", f"Q1,{'x' * 200_000},museum,55.6,12.5", DAVID)
     assert counts(import_landmarks(file)) == {"created": 1, "rejected": 1}
@@ -133,12 +143,14 @@ def test_a_name_of_two_lines_is_refused(tmp_path: Path) -> None:
     assert rejected(file)[0]["reason"] == "name: 'Den\\nFrie' holds a line break or another control character."
 
 
+@pytest.mark.exhaustive
 def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path) -> None:
     file = landmarks_csv(tmp_path / "a.csv", DAVID)
     file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
     assert counts(import_landmarks(file)) == {"created": 1}
 
 
+@pytest.mark.exhaustive
 def test_a_landmark_without_a_wikidata_id_is_known_by_its_name_and_place(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("name,kind,latitude,longitude\nTinghus Theatre,theatre,55.6812,12.5801\n")
@@ -151,6 +163,7 @@ def test_a_landmark_without_a_wikidata_id_is_known_by_its_name_and_place(tmp_pat
     assert (landmark.kind, landmark.latitude) == ("museum", 55.6813)
 
 
+@pytest.mark.exhaustive
 def test_aliases_are_names_too(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     header = "qid,name,aliases,kind,latitude,longitude\n"

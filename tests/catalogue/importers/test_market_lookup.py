@@ -78,6 +78,7 @@ def test_a_venue_of_foursquare_is_taken_whole(tmp_path: Path) -> None:
     assert place.external_ids == {"foursquare": "4b0588f1f964a520d9d422e3"}
 
 
+@pytest.mark.exhaustive
 def test_a_venue_that_was_only_refreshed_is_unchanged_and_one_with_a_closing_day_is_closed(tmp_path: Path) -> None:
     take(venues(tmp_path / "a.parquet", {}), foursquare.READER)
     assert take(venues(tmp_path / "b.parquet", {"date_refreshed": "2026-11-01"}), foursquare.READER) == {

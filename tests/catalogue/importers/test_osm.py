@@ -323,6 +323,7 @@ def test_a_file_of_brackets_is_unreadable_and_takes_no_memory(tmp_path: Path, be
     assert not Restaurant.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_brackets_in_texts_are_no_nesting(tmp_path: Path) -> None:
     note = '[{"\\' * 400_000
     file = geojson(tmp_path / "a.geojson", [feature({"amenity": "cafe", "name": "Noma", "note": note})])

@@ -182,6 +182,7 @@ def test_what_a_release_has_no_more_is_closed_and_opens_when_it_comes_back(tmp_p
     assert Restaurant.objects.filter(status="open").count() == 2
 
 
+@pytest.mark.exhaustive
 def test_several_files_are_one_release(tmp_path: Path) -> None:
     files = [parquet(tmp_path / f"{number}.parquet", place(number)) for number in (1, 2)]
     totals = import_restaurants(*files, reader=overture.READER)
@@ -212,6 +213,7 @@ def release(tmp_path: Path) -> Callable[..., Path]:
     return written
 
 
+@pytest.mark.exhaustive
 def test_a_release_that_changes_more_than_a_twentieth_is_stopped_before_it_writes(
     release: Callable[..., Path],
 ) -> None:
@@ -236,6 +238,7 @@ def test_a_release_that_changes_more_than_a_twentieth_is_stopped_before_it_write
     assert take(release(115, renamed=2)) == {"unchanged": 115}
 
 
+@pytest.mark.exhaustive
 def test_a_twentieth_passes_and_so_does_what_only_reads_otherwise(release: Callable[..., Path]) -> None:
     take(release(120))
     assert take(release(116, renamed=2)) == {"changed": 2, "unchanged": 114, "closed": 4}
@@ -243,6 +246,7 @@ def test_a_twentieth_passes_and_so_does_what_only_reads_otherwise(release: Calla
     assert take(release(116, renamed=2)) == {"unchanged": 116}
 
 
+@pytest.mark.exhaustive
 def test_of_few_restaurants_five_may_close_and_new_ones_are_not_guarded(release: Callable[..., Path]) -> None:
     assert take(release(99)) == {"created": 99}
     assert take(release(94)) == {"unchanged": 94, "closed": 5}
@@ -251,6 +255,7 @@ def test_of_few_restaurants_five_may_close_and_new_ones_are_not_guarded(release:
     assert take(release(140)) == {"created": 41, "changed": 5, "unchanged": 94}
 
 
+@pytest.mark.exhaustive
 def test_the_command_says_what_stopped_it_and_ends_with_an_error(release: Callable[..., Path]) -> None:
     take(release(120))
     with pytest.raises(CommandError, match=r"100\.parquet|100-0\.parquet: copenhagen: 0 of 120 restaurants"):

@@ -79,6 +79,7 @@ def test_both_records_of_a_merged_restaurant_may_change_in_one_batch(tmp_path: P
     assert FlowRule.objects.filter(restaurant=place).count() == 2
 
 
+@pytest.mark.exhaustive
 def test_a_record_of_a_merged_restaurant_removes_only_what_it_stated(tmp_path: Path) -> None:
     take(tmp_path, [line(0), line(1)])
     place = merge()

@@ -76,6 +76,7 @@ def test_the_same_file_again_changes_nothing(tmp_path: Path) -> None:
     assert list(SourceRecord.objects.order_by("pk").values()) == records
 
 
+@pytest.mark.exhaustive
 def test_a_tag_that_we_do_not_read_is_no_new_version(tmp_path: Path) -> None:
     import_restaurants(geojson(tmp_path / "a.geojson", [feature({"amenity": "cafe", "name": "Noma"}, id="node/1")]))
     tags = {"amenity": "cafe", "name": "Noma", "check_date": "2026-11-20"}
@@ -87,6 +88,7 @@ def test_a_tag_that_we_do_not_read_is_no_new_version(tmp_path: Path) -> None:
     assert SourceRecord.objects.get().updated_at == later
 
 
+@pytest.mark.exhaustive
 def test_a_change_is_a_new_version_under_the_same_slug(tmp_path: Path) -> None:
     import_restaurants(geojson(tmp_path / "a.geojson", [feature({"amenity": "cafe", "name": "Noma"}, id="node/1")]))
     later = NOW.replace(year=2027)
@@ -97,7 +99,7 @@ def test_a_change_is_a_new_version_under_the_same_slug(tmp_path: Path) -> None:
     assert (place.created_at, place.updated_at) == (NOW, later)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("tags", "is_due"),
     [
@@ -119,6 +121,7 @@ def test_new_hours_or_a_new_status_make_the_open_intervals_due(
     assert Restaurant.objects.exclude(search_row__intervals_until__isnull=False).exists() is is_due
 
 
+@pytest.mark.exhaustive
 def test_what_the_source_removes_is_emptied_and_what_it_never_stated_stays(tmp_path: Path) -> None:
     stated = {"amenity": "cafe", "name": "Noma", "phone": "+45 32155656"}
     import_restaurants(geojson(tmp_path / "a.geojson", [feature(stated, id="node/1")]))
@@ -128,6 +131,7 @@ def test_what_the_source_removes_is_emptied_and_what_it_never_stated_stays(tmp_p
     assert (place.phone, place.website, place.price_level) == (None, "https://noma.dk", 4)
 
 
+@pytest.mark.exhaustive
 def test_what_staff_locked_stays_and_the_rest_is_changed(tmp_path: Path) -> None:
     stated = {
         "amenity": "cafe",
@@ -150,6 +154,7 @@ def test_what_staff_locked_stays_and_the_rest_is_changed(tmp_path: Path) -> None
     assert counts(import_restaurants(again)) == {"unchanged": 1}
 
 
+@pytest.mark.exhaustive
 def test_a_field_released_takes_the_value_of_its_source_again(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [feature({"amenity": "cafe", "name": "Noma"}, id="node/1")])
     import_restaurants(file)
@@ -159,6 +164,7 @@ def test_a_field_released_takes_the_value_of_its_source_again(tmp_path: Path) ->
     assert Restaurant.objects.get().name == "Noma"
 
 
+@pytest.mark.exhaustive
 def test_a_run_leaves_its_counts_and_its_rejects(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [cafe("Noma"), cafe(""), feature({"amenity": "bank"})])
     import_restaurants(file, market="copenhagen")
@@ -172,6 +178,7 @@ def test_a_run_leaves_its_counts_and_its_rejects(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_a_dry_run_counts_and_leaves_nothing(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [*cafes(3), cafe("")])
     assert counts(import_restaurants(file, dry_run=True)) == {"created": 3, "rejected": 1}
@@ -180,6 +187,7 @@ def test_a_dry_run_counts_and_leaves_nothing(tmp_path: Path) -> None:
     assert counts(import_restaurants(file)) == {"created": 3, "rejected": 1}
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_is_cut_off_keeps_what_comes_before_and_says_so(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", cafes(1201))
     file.write_bytes(file.read_bytes()[:-20])
@@ -190,6 +198,7 @@ def test_a_file_that_is_cut_off_keeps_what_comes_before_and_says_so(tmp_path: Pa
     assert row.error.startswith("This is no GeoJSON, or it is cut off: ")
 
 
+@pytest.mark.exhaustive
 def test_a_row_that_only_the_database_refuses_costs_its_batch_nothing(tmp_path: Path) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE catalogue_restaurant ADD CONSTRAINT no_number_three CHECK (name <> 'Café 3')")
@@ -260,6 +269,7 @@ def test_two_runs_of_one_file_at_once_make_each_restaurant_once(tmp_path: Path) 
     assert Restaurant.objects.count() == SourceRecord.objects.count() == 1500
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_two_sources_that_want_the_same_slugs_at_once_both_get_some(tmp_path: Path) -> None:
     files = [
@@ -316,6 +326,7 @@ def test_a_killed_run_leaves_whole_batches_and_the_next_completes_it(tmp_path: P
     assert (completed.state, completed.read) == ("done", 1500)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_run_that_begins_beside_another_does_not_take_it_for_dead(tmp_path: Path) -> None:
     files = [geojson(tmp_path / name, cafes(1)) for name in ("a.geojson", "b.geojson")]
@@ -337,6 +348,7 @@ def test_a_run_that_begins_beside_another_does_not_take_it_for_dead(tmp_path: Pa
     assert list(ImportRun.objects.values_list("state", "error")) == [("done", "")] * 2
 
 
+@pytest.mark.exhaustive
 def test_the_command_prints_a_table_and_where_the_rejects_are(tmp_path: Path) -> None:
     files = [
         geojson(tmp_path / "a.geojson", [cafe("Noma"), cafe("")]),
@@ -356,6 +368,7 @@ def test_the_command_prints_a_table_and_where_the_rejects_are(tmp_path: Path) ->
     assert json.loads(rejects.read_text())["number"] == 2
 
 
+@pytest.mark.exhaustive
 def test_the_exit_status_is_3_if_more_rows_are_rejected_than_allowed(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [*cafes(8), cafe(""), cafe("")])
     with pytest.raises(CommandError, match=r"^2 of 10 rows were rejected, more than 5 %.$") as failed:
@@ -367,6 +380,7 @@ def test_the_exit_status_is_3_if_more_rows_are_rejected_than_allowed(tmp_path: P
         command("osm", file, "--max-rejected", "19.9")
 
 
+@pytest.mark.exhaustive
 def test_without_refused_rows_there_is_no_file_of_rejects(tmp_path: Path) -> None:
     rejects = tmp_path / "r.jsonl"
     assert "rejected:" not in command("osm", geojson(tmp_path / "a.geojson", [cafe("Noma")]), "--rejects", rejects)
@@ -382,6 +396,7 @@ def test_standard_input_is_read_as_a_file(tmp_path: Path) -> None:
     assert (process.returncode, Restaurant.objects.count()) == (0, 1), errors
 
 
+@pytest.mark.exhaustive
 def test_an_unknown_market_is_refused_with_the_one_that_was_meant(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"^Unknown market `kopenhagen`. Did you mean `copenhagen`\? Known: "):
         command("osm", geojson(tmp_path / "a.geojson", []), "--market", "kopenhagen")
@@ -393,6 +408,7 @@ def test_a_missing_file_is_refused_before_anything_is_imported(tmp_path: Path) -
     assert not Restaurant.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_an_unreadable_file_does_not_keep_the_others_out(tmp_path: Path) -> None:
     bad = tmp_path / "bad.geojson"
     bad.write_text("name,lat\n")
@@ -402,6 +418,7 @@ def test_an_unreadable_file_does_not_keep_the_others_out(tmp_path: Path) -> None
     assert list(ImportRun.objects.order_by("pk").values_list("state", flat=True)) == ["failed", "done"]
 
 
+@pytest.mark.exhaustive
 def test_an_import_enqueues_the_open_intervals_and_a_dry_run_does_not(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [cafe("Noma")])
     with app.connection_for_read() as broker, closing(broker.SimpleQueue("standard")) as queue:

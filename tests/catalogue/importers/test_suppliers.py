@@ -49,6 +49,7 @@ def test_a_supplier_is_a_source_with_its_own_licence(supply: Callable[..., str])
     assert list(SourceRecord.objects.values_list("source", "record")) == [("supplier-a", "1")]
 
 
+@pytest.mark.exhaustive
 def test_equal_ids_of_two_suppliers_are_two_restaurants(supply: Callable[..., str]) -> None:
     supply("supplier-a", [line(1)])
     supply("supplier-b", [line(2, id="1")])
@@ -58,6 +59,7 @@ def test_equal_ids_of_two_suppliers_are_two_restaurants(supply: Callable[..., st
     }
 
 
+@pytest.mark.exhaustive
 def test_a_complete_file_closes_only_the_restaurants_of_its_supplier(supply: Callable[..., str]) -> None:
     supply("supplier-a", [line(number) for number in range(10)])
     supply("supplier-b", [line(number) for number in range(20, 24)])
@@ -66,6 +68,7 @@ def test_a_complete_file_closes_only_the_restaurants_of_its_supplier(supply: Cal
     assert list(closed.values_list("name", flat=True)) == [line(23)["name"]]
 
 
+@pytest.mark.exhaustive
 def test_a_complete_file_that_would_close_most_of_few_restaurants_is_stopped(supply: Callable[..., str]) -> None:
     supply("supplier-a", [line(number) for number in range(24)])
     with pytest.raises(CommandError, match="0 of 24 restaurants would change and 23 be closed"):
@@ -75,6 +78,7 @@ def test_a_complete_file_that_would_close_most_of_few_restaurants_is_stopped(sup
     assert Restaurant.objects.filter(status="permanently_closed").count() == 23
 
 
+@pytest.mark.exhaustive
 def test_a_record_whose_name_and_place_both_changed_goes_to_staff(supply: Callable[..., str]) -> None:
     supply("supplier-a", [line(1), line(2)])
     other = line(1, name="Osteria Francescana", location={"lat": 45.4642, "lng": 9.19})
@@ -94,6 +98,7 @@ def test_a_record_whose_name_and_place_both_changed_goes_to_staff(supply: Callab
     assert (place.name, place.market_id) == ("Osteria Francescana", "milan")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("columns", "name"),
     [
@@ -109,6 +114,7 @@ def test_a_new_name_or_a_new_place_alone_is_a_change(
     assert (Restaurant.objects.get().name, Restaurant.objects.get().version) == (name, 2)
 
 
+@pytest.mark.exhaustive
 def test_a_better_ranked_supplier_overrides_the_values_of_another(supply: Callable[..., str]) -> None:
     supply("supplier-a", [line(1, phone="+4532155656", website="https://a.example.com")])
     supply("supplier-b", [line(1, id="x", phone="+4532155656", website="https://b.example.com", price_level=2)])

@@ -79,6 +79,7 @@ def test_a_record_that_staff_move_concurrently_is_written_to_its_new_restaurant(
     assert (first.merged_into_id, first.website) == (second.pk, None)
 
 
+@pytest.mark.exhaustive
 def test_each_batch_is_of_the_moment_at_which_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot_sync, "BATCH_SIZE", 2)
     minutes = count()
@@ -92,6 +93,7 @@ def test_each_batch_is_of_the_moment_at_which_it_is_written(tmp_path: Path, monk
     assert sorted(set(Version.objects.values_list("at", flat=True))) == moments[1:3]
 
 
+@pytest.mark.exhaustive
 def test_a_batch_ends_with_its_5000th_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot_sync, "MAX_REVIEWS_PER_WRITE", 5)
     reviews = [{"id": str(each), "stars": 4, "author": "A", "created_at": "2026-01-02T10:00:00Z"} for each in range(7)]

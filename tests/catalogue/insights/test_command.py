@@ -48,6 +48,7 @@ def test_it_writes_what_is_due_and_a_second_run_writes_nothing_and_says_so() -> 
     assert rows() == before
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_limit_leaves_the_others_due(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("catalogue.insights.pipeline.batch_job.BATCH_REVIEWS", 5)
@@ -107,6 +108,7 @@ def test_option_restaurant_calls_the_model_for_that_restaurant_only(monkeypatch:
     assert InsightDemand.objects.count() == 5
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_dry_run_says_why_each_is_due_and_writes_nothing() -> None:
     places = [reviewed(rating="4.0") for _ in range(8)]
@@ -194,6 +196,7 @@ def test_a_name_in_another_script_or_form_is_a_name_still() -> None:
     assert run("--check") == "insights: each citation holds"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_check_works_in_batches(
     monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: pytest.FixtureRequest

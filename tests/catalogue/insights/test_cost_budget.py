@@ -46,6 +46,7 @@ def test_a_cost_is_rounded_up(settings: Any) -> None:
     assert cost_budget.cost_usd(TokenUsage(input=0, output=0)) == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_eight_workers_at_once_never_exceed_the_budget_of_a_day(
     settings: Any, monkeypatch: pytest.MonkeyPatch
@@ -69,6 +70,7 @@ def test_eight_workers_at_once_never_exceed_the_budget_of_a_day(
     assert cost_budget.daily_spending(NOW).total == settings.INSIGHT_DAILY_BUDGET_USD
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_eight_workers_spend_a_budget_to_the_last_call_that_fits(settings: Any) -> None:
     settings.INSIGHT_DAILY_BUDGET_USD = 5 * COST + RESERVED
@@ -151,6 +153,7 @@ def test_without_a_budget_only_a_free_model_is_called(settings: Any, price: str,
     assert InsightCall.objects.count() == is_asked
 
 
+@pytest.mark.exhaustive
 def test_when_the_budget_is_spent_our_own_program_writes_and_the_next_day_the_model_does(
     settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -168,6 +171,7 @@ def test_when_the_budget_is_spent_our_own_program_writes_and_the_next_day_the_mo
     assert (of(first).provider, len(model.requests)) == ("anthropic", 2)
 
 
+@pytest.mark.exhaustive
 def test_without_budget_the_text_of_a_model_is_served_until_it_is_stale(settings: Any) -> None:
     place = reviewed(6)
     model = FakeLLM()
@@ -178,6 +182,7 @@ def test_without_budget_the_text_of_a_model_is_served_until_it_is_stale(settings
     assert of(place).text == "A model has read 6 reviews."
 
 
+@pytest.mark.exhaustive
 def test_request_remains_after_the_fallback_wrote_the_insight(settings: Any) -> None:
     settings.INSIGHT_DAILY_BUDGET_USD = Decimal(0)
     place = reviewed()

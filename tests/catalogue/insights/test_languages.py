@@ -160,6 +160,7 @@ def test_no_web_process_loads_the_model() -> None:
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_missing_languages_are_filled_in_batches_and_a_second_run_changes_nothing() -> None:
     places = [builders.restaurant(), builders.restaurant()]

@@ -189,6 +189,7 @@ def test_hostile_reviews_never_leave_the_house(model: LLMProvider, server: Insig
 
 
 # What comes of others
+@pytest.mark.exhaustive
 @both
 def test_refusal_is_reported(model: LLMProvider, server: InsightServer, protocol: Protocol) -> None:
     refused = Reply(

@@ -329,6 +329,7 @@ def test_while_one_worker_writes_another_leaves_it_alone() -> None:
     assert refresh() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_write_each_insight_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_job, "BATCH_REVIEWS", 5)

@@ -52,7 +52,7 @@ def detail(place: Restaurant, *, after: timedelta = HOUR) -> dict[str, Any]:
     return result
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_change_of_any_input_makes_an_insight_stale_until_it_is_rewritten(change: Change) -> None:
@@ -81,6 +81,7 @@ def test_withdrawn_discount_is_not_served_to_a_buyer() -> None:
     assert "Discount" not in of(place).text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_what_no_insight_is_written_from_makes_none_stale() -> None:
     place = reviewed(40)
@@ -98,6 +99,7 @@ def of_text(place: Restaurant) -> str:
     return str(place.reviews.all()[0].text)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_what_changed_and_changed_back_is_confirmed_and_not_written_again() -> None:
     place = reviewed(40)
@@ -110,6 +112,7 @@ def test_what_changed_and_changed_back_is_confirmed_and_not_written_again() -> N
     assert len(provider.requests) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_staleness_is_described_to_staff() -> None:
     place = reviewed(40)
@@ -118,6 +121,7 @@ def test_staleness_is_described_to_staff() -> None:
     assert sheet(of(place), now=NOW + HOUR)["stale"] == ["reviews, hours or discounts changed since"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_review_that_goes_while_its_insight_is_written_makes_it_stale(is_first: bool) -> None:

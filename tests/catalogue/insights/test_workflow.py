@@ -201,6 +201,7 @@ def test_what_has_changed_while_the_model_wrote_drops_its_text(change: str) -> N
     assert list(Insight.objects.values_list("text", flat=True)) == texts
 
 
+@pytest.mark.exhaustive
 def test_a_model_that_gives_no_answers_is_left_alone_for_a_while(caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(6):
         reviewed()
@@ -308,6 +309,7 @@ def test_killed_worker_loses_nothing_and_costs_at_most_one_extra_call(where: str
     assert len(model.requests) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_workers_request_each_insight_once() -> None:
     for _ in range(8):

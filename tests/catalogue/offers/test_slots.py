@@ -309,6 +309,7 @@ def test_of_two_that_release_at_once_one_gives_the_seats_back() -> None:
 
 
 # The demo
+@pytest.mark.exhaustive
 def test_demo_offers_are_bookable_at_the_popular_restaurants() -> None:
     for number in range(4):
         builders.restaurant(hours=builders.week("11:00", "23:30"), review_count=number, slug=f"demo-{number}")

@@ -237,6 +237,7 @@ def test_the_command_fails_where_something_differs_until_it_has_mended_it() -> N
     assert check(rebuild=True).startswith("catalogue_check: 4 restaurants made anew, ")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_mending_twice_at_once_while_restaurants_are_edited_leaves_nothing_that_differs() -> None:
     places = [builders.restaurant(name=f"Place {number}") for number in range(40)]
@@ -280,6 +281,7 @@ def test_mending_twice_at_once_while_restaurants_are_edited_leaves_nothing_that_
     assert list(rebuild.find_differences()) == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_rebuild_waits_for_who_edits_and_shows_the_edit() -> None:
     place = builders.restaurant(name="Before")

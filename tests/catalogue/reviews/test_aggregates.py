@@ -136,6 +136,7 @@ def test_of_two_that_write_reviews_at_once_the_second_counts_both() -> None:
     assert figures(place)[:3] == (Decimal("4.0"), 2, [0, 0, 1, 0, 1])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_two_nights_at_once_mend_each_restaurant_once() -> None:
     for _ in range(20):

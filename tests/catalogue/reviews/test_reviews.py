@@ -108,7 +108,7 @@ def test_a_review_of_any_age_has_its_place() -> None:
     assert walk(place) == [encode("rev", review.pk) for review in (new, first)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("sort", [Order.RELEVANT, Order.HELPFUL, Order.LOWEST, Order.NEWEST])
 def test_a_walk_over_changing_reviews_misses_and_repeats_nothing_that_was_there_all_along(

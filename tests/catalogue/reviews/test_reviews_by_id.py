@@ -78,6 +78,7 @@ def test_reviews_of_a_restaurant_can_be_selected_by_their_ids(
     assert [one["id"] for one in answer["data"]] == [id_of(first), id_of(last)]
 
 
+@pytest.mark.exhaustive
 def test_the_reviews_that_a_bought_insight_cites_are_free_for_its_buyer(
     place: Restaurant, wallets: Mapping[str, Wallet], client: Client
 ) -> None:
@@ -115,6 +116,7 @@ def test_agents_verify_citations_with_the_receipt_of_get_insight(
     assert Payment.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_receipt_of_another_restaurant_another_product_or_another_day_gives_no_reviews(
     place: Restaurant, wallets: Mapping[str, Wallet]
 ) -> None:
@@ -134,6 +136,7 @@ def test_a_receipt_of_another_restaurant_another_product_or_another_day_gives_no
     assert buyer.get(f"/v1/reviews/{cited}").status_code == 402
 
 
+@pytest.mark.exhaustive
 def test_a_payment_that_is_refunded_gives_no_reviews(place: Restaurant, wallets: Mapping[str, Wallet]) -> None:
     cited = id_of(reviews_of(place)[0])
     wallet = wallets["premium"]
@@ -155,7 +158,7 @@ def test_an_unknown_review_is_not_found_and_a_malformed_id_is_refused(place: Res
     assert refusal_of(result)["param"] == "ids"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("asked", "kept"), [({}, 2), ({"citations": 5}, 5), ({"citations": 0}, 0)])
 def test_an_insight_by_a_tool_cites_two_reviews_for_each_point_or_as_many_as_asked_for(
     wallets: Mapping[str, Wallet], client: Client, asked: dict[str, Any], kept: int

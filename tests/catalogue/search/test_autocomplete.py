@@ -72,6 +72,7 @@ def test_character_that_folds_into_two_counts_as_one_in_the_text() -> None:
     assert suggest("baes")[0].highlight == ((0, 3),)
 
 
+@pytest.mark.exhaustive
 def test_all_kinds_are_suggested_and_a_whole_name_comes_first() -> None:
     reference_data.load_reference_data()
     place("Sushi Anaba", neighborhood="Nordhavn")
@@ -90,6 +91,7 @@ def test_landmark_is_shown_by_the_name_that_was_typed() -> None:
     assert suggest("little")[0].text == "The Little Mermaid"
 
 
+@pytest.mark.exhaustive
 def test_cuisine_is_found_in_another_language_and_shown_in_english() -> None:
     reference_data.load_reference_data()
 

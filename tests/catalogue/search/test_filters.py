@@ -135,6 +135,7 @@ def questions(random: Random, *, several: int) -> Iterable[list[str]]:
         yield random.sample(sorted(REFERENCE), k=random.randint(2, 4))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [1_000, pytest.param(5_000, marks=pytest.mark.deep)])
 def test_each_filter_and_several_at_once_find_what_the_words_say_in_each_order(size: int) -> None:
     random = Random(4)
@@ -192,6 +193,7 @@ def _facets_count_all_that_match(places: list[Restaurant]) -> None:
     assert counts == sorted(counts, reverse=True)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("points", [100, pytest.param(1_000, marks=pytest.mark.deep)])
 def test_the_nearest_of_many_points_are_those_of_the_great_circle(points: int) -> None:
     random = Random(6)

@@ -22,6 +22,7 @@ def resolve(near: str, *, market: str | None = None) -> Resolution:
     return landmarks.geocode(near, market=market)
 
 
+@pytest.mark.exhaustive
 def test_tivoli_means_tivoli_gardens_in_copenhagen() -> None:
     reference_data.load_reference_data()
     builders.landmark("Tivoli", at=(41.96, 12.79), prominence=99)
@@ -32,6 +33,7 @@ def test_tivoli_means_tivoli_gardens_in_copenhagen() -> None:
     assert (found.name, found.market, found.kind) == ("Tivoli Gardens", "copenhagen", "park")
 
 
+@pytest.mark.exhaustive
 def test_place_of_another_market_is_not_suggested_but_its_market_is_named() -> None:
     reference_data.load_reference_data()
     with pytest.raises(landmarks.PlaceNotResolved) as refusal:
@@ -207,7 +209,7 @@ def test_the_exact_name_of_a_restaurant_goes_before_the_begun_word_of_a_landmark
     assert resolve("Folk").place.name == "Folk Art Museum"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("near", "meant", "market"),
     [
@@ -230,6 +232,7 @@ def test_a_city_behind_the_name_says_where(near: str, meant: str, market: str) -
     assert (place.name, place.market) == (meant, market)
 
 
+@pytest.mark.exhaustive
 def test_the_exact_name_of_a_restaurant_may_end_in_a_city() -> None:
     reference_data.load_reference_data()
     builders.restaurant(name="Café Paris")
@@ -373,7 +376,7 @@ def test_a_closed_restaurant_is_no_reference_point() -> None:
         resolve("gone")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("near", ["tivoli", "tivolli", "some restaurant", "istedgade 5, copenhagen"])
 def test_no_table_of_names_is_read_as_a_whole(near: str) -> None:
     reference_data.load_reference_data()

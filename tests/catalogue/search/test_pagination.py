@@ -100,6 +100,7 @@ WALKS = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_walk_over_a_changing_catalogue_misses_and_repeats_nothing() -> None:
     """What is rated anew matches all along; what comes, closes, moves away or is renamed does not, and is others."""

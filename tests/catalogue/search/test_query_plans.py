@@ -91,6 +91,7 @@ QUESTIONS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_many")
 def test_a_search_among_many_uses_the_index_and_never_reads_the_whole_table() -> None:
     """All questions in one test: the rows take seconds to make."""
@@ -104,6 +105,7 @@ def test_a_search_among_many_uses_the_index_and_never_reads_the_whole_table() ->
     assert all("search_by_ranking" in found for question, _, found in plans if question in ({}, {"sort": Sort.RATING}))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_many")
 def test_the_nearest_are_planned_once_and_not_for_each_question() -> None:
     questions: list[dict[str, Any]] = [

@@ -26,6 +26,7 @@ def walked(hit: Hit) -> list[int | None]:
     return [hit.values[name] for name in ("distance_m", "walking_distance_m", "walking_minutes")]
 
 
+@pytest.mark.exhaustive
 def test_the_nearest_order_is_that_of_the_great_circle() -> None:
     random = Random(3)
     center = Location(*TIVOLI)
@@ -146,7 +147,7 @@ def test_a_cuisine_is_found_by_its_label(q: str) -> None:
     assert set(names(q=q)) - {"Hot Pot House"} == {"A"}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("q", ["Crêpes", "crepes", "Burgers", "Noodles", "Steakhouse", "Doughnuts", "Steakhuose"])
 def test_the_labels_of_cuisines_are_no_slugs(q: str) -> None:
     reference_data.load_reference_data()
@@ -393,6 +394,7 @@ def test_a_page_costs_few_queries_whatever_its_length() -> None:
         assert len(find(q="plaze")) == 20
 
 
+@pytest.mark.exhaustive
 def test_where_many_are_at_one_place_a_page_may_cost_a_query_more() -> None:
     Restaurant.objects.bulk_create(builders.unsaved() for _ in range(130))
     with costing(3):

@@ -150,6 +150,7 @@ def test_what_is_written_has_the_keys_and_types_of_the_document() -> None:
     assert as_documented(BatchAnswer, written) == orjson.loads(written)
 
 
+@pytest.mark.exhaustive
 def test_hit_has_exactly_this_json() -> None:
     builders.market("reykjavik", timezone="Atlantic/Reykjavik")
     builders.slot(fiskebar(), starts_at=NOW + timedelta(hours=1))
@@ -214,6 +215,7 @@ def test_a_search_that_finds_the_same_is_304_a_moment_later(client: Client) -> N
 
 
 # Several at once
+@pytest.mark.exhaustive
 def test_a_batch_comes_in_the_order_asked_and_says_what_has_become_of_the_rest() -> None:
     for slug in ("a", "b", "c", "old", "gone", "double", "erased"):
         builders.restaurant(slug=slug)

@@ -20,6 +20,7 @@ def refusal_of(param: str, *given: str) -> tuple[str, str | None, list[str]]:
     return str(refused.value), refused.value.param, refused.value.extra["suggestions"]
 
 
+@pytest.mark.exhaustive
 def test_all_names_are_read_in_one_query() -> None:
     reference_data.load_reference_data()
     with CaptureQueriesContext(connection) as queries:
@@ -32,6 +33,7 @@ def test_all_names_are_read_in_one_query() -> None:
     assert names.diets["vegan"] == "Vegan"
 
 
+@pytest.mark.exhaustive
 def test_an_unknown_attribute_is_refused_with_those_that_are_like_it() -> None:
     reference_data.load_reference_data()
 
@@ -76,6 +78,7 @@ def test_names_are_remembered_and_a_new_one_is_understood_at_once(monkeypatch: p
     names.check_attributes(["karaoke"])
 
 
+@pytest.mark.exhaustive
 def test_words_call_a_cuisine_in_other_languages_too() -> None:
     reference_data.load_reference_data()
     names = Vocabulary.load()

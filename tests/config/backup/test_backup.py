@@ -115,6 +115,7 @@ def fill(tmp_path: Path) -> None:
     write_file(tmp_path / "photos/p/ä photo.jpg", b"\x00\n\xff")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_restore_brings_back_every_row_and_file(tmp_path: Path) -> None:
     fill(tmp_path)
@@ -176,6 +177,7 @@ def test_backup_does_not_overwrite(tmp_path: Path) -> None:
         run("backup", str(tmp_path / "nowhere" / "b"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_database_with_rows_is_replaced_only_with_the_flag(tmp_path: Path) -> None:
     builders.venue("Before")
@@ -237,7 +239,7 @@ def test_damaged_backup_is_refused_and_nothing_is_changed(tmp_path: Path) -> Non
     assert (tmp_path / "photos/p.jpg").read_bytes() == b"another"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", ["photos/../../out.jpg", "letters/out.jpg", "/out.jpg", "photos"])
 def test_no_file_is_written_outside_of_its_folder(tmp_path: Path, name: str) -> None:

@@ -51,6 +51,7 @@ def test_each_page_has_a_title_one_heading_and_unique_ids(pages: dict[str, Parse
         assert len(parsed.ids) == len(set(parsed.ids)), address
 
 
+@pytest.mark.exhaustive
 def test_no_link_of_the_documentation_is_broken(db: None, pages: dict[str, ParsedPage]) -> None:
     client, broken = Client(), []
     known: dict[str, int] = {}

@@ -74,6 +74,7 @@ def test_files_are_private(names: list[str]) -> None:
     assert {stat.S_IMODE(file.stat().st_mode) for file in directory.iterdir()} == {0o600}
 
 
+@pytest.mark.exhaustive
 def test_mail_of_concurrent_workers_is_stored_completely() -> None:
     def send(number: int) -> None:
         mail.send_mail(f"Mail {number}", "x" * 20_000, "us@example.com", [f"{number}@example.com"])

@@ -25,6 +25,7 @@ def test_a_connection_that_died_at_rest_is_replaced_unseen() -> None:
     assert prepared_statements.fetch_one("SELECT %s::integer", [2]) == (2,)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_in_a_transaction_nothing_is_asked_again() -> None:
     def asked_after_the_end() -> None:

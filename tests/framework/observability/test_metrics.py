@@ -219,6 +219,7 @@ def test_no_series_names_a_payer_or_what_was_asked_for(client: Client) -> None:
 
 
 # What is counted
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_challenges_settlements_refusals_and_trips_are_counted(

@@ -30,6 +30,7 @@ def staff(db: None) -> Client:
     return builders.staff()
 
 
+@pytest.mark.exhaustive
 def test_a_list_of_orders_costs_the_same_for_one_and_for_forty(
     staff: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -48,6 +49,7 @@ def test_orders_are_found(staff: Client, venue: Venue, query: str) -> None:
     assert "1 order" in staff.get(f"{ORDERS}?{query}").content.decode()
 
 
+@pytest.mark.exhaustive
 def test_an_order_opens_with_its_lines(
     staff: Client, venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -61,6 +63,7 @@ def test_an_order_opens_with_its_lines(
     assert "dish-19" in response.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_actions_move_what_may_move_and_say_what_may_not(staff: Client, venue: Venue) -> None:
     orders = [builders.order(venue, status=status, now=NOON) for status in ("pending", "completed", "cancelled")]
     chosen = {"action": "complete", "_selected_action": [str(order.pk) for order in orders]}
@@ -110,6 +113,7 @@ def test_saving_an_order_unchanged_is_no_new_version(staff: Client, venue: Venue
     assert not Event.objects.filter(type="order.updated").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("address", ["1 Main St\n2nd floor", " 1 Main St\r\n\r\n2nd floor", None])
 def test_an_address_of_several_lines_survives_a_save(staff: Client, venue: Venue, address: str | None) -> None:
     order = builders.order(venue, now=NOON, delivery_address=address)
@@ -240,6 +244,7 @@ def test_of_two_who_reopen_an_order_one_does() -> None:
     assert Event.objects.filter(type="order.reopened").count() == 1
 
 
+@pytest.mark.exhaustive
 def test_an_order_shows_what_has_happened_to_it_the_newest_last(staff: Client, venue: Venue) -> None:
     order = builders.order(venue, now=NOON)
     builders.order(venue, status="cancelled", now=NOON)

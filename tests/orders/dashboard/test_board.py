@@ -55,6 +55,7 @@ def tap(person: Client, venue: Venue, **what: str) -> Any:
     return person.post(at(venue, "/moves"), what, headers=HTMX)
 
 
+@pytest.mark.exhaustive
 def test_the_board_costs_the_same_queries_for_one_order_and_for_thirty(
     venue: Venue, kitchen: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -75,6 +76,7 @@ def test_a_look_at_an_unchanged_board_is_204_and_three_queries(
     assert (answer.status_code, answer.content) == (204, b"")
 
 
+@pytest.mark.exhaustive
 def test_a_look_shows_what_the_api_the_back_office_and_another_tablet_have_changed(
     venue: Venue, kitchen: Client
 ) -> None:
@@ -107,6 +109,7 @@ def test_a_change_that_is_committed_late_is_seen_though_others_are_newer(venue: 
     assert "late" in answer.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_board_is_empty_after_midnight_of_the_venue(venue: Venue, kitchen: Client, noon: Any) -> None:
     builders.order(venue, status="completed")
     seen = stamp_of(kitchen.get(at(venue)))
@@ -117,6 +120,7 @@ def test_board_is_empty_after_midnight_of_the_venue(venue: Venue, kitchen: Clien
     assert "Orders completed today appear here. You can reopen them." in answer.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_cards_say_how_long_they_have_waited_and_turn_amber_after_10_and_red_after_20_minutes(
     venue: Venue, kitchen: Client
 ) -> None:
@@ -136,6 +140,7 @@ def test_cards_say_how_long_they_have_waited_and_turn_amber_after_10_and_red_aft
     assert "Orders turn amber after 10 minutes and red after 20. Times are in Europe/Rome." in text
 
 
+@pytest.mark.exhaustive
 def test_of_more_than_a_hundred_orders_the_oldest_are_shown_and_the_others_counted(
     venue: Venue, kitchen: Client
 ) -> None:
@@ -167,6 +172,7 @@ def test_a_tap_completes_and_another_takes_it_back(venue: Venue, kitchen: Client
     ]
 
 
+@pytest.mark.exhaustive
 def test_cancellation_reason_of_staff_is_not_in_the_api(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     for wrong, words in (
@@ -199,6 +205,7 @@ def test_a_card_that_another_tablet_has_moved_says_so(venue: Venue, kitchen: Cli
     assert (order.status, order.version, order.cancelled_because) == ("completed", 2, "")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_two_concurrent_taps_one_moves_the_order_and_the_other_gets_a_message() -> None:
     venue = builders.venue()
@@ -231,6 +238,7 @@ def test_without_a_script_a_tap_leads_back_to_the_board_with_words(venue: Venue,
     assert f"Order {order.number} was completed." in answer.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_what_customers_write_shows_as_text(venue: Venue, kitchen: Client) -> None:
     attack = "<script>alert(1)</script>"
     order = builders.order(
@@ -253,6 +261,7 @@ def test_everybody_at_work_at_the_venue_sees_the_board(venue: Venue, role: str) 
     assert tap(person, venue, complete=builders.order(venue).public_id).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_the_board_of_another_venue_is_not_there(venue: Venue, other_venue: Venue, kitchen: Client) -> None:
     theirs = builders.order(other_venue)
     stranger = users.member(other_venue, "owner")

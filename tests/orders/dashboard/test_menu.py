@@ -68,6 +68,7 @@ def test_looking_makes_no_menu(manager: Client, venue: Venue) -> None:
     assert not Menu.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_menu_is_written_published_and_ordered_from(manager: Client, venue: Venue) -> None:
     assert manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True).status_code == 200
     assert not Menu.objects.filter(is_published=True).exists()
@@ -100,6 +101,7 @@ def test_price_with_a_decimal_comma_is_that_price(manager: Client, venue: Venue)
     assert (made.price, made.tax_percent) == (Decimal("9.50"), Decimal("5.5"))
 
 
+@pytest.mark.exhaustive
 def test_id_of_a_dish_is_derived_from_its_name_unique_and_stable(manager: Client, venue: Venue) -> None:
     menu = builders.menu(venue)
     dish = {"ref": "", "category": menu.categories.get().pk, "price": "9", "tax_percent": "0"}
@@ -147,6 +149,7 @@ def test_a_dish_is_refused_by_the_rules_of_the_model(
     assert menu.items.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_the_kitchen_sells_out_and_nothing_else(venue: Venue) -> None:
     menu = builders.menu(venue)
     item = menu.items.get()
@@ -185,6 +188,7 @@ def test_back_on_leaves_switched_off_what_the_manager_switched_off(manager: Clie
     assert (item.is_available, item.sold_out_on) == (False, None)
 
 
+@pytest.mark.exhaustive
 def test_dishes_and_categories_are_moved(manager: Client, venue: Venue) -> None:
     menu = builders.menu(venue, bufala="12", capricciosa="11")
     assert refs(manager, venue) == ["bufala", "capricciosa", "margherita"]
@@ -235,6 +239,7 @@ def test_concurrent_changes_of_one_price_are_reported(manager: Client, venue: Ve
     assert (str(item.price), item.name) == ("11.000", "Pizza Margherita")
 
 
+@pytest.mark.exhaustive
 def test_another_venues_menu_is_not_there(manager: Client, venue: Venue, other_venue: Venue) -> None:
     menu = builders.menu(other_venue)
     item, category = menu.items.get(), menu.categories.get()

@@ -50,6 +50,7 @@ def test_the_list_costs_the_same_queries_for_one_order_and_for_fifty(
         assert len(numbers_of(host.get(at(venue)))) == 50
 
 
+@pytest.mark.exhaustive
 def test_pages_go_on_from_an_order_and_back(venue: Venue, host: Client) -> None:
     for number in range(120):
         builders.order(venue, now=NOON + timedelta(seconds=number // 2))
@@ -67,6 +68,7 @@ def test_pages_go_on_from_an_order_and_back(venue: Venue, host: Client) -> None:
     assert numbers_of(host.get(back)) == pages[1]
 
 
+@pytest.mark.exhaustive
 def test_orders_are_found_by_what_people_remember(venue: Venue, host: Client) -> None:
     builders.menu(venue, tiramisu="6.50")
     pizza = builders.order(venue, now=NOON - timedelta(days=3), customer_id="cust_7")

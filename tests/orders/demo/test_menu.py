@@ -12,6 +12,7 @@ from orders.menu import photos
 from orders.models import DishPhoto, Menu, MenuItem
 
 
+@pytest.mark.exhaustive
 def test_a_seeded_menu_has_four_categories_and_two_rates_of_tax(venue: Venue) -> None:
     demo_menu.add_menu(venue, now=timezone.now())
     menu = Menu.objects.get()
@@ -36,6 +37,7 @@ def test_a_seeded_menu_has_four_categories_and_two_rates_of_tax(venue: Venue) ->
     ]
 
 
+@pytest.mark.exhaustive
 def test_each_seeded_dish_has_a_picture_that_is_served(client: Client, venue: Venue) -> None:
     demo_menu.add_menu(venue, now=timezone.now())
     items = list(MenuItem.objects.all())

@@ -360,6 +360,7 @@ def test_a_form_without_a_file_is_refused(manager: Client, venue: Venue) -> None
     assert manager.post(f"{root(venue)}/upload", {"file": "text"}).status_code == 400
 
 
+@pytest.mark.exhaustive
 def test_uploads_cost_the_same_for_one_and_for_many(manager: Client, venue: Venue) -> None:
     for number in (1, 200):
         page = send(manager, venue, HEADER + "".join(f"d{n},D,Dishes,1,10,,yes\n" for n in range(number)))

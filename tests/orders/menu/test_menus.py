@@ -223,6 +223,7 @@ def test_an_order_from_a_menu_costs_two_statements_however_long(
     assert result["total"] == f"{count}.00"
 
 
+@pytest.mark.exhaustive
 def test_unknown_ids_are_compared_with_the_few_that_come_near(
     venue: Venue, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

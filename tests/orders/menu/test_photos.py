@@ -86,6 +86,7 @@ def set_photo(item: MenuItem, colour: str = "red") -> UUID:
 
 
 # Upload
+@pytest.mark.exhaustive
 @COMMITTED
 def test_an_uploaded_photo_is_served_in_two_sizes_without_metadata(manager: Client, venue: Venue) -> None:
     item = builders.menu(venue).items.get()
@@ -196,6 +197,7 @@ def test_saving_a_dish_without_a_file_keeps_its_photo(manager: Client, venue: Ve
     assert (item.name, item.photo_id) == ("Regina", photo)
 
 
+@pytest.mark.exhaustive
 def test_only_those_who_edit_the_menu_upload_photos(venue: Venue, other_venue: Venue) -> None:
     item = builders.menu(venue).items.get()
     statuses = {
@@ -353,6 +355,7 @@ def test_concurrent_changes_of_allergens_are_reported(manager: Client, venue: Ve
     )
 
 
+@pytest.mark.exhaustive
 @COMMITTED
 def test_the_admin_changes_allergens_and_photo_and_its_list_keeps_them(venue: Venue, folder: Path) -> None:
     item = builders.menu(venue).items.get()

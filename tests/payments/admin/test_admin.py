@@ -87,6 +87,7 @@ def found(client: Client, query: str) -> set[str]:
     return {row.tx_hash for row in page.result_list}
 
 
+@pytest.mark.exhaustive
 def test_payments_are_found_by_their_ids(staff: Client) -> None:
     one = payment(1, payer="0x" + "cd" * 20, state=State.REFUND_DUE, products=["context", "reviews"])
     payment(2, form=Payment.Form.V2)
@@ -142,6 +143,7 @@ def test_staff_enter_the_transaction_and_see_the_due_amounts(staff: Client) -> N
     assert not Refund.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_staff_see_the_transfers_of_a_transaction_before_they_record_it(
     staff: Client, wallets: Mapping[str, ChainWallet]
 ) -> None:

@@ -47,6 +47,7 @@ def test_lists_begin_with_amount_state_and_payer_and_shorten_what_is_long(staff:
     assert f">{row.public_id}<" not in page.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_pages_for_reading_promise_no_change(staff: Client) -> None:
     row = refund_due(1)
     refund = Refund.objects.create(payment=row, tx_hash=f"0x{1:064x}", to=PAYER, amount_usdc=1, by="x", created_at=NOW)

@@ -110,6 +110,7 @@ def test_a_plan_that_holds_is_ended_once_and_stays(staff: Client) -> None:
     assert staff.post(f"{PLANS}add/", form(valid_from_0="2099-01-01")).status_code == 302
 
 
+@pytest.mark.exhaustive
 def test_plans_are_filtered_by_time(staff: Client) -> None:
     now = timezone.now()
     plan(name="past", valid_from=now - timedelta(days=9), valid_until=now - timedelta(days=2))

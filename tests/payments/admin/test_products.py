@@ -214,6 +214,7 @@ def test_a_product_is_added_without_prices_and_is_not_sold(staff: Client) -> Non
     assert staff.get(PRODUCTS).content.decode().count("not sold") == 4
 
 
+@pytest.mark.exhaustive
 def test_lists_of_products_and_prices_cost_the_same_however_much_there_is(
     staff: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -92,6 +92,7 @@ def test_a_batch_returns_results_in_the_order_of_its_calls(settings: Settings) -
         ]
 
 
+@pytest.mark.exhaustive
 def test_eight_threads_get_the_results_of_their_own_calls(settings: Settings) -> None:
     with node(echo) as settings.RPC_URL, ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda number: rpc.call("ask", number), range(200)))
@@ -207,6 +208,7 @@ def refused(_: int = 0) -> None:
         rpc.call("eth_chainId")
 
 
+@pytest.mark.exhaustive
 def test_all_threads_but_one_wait_for_a_hanging_node_and_then_one_probes_it(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,6 +237,7 @@ def test_all_threads_but_one_wait_for_a_hanging_node_and_then_one_probes_it(
             assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
+@pytest.mark.exhaustive
 def test_with_a_healthy_node_every_thread_gets_a_result(
     settings: Settings,
 ) -> None:

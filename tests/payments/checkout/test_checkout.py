@@ -99,6 +99,7 @@ def test_a_payment_counts_as_delivered_when_the_answer_is_written(wallets: Mappi
     assert Payment.objects.get().delivered_at == row.delivered_at
 
 
+@pytest.mark.exhaustive
 def test_a_payment_costs_three_statements_beside_the_prices_once_a_second(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -297,6 +298,7 @@ def test_twenty_copies_at_once_are_charged_once(wallets: Mapping[str, Wallet]) -
     assert Payment.objects.get().attempts == 1
 
 
+@pytest.mark.exhaustive
 def test_twenty_copies_for_twenty_records_buy_one(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     records = iter([purchase_for(f"restaurant-{number}") for number in range(20)])
@@ -307,6 +309,7 @@ def test_twenty_copies_for_twenty_records_buy_one(wallets: Mapping[str, Wallet])
     assert Payment.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_payment_that_another_request_is_settling_is_not_settled_twice(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     buy(headers)

@@ -35,6 +35,7 @@ def mine_a_block() -> None:
     fresh_wallet(usdc=Decimal(0))
 
 
+@pytest.mark.exhaustive
 def test_a_settlement_that_the_chain_does_not_show_is_not_served(
     wallets: Mapping[str, Wallet], settings: Settings
 ) -> None:
@@ -84,6 +85,7 @@ def test_a_confirmed_payment_costs_one_request_to_the_node_and_needs_no_later_on
     assert (row.state, row.block is not None, row.log_index is not None) == (State.SETTLED, True, True)
 
 
+@pytest.mark.exhaustive
 def test_a_node_that_lags_is_waited_for(wallets: Mapping[str, Wallet], settings: Settings) -> None:
     settings.TIER_CACHE_S, real = 600, settings.RPC_URL
     buy(paid_by(wallets["pro"]))
@@ -130,6 +132,7 @@ def test_without_confirmations_the_chain_is_not_asked(wallets: Mapping[str, Wall
         assert node.asked == []
 
 
+@pytest.mark.exhaustive
 def test_a_payment_is_pending_until_enough_blocks_show_it(wallets: Mapping[str, Wallet], settings: Settings) -> None:
     settings.PAYMENT_CONFIRMATIONS = 3
     headers, before = paid_by(wallets["free"]), usdc_balance(wallets["free"].address)

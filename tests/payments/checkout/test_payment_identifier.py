@@ -223,6 +223,7 @@ def test_a_contract_wallet_that_approves_may_use_identifiers() -> None:
 
 
 # While the first has not ended
+@pytest.mark.exhaustive
 def test_twenty_payments_under_one_identifier_at_once_are_charged_once() -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     signed = [sign(wallet) for _ in range(20)]

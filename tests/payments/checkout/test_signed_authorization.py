@@ -242,6 +242,7 @@ def test_a_signature_that_is_no_keys_is_refused_where_the_payer_is_no_contract(
     assert Payment.objects.count() == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("length", [65, 66])
 def test_a_contract_wallet_judges_its_signatures_itself(length: int) -> None:
     owner = fresh_wallet(usdc=Decimal(1))

@@ -152,6 +152,7 @@ def test_a_stranger_does_not_take_what_is_owed_to_the_sender(wallets: Mapping[st
     assert buy(headers, caller=proven(wallets["free"], FREE)).payer == wallets["free"].address
 
 
+@pytest.mark.exhaustive
 def test_of_a_sender_and_a_stranger_at_once_only_the_sender_is_served(wallets: Mapping[str, Wallet]) -> None:
     for _ in range(5):
         headers, callers = sent(wallets["free"]), iter([ANONYMOUS, STRANGER, STRANGER, ANONYMOUS])

@@ -161,6 +161,7 @@ def test_a_payment_that_was_taken_over_is_pending(
     buy(headers)
 
 
+@pytest.mark.exhaustive
 def test_a_smaller_transfer_is_not_served_whatever_the_facilitator_says(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:

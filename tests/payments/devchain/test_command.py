@@ -48,6 +48,7 @@ def test_status_without_json_is_a_table() -> None:
     assert f"rpc_url  {settings.RPC_URL}" in out.getvalue()
 
 
+@pytest.mark.exhaustive
 def test_a_wallet_is_funded() -> None:
     wallet = from_key("recipient", secrets.token_bytes(32))
     nothing = {"tokens": "0", "staked": "0"}
@@ -59,6 +60,7 @@ def test_a_wallet_is_funded() -> None:
     assert devchain("mint", "tokens", wallet.address, "1")["tokens"] == "3.5"
 
 
+@pytest.mark.exhaustive
 def test_a_wallet_stakes_and_unstakes() -> None:
     # Not a demo wallet: other tests rely on their holdings.
     before = Decimal(devchain("mint", "tokens", "faucet", "3")["tokens"])
@@ -103,6 +105,7 @@ def test_amounts_must_be_positive(words: list[str]) -> None:
         devchain(*words)
 
 
+@pytest.mark.exhaustive
 def test_a_fraction_of_the_smallest_unit_is_refused_and_nothing_is_sent() -> None:
     before = devchain("status")
     for words, smallest in (

@@ -33,6 +33,7 @@ FORMS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.exhaustive
 @given(
     form=st.sampled_from(FORMS),
     nonce=st.integers(0, 2**63),
@@ -56,6 +57,7 @@ def test_random_bytes_are_refused_with_a_message(raw: bytes) -> None:
         transactions.decode_transaction(raw, chain_id=84532)
 
 
+@pytest.mark.exhaustive
 @given(place=st.integers(0), change=st.integers(1, 255))
 def test_a_changed_byte_changes_the_sender_or_is_refused(place: int, change: int) -> None:
     words: dict[str, Any] = {**FORMS[3], "nonce": 1, "gas": 21_000, "value": 7, "to": "0x" + 40 * "1"}

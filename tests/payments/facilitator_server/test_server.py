@@ -198,6 +198,7 @@ def test_a_timeout_names_the_transaction_or_nothing_is_sent(monkeypatch: pytest.
     assert (pending.error_reason, len(pending.transaction)) == (error_codes.PENDING, 66)
 
 
+@pytest.mark.exhaustive
 def test_payments_of_several_at_once_are_each_settled_once() -> None:
     payers, terms = [fresh_wallet(Decimal(1)) for _ in range(6)], policy()
     settler = Settler(terms, build_sdk)
@@ -210,6 +211,7 @@ def test_payments_of_several_at_once_are_each_settled_once() -> None:
     assert gas_of(terms)[1] == 6
 
 
+@pytest.mark.exhaustive
 def test_either_send_or_cancel_takes_effect() -> None:
     for _ in range(200):
         attempt = Attempt(payer="a", key="b", deadline=Deadline(0.0))

@@ -183,6 +183,7 @@ def test_a_rejection_is_not_final_while_the_chain_is_unavailable(
     assert Payment.objects.filter(state=State.UNKNOWN).count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_database_failure_after_settling_is_503_and_the_same_header_is_charged_once(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:

@@ -53,6 +53,7 @@ def test_one_lost_transaction_delays_no_payment_for_longer_than_its_answer(queue
     assert gas_of(terms)[1] == 6
 
 
+@pytest.mark.exhaustive
 def test_a_payment_that_is_presented_again_while_it_is_lost_is_sent_in_the_same_transaction(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_payment_that_is_presented_again_while_it_is_lost_is_sent_in_the_same_
     assert (usdc_balance(payer.address), gas_of(terms)[1]) == (1 - PRICE, 1)
 
 
+@pytest.mark.exhaustive
 def test_a_transaction_that_offers_too_little_is_replaced_by_its_nonce(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signer, "CONFIRMED_WITHIN_S", 0.5)
     monkeypatch.setattr(signer, "REPLACED_AFTER_S", 1.0)
@@ -111,6 +113,7 @@ def test_no_replacement_offers_more_than_the_policy_allows(monkeypatch: pytest.M
         assert eventually(lambda: usdc_balance(payer.address) < 1, within_s=10)
 
 
+@pytest.mark.exhaustive
 def test_while_a_node_loses_everything_the_number_of_unmined_transactions_is_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -154,6 +154,7 @@ def test_of_equal_wallets_the_first_by_address_stands_for_the_account(
     assert api.get(ME).json()["wallets"] == [to_checksum_address(key.address) for key in both]
 
 
+@pytest.mark.exhaustive
 def test_who_calls_again_within_a_second_costs_no_query_and_then_one(
     settings: Settings, venue: Venue, api: Client, wallets: Mapping[str, Key]
 ) -> None:
@@ -171,6 +172,7 @@ def test_who_calls_again_within_a_second_costs_no_query_and_then_one(
     assert "keychange" in queries[0]["sql"]
 
 
+@pytest.mark.exhaustive
 def test_what_staff_agree_on_shows_within_a_second(settings: Settings, venue: Venue, api: Client) -> None:
     settings.TIER_CACHE_S, settings.RPC_URL = 600, f"http://{NOWHERE}"
     assert api.get("/v1/nothing")["X-Tier"] == "free"

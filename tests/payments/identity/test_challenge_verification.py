@@ -291,6 +291,7 @@ def posted(client: Client, contract: str, owner: Key, *, signature: str | None =
     return client.post(SESSION, body, content_type="application/json")
 
 
+@pytest.mark.exhaustive
 def test_a_contract_wallet_signs_in_by_its_own_judgement(client: Client) -> None:
     owner, stranger = fresh_wallet(), fresh_wallet()
     contract = contract_wallet(owner, usdc=Decimal(0), code=owned_by(owner))

@@ -88,6 +88,7 @@ def hash_of(tx_hash: str) -> dict[str, str]:
 
 
 # Money that bought something
+@pytest.mark.exhaustive
 def test_payments_of_each_form_match_the_chain(wallets: Mapping[str, Wallet], since: int) -> None:
     buy(paid_by(wallets["free"]))
     buy(hash_of(transfer(wallets["pro"], "0.002")), caller=proven(wallets["pro"], FREE))
@@ -134,6 +135,7 @@ def test_an_unclaimed_transfer_is_refund_due(wallets: Mapping[str, Wallet]) -> N
     assert row.block == reads.find_plain_transfers(tx_hash, receivers={settings.PAY_TO})[0].block
 
 
+@pytest.mark.exhaustive
 def test_a_transfer_that_an_audit_recorded_cannot_be_spent(wallets: Mapping[str, Wallet]) -> None:
     tx_hash = transfer(wallets["free"], "0.002")
     audit_once()
@@ -157,6 +159,7 @@ def test_each_payer_of_a_transaction_and_each_authorization_in_it_has_a_payment(
     }
 
 
+@pytest.mark.exhaustive
 def test_an_authorization_used_by_another_sender_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["free"])
     front_run(headers, sender=wallets["pro"])
@@ -207,6 +210,7 @@ def test_a_line_whose_money_is_not_on_the_chain_is_a_difference(
     assert receipt.payment == real.pk
 
 
+@pytest.mark.exhaustive
 def test_a_line_of_another_amount_is_a_difference(wallets: Mapping[str, Wallet]) -> None:
     buy(hash_of(transfer(wallets["free"], "0.002")), caller=proven(wallets["free"], FREE))
     Payment.objects.update(amount_usdc=Decimal("0.003"))
@@ -219,6 +223,7 @@ def test_a_line_of_another_amount_is_a_difference(wallets: Mapping[str, Wallet])
     Payment.objects.update(amount_usdc=Decimal("0.002"))
 
 
+@pytest.mark.exhaustive
 def test_a_settlement_that_a_facilitator_invented_is_a_difference(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -239,6 +244,7 @@ def test_a_settlement_that_a_facilitator_invented_is_a_difference(
     Payment.objects.filter(tx_hash="0x" + "5a" * 32).delete()
 
 
+@pytest.mark.exhaustive
 def test_a_payment_that_a_reorganised_chain_shows_in_another_block_moves_with_it(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch, since: int
 ) -> None:
@@ -283,6 +289,7 @@ def test_the_first_audit_begins_with_the_oldest_payment_or_a_window_ago(
     ]
 
 
+@pytest.mark.exhaustive
 def test_an_interrupted_audit_is_continued_without_duplicates(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch, since: int
 ) -> None:
@@ -308,6 +315,7 @@ def test_an_interrupted_audit_is_continued_without_duplicates(
     assert Payment.objects.count() == 3
 
 
+@pytest.mark.exhaustive
 def test_concurrent_audits_record_each_payment_once(wallets: Mapping[str, Wallet]) -> None:
     for _ in range(4):
         transfer(wallets["free"], "0.001")
@@ -348,7 +356,7 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
 
 
 # A node that errs
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "audit",
     [

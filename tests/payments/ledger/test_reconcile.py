@@ -136,6 +136,7 @@ def test_money_that_arrives_for_an_expired_payment_is_found_when_its_payer_retur
     assert buy(headers).payment == row.pk
 
 
+@pytest.mark.exhaustive
 def test_a_spent_authorization_stays_open_until_the_chain_shows_its_use(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -236,7 +237,7 @@ def test_concurrent_sweeps_check_each_payment_once(wallets: Mapping[str, Wallet]
     assert PaymentEvent.objects.count() == 18
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_away", [False, True])
 def test_sweeps_that_change_nothing_write_no_events_and_back_off(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch, is_away: bool

@@ -139,6 +139,7 @@ def test_no_refund_is_recorded_for_money_that_never_arrived(wallets: Mapping[str
     assert (only().state, only().error, Refund.objects.count()) == (State.REFUND_DUE, "goodwill", 0)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("state", [State.REFUND_DUE, State.REFUNDED])
 def test_an_audit_finds_refunds_of_money_that_never_arrived(
     wallets: Mapping[str, Wallet], invented: Payment, state: str

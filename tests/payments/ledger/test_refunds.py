@@ -112,6 +112,7 @@ def test_the_database_refuses_overlapping_claims_of_a_transaction() -> None:
                 Refund.objects.create(payment=row, offset_usdc=Decimal("0.001"), **values)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_twenty_concurrent_refunds_by_a_transaction_as_many_succeed_as_it_covers(
     wallets: Mapping[str, Wallet],

@@ -65,6 +65,7 @@ def test_the_command_prints_the_new_state_of_each_open_payment(wallets: Mapping[
     assert body("reconcile_payments") == {"clean": True, "payments": [settled]}
 
 
+@pytest.mark.exhaustive
 def test_the_sweep_goes_on_until_nothing_is_open_or_its_time_is_over(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["free"])
     # Somebody is settling it for another second.

@@ -58,6 +58,7 @@ def unsaved(wallet: Wallet, **fields: Any) -> Plan:
     return Plan(**{"name": "Contract 8", "wallet": wallet, "valid_from": timezone.now()} | fields)
 
 
+@pytest.mark.exhaustive
 def test_of_plans_that_wait_for_each_other_one_is_agreed_on_and_the_other_refused() -> None:
     wallets = [Wallet.objects.create(address=fresh_wallet().address) for _ in range(2)]
     both_have_begun = Barrier(2)

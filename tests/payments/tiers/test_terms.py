@@ -149,7 +149,7 @@ def test_the_dearest_tier_of_several_groups_is_asked_for(client: Client, wallets
 
 
 # What is sold to whom
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("opened", [FREE, PRO, PREMIUM, ENTERPRISE])
 def test_a_group_is_sold_from_the_tier_to_which_staff_open_it_and_to_none_below(
     client: Client, wallets: Mapping[str, Key], opened: Tier

@@ -144,6 +144,7 @@ def test_what_is_lent_for_one_reading_leads_nowhere(settings: Settings) -> None:
         assert tier_of(key, start + minutes(later)) == FREE
 
 
+@pytest.mark.exhaustive
 def test_one_bag_of_tokens_that_is_moved_around_raises_no_wallet(settings: Settings) -> None:
     keys, start = [fresh_wallet() for _ in range(5)], datetime.now(UTC)
     bag = fresh_wallet(tokens=PREMIUM_TOKENS)
@@ -397,6 +398,7 @@ def comes_next(readings: Sequence[Reading], *, age: timedelta) -> tuple[timedelt
     return None
 
 
+@pytest.mark.exhaustive
 @given(READINGS, AGES)
 @hypothesis(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_after_any_readings_a_tier_is_what_has_lasted(

@@ -175,6 +175,7 @@ def test_a_session_sees_its_own_wallet_only(api: Client, wallets: Mapping[str, K
     )
 
 
+@pytest.mark.exhaustive
 def test_a_list_has_the_wallets_of_the_account_the_best_first(
     api: Client, other_api: Client, wallets: Mapping[str, Key]
 ) -> None:
@@ -241,6 +242,7 @@ def at_once(*calls: tuple[Client, Key]) -> list[int]:
         return sorted(threads.map(come, range(len(calls))))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_two_accounts_that_link_a_wallet_at_once_one_has_it(
     api: Client, other_api: Client, wallets: Mapping[str, Key]

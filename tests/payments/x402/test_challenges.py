@@ -87,6 +87,7 @@ def test_the_headers_of_a_402_all_speak_of_challenges(client: Client) -> None:
     assert (response["X-Tier"], "x402" in response) == ("free", True)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("still")
 def test_the_default_client_of_a_pro_wallet_buys_120_times_a_minute(
     settings: Settings, wallets: Mapping[str, Key], client: Client
@@ -99,7 +100,7 @@ def test_the_default_client_of_a_pro_wallet_buys_120_times_a_minute(
         assert (*limits_of(paid), paid["X-Tier"]) == (200, '"data";q=120;w=60', 119 - number, "pro")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("still", "counted_in")
 def test_more_than_120_challenges_a_minute_are_refused_and_soon_by_the_middleware(client: Client) -> None:
     asked = [client.get(SOLD) for _ in range(140)]
@@ -125,6 +126,7 @@ def test_a_tier_may_ask_for_prices_as_often_as_it_may_call(wallets: Mapping[str,
     assert limits_of(Client().get(SOLD)) == (402, CHALLENGES, 119)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("still", "ledger_matches_chain")
 def test_what_comes_with_a_payment_counts_whatever_it_is_answered(
@@ -139,7 +141,7 @@ def test_what_comes_with_a_payment_counts_whatever_it_is_answered(
 
 
 # Many at a time
-@pytest.mark.sample(1)
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("still", "counted_in")
 def test_of_16_threads_that_ask_for_prices_and_free_data_the_free_data_alone_is_counted(
@@ -155,6 +157,7 @@ def test_of_16_threads_that_ask_for_prices_and_free_data_the_free_data_alone_is_
     assert remaining(pro.get(MARKETS)) == 120 - 28 - 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("still", "counted_in")
 def test_no_402_buys_its_address_an_eleventh_free_request(client: Client) -> None:

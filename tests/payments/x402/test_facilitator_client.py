@@ -128,6 +128,7 @@ def hanging(settings: LazySettings) -> Iterator[tuple[Server, list[Future[Outcom
             over.set()
 
 
+@pytest.mark.exhaustive
 def test_one_thread_stays_free_for_requests_without_settlement(settings: LazySettings) -> None:
     with hanging(settings) as (server, settlements):
         assert settle(server.url, settings) == NotSent("too many settlements at a time")
@@ -136,6 +137,7 @@ def test_one_thread_stays_free_for_requests_without_settlement(settings: LazySet
         assert settle(server.url, settings) == Settled(transaction=HASH.lower())
 
 
+@pytest.mark.exhaustive
 def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySettings) -> None:
     under_way, peak, lock = 0, 0, threading.Lock()
 
@@ -155,6 +157,7 @@ def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySe
     assert peak == REQUEST_THREADS - 1
 
 
+@pytest.mark.exhaustive
 def test_a_settlement_is_refused_while_others_hang(settings: LazySettings) -> None:
     with hanging(settings) as (server, settlements):
         began_at = time.monotonic()

@@ -107,6 +107,7 @@ def test_the_fallback_is_not_asked_after_an_unknown_outcome(
     buy(headers)
 
 
+@pytest.mark.exhaustive
 def test_the_fallback_is_not_asked_if_the_first_is_slow(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ def test_a_price_of_one_millionth_has_no_surcharge() -> None:
     assert quotes.quote_amount(1, origin="home", purchase="noma", now=NOW) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_caller_who_asks_for_all_amounts_of_a_price_leaves_the_others_theirs() -> None:
     amounts = [quote(f"restaurant-{number}") for number in range(quotes.MAX_QUOTES_PER_CALLER + 20)]
     own = [amount for amount in amounts if amount != 2000]

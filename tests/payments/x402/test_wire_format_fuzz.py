@@ -46,6 +46,7 @@ def test_no_text_crashes_the_parser(text: str) -> None:
         parse_proof({"X-Payment": text})
 
 
+@pytest.mark.exhaustive
 @given(
     content=st.recursive(
         st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(max_size=5),

@@ -47,6 +47,7 @@ def errors_of(response: Any) -> dict[str, list[str]]:
     return {name: list(page_text) for name, page_text in found.items()}
 
 
+@pytest.mark.exhaustive
 def test_a_list_of_reservations_costs_the_same_for_one_and_for_forty(
     staff: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -55,6 +55,7 @@ def combination_form(venue: Venue, tables: list[Table], **changes: Any) -> dict[
     } | changes  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_every_page_opens_and_its_list_costs_the_same_for_one_and_for_many(
     staff: Client, venue: Venue, django_assert_max_num_queries: Any
 ) -> None:
@@ -178,6 +179,7 @@ def test_an_invalid_period_shows_errors_at_its_fields(
     assert not ServicePeriod.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_closure_is_set_up_and_ends_after_it_begins(staff: Client, venue: Venue) -> None:
     form = {"venue": str(venue.pk), "first_date": "2026-12-26", "last_date": "2026-12-24", "reason": "Christmas"}
     response = staff.post(f"{ADMIN}closure/add/", form)

@@ -31,6 +31,7 @@ def test_the_date_of_the_list_is_the_day_at_the_venue(api: Client, venue: Venue)
     assert [(record["id"], record["time"]) for record in found] == [(night.public_id, "00:30")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_date_and_status_narrow_together(api: Client, venue: Venue) -> None:
     made = {
@@ -55,6 +56,7 @@ def test_a_date_that_is_none_is_refused_by_name(api: Client, date: str) -> None:
     assert (response.status_code, error["code"], error["param"]) == (400, "invalid_request", "date")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("count", [1, 40])
 @pytest.mark.django_db
 def test_a_list_costs_two_queries_however_long(api: Client, venue: Venue, count: int) -> None:
@@ -72,6 +74,7 @@ def test_what_a_reservation_costs_where_there_are_no_tables(api: Client) -> None
         api.post(RESERVATIONS, builders.reservation_body(), content_type="application/json")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_without_a_limit_1000_are_returned_and_has_more_is_true(api: Client, venue: Venue) -> None:
     first = builders.reservation(venue)

@@ -209,6 +209,7 @@ def test_a_move(venue: Venue, status: str, to: str, allowed: bool) -> None:
     assert (reservation.status, reservation.version) == (expected["status"], expected["version"])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("rival", ["confirmed", "cancelled"])
 @pytest.mark.django_db(transaction=True)
 def test_of_two_concurrent_moves_each_is_counted_once_and_cancelled_is_final(rival: str) -> None:

@@ -231,6 +231,7 @@ def test_of_200_concurrent_bookings_of_the_last_table_one_succeeds() -> None:
     assert consistency.problems() == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_sixteen_guests_at_once_get_sixteen_tables() -> None:
     venue = builders.venue()

@@ -220,6 +220,7 @@ def test_an_empty_waiting_list_costs_one_query(
     assert set(waitlist.venues_to_process(now=NOW)) == {venue.pk, other_venue.pk}
 
 
+@pytest.mark.exhaustive
 def test_a_long_list_of_equal_wishes_costs_one_look(
     full: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -293,6 +294,7 @@ def copies(reservation: Reservation, number: int) -> Sequence[Reservation]:
     return [Reservation.objects.select_related("venue").get(pk=reservation.pk) for _ in range(number)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_concurrent_acceptance_and_expiry_exactly_one_wins() -> None:
     venue = filled(builders.venue())
@@ -329,6 +331,7 @@ def test_four_workers_at_once_hold_one_table_for_one_party_and_write_to_it_once(
     assert sorted(Seating.objects.values_list("table__name", flat=True)) == ["T1", "T2"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_accept_decline_lapse_and_cancel_at_once_leave_a_table_with_its_guest_or_free() -> None:
     venue = filled(builders.venue())

@@ -89,6 +89,7 @@ def test_a_week_for_any_party_costs_the_same_few_queries(osteria: Venue) -> None
         Client().get(page(osteria, "?party=2&day=2031-05-05"))
 
 
+@pytest.mark.exhaustive
 def test_times_shown_as_free_can_be_booked_over_the_api(osteria: Venue) -> None:
     builders.reservation(osteria, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
     found = online_booking.list_days(osteria, DAY, party_size=4, now=NOW)[0]
@@ -297,6 +298,7 @@ def test_forms_come_back_neither_at_once_nor_the_next_day(osteria: Venue, age_s:
     assert not Reservation.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_contact_holds_three_bookings_at_a_venue_and_one_that_is_cancelled_makes_room(osteria: Venue) -> None:
     for day in ("2031-05-05", "2031-05-06", "2031-05-07"):
         assert post(osteria, day=day, customer_email="ada+spam@example.com").status_code == 302
@@ -308,6 +310,7 @@ def test_a_contact_holds_three_bookings_at_a_venue_and_one_that_is_cancelled_mak
     assert post(osteria, day="2031-05-08", customer_email="ADA@example.com").status_code == 302
 
 
+@pytest.mark.exhaustive
 def test_an_address_makes_ten_bookings_in_a_day_at_a_venue(osteria: Venue) -> None:
     for number in range(10):
         day = (DAY + timedelta(days=number)).isoformat()

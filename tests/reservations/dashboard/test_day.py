@@ -58,6 +58,7 @@ def move(client: Client, reservation: Reservation, *, htmx: bool = False, **fiel
 
 
 # What it costs
+@pytest.mark.exhaustive
 def test_a_day_of_150_reservations_and_40_tables_takes_up_to_12_queries(venue: Venue) -> None:
     tables = [builders.table(venue, f"T{number}") for number in range(40)]
     builders.period(venue, first="12:00", last="22:00")

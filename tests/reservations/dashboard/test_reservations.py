@@ -78,6 +78,7 @@ def addresses(its: Reservation) -> list[str]:
     ]
 
 
+@pytest.mark.exhaustive
 def test_the_host_reads_every_page(host: Client, its: Reservation) -> None:
     assert {address: host.get(address).status_code for address in addresses(its)} == dict.fromkeys(addresses(its), 200)
 
@@ -87,6 +88,7 @@ def test_strangers_are_sent_to_sign_in(client: Client, its: Reservation) -> None
         assert client.get(address)["Location"].startswith("/account/login/?next=/dashboard/ven_")
 
 
+@pytest.mark.exhaustive
 def test_the_kitchen_has_no_reservations_and_no_guests(dinner: Venue, its: Reservation) -> None:
     cook = users.member(dinner, "kitchen")
     before = consistency.state()
@@ -95,6 +97,7 @@ def test_the_kitchen_has_no_reservations_and_no_guests(dinner: Venue, its: Reser
     assert consistency.state() == before
 
 
+@pytest.mark.exhaustive
 def test_another_venue_is_not_there_and_its_reservations_are_in_no_other(its: Reservation, other_venue: Venue) -> None:
     other = users.member(other_venue)
     before = consistency.state()
@@ -109,6 +112,7 @@ def test_another_venue_is_not_there_and_its_reservations_are_in_no_other(its: Re
     assert consistency.state() == before
 
 
+@pytest.mark.exhaustive
 def test_what_people_wrote_is_text_on_every_page(dinner: Venue, host: Client) -> None:
     for status in ("confirmed", "pending"):
         its = builders.reservation(
@@ -132,6 +136,7 @@ def test_what_is_no_reservation_and_no_day_is_404(host: Client, dinner: Venue, r
 
 
 # What it costs
+@pytest.mark.exhaustive
 def test_the_waiting_list_costs_the_same_for_one_and_for_many(host: Client, dinner: Venue) -> None:
     counts = []
     for number in (1, 12):
@@ -145,6 +150,7 @@ def test_the_waiting_list_costs_the_same_for_one_and_for_many(host: Client, dinn
 
 
 # Steps
+@pytest.mark.exhaustive
 def test_a_party_arrives_is_seated_and_leaves(host: Client, its: Reservation) -> None:
     assert step(host, its, "arrived") == ["Ada Lovelace has arrived."]
     assert step(host, its, "seated") == ["Ada Lovelace is seated."]
@@ -168,6 +174,7 @@ def test_who_does_not_come_frees_the_table_and_may_come_after_all(host: Client, 
     assert its.arrival == "arrived"
 
 
+@pytest.mark.exhaustive
 def test_a_request_is_confirmed_or_cancelled_and_cancelled_is_final(host: Client, dinner: Venue) -> None:
     its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1))
     assert step(host, its, "confirm") == ["The reservation of Ada Lovelace was confirmed."]
@@ -180,6 +187,7 @@ def test_a_request_is_confirmed_or_cancelled_and_cancelled_is_final(host: Client
     assert consistency.state() == before
 
 
+@pytest.mark.exhaustive
 def test_an_unconfirmed_booking_is_shown_and_can_be_confirmed(host: Client, dinner: Venue) -> None:
     its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1))
     Reservation.objects.filter(pk=its.pk).update(
@@ -193,6 +201,7 @@ def test_an_unconfirmed_booking_is_shown_and_can_be_confirmed(host: Client, dinn
     assert its.confirm_by is None
 
 
+@pytest.mark.exhaustive
 def test_a_table_is_offered_to_a_party_that_waits_and_they_take_it(host: Client, dinner: Venue) -> None:
     its = builders.reservation(
         dinner, starts_at=NOW + timedelta(hours=1), customer_email=None, customer_phone="+3906123"
@@ -246,6 +255,7 @@ def test_staff_change_a_reservation(host: Client, its: Reservation) -> None:
     assert (its.special_requests, its.party_size, its.tables) == ("By the window", 3, ["T1"])
 
 
+@pytest.mark.exhaustive
 def test_errors_are_shown_at_their_field_and_the_input_stays(host: Client, its: Reservation) -> None:
     path = url(its.venue, "/{id}/edit", its=its)
     sent = fields_of(host.get(path), customer_phone="1e400", special_requests="By the window")

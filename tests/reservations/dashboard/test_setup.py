@@ -148,6 +148,7 @@ def test_a_table_is_changed_and_its_name_stays_its_own(manager: Client, venue: V
     assert "Seats are 1 to 500, and the maximum is not below the minimum." in text(refused)
 
 
+@pytest.mark.exhaustive
 def test_rows_in_use_are_not_deleted_with_a_message(manager: Client, venue: Venue) -> None:
     area = Area.objects.create(venue=venue, name="Terrace")
     one, two = builders.table(venue, "T1", area=area), builders.table(venue, "T2")
@@ -216,6 +217,7 @@ def test_hours_that_make_no_sense_are_refused(manager: Client, venue: Venue, wro
     assert not ServicePeriod.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_closed_days_are_in_the_calendar_and_say_who_has_booked(manager: Client, venue: Venue) -> None:
     day = timezone.now().date() + timedelta(days=30)
     builders.reservation(venue, starts_at=timezone.now() + timedelta(days=30))

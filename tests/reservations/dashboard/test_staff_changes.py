@@ -164,6 +164,7 @@ def page(reservation: Reservation) -> str:
     return f"/admin/reservations/reservation/{reservation.pk}/change/"
 
 
+@pytest.mark.exhaustive
 def test_a_page_that_was_opened_before_takes_nothing_back(staff: Client, dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING, special_requests="a\nb")
     first, second = shown(staff, reservation), shown(staff, reservation)
@@ -175,6 +176,7 @@ def test_a_page_that_was_opened_before_takes_nothing_back(staff: Client, dinner:
     assert Event.objects.filter(type="reservation.updated").count() == 2
 
 
+@pytest.mark.exhaustive
 def test_saving_a_page_unchanged_records_no_event(staff: Client, dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING, special_requests="a\nb")
     before = state()
@@ -183,6 +185,7 @@ def test_saving_a_page_unchanged_records_no_event(staff: Client, dinner: Venue) 
     assert state() == before
 
 
+@pytest.mark.exhaustive
 def test_staff_write_hours_and_minutes(staff: Client, dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     assert staff.post(page(reservation), shown(staff, reservation) | {"time": "20:00:45"}).status_code == 302

@@ -147,6 +147,7 @@ def test_a_booking_that_meets_a_rename_under_way_reads_the_new_name() -> None:
     assert consistency.problems() == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_changes_and_renames_at_once_never_wait_for_each_other() -> None:
     venue, table = dinner()

@@ -388,6 +388,7 @@ def test_a_mail_that_kills_its_workers_is_given_up(venue: Venue) -> None:
     assert mail.outbox == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_four_workers_at_once_send_each_mail_once(post: Postbox) -> None:
     venue = builders.venue()

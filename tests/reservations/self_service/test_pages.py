@@ -341,6 +341,7 @@ def test_expired_actions_show_an_error_on_the_page(venue: Venue, status: str, st
     assert page_text in words(response)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_eight_clicks_at_once_are_answered_with_pages_and_do_one_thing() -> None:
     venue = builders.venue()

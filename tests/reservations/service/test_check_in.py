@@ -168,6 +168,7 @@ def test_a_table_that_no_show_leaves_is_offered_to_who_waits(venue: Venue) -> No
     assert waitlist.offer_tables(venue, now=NOW) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_two_marks_at_once_each_counts_once_and_in_its_order() -> None:
     venue = builders.venue()
