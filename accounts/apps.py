@@ -18,7 +18,6 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import consistency_checks
-        from accounts.sign_in import takeover  # noqa: F401  # connects its receiver
         from framework import consistency
 
         consistency.SOURCES.append(consistency_checks.checks)

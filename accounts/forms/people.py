@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import AddEmailForm, ResetPasswordForm, SignupForm
+from allauth.account.forms import AddEmailForm, ResetPasswordForm, ResetPasswordKeyForm, SignupForm
 from allauth.account.models import EmailAddress
+from allauth.core import context
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.contrib.auth.password_validation import validate_password
@@ -21,6 +22,7 @@ from django.utils.safestring import SafeString
 from accounts.api_keys import one_time_secrets
 from accounts.lifecycle import sign_up
 from accounts.models import Role, User, Venue
+from accounts.sign_in import takeover
 from accounts.tenancy.team import TeamAuthority
 from framework.timezones import find_zone, validate_zone, zone_names
 
@@ -152,6 +154,14 @@ class RequestPasswordResetForm(ResetPasswordForm):  # type: ignore[misc]  # alla
         email: str = super().clean_email()
         self.users = list(User.objects.with_address(email).filter(is_active=True))
         return email
+
+
+class NewPasswordForm(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth has no types
+    """A new password, set by a mailed link: ends what somebody else may have kept."""
+
+    def save(self) -> None:
+        super().save()
+        takeover.secure_user(self.user, request=context.request)
 
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types

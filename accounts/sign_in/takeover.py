@@ -5,14 +5,11 @@ added them.
 """
 
 import logging
-from typing import Any
 
 from allauth.account.models import EmailAddress
-from allauth.account.signals import password_reset
 from allauth.mfa.models import Authenticator
 from django.contrib import messages
 from django.db import transaction
-from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -23,8 +20,7 @@ from accounts.webhooks import endpoints
 logger = logging.getLogger("tablewire.sign_in")
 
 
-@receiver(password_reset, dispatch_uid="accounts.sign_in.takeover")
-def secure_user(*, request: HttpRequest, user: User, **_: Any) -> None:
+def secure_user(user: User, *, request: HttpRequest) -> None:
     """Remove the unconfirmed addresses of a user who has set a new password by a mailed link.
 
     If no address was confirmed before, anybody may have signed up with it: then the link confirms it, and everything

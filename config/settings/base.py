@@ -128,6 +128,7 @@ ACCOUNT_FORMS = {
     "signup": "accounts.forms.people.SignUpForm",
     "add_email": "accounts.forms.people.AddAddressForm",
     "reset_password": "accounts.forms.people.RequestPasswordResetForm",
+    "reset_password_from_key": "accounts.forms.people.NewPasswordForm",
 }
 # The first API call must not wait for a mail. Invitations require a verified address.
 ACCOUNT_EMAIL_VERIFICATION = "optional"
