@@ -57,6 +57,7 @@ def test_an_address_gets_ten_mails_about_its_password_a_day_from_any_number_of_c
     assert OutgoingMail.objects.filter(address=ADDRESS).count() == 11
 
 
+@pytest.mark.exhaustive
 def test_an_address_gets_five_invitations_a_day_from_all_accounts_together() -> None:
     for _ in range(team.MAX_MAILS_TO_ADDRESS):
         invite(access_of_owner(builders.venue()))

@@ -66,6 +66,7 @@ def test_demo_owner_signs_in_to_the_demo_venue_and_no_other(client: Client) -> N
     assert OutgoingMail.objects.count() == 0
 
 
+@pytest.mark.exhaustive
 def test_superuser_opens_the_demo_venue_first_and_then_the_last_one() -> None:
     first = seed.load()
     admin = User.objects.get(email=seed.SUPERUSER)

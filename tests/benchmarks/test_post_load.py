@@ -43,6 +43,7 @@ def server(status: int) -> Iterator[tuple[str, list[tuple[str, str, str, bytes]]
             thread.join()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("with_wrk", [False, True])
 def test_every_order_is_another_one_and_the_venues_take_turns(with_wrk: bool) -> None:
     load = Load(connections=2, seconds=1 if with_wrk else 0.2, with_wrk=with_wrk)
@@ -65,6 +66,7 @@ def test_an_order_that_is_not_taken_is_counted_as_wrong() -> None:
     assert loaded.wrong == loaded.requests > 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("with_wrk", [False, True])
 def test_requests_that_were_made_before_are_sent_as_they_are(with_wrk: bool) -> None:
     load = Load(connections=1, seconds=1 if with_wrk else 0.2, with_wrk=with_wrk)

@@ -269,6 +269,7 @@ def test_an_export_is_held_against_its_parts(exported: tuple[ExportPart, Path]) 
     assert found() == [("export_parts", "its parts are none")]
 
 
+@pytest.mark.exhaustive
 def test_missing_files_of_an_export_are_reported(exported: tuple[ExportPart, Path]) -> None:
     part, file = exported
     file.write_bytes(b"cut off")

@@ -86,6 +86,7 @@ def test_error_of_a_wrong_url_does_not_show_its_password(monkeypatch: pytest.Mon
     assert "secret" not in str(refusal.value)
 
 
+@pytest.mark.exhaustive
 def test_command_with_a_wrong_value_exits_with_a_message() -> None:
     command = [sys.executable, "manage.py", "check"]
     env = {**os.environ, "DEBUG": "maybe"}

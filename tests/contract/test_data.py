@@ -58,6 +58,7 @@ def test_what_is_no_credential_of_ours_does_not_shut_the_free_tier(client: Clien
     assert response.status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_the_catalogue_covers_twelve_markets(client: Client) -> None:
     reference_data.load_reference_data()
     assert len(client.get("/v1/markets").json()["data"]) == 12

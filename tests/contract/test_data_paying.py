@@ -67,6 +67,7 @@ def test_the_402_carries_the_header_x402_with_asset_amount_pay_to_and_network(cl
     assert challenge["network"] == payment_network().name
 
 
+@pytest.mark.exhaustive
 def test_after_settlement_the_full_record_with_the_paid_fields_is_returned(
     client: Client, wallets: Mapping[str, Wallet]
 ) -> None:
@@ -157,6 +158,7 @@ def test_consumption_is_always_paid_in_usdc(client: Client, wallets: Mapping[str
 
 
 # Through the x402 standard, as the seed words it
+@pytest.mark.exhaustive
 def test_paid_fields_are_paid_for_through_the_x402_standard(client: Client, wallets: Mapping[str, Wallet]) -> None:
     asked = client.get(f"{RECORD}?fields=reviews")
     body = decode_payment_required_header(asked["PAYMENT-REQUIRED"])
@@ -179,6 +181,7 @@ def test_a_paid_field_without_valid_payment_answers_402_with_the_challenge(clien
     assert {"asset", "amount", "pay_to", "network"} <= json.loads(refused["x402"]).keys()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("change", ["value", "to", "validBefore"])
 def test_a_payment_that_is_not_what_was_signed_answers_402_with_the_challenge(
     client: Client, wallets: Mapping[str, Wallet], change: str
@@ -200,6 +203,7 @@ def test_core_is_free_beside_paid_fields_and_only_these_cost(client: Client) -> 
     assert is_quote_of("0.006", json.loads(both["x402"])["amount"])
 
 
+@pytest.mark.exhaustive
 def test_a_paid_call_costs_usdc_and_none_of_the_token(
     client: Client, wallets: Mapping[str, Wallet], settings: Any
 ) -> None:
@@ -236,7 +240,7 @@ def test_a_tier_adds_data_free_core_pro_reviews_and_photos_premium_insights_and_
     assert got == {group: 200 if group in may_buy else 403 for group in GROUPS}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "amount"), [("free", "0.002"), ("pro", "0.0015"), ("premium", "0.001"), ("enterprise", "0.0005")]
 )
@@ -256,7 +260,7 @@ def test_bulk_requires_at_least_premium(wallets: Mapping[str, Wallet], name: str
     assert caller.get("/v1/restaurants", {"slugs": "kodbyens-fiskebar"}).status_code == status
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "status", "queue"),
     [("free", 403, None), ("pro", 403, None), ("premium", 403, None), ("enterprise", 202, "dedicated")],

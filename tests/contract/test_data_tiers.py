@@ -88,6 +88,7 @@ def test_the_token_is_never_spent_on_calls(wallets: Mapping[str, Wallet]) -> Non
 
 
 # What a tier gives
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("name", "rate"), [("pro", 120), ("premium", 600)])
 def test_a_tier_has_its_rate_of_requests_per_minute(
     settings: Settings, wallets: Mapping[str, Wallet], name: str, rate: int

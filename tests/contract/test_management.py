@@ -173,6 +173,7 @@ def test_parameters_that_are_left_out_filter_nothing(api: Client, venue: Venue) 
     assert len(api.get(ORDERS).json()["data"]) == len(api.get(RESERVATIONS).json()["data"]) == 3
 
 
+@pytest.mark.exhaustive
 def test_the_limit_of_orders_is_20_when_it_is_left_out(api: Client, venue: Venue) -> None:
     for _ in range(21):
         builders.order(venue)
@@ -361,6 +362,7 @@ def test_the_reset_is_an_integer_within_the_hour(api: Client) -> None:
     assert noon < int(reset) <= noon + 3600
 
 
+@pytest.mark.exhaustive
 def test_every_response_carries_the_three_headers(venue: Venue, client: Client, settings: Settings) -> None:
     settings.ROOT_URLCONF = "tests.framework.api.failing_urls"
     api = builders.client(venue, raise_request_exception=False)

@@ -71,6 +71,7 @@ def test_fields_of_both_apis_and_arguments_of_tools_are_cleaned() -> None:
     assert normalize_arguments({"near": HIDDEN, "slugs": [HIDDEN]}) == {"near": SHOWN, "slugs": [SHOWN]}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_imports_are_cleaned(tmp_path: Path) -> None:
     reference_data.load_reference_data()

@@ -128,6 +128,7 @@ def test_the_same_key_of_two_wallets_is_two_keys(place: Restaurant) -> None:
     assert FlowBooking.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_a_guest_without_a_key_has_one_table_at_a_time(client: Client, place: Restaurant) -> None:
     slot, other = builders.slot(place), builders.slot(place, percent=40)
     elsewhere = Client(REMOTE_ADDR="192.0.2.7")

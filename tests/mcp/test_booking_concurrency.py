@@ -49,7 +49,7 @@ def at_once(times: int, one: Callable[[int], Any]) -> list[Any]:
         return list(threads.map(alone, range(times)))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("key", [{}, {"idempotency_key": "evening-1"}])
 @pytest.mark.parametrize("by", ["offer", "moment"])
 def test_ten_identical_calls_at_once_are_one_booking(slot: FlowSlot, by: str, key: dict[str, Any]) -> None:
@@ -62,6 +62,7 @@ def test_ten_identical_calls_at_once_are_one_booking(slot: FlowSlot, by: str, ke
     assert (Event.objects.filter(type="reservation.confirmed").count(), GuestMail.objects.count()) == (1, 1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("by", ["offer", "moment"])
 def test_a_guest_who_calls_from_many_addresses_at_once_has_one_table(slot: FlowSlot, by: str) -> None:
     builders.slot(slot.restaurant, starts_at=slot.starts_at, percent=slot.percent + 10)
@@ -77,6 +78,7 @@ def test_a_guest_who_calls_from_many_addresses_at_once_has_one_table(slot: FlowS
     assert (FlowBooking.objects.count(), Reservation.objects.count(), GuestMail.objects.count()) == (1, 1, 1)
 
 
+@pytest.mark.exhaustive
 def test_of_ten_guests_who_want_the_last_seats_at_once_one_gets_them(slot: FlowSlot) -> None:
     FlowSlot.objects.update(seats=2, seats_left=2)
 

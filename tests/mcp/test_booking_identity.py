@@ -156,6 +156,7 @@ def test_an_answer_cannot_change_what_was_asked_for(client: Client, place: Resta
     assert Reservation.objects.get().party_size == 2
 
 
+@pytest.mark.exhaustive
 def test_no_confirmation_is_requested_for_an_unavailable_table(client: Client, place: Restaurant) -> None:
     offer = builders.slot(place, party_max=4, seats=3)
     over = builders.slot(place, percent=31, book_before=NOW)

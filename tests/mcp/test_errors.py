@@ -34,7 +34,7 @@ def left(response: Any) -> tuple[str, int]:
 
 
 # What to do next
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("arguments", "words", "of"),
     [
@@ -63,6 +63,7 @@ def test_a_name_that_is_not_known_is_refused_with_all_that_are(
     assert len(words_of(result)) < 1500
 
 
+@pytest.mark.exhaustive
 def test_long_completions_list_the_likeliest_names(client: Client) -> None:
     for number in range(200):
         builders.cuisine(f"kitchen-{number:03}")
@@ -96,6 +97,7 @@ def test_a_slug_that_is_almost_known_is_refused_with_the_known_one(client: Clien
     assert (error["code"], error["suggestions"]) == ("not_found", ["il-sole-verde"])
 
 
+@pytest.mark.exhaustive
 def test_an_unknown_place_is_refused_with_all_markets(client: Client) -> None:
     reference_data.load_reference_data()
     words = words_of(call(client, "search_restaurants", near="Oslo"))

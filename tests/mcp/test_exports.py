@@ -98,6 +98,7 @@ def test_the_conditions_are_those_of_the_filter_and_the_same_call_gives_the_same
     assert Export.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_three_exports_may_be_under_way(enterprise: Client) -> None:
     for status in ("open", "moved", "unverified"):
         start(enterprise, status=status)
@@ -157,6 +158,7 @@ def test_a_wallet_below_enterprise_is_refused(prices: None, wallets: Mapping[str
     assert refusal_of(result)["tier_required"] == "enterprise"
 
 
+@pytest.mark.exhaustive
 def test_the_export_of_another_wallet_is_none(enterprise: Client) -> None:
     started = record(start(enterprise))
     Export.objects.update(wallet=export_builders.wallet_without_key())
@@ -168,6 +170,7 @@ def test_the_export_of_another_wallet_is_none(enterprise: Client) -> None:
         )
 
 
+@pytest.mark.exhaustive
 def test_what_an_export_costs(enterprise: Client) -> None:
     started = record(start(enterprise))
     with costing(14):

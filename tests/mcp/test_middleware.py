@@ -146,6 +146,7 @@ def junk(size: int) -> bytes:
     return b'{"a":[' + b"[]," * ((size - 8) // 3) + b"1]}"
 
 
+@pytest.mark.exhaustive
 def test_large_bodies_that_cost_to_read_have_a_limit_of_their_own_and_are_unread_beyond_it(client: Client) -> None:
     def send(body: bytes) -> Any:
         return client.post("/mcp", body, content_type=JSON)

@@ -61,6 +61,7 @@ def test_a_wrong_signature_is_refused_with_the_price(client: Client, wallets: Ma
     assert not Payment.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_refunds_due_are_named(client: Client, wallets: Mapping[str, Wallet]) -> None:
     sent = transfer_usdc(wallets["free"], settings.PAY_TO, Decimal("0.001"))
     result = again(client, {"transaction": sent})
@@ -68,6 +69,7 @@ def test_refunds_due_are_named(client: Client, wallets: Mapping[str, Wallet]) ->
     assert the_one_payment().state == State.REFUND_DUE
 
 
+@pytest.mark.exhaustive
 def test_while_no_facilitator_is_there_nothing_is_charged_and_the_same_payment_is_good_later(
     client: Client, wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -133,6 +135,7 @@ def test_when_the_database_goes_while_the_money_moves_the_same_payment_is_served
     assert Decimal(1) - usdc_balance(wallet.address) == PRICE
 
 
+@pytest.mark.exhaustive
 def test_what_breaks_on_our_side_before_the_gate_charges_nothing_and_says_so(
     client: Client, wallets: Mapping[str, Wallet], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -179,6 +182,7 @@ def test_what_breaks_on_our_side_after_the_money_has_moved_is_served_by_the_same
 
 
 # The ledger
+@pytest.mark.exhaustive
 def test_the_payer_sees_the_call_among_their_payments(client: Client, wallets: Mapping[str, Wallet]) -> None:
     paid(client, wallets["free"], AROUND, slug="noma", kinds=["park", "museum"])
     (body,) = client_of(wallets["free"]).get("/v1/payments").json()["data"]

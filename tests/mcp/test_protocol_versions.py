@@ -239,6 +239,7 @@ def test_who_shows_forms_can_be_asked(capabilities: object, can: bool) -> None:
     assert supports_forms(capabilities) is can
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize("era", SUPPORTED)
 def test_the_endpoint_speaks_all_of_them(client: Client, era: Era) -> None:

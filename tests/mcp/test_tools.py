@@ -47,6 +47,7 @@ def test_all_tools_are_listed_in_one_order_in_less_than_25_kilobytes(client: Cli
     assert len(answer.content) < MOST
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_the_list_is_the_same_for_every_tier(client: Client, prices: None) -> None:
     listed = rpc(client, "tools/list")["result"]

@@ -168,6 +168,7 @@ def test_a_venue_without_a_menu_takes_any_item_without_prices(venue: Venue, host
     assert (order.items.get().menu_item_id, order.total) == ("the-usual", None)
 
 
+@pytest.mark.exhaustive
 def test_a_form_that_is_sent_again_is_one_order(venue: Venue, host: Client, menu: Menu) -> None:
     first, second = (host.post(at(venue), form()).headers["Location"] for _ in range(2))
     assert first == second
@@ -181,6 +182,7 @@ def test_a_form_that_is_sent_again_is_one_order(venue: Venue, host: Client, menu
     assert Order.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_double_click_is_one_order() -> None:
     venue = builders.venue()

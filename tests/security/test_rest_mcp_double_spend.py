@@ -68,6 +68,7 @@ def test_a_payment_spent_in_rest_buys_nothing_in_mcp(
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_payment_that_was_spent_at_mcp_buys_nothing_at_rest(wallets: Mapping[str, Wallet]) -> None:
     stocked()
@@ -110,6 +111,7 @@ def test_copies_at_both_doors_of_two_processes_at_once_buy_at_one_of_them(
 
 
 # What was paid for
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_payment_for_a_cheap_tool_buys_no_dear_one_and_is_good_for_the_cheap_one_still(
     wallets: Mapping[str, Wallet],

@@ -204,6 +204,7 @@ def test_a_key_that_was_replaced_or_revoked_ends_no_later(staff: Client, venue: 
     assert row.expires_at == end - timedelta(days=1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_a_key_is_not_prolonged_beside_its_rotation() -> None:
     # Ends so soon that the rotation leaves its end as it is.
@@ -317,6 +318,7 @@ def test_who_may_not_add_keys_cannot_rotate_any(venue: Venue) -> None:
         assert ApiKey.objects.count() == number
 
 
+@pytest.mark.exhaustive
 def test_what_holds_orders_cannot_be_deleted_with_them(staff: Client, venue: Venue) -> None:
     builders.order(venue)
     for path in (f"/admin/accounts/venue/{venue.pk}/delete/", f"/admin/accounts/account/{venue.account_id}/delete/"):

@@ -46,6 +46,7 @@ def a_failed_export(days: int) -> Export:
     )
 
 
+@pytest.mark.exhaustive
 def test_the_front_page_costs_the_same_whatever_waits() -> None:
     browser = builders.staff()
     with CaptureQueriesContext(

@@ -106,6 +106,7 @@ def test_a_search_without_results_says_what_can_be_searched(staff: Client, term:
     assert words in staff.get("/admin/search/", {"q": term}).content.decode()
 
 
+@pytest.mark.exhaustive
 def test_members_find_only_rows_of_their_venues(venue: Venue) -> None:
     host = users.member(venue, "manager")
     own, other = builders.order(venue), builders.order(builders.venue("Another"))

@@ -43,6 +43,7 @@ def test_what_second_factors_and_sessions_are_made_of_has_no_page(name: str) -> 
     assert builders.staff().get(f"/admin/{app}/{model}/").status_code == 404
 
 
+@pytest.mark.exhaustive
 def test_the_page_of_a_person_tells_how_they_sign_in_and_no_secret() -> None:
     person = with_second_factor()
     text = builders.staff().get(f"{PEOPLE}{person.pk}/change/").content.decode()
@@ -55,6 +56,7 @@ def test_the_page_of_a_person_tells_how_they_sign_in_and_no_secret() -> None:
     assert "sealed words" not in text
 
 
+@pytest.mark.exhaustive
 def test_user_without_a_second_factor_is_reported() -> None:
     person = users.user()
     text = builders.staff().get(f"{PEOPLE}{person.pk}/change/").content.decode()

@@ -48,6 +48,7 @@ def act(staff: Client, page: str, action: str, key: object) -> str:
     return builders.messages_of(response)[-1]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("model", ["webhookendpoint", "webhookdelivery", "event"])
 def test_the_pages_open_within_their_budget(
     staff: Client, endpoint: WebhookEndpoint, model: str, django_assert_max_num_queries: DjangoAssertNumQueries

@@ -100,6 +100,7 @@ def test_the_account_is_the_owners_alone(venue: Venue, other_venue: Venue, rest:
     assert Client().get(page_of(venue, rest)).status_code == 302
 
 
+@pytest.mark.exhaustive
 def test_a_closed_account_ends_at_once_for_everybody(venue: Venue) -> None:
     client, api = owner_of(venue), builders.client(venue)
     client.post(page_of(venue, "/close"), {"name": "Trattoria Ltd"})
@@ -134,6 +135,7 @@ def test_staff_can_undo_it_for_30_days(venue: Venue) -> None:
         closure.reopen_account(venue.account, now=now)
 
 
+@pytest.mark.exhaustive
 def test_30_days_later_all_of_it_is_gone_and_nothing_else(
     venue: Venue, other_venue: Venue, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,6 +195,7 @@ def test_the_list_of_requests_costs_two_queries(venue: Venue, owner: Client) -> 
     assert page.count("<tr><td") == 30
 
 
+@pytest.mark.exhaustive
 def test_each_request_is_on_one_page_and_newest_first(venue: Venue, owner: Client) -> None:
     key, now = builders.key(venue).row, timezone.now()
     # Three of each moment: the id tells them apart.
@@ -292,6 +293,7 @@ def test_other_garbage_in_the_address_shows_the_list(venue: Venue, owner: Client
     assert owner.get(at(venue, "requests?" + asked)).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_request_id_finds_its_request_and_an_unknown_one_is_reported(
     venue: Venue, other_venue: Venue, owner: Client
 ) -> None:

@@ -64,6 +64,7 @@ def test_roles_without_the_right_to_the_settings_get_no_button(sandbox: Venue, r
     assert Order.objects.count() == 0
 
 
+@pytest.mark.exhaustive
 def test_live_venue_is_neither_filled_nor_emptied(venue: Venue) -> None:
     client = users.member(venue)
     base = f"/dashboard/{venue.public_id}"

@@ -18,6 +18,7 @@ def page_of(venue: Venue, role: str = "owner") -> str:
     return users.member(venue, role).get(f"/dashboard/{venue.public_id}").content.decode()
 
 
+@pytest.mark.exhaustive
 def test_the_overview_costs_a_handful_of_queries(venue: Venue) -> None:
     owner = users.member(venue)
     for _ in range(3):
@@ -75,6 +76,7 @@ def test_calls_of_this_hour_stand_beside_the_allowance_and_looking_counts_none(v
     assert "used up" in page_of(venue)
 
 
+@pytest.mark.exhaustive
 def test_changes_of_a_team_are_mailed_to_those_concerned(venue: Venue) -> None:
     order = builders.order(venue)
     commands.change_status(order, "completed", now=timezone.now(), actor="staff:chef@example.com")
@@ -95,6 +97,7 @@ def test_events_of_other_venues_are_not_delivered(venue: Venue, other_venue: Ven
     assert "No activity yet." in page_of(venue)
 
 
+@pytest.mark.exhaustive
 def test_first_steps_go_away_when_they_are_done(venue: Venue) -> None:
     page = page_of(venue)
     assert "Make the first call" in page

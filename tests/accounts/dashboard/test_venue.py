@@ -38,6 +38,7 @@ def manager(venue: Venue) -> Client:
     return users.member(venue, "manager")
 
 
+@pytest.mark.exhaustive
 def test_the_settings_cost_five_queries(manager: Client, venue: Venue) -> None:
     with CaptureQueriesContext(connection) as captured:
         assert manager.get(root(venue)).status_code == 200
@@ -76,6 +77,7 @@ def test_the_zone_stays_while_guests_are_expected(manager: Client, venue: Venue)
     assert venue.timezone == "Europe/Rome"
 
 
+@pytest.mark.exhaustive
 def test_the_currency_stays_while_dishes_are_priced(manager: Client, venue: Venue) -> None:
     builders.menu(venue)
     answer = save(manager, venue, "orders", currency="JPY", prices_include_tax="on", payment_methods="")
@@ -112,6 +114,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
     assert Venue.objects.filter(pk=venue.pk).values().get() == before
 
 
+@pytest.mark.exhaustive
 def test_concurrent_change_by_another_user_is_reported_once(manager: Client, venue: Venue) -> None:
     shown = {name: getattr(venue, name) for name in DETAILS}
     Venue.objects.filter(pk=venue.pk).update(phone="+39 06 999", address="Via Milano 2")
@@ -159,7 +162,7 @@ def test_time_zone_is_found_by_its_city_and_currencies_have_their_names(manager:
     assert venue.timezone == "Europe/Copenhagen"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("path", "title"),
     [

@@ -122,6 +122,7 @@ def test_an_endpoint_is_edited(developer: Client, venue: Venue) -> None:
     assert row.url == f"{URL}/2"
 
 
+@pytest.mark.exhaustive
 def test_a_second_rotation_within_a_day_is_refused_in_words(developer: Client, venue: Venue) -> None:
     row = endpoint(venue)
     first = text(developer.post(f"{page_of(row)}/secret", follow=True))
@@ -179,6 +180,7 @@ def test_a_test_event_is_live_until_it_has_arrived(developer: Client, venue: Ven
     assert "webhook.ping" in detail
 
 
+@pytest.mark.exhaustive
 def test_deliveries_are_paged_and_filtered(developer: Client, venue: Venue) -> None:
     row = endpoint(venue)
     builders.event(venue, times=60)
@@ -219,6 +221,7 @@ def failed(row: WebhookEndpoint, *, at: datetime) -> WebhookDelivery:
     return delivery
 
 
+@pytest.mark.exhaustive
 def test_what_failed_is_sent_again_one_or_all_since_a_moment_of_the_venues_clock(
     developer: Client, venue: Venue
 ) -> None:

@@ -146,6 +146,7 @@ def test_an_address_that_is_taken_founds_nothing(db: None) -> None:
     assert not Account.objects.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_sign_up_with_one_address_one_gets_in() -> None:
     statuses, start = [], threading.Barrier(2)
@@ -193,6 +194,7 @@ def test_time_zone_is_found_by_its_city(db: None, client: Client, typed: str) ->
     assert {venue.timezone for venue in Venue.objects.all()} == {"Europe/Rome"}
 
 
+@pytest.mark.exhaustive
 def test_unknown_time_zone_stays_in_its_field(db: None, client: Client) -> None:
     page = client.post("/account/signup/", asked(timezone="Atlantis")).content.decode()
     assert "There is no time zone Atlantis." in page

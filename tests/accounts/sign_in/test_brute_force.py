@@ -60,6 +60,7 @@ def is_signed_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
 
+@pytest.mark.exhaustive
 def test_passwords_of_an_account_are_tried_five_times_in_five_minutes_from_all_addresses_together(
     person: User,
 ) -> None:

@@ -185,6 +185,7 @@ def code_of(secret: str) -> str:
     return str(format_hotp_value(hotp_value(secret, next(iter(yield_hotp_counters_from_time())))))
 
 
+@pytest.mark.exhaustive
 def test_a_code_from_an_app_is_asked_for_once_it_is_set_up(db: None) -> None:
     person = users.user("known@example.com", password=PASSWORD)
     EmailAddress.objects.create(user=person, email=person.email, verified=True, primary=True)

@@ -242,6 +242,7 @@ def test_back_office_accepts_exactly_the_posts_and_actions_of_the_table(role: st
     assert allowed == {model: set(names.split()) for (model, of), names in BACK_OFFICE.items() if of == column}
 
 
+@pytest.mark.exhaustive
 def test_an_action_of_other_roles_has_no_effect_when_it_is_posted() -> None:
     venue = builders.venue()
     order, key = builders.order(venue), ApiKey.create(venue, name="till").row

@@ -118,6 +118,7 @@ def test_a_link_ends_after_a_week(venue: Venue) -> None:
         team.accept(link().rpartition("/")[2], users.user("chef@example.com"), now=timezone.now())
 
 
+@pytest.mark.exhaustive
 def test_sending_again_makes_a_new_link_and_ends_the_former(venue: Venue) -> None:
     owner = users.member(venue)
     owner.post(page_of(venue), {"email": "chef@example.com", "role": "kitchen", "access": "all"})
@@ -137,6 +138,7 @@ def test_withdrawn_invitation_cannot_be_accepted(venue: Venue) -> None:
     assert Client().get(link()).status_code == 404
 
 
+@pytest.mark.exhaustive
 def test_an_address_is_invited_once_at_a_time(venue: Venue) -> None:
     owner = users.member(venue)
     for _ in range(2):
@@ -312,6 +314,7 @@ def test_names_of_people_are_text(venue: Venue) -> None:
     assert "&lt;img src=x" in page
 
 
+@pytest.mark.exhaustive
 def test_the_team_costs_as_many_queries_for_20_as_for_2(venue: Venue, django_assert_num_queries: Any) -> None:
     client = users.member(venue)
     for _ in range(20):

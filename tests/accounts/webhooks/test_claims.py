@@ -53,6 +53,7 @@ def at_once(what: Callable[[], list[WebhookDelivery]], *, threads: int) -> list[
         return [begun.result() for begun in [pool.submit(run) for _ in range(threads)]]
 
 
+@pytest.mark.exhaustive
 def test_of_eight_workers_at_once_none_takes_what_another_has_nor_more_than_an_endpoint_bears(venue: Venue) -> None:
     well, _ = endpoints.create(venue, url="https://well.example.com/")
     failing, _ = endpoints.create(venue, url="https://failing.example.com/")
@@ -98,6 +99,7 @@ def test_a_claim_costs_the_same_for_one_and_for_fifteen(
         assert len(taken) == WebhookEndpoint.objects.count()
 
 
+@pytest.mark.exhaustive
 def test_each_endpoint_is_served_before_any_is_served_twice(venue: Venue, other_venue: Venue) -> None:
     now = timezone.now()
     endpoints.create(venue, url="https://busy.example.com/")

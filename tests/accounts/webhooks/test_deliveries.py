@@ -209,6 +209,7 @@ def test_a_receiver_puts_the_next_try_off_by_a_day_at_most() -> None:
     assert all(timedelta(hours=1) <= wait <= timedelta(minutes=66) for wait in spread)
 
 
+@pytest.mark.exhaustive
 def test_a_receiver_that_drips_bytes_is_left_at_the_timeout(venue: Venue) -> None:
     dripped = []
 
@@ -230,6 +231,7 @@ def test_a_receiver_that_drips_bytes_is_left_at_the_timeout(venue: Venue) -> Non
     assert (delivery.state, delivery.last_status, delivery.last_error) == ("pending", None, "no answer within 0.6 s")
 
 
+@pytest.mark.exhaustive
 def test_a_body_without_an_end_costs_no_more_than_the_timeout_and_the_status_counts(venue: Venue) -> None:
     def babble(connection: Any) -> None:
         webhook_receivers.hear(connection)

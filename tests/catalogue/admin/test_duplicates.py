@@ -53,6 +53,7 @@ def test_both_places_stand_side_by_side() -> None:
     assert page.count("<br>kept") == page.count("<br>merged") == 1
 
 
+@pytest.mark.exhaustive
 def test_the_same_place_becomes_the_one_with_more_reviews() -> None:
     staff, pair = tests.support.builders.staff(), candidate()
     record = builders.listed(Restaurant.objects.get(name="Café Noma"))

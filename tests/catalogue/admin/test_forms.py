@@ -126,6 +126,7 @@ def test_a_form_that_was_opened_before_an_import_changed_the_row_is_refused(staf
     assert change(staff, place, name="Noma 2").status_code == 302
 
 
+@pytest.mark.exhaustive
 def test_what_staff_change_is_locked_and_what_they_leave_is_not(staff: Client, place: Restaurant) -> None:
     assert change(staff, place, name="Noma 2", latitude="55.7").status_code == 302
     assert Restaurant.objects.get().locked_fields == ["name", "latitude", "longitude"]
@@ -133,6 +134,7 @@ def test_what_staff_change_is_locked_and_what_they_leave_is_not(staff: Client, p
     assert Restaurant.objects.get().locked_fields == ["name", "latitude", "longitude"]
 
 
+@pytest.mark.exhaustive
 def test_a_field_that_is_released_is_read_by_the_next_import(staff: Client, place: Restaurant) -> None:
     record = builders.listed(place)
     change(staff, place, name="Noma 2", phone="+4532155656")

@@ -74,6 +74,7 @@ def test_a_change_form_with_its_picture_stays_within_fifteen_queries(
         assert staff.get(page_of(place)).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_names_in_the_picture_are_text(staff: Client) -> None:
     place = catalogue_builders.restaurant(name=XSS, latitude=55.68, longitude=12.58)
     catalogue_builders.restaurant(name=XSS, latitude=55.68, longitude=12.581)
@@ -103,6 +104,7 @@ def test_a_lock_stands_at_its_field_and_is_opened_there(staff: Client) -> None:
 
 
 # Queues
+@pytest.mark.exhaustive
 def test_a_pair_is_judged_in_two_clicks_and_the_next_follows(staff: Client) -> None:
     first, second = pair(0.9), pair(0.8)
     page = staff.get(page_of(first)).content.decode()
@@ -128,6 +130,7 @@ def test_a_pair_that_another_user_has_judged_is_not_judged_again(staff: Client) 
     assert Restaurant.objects.filter(merged_into__isnull=False).count() == 0
 
 
+@pytest.mark.exhaustive
 def test_a_pair_and_a_report_stay_within_fifteen_queries(
     staff: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

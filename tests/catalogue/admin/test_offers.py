@@ -97,7 +97,7 @@ def test_a_rule_of_a_restaurant_that_is_no_venue_of_ours_says_so(staff: Client) 
     assert "No slots: this restaurant has no active listing with a venue." in base.messages_of(response)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -120,6 +120,7 @@ def test_an_upload_without_alternative_text_is_rejected(staff: Client) -> None:
     assert not Photo.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_hiding_a_photo_recounts_those_of_its_review(staff: Client) -> None:
     place = builders.restaurant()
     review = builders.review(place, "Look!")

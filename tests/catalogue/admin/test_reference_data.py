@@ -90,6 +90,7 @@ def test_rendering_again_goes_in_slices_and_leaves_others_alone(monkeypatch: pyt
     assert reference_data.rerender_restaurants() == 0
 
 
+@pytest.mark.exhaustive
 def test_staff_strike_a_holiday_in_the_list_of_a_market_and_a_year(
     staff: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:

@@ -167,6 +167,7 @@ def test_new_hours_mark_the_open_intervals_as_missing(staff: Client, place: Rest
     assert SearchRow.objects.get(pk=place.pk).open_intervals == []
 
 
+@pytest.mark.exhaustive
 def test_a_change_of_the_name_leaves_the_open_intervals(staff: Client, place: Restaurant) -> None:
     until = SearchRow.objects.get(pk=place.pk).intervals_until
     assert change(staff, place, name="Fiskebaren").status_code == 302

@@ -154,6 +154,7 @@ def test_no_tool_result_is_declared_as_a_list() -> None:
     assert lists == []
 
 
+@pytest.mark.exhaustive
 def test_every_free_response_with_an_etag_has_cache_control(client: Client) -> None:
     silent = []
     for name, (path, operation) in OPERATIONS.items():

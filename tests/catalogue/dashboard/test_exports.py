@@ -73,6 +73,7 @@ def test_list_takes_three_queries_besides_authentication(
         assert owner.get(at(venue)).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_an_export_moves_on_the_page_from_queued_to_its_files(venue: Venue, owner: Client) -> None:
     for _ in range(3):
         catalogue_builders.restaurant()
@@ -210,6 +211,7 @@ def test_a_place_in_the_list_that_there_is_not_is_reported(venue: Venue, owner: 
 
 
 # Whose it is
+@pytest.mark.exhaustive
 def test_another_accounts_exports_are_not_there(venue: Venue, other_venue: Venue, owner: Client) -> None:
     export = export_builders.create_queued()
     stranger = users.member(other_venue)

@@ -78,6 +78,7 @@ def test_what_a_dataset_does_not_have_is_refused_by_name(
     assert not Export.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_the_export_of_another_is_as_unknown_as_one_that_there_is_not(enterprise: Client) -> None:
     theirs = export_builders.create_finished()
     found, unknown = (post(enterprise, since_export=each) for each in (theirs.public_id, UNKNOWN))
@@ -85,6 +86,7 @@ def test_the_export_of_another_is_as_unknown_as_one_that_there_is_not(enterprise
     assert without_request[0] == without_request[1]
 
 
+@pytest.mark.exhaustive
 def test_the_progress_never_goes_back_while_parts_are_checked_again_and_begins_again_with_the_export() -> None:
     for _ in range(4):
         builders.listed(builders.restaurant())
@@ -103,6 +105,7 @@ def test_the_progress_never_goes_back_while_parts_are_checked_again_and_begins_a
     assert (shown(export)["status"], shown(export)["progress"]) == ("queued", 0)
 
 
+@pytest.mark.exhaustive
 def test_a_delta_tells_what_it_is_since_and_which_files_are_of_what_kind() -> None:
     goes = builders.restaurant()
     builders.restaurant()
@@ -126,6 +129,7 @@ def test_a_delta_tells_what_it_is_since_and_which_files_are_of_what_kind() -> No
     assert line["id"] == gone
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("format_", ["jsonl.gz", "csv.gz", "parquet"])
 def test_the_manifest_has_the_schema_of_the_format_that_is_written(format_: str) -> None:
     builders.listed(builders.restaurant())

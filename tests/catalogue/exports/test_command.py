@@ -196,6 +196,7 @@ def test_what_cannot_be_copied_in_the_end_is_named_with_the_command_that_copies_
     )
 
 
+@pytest.mark.exhaustive
 def test_a_copy_that_is_not_as_it_was_written_is_refused(folder: Path, tmp_path: Path) -> None:
     builders.listed(builders.restaurant())
     export = export_builders.create_finished()

@@ -152,6 +152,7 @@ def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None
     assert list(rows[0]) == list(datasets.DATASETS["photos"].schema)
 
 
+@pytest.mark.exhaustive
 def test_landmarks_are_exported_as_the_api_shows_them() -> None:
     odd()
     found = landmarks.search_landmarks(limit=50, now=timezone.now())
@@ -216,6 +217,7 @@ def test_groups_of_fields_are_exported_as_the_api_shows_them() -> None:
     assert {("stale", True), ("stale", False)} <= seen
 
 
+@pytest.mark.exhaustive
 def test_an_insight_that_waits_for_staff_is_not_exported(settings: Settings) -> None:
     settings.INSIGHT_APPROVAL = "all"
     place = builders.restaurant(review_count=7)

@@ -80,6 +80,7 @@ def written_but_for_its_end(*, rows_per_part: int = 1, restaurants: int = 3) -> 
     return export
 
 
+@pytest.mark.exhaustive
 def test_an_export_whose_folder_was_removed_half_way_writes_its_files_again(folder: Path) -> None:
     export = written_but_for_its_end()
     shutil.rmtree(folder / export.public_id)
@@ -91,6 +92,7 @@ def test_an_export_whose_folder_was_removed_half_way_writes_its_files_again(fold
     assert (export.status, export.error, len(export_builders.read_rows(export))) == ("succeeded", "", 3)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-1])])
 def test_one_file_that_is_gone_or_cut_off_is_rewritten_and_no_other(
     folder: Path, spoil: Callable[[Path], Any]

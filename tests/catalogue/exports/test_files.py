@@ -134,6 +134,7 @@ def test_what_is_no_single_range_is_answered_with_the_whole_file(
     assert (answer.status_code, len(body(answer))) == (200, done["files"][0]["bytes"])
 
 
+@pytest.mark.exhaustive
 def test_a_range_past_the_end_is_416_and_says_how_long_the_file_is(client: Client, done: dict[str, Any]) -> None:
     file = done["files"][0]
     for asked_for in (f"bytes={file['bytes']}-", "bytes=-0"):
@@ -160,6 +161,7 @@ def test_the_manifest_is_always_whole_as_a_part_of_it_would_be_no_json(client: C
     assert json.loads(body(answer))["id"] == done["id"]
 
 
+@pytest.mark.exhaustive
 def test_a_link_that_we_did_not_make_leads_nowhere(client: Client, done: dict[str, Any]) -> None:
     url: str = done["files"][0]["url"]
     signature = url.rpartition("signature=")[2]

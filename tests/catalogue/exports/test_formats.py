@@ -72,6 +72,7 @@ def moment(at: datetime | None) -> str | None:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else None
 
 
+@pytest.mark.exhaustive
 def test_lines_of_json_hold_exactly_what_the_database_does(stored_reviews: list[Review], folder: Path) -> None:
     with reading(reviews.DATASET) as read:
         count, content = written(read, "jsonl.gz")
@@ -182,6 +183,7 @@ MANY = (
 )
 
 
+@pytest.mark.exhaustive
 def test_values_of_every_type_are_what_they_are_in_each_format(folder: Path) -> None:
     place = builders.restaurant()
     dataset = replace(restaurants.DATASET, columns=MANY)
@@ -245,7 +247,7 @@ def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
     assert (flat["name"], flat["hours"], flat["quoted"]) == ("FISK", '{"wrapped":[1,"a"]}', 'a "b", c\n')
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", sorted(Export.Dataset.values))
 def test_every_column_is_of_a_type_that_each_format_knows_and_files_without_rows_have_them_all(name: str) -> None:
     dataset = DATASETS[name]

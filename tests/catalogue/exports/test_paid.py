@@ -108,6 +108,7 @@ def test_the_official_client_buys_an_export_from_the_order_to_the_files(buyer: C
     assert (again["PAYMENT-RESPONSE"], spent()) == (answer["PAYMENT-RESPONSE"], PRICE)
 
 
+@pytest.mark.exhaustive
 def test_a_transaction_that_was_sent_buys_one_too(buyer: Client, key: Key, spent: Spent) -> None:
     headers = {"X-Payment": transfer_usdc(key, conf.PAY_TO, PRICE)}
     first, again = ask(buyer, headers), ask(buyer, headers)
@@ -211,6 +212,7 @@ def test_an_order_whose_request_has_died_unpaid_ends_after_an_hour(buyer: Client
     assert (export.status, export.error) == ("cancelled", "It was not paid for within an hour.")
 
 
+@pytest.mark.exhaustive
 def test_orders_that_no_one_pays_hold_up_others_for_an_hour_only(buyer: Client, key: Key) -> None:
     for number in (1, 2, 3):
         left(key, number)

@@ -69,6 +69,7 @@ def spent(key: Key) -> Spent:
 
 
 # Crashes, and what is not known
+@pytest.mark.exhaustive
 def test_money_that_arrived_when_the_request_died_queues_the_export_by_the_same_payment(
     buyer: Client, key: Key, spent: Spent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ def test_money_that_arrived_when_the_request_died_queues_the_export_by_the_same_
     assert (Export.objects.get().status, spent(), Payment.objects.count()) == ("queued", PRICE, 1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("proof", ["none", "another"])
 def test_money_that_arrived_when_the_request_died_is_not_ordered_again(
     buyer: Client, key: Key, spent: Spent, monkeypatch: pytest.MonkeyPatch, proof: str
@@ -88,6 +90,7 @@ def test_money_that_arrived_when_the_request_died_is_not_ordered_again(
     assert (paid_for(export).state, spent()) == (State.SETTLED, PRICE)
 
 
+@pytest.mark.exhaustive
 def test_the_sweeper_queues_what_was_paid_when_the_request_died(
     buyer: Client, key: Key, spent: Spent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +108,7 @@ def test_the_sweeper_queues_what_was_paid_when_the_request_died(
     assert transitions.mark_undelivered_refund_due(before=timezone.now() + timedelta(days=2)) == 0
 
 
+@pytest.mark.exhaustive
 def test_money_that_comes_for_a_cancelled_order_is_refund_due(
     buyer: Client, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +122,7 @@ def test_money_that_comes_for_a_cancelled_order_is_refund_due(
     assert Export.objects.get().status == "cancelled"
 
 
+@pytest.mark.exhaustive
 def test_the_sweeper_owes_back_what_came_for_a_cancelled_order(
     buyer: Client, key: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +224,7 @@ def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(ledger_matche
 
 
 # Staff
+@pytest.mark.exhaustive
 def test_to_begin_a_failed_export_again_takes_its_money_again(buyer: Client, key: Key) -> None:
     export = failed(bought(buyer, key))
     assert commands.restart_export(export, actor="staff:ada@example.com", now=timezone.now())
@@ -229,6 +235,7 @@ def test_to_begin_a_failed_export_again_takes_its_money_again(buyer: Client, key
     assert paid_for(export).state == State.REFUND_DUE
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("why", ["sent back", "goodwill"])
 def test_an_export_whose_money_is_gone_is_not_restarted(buyer: Client, key: Key, why: str) -> None:
     export = bought(buyer, key)
@@ -244,6 +251,7 @@ def test_an_export_whose_money_is_gone_is_not_restarted(buyer: Client, key: Key,
     assert (paid_for(export).state, export.status) == (previous, "failed")
 
 
+@pytest.mark.exhaustive
 def test_of_a_refund_and_a_restart_at_once_one_wins(buyer: Client, key: Key) -> None:
     export = bought(buyer, key)
     seen(export)

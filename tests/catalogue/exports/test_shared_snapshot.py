@@ -149,6 +149,7 @@ def test_nothing_of_a_living_export_is_deleted(folder: Path) -> None:
     assert len(list((folder / export.public_id).iterdir())) == 31
 
 
+@pytest.mark.exhaustive
 def test_after_a_loss_what_has_changed_is_rewritten_and_the_rest_is_only_checked(folder: Path) -> None:
     restaurant_with_reviews(8)
     export = create_running(rows_per_part=2)
@@ -215,6 +216,7 @@ def test_a_part_that_was_read_in_a_snapshot_that_is_over_does_not_count_as_it_is
     assert (export.status, texts(export)[0][1]) == ("succeeded", "Changed in between")
 
 
+@pytest.mark.exhaustive
 def test_a_name_that_means_another_snapshot_by_now_is_ignored() -> None:
     restaurant_with_reviews(1)
     export, other = create_running(rows_per_part=2), create_running(rows_per_part=2, fingerprint="y")
@@ -260,7 +262,7 @@ def as_it_was(place: Any) -> None:
     Review.objects.filter(pk=Review.objects.order_by("pk")[0].pk).update(text="Number 1")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("change", [in_a_savepoint, replaced, deleted, moved_out, renamed, as_it_was])
 def test_a_part_is_rewritten_when_any_row_of_it_may_differ(change: Callable[[Any], None]) -> None:
     place = restaurant_with_reviews(3, slug="a-slug")
@@ -369,6 +371,7 @@ def test_no_snapshot_is_open_while_no_one_is_at_work() -> None:
     wait_until(are_all_closed)
 
 
+@pytest.mark.exhaustive
 def test_a_claim_is_released_at_once_when_the_snapshot_cannot_be_joined(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

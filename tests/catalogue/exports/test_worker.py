@@ -150,6 +150,7 @@ def test_a_part_that_another_worker_holds_is_skipped_until_its_lease_is_over() -
     assert (theirs.pk, theirs.attempts) == (mine.pk, 2)
 
 
+@pytest.mark.exhaustive
 def test_who_has_lost_the_lease_writes_nothing(folder: Path) -> None:
     places(1)
     export = export_builders.create_running()
@@ -293,6 +294,7 @@ def run_apart(export: Export) -> None:
         connection.close()
 
 
+@pytest.mark.exhaustive
 def test_a_manifest_that_cannot_be_written_is_tried_for_a_day(folder: Path) -> None:
     places(1)
     export, hopeless = export_builders.create_running(), export_builders.create_running(status="open")
@@ -320,6 +322,7 @@ def test_a_manifest_that_cannot_be_written_is_tried_for_a_day(folder: Path) -> N
     assert (export.status, export.error, len(export_builders.read_rows(export))) == ("succeeded", "", 1)
 
 
+@pytest.mark.exhaustive
 def test_a_failed_export_is_restarted_of_a_new_moment(folder: Path) -> None:
     places(3)
     export = export_builders.create_running(rows_per_part=2)
@@ -346,6 +349,7 @@ def test_an_export_that_was_ordered_again_is_not_restarted() -> None:
     assert (export.status, again.status) == ("failed", "queued")
 
 
+@pytest.mark.exhaustive
 def test_the_sweeper_expires_what_is_old_and_removes_its_files(folder: Path) -> None:
     old, young = export_builders.create_finished(), export_builders.create_finished()
     stored = export_builders.list_stored(folder)

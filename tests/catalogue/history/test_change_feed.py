@@ -24,6 +24,7 @@ def seen(since: int = 0, **asked: object) -> Sequence[history.Change]:
     return history.list_changes(since=since, **asked).rows  # type: ignore[arg-type]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_change_has_its_kind_and_its_place() -> None:
     one, two = builders.restaurant(slug="one"), builders.restaurant(slug="two")
@@ -81,6 +82,7 @@ def test_search_for_rare_words_scans_a_bounded_range_and_says_that_more_may_foll
     assert (len(found), pages) == (1, 3)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_record_comes_along_where_it_is_asked_for_and_there() -> None:
     stored, lost = builders.restaurant(slug="kept"), builders.restaurant(slug="lost")

@@ -34,6 +34,7 @@ def place(text: str, *holidays: date, slug: str = "noma", **columns: Any) -> Res
     return builders.restaurant(slug=slug, hours=read(text, *holidays).to_json(), **columns)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_every_market_has_the_holidays_of_this_year_and_the_next_two() -> None:
     reference_data.load_reference_data()

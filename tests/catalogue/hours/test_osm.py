@@ -272,6 +272,7 @@ def test_hours_by_the_sun_need_the_place() -> None:
     assert abs(closes - (14 * 60 + 45)) <= 3
 
 
+@pytest.mark.exhaustive
 def test_a_night_until_sunrise_ends_on_the_day_after() -> None:
     ((opens, closes),) = special(read("Fr 20:00-sunrise", point=(55.6761, 12.5683)))["2026-11-27"]
 

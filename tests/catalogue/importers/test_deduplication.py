@@ -127,6 +127,7 @@ def test_what_is_absent_from_one_source_is_closed_when_it_is_absent_from_all(tmp
     assert place.status == "permanently_closed"
 
 
+@pytest.mark.exhaustive
 def test_what_may_be_the_same_is_made_again_and_staff_are_asked(tmp_path: Path) -> None:
     osm(tmp_path, {})
     line = {"name": "Fiskebaren Kødbyen", "address": None, "phone": None}
@@ -141,6 +142,7 @@ def test_two_records_of_one_file_stay_two_and_staff_are_asked(tmp_path: Path) ->
     assert osm(tmp_path, {}, {}) == {"created": 2, "queued": 1}
 
 
+@pytest.mark.exhaustive
 def test_only_one_record_of_a_source_joins_a_restaurant(tmp_path: Path) -> None:
     osm(tmp_path, {})
     assert owner(tmp_path, {}, {"id": "again"}) == {"created": 1, "merged": 1, "queued": 1}

@@ -247,6 +247,7 @@ def test_half_stars_are_exact(take: Callable[..., dict[str, int]]) -> None:
     assert take(LINE | {"reviews": [REVIEW | {"stars": 3.5}, REVIEW | {"id": "r2", "stars": 4.0}]}) == {"unchanged": 1}
 
 
+@pytest.mark.exhaustive
 def test_a_stated_rating_counts_until_there_are_reviews(take: Callable[..., dict[str, int]]) -> None:
     rated = {
         "id": "1",

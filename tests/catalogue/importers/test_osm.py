@@ -407,6 +407,7 @@ def test_keys_that_are_not_read_are_counted(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.exhaustive
 def test_a_place_without_an_id_that_moved_a_little_is_the_same_restaurant(tmp_path: Path) -> None:
     cafe = {"amenity": "cafe", "name": "Noma"}
     import_restaurants(geojson(tmp_path / "a.geojson", [feature(cafe)]))

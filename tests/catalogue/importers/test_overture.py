@@ -292,6 +292,7 @@ def release_pair(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("more", [{}, {"source_dataset": "overture_anywhere"}])
 def test_a_release_pair_of_any_city_closes_exactly_what_vanished(
     release_pair: Callable[..., Path], more: dict[str, str]

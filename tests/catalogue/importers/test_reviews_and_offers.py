@@ -54,6 +54,7 @@ def reviews() -> dict[str, UUID]:
     return dict(Review.objects.order_by("author").values_list("author", "pk"))
 
 
+@pytest.mark.exhaustive
 def test_records_of_a_merged_restaurant_keep_their_own_reviews_and_discounts(tmp_path: Path) -> None:
     lines = [line(0), line(1)]
     take(tmp_path, lines)

@@ -66,6 +66,7 @@ def command(*arguments: object) -> str:
     return out.getvalue()
 
 
+@pytest.mark.exhaustive
 def test_the_same_file_again_changes_nothing(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", cafes(20))
     assert counts(import_restaurants(file)) == {"created": 20}

@@ -129,7 +129,7 @@ def test_a_better_ranked_supplier_overrides_the_values_of_another(supply: Callab
     assert place.website == "https://b.example.com"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -37,6 +37,7 @@ def rows() -> list[object]:
     return list(Insight.objects.order_by("pk").values_list("pk", "text", "detail", "generated_at", "input_hash"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_it_writes_what_is_due_and_a_second_run_writes_nothing_and_says_so() -> None:
     for _ in range(3):
@@ -95,6 +96,7 @@ def test_options_that_do_not_go_together_are_refused(mode: str) -> None:
     assert not Insight.objects.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_option_restaurant_calls_the_model_for_that_restaurant_only(monkeypatch: pytest.MonkeyPatch) -> None:
     others = [reviewed() for _ in range(5)]
@@ -210,6 +212,7 @@ def test_check_works_in_batches(
         assert run("--check") == "insights: each citation holds"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_statistics_by_provider_and_language() -> None:
     place = reviewed()

@@ -14,6 +14,7 @@ from tests.catalogue.builders import NOW
 from tests.catalogue.insights.test_refresh import HOUR, Counting, refresh, reviewed
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_restaurant_erased_or_merged_during_the_run_gets_no_insight(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_job, "BATCH_REVIEWS", 5)

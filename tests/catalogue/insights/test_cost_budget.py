@@ -141,6 +141,7 @@ def test_a_day_is_one_of_utc(settings: Any) -> None:
     assert isinstance(reserve(builders.restaurant(), now=late + timedelta(seconds=1)), InsightCall)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("price", "is_asked"), [("0", True), ("1", False)])
 def test_without_a_budget_only_a_free_model_is_called(settings: Any, price: str, is_asked: bool) -> None:
     settings.INSIGHT_INPUT_USD = settings.INSIGHT_OUTPUT_USD = Decimal(price)

@@ -42,7 +42,7 @@ def hurried(model: LLMProvider, server: InsightServer, protocol: Protocol, setti
 
 
 # The network
-@pytest.mark.sample(2)
+@pytest.mark.exhaustive
 @both
 @pytest.mark.parametrize(
     "response",
@@ -60,6 +60,7 @@ def test_slow_provider_is_aborted_at_the_deadline(
     assert len(server.requests) == 1
 
 
+@pytest.mark.exhaustive
 @both
 def test_a_body_that_comes_byte_by_byte_is_left(hurried: LLMProvider, server: InsightServer) -> None:
     def drip() -> Iterator[bytes]:
@@ -84,6 +85,7 @@ def test_half_an_answer_is_none(model: LLMProvider, server: InsightServer, proto
     assert ask(model, server, half) == failed("The response is incomplete, too large or compressed.")
 
 
+@pytest.mark.exhaustive
 @both
 def test_a_huge_answer_is_not_taken_into_memory(model: LLMProvider, server: InsightServer, protocol: Protocol) -> None:
     ask(model, server, protocol.says(answer()))

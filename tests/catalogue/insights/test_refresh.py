@@ -243,6 +243,7 @@ def test_restaurants_with_more_reviews_come_first_and_a_refresh_stops_at_max_rev
     assert [place.name for place in insights.due_restaurants(now=NOW)] == ["With 7", "With 6", "With 5"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_batches_hold_about_a_thousand_reviews_and_stop_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_job, "BATCH_REVIEWS", 10)

@@ -188,6 +188,7 @@ def test_candidates_of_many_places_are_one_query() -> None:
     assert len(queries) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_each_place_is_searched_once_before_the_restaurants_table_is_analyzed() -> None:
     names = [f"Cafe {number}" for number in range(40)]

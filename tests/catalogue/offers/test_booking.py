@@ -241,6 +241,7 @@ def manage(method: str, record: dict[str, Any], *, token: str | None = None, of:
     return getattr(Client(), method)(f"/v1/flow/bookings/{of or record['id']}", headers={"X-Manage-Token": sent})
 
 
+@pytest.mark.exhaustive
 def test_a_booking_is_seen_and_cancelled_with_its_token(place: Restaurant) -> None:
     slot = builders.slot(place)
     record = post(slot).json()
@@ -256,6 +257,7 @@ def test_a_booking_is_seen_and_cancelled_with_its_token(place: Restaurant) -> No
     assert manage("get", record).json()["status"] == "cancelled"
 
 
+@pytest.mark.exhaustive
 def test_without_the_right_token_a_booking_is_as_if_it_were_not(place: Restaurant) -> None:
     base.table(place.listing.venue, "T2")
     slot = builders.slot(place)

@@ -272,6 +272,7 @@ def test_slots_are_generated_only_for_the_enqueued_restaurants(place: Restaurant
     assert set(FlowSlot.objects.values_list("restaurant", flat=True)) == {other.pk}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_several_that_lay_out_at_once_make_each_slot_once() -> None:
     for _ in range(5):

@@ -247,6 +247,7 @@ def test_of_two_mergers_in_opposite_directions_one_is_refused() -> None:
     assert Restaurant.objects.filter(merged_into=None).count() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_who_is_merged_while_the_survivor_is_erased_is_erased_with_it() -> None:
     one, two = sorted((builders.restaurant(name="One"), builders.restaurant(name="Two")), key=lambda place: place.pk)

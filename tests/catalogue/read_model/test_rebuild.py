@@ -81,6 +81,7 @@ def definitions() -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.exhaustive
 def test_rebuild_gives_the_same_rows_as_the_triggers() -> None:
     some()
     before, stored = held(), definitions()
@@ -91,6 +92,7 @@ def test_rebuild_gives_the_same_rows_as_the_triggers() -> None:
     assert list(rebuild.find_differences()) == []
 
 
+@pytest.mark.exhaustive
 def test_rebuild_without_stored_values_makes_intervals_due_and_computes_ranks() -> None:
     place = some()[0]
     spans = [(builders.NOW, builders.NOW.replace(hour=22))]
@@ -225,6 +227,7 @@ def test_another_licence_or_attribution_of_a_source_is_found_and_mended(change: 
     assert list(rebuild.find_differences()) == []
 
 
+@pytest.mark.exhaustive
 def test_the_command_fails_where_something_differs_until_it_has_mended_it() -> None:
     place = some()[0]
     assert check().startswith("catalogue_check: nothing differs, ")

@@ -125,6 +125,7 @@ def test_who_is_deleted_is_found_nowhere_though_its_sources_went_before_it() -> 
     assert not Record.objects.exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_two_that_change_a_restaurant_at_once_the_later_does_not_show_what_was_before() -> None:
     place = builders.restaurant(name="Before")

@@ -78,6 +78,7 @@ def test_a_restaurant_that_has_lost_its_last_review_counts_none() -> None:
     assert figures(place) == (None, 0, [0, 0, 0, 0, 0], NOTHING)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_night_mends_every_restaurant_that_differs_and_says_how_many(caplog: pytest.LogCaptureFixture) -> None:
     places = [builders.restaurant() for _ in range(5)]

@@ -48,6 +48,7 @@ def bought(client: Client, wallet: Wallet, path: str) -> Any:
     return answer
 
 
+@pytest.mark.exhaustive
 def test_a_review_by_its_id_costs_what_a_page_of_reviews_costs(
     place: Restaurant, wallets: Mapping[str, Wallet], client: Client
 ) -> None:

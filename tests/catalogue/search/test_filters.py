@@ -213,6 +213,7 @@ def test_the_nearest_of_many_points_are_those_of_the_great_circle(points: int) -
         assert [hit.slug for hit in search.search_restaurants(Query(ll=point), now=NOW).hits] == expected
 
 
+@pytest.mark.exhaustive
 def test_an_offer_fits_by_day_time_party_and_percent() -> None:
     places = {name: builders.restaurant(name=name) for name in ("a", "b", "c", "d", "shut", "unlisted")}
     for name, place in places.items():
@@ -274,6 +275,7 @@ def test_dishes_of_the_insight_are_found_and_come_after_names() -> None:
     assert [hit.name for hit in search.search_restaurants(Query(q="tonkotsu"), now=NOW).hits] == ["Noodle House"]
 
 
+@pytest.mark.exhaustive
 def test_a_total_is_counted_to_a_bound() -> None:
     """Ten thousand restaurants are too many for a test: their rows are made by themselves."""
     place = builders.restaurant()

@@ -132,6 +132,7 @@ def as_documented(answer: Any, written: bytes) -> Any:
     return orjson.loads(orjson.dumps(answer(values).data))
 
 
+@pytest.mark.exhaustive
 def test_what_is_written_has_the_keys_and_types_of_the_document() -> None:
     builders.landmark("Tivoli", market="copenhagen")
     builders.attribute("wheelchair")
@@ -195,6 +196,7 @@ def test_next_cursor_leads_through_all_pages(client: Client) -> None:
     assert len(set(slugs)) == 7
 
 
+@pytest.mark.exhaustive
 def test_a_search_that_finds_the_same_is_304_a_moment_later(client: Client) -> None:
     place = builders.restaurant(hours=builders.week("09:00", "23:00"))
     builders.restaurant(hours=builders.week("09:00", "23:00"))

@@ -45,6 +45,7 @@ def test_an_unknown_attribute_is_refused_with_those_that_are_like_it() -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_a_diet_is_named_without_its_prefix() -> None:
     reference_data.load_reference_data()
 

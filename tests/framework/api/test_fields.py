@@ -77,6 +77,7 @@ def without_empty(payload: Any) -> Any:
     return [without_empty(one) for one in payload] if isinstance(payload, list) else payload
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("kind", "bodies"), [(NewOrder, orders), (NewReservation, bookings)])
 @given(data=st.data())
 def test_objects(

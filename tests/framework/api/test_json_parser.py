@@ -44,6 +44,7 @@ def test_malformed_body_is_reported_with_line_and_column() -> None:
     assert refused.value.message == "The body is not JSON: Expecting ':' delimiter at line 2, column 6."
 
 
+@pytest.mark.exhaustive
 def test_position_of_invalid_text_is_reported_with_limited_length() -> None:
     # A name of half a megabyte is not written out for each of its 200,000 elements.
     with pytest.raises(MalformedBody) as refused:

@@ -125,6 +125,7 @@ def test_a_dish_is_added_from_the_page_of_its_menu(staff: Client, venue: Venue) 
     assert f'<option value="{menu.pk}" selected>' in page
 
 
+@pytest.mark.exhaustive
 def test_only_categories_of_its_own_menu_can_be_chosen(staff: Client, venue: Venue, other_venue: Venue) -> None:
     menu, other = builders.menu(venue), builders.menu(other_venue)
     ours, theirs = menu.categories.get(), other.categories.get()
@@ -203,6 +204,7 @@ def test_a_dish_stays_on_its_menu(staff: Client, venue: Venue, other_venue: Venu
     assert (item.menu, item.name) == (menu, "Regina")
 
 
+@pytest.mark.exhaustive
 def test_the_lists_cost_the_same_for_one_and_for_many(
     staff: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -149,6 +149,7 @@ def test_orders_are_neither_added_nor_deleted_here(staff: Client, venue: Venue) 
     assert (Order.objects.count(), OrderItem.objects.count()) == (1, 1)
 
 
+@pytest.mark.exhaustive
 def test_the_counts_of_numbers_are_for_looking_only(
     staff: Client, venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -258,6 +259,7 @@ def test_an_order_shows_what_has_happened_to_it_the_newest_last(staff: Client, v
     ]
 
 
+@pytest.mark.exhaustive
 def test_an_order_shows_money_as_its_bill_does(staff: Client) -> None:
     venue = builders.venue(currency="JPY")
     builders.menu(venue, margherita="950")

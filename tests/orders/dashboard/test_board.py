@@ -100,6 +100,7 @@ def test_a_look_shows_what_the_api_the_back_office_and_another_tablet_have_chang
         assert look(kitchen, venue, seen).status_code == 204
 
 
+@pytest.mark.exhaustive
 def test_a_change_that_is_committed_late_is_seen_though_others_are_newer(venue: Venue, kitchen: Client) -> None:
     builders.order(venue)
     seen = stamp_of(kitchen.get(at(venue)))
@@ -194,6 +195,7 @@ def test_cancellation_reason_of_staff_is_not_in_the_api(venue: Venue, kitchen: C
     assert "basil" not in str(body) + str(Event.objects.latest("id").record)
 
 
+@pytest.mark.exhaustive
 def test_a_card_that_another_tablet_has_moved_says_so(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     commands.change_status(order, "completed", now=NOON, actor="staff:ada@example.com")
@@ -254,6 +256,7 @@ def test_what_customers_write_shows_as_text(venue: Venue, kitchen: Client) -> No
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("role", ["owner", "manager", "host", "kitchen"])
 def test_everybody_at_work_at_the_venue_sees_the_board(venue: Venue, role: str) -> None:
     person = users.member(venue, role)
@@ -295,6 +298,7 @@ def test_board_tells_a_signed_out_user(venue: Venue, client: Client) -> None:
     assert client.get(at(venue)).headers["Location"].startswith("/account/login/")
 
 
+@pytest.mark.exhaustive
 def test_the_tiles_of_today_count_by_status_and_leave_out_what_was_cancelled(venue: Venue, kitchen: Client) -> None:
     builders.menu(venue)
     for status in ("pending", "completed", "cancelled"):

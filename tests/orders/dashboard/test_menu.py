@@ -47,6 +47,7 @@ def manager(venue: Venue) -> Client:
     return users.member(venue, "manager")
 
 
+@pytest.mark.exhaustive
 def test_the_menu_costs_the_same_for_one_dish_and_for_many(manager: Client, venue: Venue) -> None:
     menu = builders.menu(venue)
     for number in (0, 30):
@@ -178,6 +179,7 @@ def test_the_kitchen_sells_out_and_nothing_else(venue: Venue) -> None:
     assert (menu.is_published, menu.items.get().is_available) == (True, True)
 
 
+@pytest.mark.exhaustive
 def test_back_on_leaves_switched_off_what_the_manager_switched_off(manager: Client, venue: Venue) -> None:
     item = builders.menu(venue).items.get()
     path = f"{root(venue)}/items/{item.pk}"
@@ -216,6 +218,7 @@ def test_category_with_dishes_cannot_be_deleted(manager: Client, venue: Venue) -
     assert not menu.categories.exists()
 
 
+@pytest.mark.exhaustive
 def test_concurrent_changes_of_one_price_are_reported(manager: Client, venue: Venue) -> None:
     item = builders.menu(venue).items.get()
     shown = {

@@ -40,6 +40,7 @@ def numbers_of(page: Any) -> list[int]:
     return [int(row.split("<b>")[1].split("<")[0]) for row in rows]
 
 
+@pytest.mark.exhaustive
 def test_the_list_costs_the_same_queries_for_one_order_and_for_fifty(
     venue: Venue, host: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -62,6 +62,7 @@ def test_rows_of_the_product_cannot_be_added_or_deleted(staff: Client, model: st
     assert staff.post(reverse(f"admin:payments_{model}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
 
 
+@pytest.mark.exhaustive
 def test_a_list_of_payments_costs_the_same_for_one_and_for_forty(
     staff: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -165,6 +166,7 @@ def test_staff_see_the_transfers_of_a_transaction_before_they_record_it(
         assert f'<span title="{stranger}">' in staff.get(place).content.decode()
 
 
+@pytest.mark.exhaustive
 def test_payments_not_on_the_chain_are_not_refund_due_and_are_listed_separately(staff: Client) -> None:
     unseen, lost = payment(1, block=None), refund_due(2, block=None, error="not_delivered")
     assert builders.messages_of(mark_due(staff, unseen)) == [
@@ -200,6 +202,7 @@ def test_a_refund_without_a_valid_transaction_is_not_recorded(staff: Client, tx_
     assert due.state == State.REFUND_DUE
 
 
+@pytest.mark.exhaustive
 def test_staff_mark_refunds_due_with_a_reason_and_a_confirmation(staff: Client) -> None:
     served, due, pending = (
         payment(1, state=State.DELIVERED, delivered_at=NOW),
@@ -256,6 +259,7 @@ def test_the_page_of_a_payment_shows_its_state_changes(staff: Client) -> None:
     assert "State changes" in page.content.decode()
 
 
+@pytest.mark.exhaustive
 def test_a_released_payment_is_found_by_its_payer(staff: Client) -> None:
     gone, stored = payment(1, state="claimed", settled_at=None, tx_hash=None), payment(2, payer="0x" + "cd" * 20)
     name = gone.public_id
@@ -290,6 +294,7 @@ def test_an_unconfirmed_refund_record_is_red_and_can_be_deleted(staff: Client) -
     assert refund(staff, wrong, tx_hash="0x" + "6b" * 32)[-1].startswith("1 refunds recorded")
 
 
+@pytest.mark.exhaustive
 def test_view_permission_allows_no_refund_and_no_revocation(db: None) -> None:
     user = User.objects.create_user("looker@example.com", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=["view_payment", "view_walletsession"]))

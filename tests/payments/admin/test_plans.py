@@ -41,6 +41,7 @@ def form(**values: str) -> dict[str, str]:
     return body | {"valid_from_0": "2026-11-01", "valid_from_1": "00:00:00"} | values
 
 
+@pytest.mark.exhaustive
 def test_a_concurrent_overlapping_plan_is_refused_on_its_form(staff: Client) -> None:
     wanted = form(note="As we said on the phone")
     faster = Plan(name="Contract 1", wallet_id=ADDRESS, valid_from=datetime(2026, 11, 1, tzinfo=UTC))
@@ -95,6 +96,7 @@ def test_a_plan_that_cannot_be_is_refused_beside_the_form(staff: Client, values:
     assert Plan.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 def test_a_plan_that_holds_is_ended_once_and_stays(staff: Client) -> None:
     holds, coming = plan(), plan(name="Next", valid_from=timezone.now() + timedelta(days=9), account=account())
     chosen = {"action": "end", "_selected_action": [str(holds.pk), str(coming.pk)]}
@@ -145,6 +147,7 @@ def test_only_a_plan_that_has_not_started_can_be_deleted(staff: Client) -> None:
     assert Plan.objects.get() == held
 
 
+@pytest.mark.exhaustive
 def test_the_list_of_plans_costs_the_same_for_one_and_for_many(
     staff: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -155,6 +158,7 @@ def test_the_list_of_plans_costs_the_same_for_one_and_for_many(
             assert staff.get(PLANS).status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_what_a_tier_promises_is_worded_by_staff_but_tiers_are_fixed(staff: Client) -> None:
     default_products.create_missing()
     text = {"support": "e-mail, within a day", "priority": "priority", "sla": "99.5 %", "tier": "free"}

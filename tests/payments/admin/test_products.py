@@ -115,6 +115,7 @@ def test_staff_open_a_product_to_a_tier(staff: Client) -> None:
     assert not Product.objects.filter(pk="renamed").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_price_to_come_is_set_shown_and_taken_back_but_one_that_has_begun_stays(staff: Client) -> None:
     default_products.create_missing()
     response = staff.post(

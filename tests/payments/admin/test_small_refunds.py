@@ -34,6 +34,7 @@ def write_off(client: Client, *rows: Payment, confirmed: bool = True) -> list[st
     return builders.messages_of(client.post(PAYMENTS, chosen | ({"confirmed": "yes"} if confirmed else {})))
 
 
+@pytest.mark.exhaustive
 def test_dust_is_recorded_and_does_not_fill_the_refund_queue(staff: Client) -> None:
     due = refund_due(1, amount_usdc=Decimal("0.001"))
     dust = [refund_due(number, amount_usdc=DUST) for number in range(2, 40)]

@@ -69,6 +69,7 @@ def test_the_signer_of_a_message_is_recovered(key: bytes, text: str) -> None:
     )
 
 
+@pytest.mark.exhaustive
 @profile(deadline=None)
 @given(
     key=KEYS,

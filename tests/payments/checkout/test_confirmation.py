@@ -70,6 +70,7 @@ def test_the_transaction_of_another_payment_confirms_nothing(
     assert (row.state, row.error) == (State.UNKNOWN, "The transaction that the facilitator named has not used it.")
 
 
+@pytest.mark.exhaustive
 def test_a_confirmed_payment_costs_one_request_to_the_node_and_needs_no_later_one(
     wallets: Mapping[str, Wallet], settings: Settings
 ) -> None:

@@ -256,6 +256,7 @@ def test_of_two_purchases_under_one_identifier_at_once_one_is_charged() -> None:
     assert Decimal(1) - usdc_balance(wallet.address) == PRICE
 
 
+@pytest.mark.exhaustive
 def test_a_second_payment_waits_for_the_first_to_be_settled(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

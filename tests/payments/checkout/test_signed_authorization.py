@@ -278,6 +278,7 @@ def test_free_tier_products_are_sold_while_the_chain_is_unavailable(
     assert Payment.objects.get().tier == "free"
 
 
+@pytest.mark.exhaustive
 def test_the_price_of_a_session_is_for_its_own_wallet(wallets: Mapping[str, Wallet]) -> None:
     premium = proven(wallets["premium"], PREMIUM)
     refusal = refused(signed_by(wallets["free"], value=1000), caller=premium)

@@ -105,6 +105,7 @@ def test_a_settlement_that_failed_because_the_nonce_was_used_is_not_refused(
     buy(headers)
 
 
+@pytest.mark.exhaustive
 def test_a_lagging_node_does_not_release_a_used_authorization(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -144,6 +145,7 @@ def test_a_rejection_before_sending_is_refused(
 
 
 # While another has taken it over
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("status", [200, 404])
 def test_a_payment_that_was_taken_over_is_pending(
     wallets: Mapping[str, Wallet], settings: LazySettings, status: int
@@ -207,6 +209,7 @@ def test_a_reason_is_sanitized_and_truncated(
 
 
 # More in the answer than was paid for
+@pytest.mark.exhaustive
 def test_an_undelivered_payment_for_an_answer_that_has_grown_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["pro"])
     row = abandoned(headers)

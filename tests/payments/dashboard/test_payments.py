@@ -71,6 +71,7 @@ def test_pages_follow_each_other_without_a_gap(venue: Venue, owner: Client) -> N
     assert shown(first) + shown(second) == [row.public_id for row in made]
 
 
+@pytest.mark.exhaustive
 def test_the_list_is_narrowed_by_product_state_and_month_of_the_venue(venue: Venue, owner: Client) -> None:
     # In Rome this is the first of November already.
     edge = datetime(2026, 10, 31, 23, 30, tzinfo=UTC)

@@ -31,6 +31,7 @@ def devchain(*words: str) -> Any:
     return json.loads(out.getvalue())
 
 
+@pytest.mark.exhaustive
 def test_status_shows_block_contracts_and_wallets(wallets: Mapping[str, Wallet]) -> None:
     result = devchain("status")
     assert (result["rpc_url"], result["chain_id"], result["block"] >= 0) == (settings.RPC_URL, 84532, True)

@@ -98,6 +98,7 @@ def test_low_ether_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     assert terms.private_key[2:] not in caplog.text
 
 
+@pytest.mark.exhaustive
 def test_a_contract_wallet_pays_through_it() -> None:
     owner = fresh_wallet(Decimal(1))
     payer = contract_wallet(owner, usdc=Decimal(1))
@@ -134,6 +135,7 @@ def test_a_node_that_does_not_answer_after_accepting_is_no_failure() -> None:
     assert (answer.success, usdc_balance(payer.address)) == (True, Decimal("0.998"))
 
 
+@pytest.mark.exhaustive
 def test_a_node_that_refuses_the_transaction_has_sent_nothing_and_the_next_payment_is_settled() -> None:
     payer, real, refusals = fresh_wallet(Decimal(1)), settings.RPC_URL, [b"nonce too low: next nonce 7, tx nonce 0"]
 
@@ -152,6 +154,7 @@ def test_a_node_that_refuses_the_transaction_has_sent_nothing_and_the_next_payme
     assert (second.success, usdc_balance(payer.address)) == (True, Decimal("0.998"))
 
 
+@pytest.mark.exhaustive
 def test_a_settlement_that_is_not_mined_in_time_is_pending_and_can_be_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -117,6 +117,7 @@ def test_an_unknown_outcome_is_503_and_the_same_header_is_charged_once(
     assert (row.state, row.tx_hash, row.attempts, row.error) == (State.SETTLED, receipt.transaction, 2, "")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("has_settled", [True, False])
 def test_a_facilitator_that_does_not_answer_is_timed_out(
     wallets: Mapping[str, Wallet],

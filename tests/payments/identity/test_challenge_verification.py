@@ -143,6 +143,7 @@ def test_a_challenge_never_serves_a_request_and_a_session(client: Client, wallet
     assert (WalletSession.objects.count(), SpentChallenge.objects.count()) == (1, 2)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_ten_who_come_at_once_with_one_challenge_exactly_one_is_served(wallets: Mapping[str, Key]) -> None:
     header = header_of(wallets["pro"])

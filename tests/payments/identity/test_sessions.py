@@ -190,6 +190,7 @@ def test_a_challenge_opens_one_session(client: Client, wallets: Mapping[str, Key
     assert WalletSession.objects.count() == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_of_eight_who_come_with_one_signed_challenge_exactly_one_gets_a_session(wallets: Mapping[str, Key]) -> None:
     body = signed_challenge(Client(), wallets["pro"])

@@ -107,6 +107,7 @@ def test_transfers_of_the_last_half_hour_wait_for_the_next_audit(wallets: Mappin
     assert chain_audit.run(now=later()) == []
 
 
+@pytest.mark.exhaustive
 def test_the_audit_of_a_busy_span_costs_three_trips_and_none_for_each_payment(
     wallets: Mapping[str, Wallet], settings: LazySettings, since: int
 ) -> None:
@@ -144,6 +145,7 @@ def test_a_transfer_that_an_audit_recorded_cannot_be_spent(wallets: Mapping[str,
     assert Payment.objects.get().state == State.REFUND_DUE
 
 
+@pytest.mark.exhaustive
 def test_each_payer_of_a_transaction_and_each_authorization_in_it_has_a_payment(wallets: Mapping[str, Wallet]) -> None:
     free, pro, premium = wallets["free"], wallets["pro"], wallets["premium"]
     pay_to = settings.PAY_TO
@@ -170,6 +172,7 @@ def test_an_authorization_used_by_another_sender_is_refund_due(wallets: Mapping[
     assert Payment.objects.get().pk == row.pk
 
 
+@pytest.mark.exhaustive
 def test_minted_money_and_empty_transfers_are_no_orphans(wallets: Mapping[str, Wallet]) -> None:
     transfer(wallets["free"], "0")
     send(wallets["free"], payment_network().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
@@ -179,6 +182,7 @@ def test_minted_money_and_empty_transfers_are_no_orphans(wallets: Mapping[str, W
 
 
 # Lines that were left open or given up
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("state", [State.UNKNOWN, State.EXPIRED])
 def test_what_we_left_open_or_gave_up_is_settled_when_its_money_is_there(
     wallets: Mapping[str, Wallet], state: str
@@ -194,6 +198,7 @@ def test_what_we_left_open_or_gave_up_is_settled_when_its_money_is_there(
 
 
 # Lines that the chain does not bear out
+@pytest.mark.exhaustive
 def test_a_line_whose_money_is_not_on_the_chain_is_a_difference(
     wallets: Mapping[str, Wallet], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -269,6 +274,7 @@ def test_a_payment_that_a_reorganised_chain_shows_in_another_block_moves_with_it
 
 
 # Spans, kills, and several at once
+@pytest.mark.exhaustive
 def test_the_first_audit_begins_with_the_oldest_payment_or_a_window_ago(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch, since: int
 ) -> None:
@@ -382,6 +388,7 @@ def test_a_node_that_answers_nonsense_ends_the_audit_and_changes_nothing(
     assert audit_once().orphans == 1
 
 
+@pytest.mark.exhaustive
 def test_a_node_that_refuses_a_long_span_is_queried_in_halves(
     wallets: Mapping[str, Wallet], settings: LazySettings, since: int
 ) -> None:

@@ -106,6 +106,7 @@ def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet
     assert reason(refusal) == "expired"
 
 
+@pytest.mark.exhaustive
 def test_money_that_arrives_for_an_expired_payment_is_found(
     wallets: Mapping[str, Wallet], ahead: list[timedelta]
 ) -> None:
@@ -181,7 +182,7 @@ LOG = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "results",
     [
@@ -229,6 +230,7 @@ def test_a_cancelled_authorization_expires_with_that_reason(wallets: Mapping[str
     assert (Payment.objects.get().state, Payment.objects.get().error) == (State.EXPIRED, "It was cancelled.")
 
 
+@pytest.mark.exhaustive
 def test_concurrent_sweeps_check_each_payment_once(wallets: Mapping[str, Wallet]) -> None:
     for _ in range(6):
         abandoned(signed_by(wallets["free"]))

@@ -88,6 +88,7 @@ def test_what_a_wallet_does_with_its_tokens_shows_at_the_next_reading(
         send(pro, token, "unstake(uint256)", 100 * 10**18)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_eight_readings_at_once_make_one_row(wallets: Mapping[str, Key]) -> None:
     address = wallets["pro"].address

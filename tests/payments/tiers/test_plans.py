@@ -198,6 +198,7 @@ def test_the_plan_of_an_account_holds_for_its_key_and_whichever_wallet_pays(wall
     assert (Payment.objects.get().amount_usdc, Payment.objects.get().tier) == (Decimal("0.0008"), "enterprise")
 
 
+@pytest.mark.exhaustive
 def test_the_plan_of_an_account_holds_for_any_payer_also_once_a_linked_wallet_has_better_terms(
     wallets: Mapping[str, Key],
 ) -> None:

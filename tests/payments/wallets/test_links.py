@@ -92,6 +92,7 @@ def test_the_header_of_x402_links_too(api: Client, wallets: Mapping[str, Key]) -
     assert account_of(wallets["pro"]) == "Trattoria Ltd"
 
 
+@pytest.mark.exhaustive
 def test_proven_to_another_account_a_wallet_moves_there(
     api: Client, other_api: Client, wallets: Mapping[str, Key]
 ) -> None:
@@ -160,6 +161,7 @@ def test_a_wallet_alone_links_itself_to_nothing(wallets: Mapping[str, Key]) -> N
     assert SpentChallenge.objects.count() == before
 
 
+@pytest.mark.exhaustive
 def test_a_session_sees_its_own_wallet_only(api: Client, wallets: Mapping[str, Key]) -> None:
     link(api, wallets["pro"])
     link(api, wallets["premium"])
@@ -205,6 +207,7 @@ def test_a_wallet_unlinks_itself(api: Client, wallets: Mapping[str, Key], by: st
     assert account_of(wallets["pro"]) is None
 
 
+@pytest.mark.exhaustive
 def test_a_wallet_unlinks_itself_also_beside_a_key_of_another_account(
     api: Client, other_api: Client, wallets: Mapping[str, Key]
 ) -> None:

@@ -69,6 +69,7 @@ def got(client: Client, path: str) -> Any:
 CHALLENGES, DATA = '"challenges";q=120;w=60', '"data";q=10;w=60'
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("still", "counted_in")
 def test_a_402_counts_as_a_challenge_and_takes_nothing_of_the_requests_of_a_minute(client: Client) -> None:
     asked = [limits_of(client.get(SOLD)) for _ in range(30)] + [limits_of(client.head(SOLD))]

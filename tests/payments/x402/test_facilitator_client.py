@@ -106,6 +106,7 @@ def dripping(beginning: bytes) -> Iterator[str]:
             thread.join()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("beginning", [b"HTTP/1.1 200 OK\r\nX-Drop: ", b"HTTP/1.1 200 OK\r\n\r\n"])
 def test_an_answer_that_drips_byte_by_byte_is_cut_off(
     settings: LazySettings, monkeypatch: pytest.MonkeyPatch, beginning: bytes

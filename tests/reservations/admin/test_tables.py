@@ -83,6 +83,7 @@ def test_a_table_is_set_up(staff: Client, venue: Venue) -> None:
     assert (table.name, table.area, table.seats_max, table.is_active) == ("T1", area, 4, True)
 
 
+@pytest.mark.exhaustive
 def test_a_table_stands_in_an_area_of_its_venue_and_has_a_seat(
     staff: Client, venue: Venue, other_venue: Venue
 ) -> None:
@@ -125,6 +126,7 @@ def test_a_table_with_reservations_cannot_be_deleted(staff: Client, venue: Venue
     assert (Table.objects.count(), Seating.objects.count()) == (1, 1)
 
 
+@pytest.mark.exhaustive
 def test_a_table_of_a_combination_cannot_be_deleted(staff: Client, venue: Venue) -> None:
     one, other, alone = (builders.table(venue, name) for name in ("Z1", "Z2", "Z3"))
     builders.combination(venue, one, other, name="the long table", seats_min=7, seats_max=8)
@@ -137,6 +139,7 @@ def test_a_table_of_a_combination_cannot_be_deleted(staff: Client, venue: Venue)
     assert Table.objects.count() == 2
 
 
+@pytest.mark.exhaustive
 def test_a_combination_is_of_two_tables_of_one_venue(staff: Client, venue: Venue, other_venue: Venue) -> None:
     tables = [builders.table(venue, name) for name in ("T1", "T2")]
     stranger = builders.table(other_venue, "T3")

@@ -264,6 +264,7 @@ def test_combinations_that_share_tables_are_never_given_by_halves() -> None:
     assert consistency.problems() == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_pacing_is_exact_for_concurrent_bookings() -> None:
     venue = builders.venue()

@@ -167,6 +167,7 @@ def test_declining_leaves_the_list_and_the_next_party_gets_an_offer(
     assert second.offered_until == NOW + 30 * MINUTE
 
 
+@pytest.mark.exhaustive
 def test_an_unanswered_offer_goes_to_the_next_party_and_is_repeated_twice(full: Venue) -> None:
     first, second = waits(full, "AAAAAA"), waits(full, "BBBBBB")
     turns = []

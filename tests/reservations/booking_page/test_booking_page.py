@@ -246,6 +246,7 @@ def test_when_the_table_is_gone_other_times_are_buttons_and_nothing_typed_is_los
     assert Reservation.objects.get(time=time(21, 15)).status == "confirmed"
 
 
+@pytest.mark.exhaustive
 def test_large_parties_waiting_lists_and_venues_without_tables_show_their_outcome(db: None) -> None:
     bare = builders.venue(is_bookable_online=True)
     assert "Request this time" in words(seen(page(bare, "?day=2031-05-05")))
@@ -388,6 +389,7 @@ def test_a_venue_that_proves_guests_needs_their_mail_address(db: None) -> None:
     assert not Reservation.objects.exists()
 
 
+@pytest.mark.exhaustive
 def test_markup_in_any_field_is_text_everywhere(db: None) -> None:
     venue = trattoria(address=XSS, phone=XSS)
     Venue.objects.filter(pk=venue.pk).update(name=XSS)

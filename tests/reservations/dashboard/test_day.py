@@ -254,6 +254,7 @@ def test_the_form_lists_what_is_free(host: Client, dinner: Venue) -> None:
     assert [place["table"].names for place in page.context["places"]] == [["T2"]]
 
 
+@pytest.mark.exhaustive
 def test_a_walk_in_is_seated_at_the_best_table_that_is_free(dinner: Venue) -> None:
     with time_machine.travel(EVENING, tick=False):
         host = users.member(dinner, "host")

@@ -166,6 +166,7 @@ def test_a_step_out_of_order_says_why_and_changes_nothing(host: Client, its: Res
     assert consistency.state() == before
 
 
+@pytest.mark.exhaustive
 def test_who_does_not_come_frees_the_table_and_may_come_after_all(host: Client, its: Reservation) -> None:
     assert "Mark as no-show?" in text(host.get(url(its.venue, "/{id}/no-show", its=its)))
     assert step(host, its, "no-show") == ["Ada Lovelace is marked as no-show. The table is free."]
@@ -219,6 +220,7 @@ def test_a_table_is_offered_to_a_party_that_waits_and_they_take_it(host: Client,
     assert (its.status, its.tables) == ("confirmed", ["T1"])
 
 
+@pytest.mark.exhaustive
 def test_there_is_nothing_to_offer_while_all_tables_are_taken(host: Client, its: Reservation) -> None:
     builders.reservation(its.venue, status="confirmed", starts_at=NOW)
     waits = builders.reservation(its.venue, starts_at=NOW + timedelta(hours=1))
@@ -299,6 +301,7 @@ def test_an_empty_walk_in_is_refused_with_the_allowed_sizes(host: Client, dinner
 
 
 # What changes by itself
+@pytest.mark.exhaustive
 def test_a_change_by_another_user_is_in_the_next_poll_of_the_page(host: Client, its: Reservation) -> None:
     seen = host.get(url(its.venue)).context["seen"]
     asked = {"day": "2031-05-03", "seen": seen}

@@ -47,6 +47,7 @@ def during(reservation: Reservation) -> tuple[datetime, datetime]:
 
 
 # What is held
+@pytest.mark.exhaustive
 def test_who_comes_late_gets_the_own_table_back_when_staff_say_so(dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     mark(reservation, "no_show", "arrived")
@@ -72,6 +73,7 @@ def test_words_for_tables_are_taken_away_too(venue: Venue) -> None:
     assert Reservation.objects.get().tables == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seen", [["seated", "finished"], ["no_show"]])
 def test_a_party_that_is_gone_is_not_seated_by_a_correction(dinner: Venue, seen: list[str]) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
@@ -88,6 +90,7 @@ def test_a_party_that_is_gone_is_not_seated_by_a_correction(dinner: Venue, seen:
     assert (reservation.tables, Seating.objects.filter(reservation=reservation).count()) == ([], 0)
 
 
+@pytest.mark.exhaustive
 def test_what_is_moved_while_no_table_is_active_takes_its_table_along(dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     dinner.tables.update(is_active=False)

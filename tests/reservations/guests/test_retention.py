@@ -193,6 +193,7 @@ def test_a_worker_that_is_killed_leaves_each_guest_whole_or_forgotten_and_the_ne
     assert Event.objects.filter(type="reservation.updated").count() == 60
 
 
+@pytest.mark.exhaustive
 def test_a_venue_says_how_long_on_its_settings_and_the_guest_page_names_the_day(venue: Venue) -> None:
     manager, its = users.member(venue, "manager"), visit(venue)
     page = f"/dashboard/{venue.public_id}/guests/{its.public_id}"

@@ -200,6 +200,7 @@ def test_mail_of_a_sandbox_is_printed_and_never_leaves(
     assert "Trattoria" not in printed
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_refuses_for_now_is_asked_again_with_growing_pauses_for_a_day(
     venue: Venue, post: Postbox
 ) -> None:

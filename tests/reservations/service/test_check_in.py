@@ -157,6 +157,7 @@ def test_a_no_show_that_was_marked_hours_after_its_time_keeps_what_it_had(venue:
     assert (reservation.tables, reservation.seatings.get().during.upper) == (["T1"], reservation.ends_at)
 
 
+@pytest.mark.exhaustive
 def test_a_table_that_no_show_leaves_is_offered_to_who_waits(venue: Venue) -> None:
     builders.table(venue)
     builders.period(venue)
