@@ -46,7 +46,7 @@ def server(status: int) -> Iterator[tuple[str, list[tuple[str, str, str, bytes]]
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("with_wrk", [False, True])
 def test_every_order_is_another_one_and_the_venues_take_turns(with_wrk: bool) -> None:
-    load = Load(connections=2, seconds=1 if with_wrk else 0.2, with_wrk=with_wrk)
+    load = Load(connections=2, seconds=1, with_wrk=with_wrk)
     if with_wrk and not load.uses_wrk:
         pytest.skip("wrk is not installed")
     with server(201) as (base_url, asked):

@@ -92,7 +92,8 @@ def test_a_migration_that_is_interrupted_again_and_again_leaves_a_database_that_
         assert process.stdout is not None
         for line in process.stdout:
             if line.strip().startswith("Applying") and line.strip().endswith("OK"):
-                process.send_signal(signal.SIGINT)
+                # Not SIGINT, which a suite in the background has its children ignore.
+                process.send_signal(signal.SIGTERM)
                 break
         process.communicate()
         interrupted += process.returncode != 0

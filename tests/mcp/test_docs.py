@@ -25,7 +25,7 @@ def blocks(language: str) -> list[str]:
 
 @pytest.mark.stack
 def test_the_program_on_the_page_searches_and_pays(up: Up) -> None:
-    (program,) = blocks("python")
+    _, program = blocks("python")
     here = program.replace(".state/up.json", str(up.state_dir / "up.json"))
     done = subprocess.run([sys.executable, "-c", here], capture_output=True, text=True, check=False, env=os.environ)
     assert done.returncode == 0, done.stderr

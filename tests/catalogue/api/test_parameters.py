@@ -29,6 +29,7 @@ VALUES = {
     "open": "2026-11-21T19:30:00Z",
     "cuisine": "seafood",
     "cuisine_not": "seafood",
+    "kind_not": "bar",
     "attributes": "outdoor_seating",
     "diet": "vegan",
     "price": "1,2",
