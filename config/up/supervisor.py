@@ -265,22 +265,10 @@ class Run:
         )
 
     def _worker(self) -> Child:
-        schedule = str(self.state_dir / "celerybeat-schedule")
+        schedule, queues = str(self.state_dir / "celerybeat-schedule"), ",".join(settings.TASK_QUEUES)
         flags = ("--pool", "prefork", "--concurrency", "2", "--loglevel", "info")
         return self._python(
-            *(
-                "worker",
-                "celery",
-                "-A",
-                "config",
-                "worker",
-                "-B",
-                "-s",
-                schedule,
-                "-Q",
-                ",".join(settings.TASK_QUEUES),
-                *flags,
-            ),
+            *("worker", "celery", "-A", "config", "worker", "-B", "-s", schedule, "-Q", queues, *flags),
             *("--without-gossip", "--without-mingle"),
             # Tasks may end during the soft shutdown; those that do not are requeued after it.
             grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + REQUEUE_S,

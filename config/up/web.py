@@ -1,19 +1,12 @@
 """The web server's application under `manage.py up`: it imports while the database is migrated, and then serves."""
 
 import fcntl
-import importlib
 import os
 import time
 from pathlib import Path
 
 __all__ = ["application"]
 
-# A first start compiles every module, half of it in this process: it begins with libraries, and `manage.py seed` with
-# Django and our own.
-LIBRARIES = (
-    *("redis.asyncio", "pydantic", "requests", "holidays", "celery", "psycopg", "x402.extensions", "PIL.Image"),
-    *("httpx", "prometheus_client", "phonenumbers", "cffi", "jsonschema", "yaml"),
-)
 POLL_S = 0.02
 
 with Path(os.environ["TABLEWIRE_STATE_DIR"], "web.importing").open("w") as importing:
@@ -22,8 +15,6 @@ with Path(os.environ["TABLEWIRE_STATE_DIR"], "web.importing").open("w") as impor
         fcntl.flock(importing, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         fcntl.flock(importing, fcntl.LOCK_SH)
-    for name in LIBRARIES:
-        importlib.import_module(name)
     from config.wsgi import application
 
     while Path(os.environ["TABLEWIRE_MIGRATING"]).exists():
