@@ -172,7 +172,7 @@ def redirect_to_order(request: PageRequest, order: Order, is_done: bool, message
 
 @page(Right.ORDERS)
 def show_tiles(request: PageRequest) -> HttpResponse:
-    """Render tiles of the overview with today's orders by status and their total."""
+    """Render tiles of the overview: the counts of the order board, and the total of today's orders."""
     venue = request.access.venue
     sums = board.sum_today(venue, now=timezone.now())
     context = {"sums": sums, "revenue": format_money(sums["revenue"], venue.currency)}

@@ -316,4 +316,4 @@ def test_the_overview_tells_covers_and_who_comes_next(host: Client, its: Reserva
     builders.reservation(its.venue, starts_at=NOW + timedelta(hours=1), party_size=9)
     page = host.get(url(its.venue, "/today"))
     assert (page.context["sheet"].covers, len(page.context["soon"])) == (4, 1)
-    assert "1 request, 0 on the waiting list" in text(page)
+    assert '>1</div><div class="small quiet">and 0 on the waiting list</div>' in text(page)
