@@ -91,7 +91,9 @@ def read_board(venue: Venue, *, now: datetime) -> Board:
     """
     stamp = read_stamp(venue, now=now)
     limits = (MAX_PENDING, MAX_FINISHED, MAX_FINISHED)
-    columns = [Column.read(orders, limit=limit) for orders, limit in zip(_columns(venue, now=now), limits, strict=True)]
+    columns = [
+        Column.read(orders, limit=limit) for orders, limit in zip(_columns(venue, now=now), limits, strict=True)
+    ]
     prefetch_related_objects([order for column in columns for order in column.orders], lines_in_order())
     return Board(stamp, *columns, newest=Order.objects.of(venue).newest_first().first())
 

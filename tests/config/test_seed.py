@@ -29,6 +29,7 @@ def seed(keep: Path | None = None) -> dict[str, Any]:
     return output
 
 
+@pytest.mark.exhaustive
 def test_seed_makes_one_restaurant_in_service_and_keys_that_stay(tmp_path: Path) -> None:
     output = seed()
     (tmp_path / "up.json").write_text(json.dumps(output))

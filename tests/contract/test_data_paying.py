@@ -100,6 +100,7 @@ def test_a_request_whose_fields_are_all_free_answers_200_with_no_payment_and_no_
     assert client.get(f"{RECORD}?fields=core").status_code == 200
 
 
+@pytest.mark.exhaustive
 def test_bulk_reads_from_premium_pay_each_product_once_for_each_record_that_has_it(
     client: Client, wallets: Mapping[str, Wallet]
 ) -> None:

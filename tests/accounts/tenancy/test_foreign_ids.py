@@ -185,6 +185,7 @@ def test_a_form_of_the_dashboard_takes_no_row_of_another_venue_even_of_the_same_
     assert not Invitation.objects.filter(account=mine.account).exists()
 
 
+@pytest.mark.exhaustive
 def test_a_form_of_the_back_office_takes_no_row_of_another_venue_even_of_the_same_user() -> None:
     mine, other = builders.venue("Aurora"), builders.venue("Bistro")
     user = users.membership(mine).user

@@ -83,6 +83,7 @@ def test_names_in_the_picture_are_text(staff: Client) -> None:
     assert XSS not in page
 
 
+@pytest.mark.exhaustive
 def test_a_place_without_a_location_says_so(staff: Client) -> None:
     page = staff.get(page_of(catalogue_builders.restaurant(latitude=None, longitude=None))).content.decode()
     assert "No location yet." in page

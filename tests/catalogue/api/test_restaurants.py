@@ -212,6 +212,7 @@ def test_landmarks_are_listed_with_all_their_names(client: Client) -> None:
     assert refused(client, "/v1/landmarks?near=tivoli")["param"] == "near"
 
 
+@pytest.mark.exhaustive
 def test_the_dictionaries_are_listed_whole(client: Client) -> None:
     reference_data.load_reference_data()
     markets = client.get("/v1/markets").json()

@@ -200,6 +200,7 @@ def test_folders_and_files_are_listed_below_any_prefix_and_beyond_a_page(
         storage.open("ex_1/0.parquet")
 
 
+@pytest.mark.exhaustive
 def test_a_file_is_sent_in_one_piece_and_its_draft_has_no_name(
     service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,7 @@ def test_added_market_has_only_the_holidays_that_staff_enter() -> None:
     assert holidays.add_missing_holidays(now=NOW) == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_nightly_task_adds_them() -> None:
     market = builders.market()

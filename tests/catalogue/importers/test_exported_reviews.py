@@ -57,6 +57,7 @@ def aggregates_of_restaurants() -> list[Any]:
     return list(Restaurant.objects.order_by("pk").values("slug", "rating", "review_count", "star_counts"))
 
 
+@pytest.mark.exhaustive
 def test_an_export_that_is_imported_into_an_emptied_table_makes_the_same_reviews(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -83,6 +84,7 @@ def test_an_export_that_is_imported_into_an_emptied_table_makes_the_same_reviews
     assert read_rows(export_reviews()) == exported
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -108,6 +110,7 @@ def test_a_review_that_cannot_be_stored_is_rejected_with_its_reason(
     assert [(review.stars, review.rating) for review in Review.objects.all()] == [(4, Decimal("3.5"))]
 
 
+@pytest.mark.exhaustive
 def test_no_review_moves_to_another_restaurant(tmp_path: Path) -> None:
     builders.source("demo")
     for slug in ("noma", "geranium"):

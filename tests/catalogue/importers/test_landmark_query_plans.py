@@ -10,6 +10,7 @@ from tests.catalogue.importers.import_runs import counts, import_landmarks, land
 from tests.catalogue.query_plans import planned, unseen
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_own_landmarks_are_searched_once_per_line_before_the_table_is_analyzed(
     tmp_path: Path,

@@ -225,6 +225,7 @@ def test_statistics_by_provider_and_language() -> None:
     assert "Reviews behind them by language: en 10, de 1" in output
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_languages_are_filled_by_the_same_command() -> None:
     place = builders.restaurant()

@@ -184,6 +184,7 @@ def test_missing_languages_are_filled_in_batches_and_a_second_run_changes_nothin
     assert list(Review.objects.order_by("pk").values_list("pk", "lang", "updated_at")) == before
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_what_staff_say_while_languages_are_filled_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     place = builders.restaurant()

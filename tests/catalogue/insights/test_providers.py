@@ -141,6 +141,7 @@ def test_an_answer_in_a_fence_is_read(model: LLMProvider, server: InsightServer,
     assert reply.draft.text == HONEST_TEXT
 
 
+@pytest.mark.exhaustive
 def test_what_caches_read_counts_as_read(server: InsightServer, settings: Any) -> None:
     settings.INSIGHT_MODEL, settings.INSIGHT_BASE_URL = MODEL, server.url
     settings.INSIGHT_TIMEOUT_S = TIMEOUT_S
@@ -202,6 +203,7 @@ def test_refusal_is_reported(model: LLMProvider, server: InsightServer, protocol
         assert ask(model, server, protocol.says("", ended="refusal")) == refused
 
 
+@pytest.mark.exhaustive
 @both
 def test_an_answer_that_was_cut_is_none(model: LLMProvider, server: InsightServer, protocol: Protocol) -> None:
     ended = "length" if protocol is OPENAI else "max_tokens"

@@ -360,6 +360,7 @@ def test_each_source_of_the_hits_is_attributed_once() -> None:
 
 
 # Cost
+@pytest.mark.exhaustive
 def test_a_page_costs_few_queries_whatever_its_length() -> None:
     builders.landmark("Tivoli", market="copenhagen")
     builders.attribute("wheelchair")

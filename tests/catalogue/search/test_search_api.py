@@ -306,6 +306,7 @@ def test_a_batch_with_fields_has_the_same_records_as_one_by_one(client: Client, 
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [1, 100])
 def test_a_batch_of_records_takes_four_queries_however_many(number: int) -> None:
     slugs = [f"r{each}" for each in range(number)]

@@ -21,6 +21,7 @@ def hold(place: Restaurant, *, is_held: threading.Event, is_over: threading.Even
         connection.close()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_staff_get_a_message_when_another_transaction_writes_the_row() -> None:
     staff = tests.support.builders.staff()

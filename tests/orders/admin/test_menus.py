@@ -257,6 +257,7 @@ def test_the_list_of_one_menu_does_not_repeat_its_venue(staff: Client, venue: Ve
     assert "10\N{NO-BREAK SPACE}%" in page
 
 
+@pytest.mark.exhaustive
 def test_payment_labels_of_a_venue_are_what_the_api_takes(staff: Client, venue: Venue) -> None:
     path = f"/admin/accounts/venue/{venue.pk}/change/"
     form = {

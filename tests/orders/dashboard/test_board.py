@@ -298,7 +298,9 @@ def test_board_tells_a_signed_out_user(venue: Venue, client: Client) -> None:
     assert client.get(at(venue)).headers["Location"].startswith("/account/login/")
 
 
-def test_the_tiles_of_the_overview_count_as_the_board_and_sum_up_today_without_cancelled_orders(venue: Venue, kitchen: Client) -> None:
+def test_the_tiles_of_the_overview_count_as_the_board_and_sum_up_today_without_cancelled_orders(
+    venue: Venue, kitchen: Client
+) -> None:
     builders.menu(venue)
     for status in ("pending", "completed", "cancelled"):
         builders.order(venue, status=status)

@@ -130,6 +130,7 @@ def test_insufficient_funds_are_refused_without_gas(
     assert node.eth.get_balance(Web3.to_checksum_address(settler)) == before
 
 
+@pytest.mark.exhaustive
 def test_of_concurrent_copies_one_is_settled_and_the_others_cost_no_gas(
     node: Web3, client: HTTPFacilitatorClientSync, settler: str
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_signed_challenge_gets_the_prices_of_the_tier(client: Client, wallets:
     assert me["prices"]["rate"] == "discounted"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_wallet_that_signs_in_by_the_extension_of_a_402_is_quoted_and_pays_the_price_of_its_tier(

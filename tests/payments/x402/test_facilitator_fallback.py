@@ -177,6 +177,7 @@ def test_with_both_breakers_open_paid_fields_are_refused_at_once_and_prices_quot
     assert buy(payments[-1]).amount == PRICE
 
 
+@pytest.mark.exhaustive
 def test_with_the_first_breaker_open_the_fallback_settles_at_once(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:

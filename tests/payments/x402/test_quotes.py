@@ -22,6 +22,7 @@ def test_a_repeated_request_is_quoted_the_same_amount() -> None:
     assert not quotes.is_quoted(amount, origin="home", purchase="geranium", mined_at=NOW)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("price", "most"), [(2, 1), (9, 4), (500, 250), (1000, 500), (1998, 999), (2000, 999), (1_000_000, 999)]
 )

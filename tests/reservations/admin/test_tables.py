@@ -156,6 +156,7 @@ def test_a_combination_is_of_two_tables_of_one_venue(staff: Client, venue: Venue
     assert errors_of(response) == {"tables": ["These tables belong to another venue: T3."]}
 
 
+@pytest.mark.exhaustive
 def test_a_service_period_is_set_up_with_its_weekdays_ticked(staff: Client, venue: Venue) -> None:
     assert staff.post(f"{ADMIN}serviceperiod/add/", period_form(venue, last_seating="00:30")).status_code == 302
     period = ServicePeriod.objects.get()

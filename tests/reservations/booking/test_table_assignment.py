@@ -243,6 +243,7 @@ def test_sixteen_guests_at_once_get_sixteen_tables() -> None:
     assert consistency.problems() == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_combinations_that_share_tables_are_never_given_by_halves() -> None:
     venue = builders.venue()
@@ -286,6 +287,7 @@ def test_pacing_is_exact_for_concurrent_bookings() -> None:
     assert consistency.problems() == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_two_parties_that_are_to_change_places_at_once_stay_where_they_are() -> None:
     venue = builders.venue()

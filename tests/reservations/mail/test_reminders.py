@@ -113,6 +113,7 @@ def test_a_reminder_is_sent(venue: Venue) -> None:
     assert [sent.subject for sent in mail.outbox] == ["Reminder: your table at Trattoria"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_six_beats_at_once_remind_each_guest_once() -> None:
     venue = builders.venue()
