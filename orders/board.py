@@ -39,7 +39,7 @@ class Column:
     total: int
 
     @classmethod
-    def read(cls, orders: Orders, *, limit: int) -> Self:
+    def read(cls, orders: Orders, limit: int) -> Self:
         """One query, and one to count if there are `limit` orders."""
         first = list(orders[:limit])
         return cls(first, len(first) if len(first) < limit else orders.count())
@@ -91,9 +91,7 @@ def read_board(venue: Venue, *, now: datetime) -> Board:
     """
     stamp = read_stamp(venue, now=now)
     limits = (MAX_PENDING, MAX_FINISHED, MAX_FINISHED)
-    columns = [
-        Column.read(orders, limit=limit) for orders, limit in zip(_columns(venue, now=now), limits, strict=True)
-    ]
+    columns = [Column.read(*column) for column in zip(_columns(venue, now=now), limits, strict=True)]
     prefetch_related_objects([order for column in columns for order in column.orders], lines_in_order())
     return Board(stamp, *columns, newest=Order.objects.of(venue).newest_first().first())
 
