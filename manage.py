@@ -6,8 +6,8 @@ import os
 import sys
 
 
-def is_missing_stack(error: BaseException | None) -> bool:
-    """Whether the error is a failed connection to an embedded server, which no environment variable replaces."""
+def find_connection_error(error: BaseException | None) -> tuple[str, str] | None:
+    """Return what a failed connection to PostgreSQL or Valkey says, and the environment variable of the server."""
     import kombu.exceptions
     import psycopg
     import redis.exceptions
@@ -20,15 +20,15 @@ def is_missing_stack(error: BaseException | None) -> bool:
     while error is not None:
         # Errors that PostgreSQL reports have an SQLSTATE; a failed connection has none.
         if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
-            return not os.environ.get("DATABASE_URL")
+            return str(error).strip().partition("\n")[0], "DATABASE_URL"
         if isinstance(error, broker_errors):
-            return not (os.environ.get("REDIS_URL") or os.environ.get("BROKER_URL"))
+            return str(error), "BROKER_URL" if os.environ.get("BROKER_URL") else "REDIS_URL"
         error = error.__cause__ or error.__context__
-    return False
+    return None
 
 
 def main() -> None:
-    """Run the command. Where it needs the embedded stack, which is not running, exit with a message that says so."""
+    """Run the command; if the disk is full or a server cannot be reached, exit with a sentence instead of a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # Imports create millions of objects that stay: collections at Python's 700 take an eighth of their time.
     gc.set_threshold(50_000)
@@ -54,8 +54,12 @@ def main() -> None:
     except Exception as error:
         if reason := find_disk_error(error):
             sys.exit(f"A file could not be written: {reason}. Make room and run the command again.")
-        if not is_missing_stack(error):
+        found = find_connection_error(error)
+        if not found:
             raise
+        reason, variable = found
+        if os.environ.get(variable):
+            sys.exit(f"The server of {variable} cannot be reached: {reason}")
         place = f"state directory {settings.STATE_DIR}"
         sys.exit(f"The embedded stack is not running ({place}): run `manage.py up` first.")
 

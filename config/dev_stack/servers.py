@@ -138,6 +138,11 @@ class Server(ABC):
             time.sleep(5 * POLL_S)
             self._launch()
 
+    def require_running(self) -> None:
+        """Raise StackError with the end of the server's log if it has ended by itself."""
+        if not self.is_running():
+            raise StackError(f"{self.name} has ended. The end of {self.log}:\n{last_lines(self.log)}")
+
     def _launch(self) -> None:
         self._log_start = self.log.stat().st_size if self.log.exists() else 0
         self.child = self.make_child()

@@ -142,7 +142,13 @@ class Run:
             start(web)
             with timed_step(self.console, "PostgreSQL and Valkey"):
                 stack.start(stack.data_servers)
-            self._prepare_database(web)
+            try:
+                self._prepare_database(web)
+            except CommandError:
+                # Such as a full disk, on which PostgreSQL ends.
+                for server in stack.data_servers:
+                    server.require_running()
+                raise
             with timed_step(self.console, f"web server on {self.base_url}, chain, facilitator and worker"):
                 self._wait_until_ready(web)
                 stack.start(stack.payment_servers)

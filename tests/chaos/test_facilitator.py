@@ -22,7 +22,7 @@ from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from tests.payments.buyer import signed_by
 from tests.payments.facilitator_server.mempool import mempool
-from tests.security.live_product import CONTEXT, PRICE, ask, stocked
+from tests.security.live_product import CONTEXT, PRICE, an_address, ask, stocked
 from tests.support.live_server import served
 from tests.support.live_stack import eventually
 from tests.support.wallets import chain_secret, fresh_wallet, usdc_balance
@@ -63,11 +63,11 @@ def kill(killed: Server) -> None:
 
 
 def served_after_s(url: str, headers: Mapping[str, str]) -> float:
-    """Ask with the same header until the answer is 200; a 402 would mean to pay again."""
-    started = time.monotonic()
+    """Ask with the same header, from one address, until the answer is 200; a 402 would mean to pay again."""
+    started, caller = time.monotonic(), an_address()
     while time.monotonic() < started + SERVED_WITHIN_S:
         try:
-            answer = ask(url + CONTEXT, headers)
+            answer = ask(url + CONTEXT, {**headers, **caller})
         except httpx.TransportError:
             time.sleep(0.1)
             continue

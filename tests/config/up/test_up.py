@@ -405,8 +405,8 @@ def test_error_of_an_unreachable_external_server_is_shown(tmp_path: Path) -> Non
     own = {"DATABASE_URL": "postgresql://tablewire@127.0.0.1:1/tablewire", "SECRET_KEY": "of mine"}
     done = manage(tmp_path, "migrate", **own)
     assert done.returncode == 1
-    assert "OperationalError" in done.stderr
-    assert "manage.py up" not in done.stderr
+    assert done.stderr.startswith("The server of DATABASE_URL cannot be reached: connection failed")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.stack
