@@ -28,7 +28,7 @@ def find_connection_error(error: BaseException | None) -> tuple[str, str] | None
 
 
 def main() -> None:
-    """Run the command; if the disk is full or a server cannot be reached, exit with a sentence instead of a traceback."""
+    """Run the command; on a full disk or without a server that it needs, exit with a sentence."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # Imports create millions of objects that stay: collections at Python's 700 take an eighth of their time.
     gc.set_threshold(50_000)
