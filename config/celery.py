@@ -68,5 +68,7 @@ def read_beat_schedule() -> dict[str, dict[str, Any]]:
     }
 
 
+# By its name: other processes do not need what it imports.
+app.steps["worker"].add("config.beat_restart:BeatRestart")
 app.conf.task_create_missing_queues = True
 app.conf.beat_schedule = read_beat_schedule()

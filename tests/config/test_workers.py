@@ -1,11 +1,16 @@
-"""What a Celery worker and the processes that it forks have in common."""
+"""A Celery worker and the processes that it forks: what they share, and what is started again."""
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 from django.conf import settings
+
+from tests.support.live_server import working
+from tests.support.live_stack import eventually
 
 SMAPS = Path("/proc/self/smaps_rollup")
 # Makes a worker's start as far as its first fork, and looks for garbage in what was forked.
@@ -31,3 +36,21 @@ def test_the_processes_of_a_worker_share_what_it_has_loaded() -> None:
     assert run.returncode == 0, run.stderr
     # Of some 110 MB; 67 were its own before.
     assert int(run.stdout) < 10_000
+
+
+@pytest.mark.stack
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_replaces_each_of_its_processes_that_is_killed_its_beat_too(tmp_path: Path) -> None:
+    log = tmp_path / "worker.log"
+    with working(log, "--beat", "--schedule", str(tmp_path / "schedule"), queue="webhooks") as child:
+        assert eventually(lambda: " ready." in log.read_text())
+        # Celery itself ends a worker whose processes end before it takes the first message.
+        time.sleep(1)
+        for number in range(2, 4):
+            # One runs tasks, and one is the beat.
+            killed = psutil.Process(child.pid).children()
+            assert len(killed) == 2
+            for process in killed:
+                process.kill()
+            assert eventually(lambda number=number: log.read_text().count("beat: Starting...") == number)  # type: ignore[misc]
+        assert child.is_running()

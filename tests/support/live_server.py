@@ -56,13 +56,16 @@ def served(log: Path, *, application: str = "config.wsgi:application", **environ
 
 
 @contextmanager
-def working(log: Path, *, queue: str, **environment: str) -> Iterator[Child]:
-    """A Celery worker of one process for one queue, of the tests' broker and database; it ends with the block."""
+def working(log: Path, *flags: str, queue: str, **environment: str) -> Iterator[Child]:
+    """A Celery worker of the tests' broker and database, of one process if no flag says more; it ends with the block.
+
+    `queue` may be several, between commas.
+    """
     require_stack_marker()
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", queue, "--concurrency", "1"]
     child = Child(
         name="worker",
-        command=[*command, "--without-gossip", "--without-mingle", "--loglevel", "info"],
+        command=[*command, "--without-gossip", "--without-mingle", "--loglevel", "info", *flags],
         env={**os.environ, "DATABASE_URL": database_url(), **environment},
         cwd=settings.BASE_DIR,
         log=log,
