@@ -48,7 +48,12 @@ def confirm_email(reservation: Reservation, *, now: datetime) -> None:
 
 
 def cancel_unconfirmed(*, now: datetime) -> int:
-    """Cancel the bookings whose deadline has passed, and return how many. One query if there are none."""
+    """Cancel the bookings whose deadline has passed, and return how many. Two queries if there are none.
+
+    A deadline that is further away than any was set while the clock was ahead: the guest gets the usual time from now.
+    """
+    too_late = Reservation.objects.filter(confirm_by__gt=now + 2 * CONFIRMATION_PERIOD)
+    too_late.update(confirm_by=now + CONFIRMATION_PERIOD)
     overdue = Reservation.objects.filter(confirm_by__lte=now).order_by("confirm_by", "id").select_related("venue")
     return sum(cancel_if_unconfirmed(reservation, now=now) for reservation in overdue)
 

@@ -70,7 +70,13 @@ def process_waitlist(venue: Venue, *, now: datetime, day: date | None = None) ->
 
 
 def expire_offers(venue: Venue, *, now: datetime) -> int:
-    """End the venue's expired offers, and return their number. One query if there are none."""
+    """End the venue's expired offers, and return their number. Two queries if there are none.
+
+    An offer that lasts longer than any was made while the clock was ahead, and gets the usual time from now on. Clocks
+    of servers that differ a little change no offer.
+    """
+    too_long = Reservation.objects.filter(IS_WAITLISTED, venue=venue, offered_until__gt=now + 2 * OFFER_DURATION)
+    too_long.update(offered_until=now + OFFER_DURATION)
     is_expired = Q(offered_until__lte=now) | Q(offered_until__isnull=False, starts_at__lte=now)
     expired = Reservation.objects.filter(IS_WAITLISTED, is_expired, venue=venue).select_related("venue")
     return sum(expire_offer(reservation, now=now) for reservation in expired.order_by("offered_until"))
