@@ -40,7 +40,8 @@ MAX_FOUND = 50_000
 # but does not write it when it is NULL already: then the lock on the restaurant makes the writer wait until the
 # intervals are stored.
 MISSING = {"condition": "row.intervals_missing", "locked": "row, restaurant"}
-EXPIRING = {"condition": "row.intervals_until < %(guaranteed)s", "locked": "row"}
+# Those that end later than any were computed while the clock was ahead, and begin too late.
+EXPIRING = {"condition": "row.intervals_until NOT BETWEEN %(guaranteed)s AND %(latest)s", "locked": "row"}
 
 # `intervals_until` has no index, because each update would then have to update all indexes of the row. An update moves
 # the row, so rows are updated in their physical order to keep neighbours together
@@ -113,7 +114,7 @@ def refresh_open_intervals(*, now: datetime, batch: int = 1000, at_most: int | N
             size = MAX_FOUND if at_most is None else min(MAX_FOUND, at_most - done)
             with connection.cursor() as cursor:
                 sql = FIND_OUTDATED.format(**reason)
-                cursor.execute(sql, {"guaranteed": now + GUARANTEED_AHEAD, "size": size})
+                cursor.execute(sql, _valid_ends(now) | {"size": size})
                 found = [restaurant for (restaurant,) in cursor.fetchall()]
             refreshed = sum(
                 _refresh_batch(reason, found[start : start + batch], compute=compute, now=now)
@@ -125,13 +126,17 @@ def refresh_open_intervals(*, now: datetime, batch: int = 1000, at_most: int | N
     return done
 
 
+def _valid_ends(now: datetime) -> dict[str, Any]:
+    return {"guaranteed": now + GUARANTEED_AHEAD, "latest": now + COMPUTED_AHEAD + COMPUTED_BEHIND}
+
+
 def _refresh_batch(
     reason: dict[str, str], ids: Sequence[UUID], *, compute: Callable[[HoursInput], ComputedIntervals], now: datetime
 ) -> int:
     computed: list[tuple[str, str | None]] = []
     changed_hours: list[tuple[UUID, int, str]] = []
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(CLAIM.format(**reason), {"ids": list(ids), "guaranteed": now + GUARANTEED_AHEAD})
+        cursor.execute(CLAIM.format(**reason), _valid_ends(now) | {"ids": list(ids)})
         claimed = cursor.fetchall()
         # Read after the claim: a transaction that changes holidays marks the affected rows, so it has either committed
         # or waits for these locks.

@@ -275,3 +275,14 @@ def test_two_workers_share_the_rows_and_do_none_twice() -> None:
     # Who finds the last rows claimed leaves them to who claimed them.
     assert sum(done) == 200
     assert not SearchRow.objects.filter(intervals_until=None).exists()
+
+
+def test_spans_of_a_clock_that_was_ahead_are_computed_again_when_it_is_right() -> None:
+    place = restaurant(hours=hours("Mo-Su 17:00-22:00"))
+    assert open_intervals.refresh_open_intervals(now=NOW) == 1
+    before = row(place)
+    assert open_intervals.refresh_open_intervals(now=NOW + 40 * DAY) == 1
+    assert open_intervals.refresh_open_intervals(now=NOW) == 1
+    assert (spans(place), row(place).intervals_until) == (before.open_intervals, before.intervals_until)
+    # Clocks of two machines differ, and each of them has computed the present day.
+    assert open_intervals.refresh_open_intervals(now=NOW - DAY) == 0

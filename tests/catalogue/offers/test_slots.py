@@ -332,3 +332,18 @@ def test_demo_offers_are_bookable_at_the_popular_restaurants() -> None:
     demo.create_offers(per_market=2, now=NOW)
     again = FlowRule.objects.order_by("restaurant__slug", "pk").values_list("time", "percent", "seats", "terms")
     assert list(again) == before
+
+
+def test_a_clock_that_was_weeks_ahead_changes_no_offer_and_no_seats_after_it_is_right(place: Restaurant) -> None:
+    rule(place, until=time(19), every_minutes=30)
+    offers.materialize_slots(now=NOW)
+    made = booked(FlowSlot.objects.earliest("starts_at"))
+    before = list(FlowSlot.objects.order_by("starts_at").values("starts_at", "seats", "seats_left", "withdrawn_at"))
+    assert [slot["seats"] - slot["seats_left"] for slot in before] == [2, 0, 0, 0, 0, 0]
+    for now in (NOW + timedelta(days=40), NOW):
+        open_intervals.refresh_open_intervals(now=now)
+        offers.materialize_slots(now=now)
+        slot_materialization.release_cancelled_bookings(now=now)
+    upcoming = FlowSlot.objects.filter(starts_at__lt=NOW + timedelta(days=14)).order_by("starts_at")
+    assert list(upcoming.values("starts_at", "seats", "seats_left", "withdrawn_at")) == before
+    assert upcoming[0] == made.slot
