@@ -76,8 +76,11 @@ def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
 
 
 def log_windows_since(moment: datetime, *, now: datetime) -> int:
-    """How many log windows reach back to this moment; at most 6, because an authorization is valid for a day."""
-    return 1 + min((now - moment) // LOG_WINDOW, 5)
+    """How many log windows reach back to this moment; at most 6, because an authorization is valid for a day.
+
+    At least one: the clock may have been ahead at that moment.
+    """
+    return 1 + max(0, min((now - moment) // LOG_WINDOW, 5))
 
 
 def nonce_of(payment: Payment) -> bytes:
@@ -119,11 +122,14 @@ def claim_due(*, now: datetime, is_urgent: bool = False) -> list[Payment]:
     and what the sweep then writes applies only to money that the chain shows (transitions.record_transfer,
     transitions.mark_expired).
     """
-    due = Payment.objects.filter(state__in=transitions.OPEN, claimed_at__lt=now - transitions.CLAIM_TIMEOUT)
+    # Claimed or checked while the clock was ahead.
+    is_ahead = Q(claimed_at__gt=now + transitions.CLAIM_TIMEOUT)
+    is_timed_out = Q(claimed_at__lt=now - transitions.CLAIM_TIMEOUT)
+    due = Payment.objects.filter(is_timed_out | is_ahead, state__in=transitions.OPEN)
     if not is_urgent:
         age = Greatest(F("claimed_at") - F("created_at"), timedelta(0))
         is_due = Q(claimed_at__lte=now - Least(age / BACKOFF_DIVISOR, RECHECK_INTERVAL))
-        due = due.filter(Q(state=State.CLAIMED) | is_due)
+        due = due.filter(Q(state=State.CLAIMED) | is_due | is_ahead)
     with transaction.atomic():
         payments = list(due.select_for_update(skip_locked=True).order_by("claimed_at", "pk")[:BATCH_SIZE])
         unknown = [payment.pk for payment in payments if payment.state == State.UNKNOWN]

@@ -87,7 +87,8 @@ def take_over(payment: Payment, *, now: datetime) -> bool:
 
     False while a request is settling it, and if another request was first.
     """
-    if payment.state == State.CLAIMED and payment.claimed_at >= now - CLAIM_TIMEOUT:
+    # A claim that lies further ahead was made while the clock was ahead.
+    if payment.state == State.CLAIMED and abs(payment.claimed_at - now) <= CLAIM_TIMEOUT:
         return False
     unchanged = Payment.objects.filter(pk=payment.pk, state=payment.state, attempts=payment.attempts)
     if not unchanged.update(state=State.CLAIMED, claimed_at=now, attempts=F("attempts") + 1):

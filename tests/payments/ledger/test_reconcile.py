@@ -377,3 +377,35 @@ def test_the_beat_knows_its_tasks() -> None:
     app.loader.import_default_modules()
     assert {entry["task"] for entry in app.conf.beat_schedule.values()} <= set(app.tasks)
     assert app.conf.beat_schedule["reconcile-payments"]["schedule"] == 15
+
+
+def test_a_payment_that_was_claimed_while_the_clock_was_ahead_is_found_on_the_chain(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    headers = paid_by(wallets["free"])
+    abandoned(headers, ago=timedelta(days=-1))
+    settled_by_third_party(headers)
+    assert reconcile.sweep(now=timezone.now()) == 1
+    row = Payment.objects.get()
+    assert (row.state, row.error, row.block is not None) == (State.SETTLED, "", True)
+    assert buy(headers).payment == row.pk
+
+
+def test_a_payment_that_was_claimed_while_the_clock_was_ahead_is_settled_when_its_payer_returns(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    headers = paid_by(wallets["free"])
+    row = abandoned(headers, ago=timedelta(days=-1))
+    assert buy(headers).payment == row.pk
+    assert Payment.objects.get().state == State.SETTLED
+
+
+def test_an_unknown_payment_that_was_checked_while_the_clock_was_ahead_is_checked_when_it_is_right(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    headers = paid_by(wallets["free"])
+    abandoned(headers)
+    Payment.objects.update(state=State.UNKNOWN, claimed_at=timezone.now() + timedelta(days=1))
+    settled_by_third_party(headers)
+    assert reconcile.sweep(now=timezone.now()) == 1
+    assert Payment.objects.get().state == State.SETTLED
