@@ -48,6 +48,7 @@ def enqueue_webhook_delivery() -> None:
 @shared_task(name="accounts.tasks.sweep_webhooks")
 def sweep_webhooks(**_: Any) -> None:
     """Fail abandoned deliveries, then deliver what is due: retries, and deliveries whose task was lost."""
+    delivery_queue.requeue_ahead(now=timezone.now())
     delivery_queue.fail_abandoned(now=timezone.now())
     deliver_webhooks()
 

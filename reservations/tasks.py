@@ -16,6 +16,7 @@ from reservations.notifications import enqueue_guest_mail
 @shared_task(name="reservations.tasks.send_guest_mail")
 def send_guest_mail(**_: Any) -> None:
     """Send a batch of due mail, and enqueue the task again until none is left."""
+    queue.requeue_ahead(now=timezone.now())
     if queue.send_due(now=timezone.now()):
         enqueue_guest_mail()
 

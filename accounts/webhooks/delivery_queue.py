@@ -16,6 +16,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
+from accounts.webhooks import address_limit
 from accounts.webhooks.http_client import MAX_RETRY_AFTER, TIMEOUT_S, Outcome
 from framework.db.sql_files import read_sql
 
@@ -46,6 +47,7 @@ IN_FLIGHT_LIMITS = {"max_in_flight": 4, "max_in_flight_failing": 1}
 
 # Endpoints at a busy address continue within these seconds after its minute, in a random order.
 POSTPONED_SPREAD_S = 10.0
+MAX_POSTPONED = timedelta(seconds=address_limit.WINDOW_S + POSTPONED_SPREAD_S)
 
 ENDPOINT_DISABLED = "the endpoint was disabled"
 # Rows of one statement: 100,000 would exceed the statement timeout.
@@ -80,6 +82,7 @@ def has_due(*, now: datetime) -> bool:
 
 def _lock_endpoints(cursor: CursorWrapper, *, limit: int, now: datetime, is_slow: bool | None = None) -> list[UUID]:
     values: dict[str, Any] = {"now": now, "slow_since": now - SLOW_AFTER, "limit": limit, "is_slow": is_slow}
+    values["postponed_at_most"] = now + 2 * MAX_POSTPONED
     cursor.execute(LOCK_ENDPOINTS, IN_FLIGHT_LIMITS | values)
     return [row[0] for row in cursor.fetchall()]
 
@@ -152,6 +155,18 @@ def fail_abandoned(*, now: datetime) -> int:
         error="the worker stopped during the last attempt",
         now=now,
     )
+
+
+def requeue_ahead(*, now: datetime) -> int:
+    """Make deliveries due that were leased, or whose next attempt was set, while the clock was ahead; return how many.
+
+    A batch at most.
+    """
+    is_too_late = Q(leased_until__gt=now + 2 * LEASE) | Q(next_attempt_at__gt=now + 2 * SCHEDULE[-1])
+    rows = WebhookDelivery.objects.filter(is_too_late, state=State.PENDING).order_by()
+    batch = rows.select_for_update(of=("self",), skip_locked=True).values("pk")[:BATCH]
+    with transaction.atomic():
+        return WebhookDelivery.objects.filter(pk__in=batch).update(next_attempt_at=now, leased_until=None)
 
 
 def _fail(condition: Q, *, error: str, now: datetime) -> int:

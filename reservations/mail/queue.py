@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core import mail as django_mail
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection, transaction
+from django.db.models import Q
 
 from framework.db.sql_files import read_sql
 from reservations.booking import waitlist
@@ -50,6 +51,13 @@ def send_due(*, now: datetime, limit: int = BATCH_SIZE) -> bool:
         return True
     finally:
         close(regular)
+
+
+def requeue_ahead(*, now: datetime) -> int:
+    """Make mail due that was stored or leased while the clock was ahead; return how many. One query."""
+    is_too_late = Q(next_attempt_at__gt=now + 2 * RETRY_DELAYS[-1]) | Q(leased_until__gt=now + 2 * LEASE)
+    ahead = GuestMail.objects.filter(is_too_late, state=State.PENDING)
+    return ahead.update(next_attempt_at=now, leased_until=None)
 
 
 def claim(*, now: datetime) -> GuestMail | None:

@@ -4,6 +4,7 @@
 -- each endpoint with pending deliveries. Endpoints that another worker has locked are skipped.
 -- Without `is_slow`, of both speeds. Healthy endpoints come before failing ones, then the longest due first. Slow
 -- endpoints are picked at random: by age, the one with the longest backlog would always be first.
+-- An endpoint that is postponed for longer than any was postponed while the clock was ahead.
 WITH RECURSIVE waiting AS (
     (SELECT endpoint_id FROM accounts_webhookdelivery WHERE state = 'pending' ORDER BY endpoint_id LIMIT 1)
     UNION ALL
@@ -27,7 +28,8 @@ CROSS JOIN LATERAL (
     FROM accounts_webhookdelivery AS leased
     WHERE leased.endpoint_id = endpoint.id AND leased.state = 'pending' AND leased.leased_until > %(now)s
 ) AS in_flight
-WHERE endpoint.disabled_at IS NULL AND coalesce(endpoint.postponed_until <= %(now)s, TRUE)
+WHERE endpoint.disabled_at IS NULL
+    AND coalesce(endpoint.postponed_until <= %(now)s OR endpoint.postponed_until > %(postponed_at_most)s, TRUE)
     AND in_flight.attempts
         < CASE WHEN endpoint.failing_since IS NULL THEN %(max_in_flight)s ELSE %(max_in_flight_failing)s END
     AND coalesce((endpoint.is_slow OR in_flight.has_slow_attempt) = %(is_slow)s::boolean, TRUE)

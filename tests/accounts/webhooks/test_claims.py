@@ -18,6 +18,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import Venue, WebhookDelivery, WebhookEndpoint
+from accounts.tasks import sweep_webhooks
 from accounts.webhooks import delivery_queue, dispatcher, endpoints
 from accounts.webhooks.delivery_queue import Pace
 from accounts.webhooks.http_client import Outcome
@@ -123,6 +124,20 @@ def test_a_lost_lease_is_taken_over_and_its_late_result_changes_nothing(venue: V
     assert delivery_queue.record_outcome(lost, ILL, now=later) is False
     delivery = WebhookDelivery.objects.get()
     assert (delivery.state, delivery.attempts, delivery.last_status) == ("delivered", 2, 200)
+
+
+def test_deliveries_of_a_clock_that_was_ahead_are_sent_when_it_is_right(venue: Venue) -> None:
+    with receiving() as receiver:
+        endpoints.create(venue, url=receiver.url)
+        builders.event(venue, times=2)
+        ahead = timezone.now() + timedelta(days=9)
+        # The worker of one dies, the attempt of the other fails, and then the address is busy.
+        delivery_queue.claim_due(limit=1, now=ahead)
+        delivery_queue.record_outcome(delivery_queue.claim_due(limit=1, now=ahead)[0], ILL, now=ahead)
+        WebhookEndpoint.objects.update(postponed_until=ahead)
+        sweep_webhooks.run()
+    assert len({received.headers["webhook-id"] for received in receiver.received}) == 2
+    assert list(WebhookDelivery.objects.values_list("state", "attempts")) == [("delivered", 2)] * 2
 
 
 def test_a_replay_does_not_take_a_late_result_for_its_own(venue: Venue) -> None:

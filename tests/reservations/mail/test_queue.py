@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.db import connection
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import EventType, Venue
 from config import environment
 from framework import mailbox
-from reservations import notifications
+from reservations import notifications, tasks
 from reservations.booking import commands
 from reservations.mail import queue
 from reservations.models import GuestMail, Reservation
@@ -359,6 +360,16 @@ def test_a_task_sends_a_slice_and_says_that_there_may_be_more(venue: Venue) -> N
     assert queue.send_due(now=NOW, limit=2) is True
     assert queue.send_due(now=NOW, limit=2) is False
     assert len(mail.outbox) == 3
+
+
+def test_mail_of_a_clock_that_was_ahead_is_sent_when_it_is_right(venue: Venue) -> None:
+    leased, stored_ahead = waiting(venue), waiting(venue)
+    ahead = timezone.now() + timedelta(days=9)
+    GuestMail.objects.filter(pk=leased.pk).update(next_attempt_at=timezone.now())
+    GuestMail.objects.filter(pk=stored_ahead.pk).update(next_attempt_at=ahead)
+    assert queue.claim(now=ahead) == leased
+    tasks.send_guest_mail.run()
+    assert (stored(leased), stored(stored_ahead)) == (("sent", 2, ""), ("sent", 1, ""))
 
 
 def test_a_mail_whose_worker_died_is_sent_when_its_lease_is_over(venue: Venue) -> None:
