@@ -56,6 +56,9 @@ class Receiver(ThreadingHTTPServer):
         self.received: list[Received] = []
         self.lock = threading.Lock()
 
+    def handle_error(self, *_: Any) -> None:
+        """A sender has hung up, or was killed."""
+
     @property
     def url(self) -> str:
         """Where webhooks are sent."""

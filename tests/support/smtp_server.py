@@ -2,6 +2,7 @@
 
 import socketserver
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ class Postbox:
     mails: list[EmailMessage] = field(default_factory=list)
     recipient: str = "250 ok"
     content: str = "250 ok"
+    # Between a mail and the answer to it.
+    delay_s: float = 0.0
     connections: int = 0
 
     @property
@@ -42,6 +45,7 @@ class Talk(socketserver.StreamRequestHandler):
                 if self.box.content.startswith("2"):
                     mail = message_from_bytes(b"".join(lines), policy=policy.default)
                     self.box.mails.append(mail)
+                time.sleep(self.box.delay_s)
                 self.say(self.box.content)
             elif verb == b"QUIT":
                 return self.say("221 bye")
