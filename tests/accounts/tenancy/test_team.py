@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from allauth.account.models import EmailAddress
 from django.core.cache import cache
 from django.db import connection
@@ -116,6 +117,19 @@ def test_a_link_ends_after_a_week(venue: Venue) -> None:
     assert Client().get(link()).status_code == 404
     with pytest.raises(team.InvitationInvalid):
         team.accept(link().rpartition("/")[2], users.user("chef@example.com"), now=timezone.now())
+
+
+def test_a_clock_that_jumps_ends_no_link_for_good_and_extends_none(venue: Venue) -> None:
+    users.member(venue).post(page_of(venue), {"email": "chef@example.com", "role": "kitchen", "access": "all"})
+    expires_at = Invitation.objects.get().expires_at
+    for moment, status in (
+        (expires_at - timedelta(days=9), 200),
+        (expires_at + timedelta(hours=1), 404),
+        (expires_at - timedelta(hours=1), 200),
+    ):
+        with time_machine.travel(moment, tick=False):
+            assert Client().get(link()).status_code == status
+    assert Invitation.objects.get().expires_at == expires_at
 
 
 @pytest.mark.exhaustive
