@@ -144,6 +144,8 @@ class Command(BaseCommand):
         if source != LANDMARKS and not dry_run and (is_changed or errors):
             tasks.enqueue_open_intervals()
             tasks.enqueue_insights()
+        if source == "native" and not dry_run:
+            tasks.enqueue_photo_downloads()
         if errors:
             raise CommandError("\n".join(errors))
         read, rejected = (sum(getattr(totals, count) for _, totals in results) for count in ("read", "rejected"))
