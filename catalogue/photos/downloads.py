@@ -20,6 +20,7 @@ USER_AGENT = "Tablewire-Photos/1"
 MAX_ERROR_LENGTH = 300
 # The waits after a try that may succeed later. After the last one staff decide.
 RETRY_AFTER = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
+MAX_TRIES = len(RETRY_AFTER) + 1
 # A worker that crashes during a try has used it up; the next one is after this time.
 LEASE = timedelta(minutes=10)
 # Answers after which a later try may succeed.
@@ -44,6 +45,9 @@ def download_due(*, clock: Callable[[], datetime], duration_s: float) -> bool:
         row = _claim(now=clock())
         if row is None:
             return False
+        if row.tries > MAX_TRIES:
+            _fail(row, DownloadFailed("Each try ended a worker."), now=clock())
+            continue
         try:
             _store(row, fetch(row.url), now=clock())
         except address_limit.AddressBusy as busy:
@@ -123,7 +127,7 @@ def _store(row: PhotoImport, content: bytes, *, now: datetime) -> None:
 
 def _fail(row: PhotoImport, error: DownloadFailed, *, now: datetime) -> None:
     message = str(error)[:MAX_ERROR_LENGTH]
-    if error.is_temporary and row.tries <= len(RETRY_AFTER):
+    if error.is_temporary and row.tries < MAX_TRIES:
         _update(row, error=message, next_try_at=now + RETRY_AFTER[row.tries - 1])
     else:
         _update(row, error=message, state=PhotoImport.State.FAILED)

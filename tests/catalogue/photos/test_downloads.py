@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
 from pytest_django import Settings
 
@@ -206,6 +207,29 @@ def test_an_address_that_is_not_public_is_never_asked(file: Path, server: PhotoS
     download()
     assert states() == [(FAILED, "This IP address is not on the public internet.")]
     assert (server.asked, Photo.objects.count()) == ([], 0)
+
+
+def test_a_photo_that_ends_each_worker_is_tried_five_times(file: Path, server: PhotoServer) -> None:
+    import_photos(file, {"url": server.url("/a.png")})
+    # As five workers leave it that were killed during their try.
+    PhotoImport.objects.update(tries=5)
+    download()
+    assert (states(), server.asked) == ([(FAILED, "Each try ended a worker.")], [])
+
+
+def test_an_address_that_got_its_requests_of_this_minute_is_asked_later(
+    file: Path, server: PhotoServer, settings: Settings
+) -> None:
+    settings.WEBHOOK_ADDRESS_LIMIT = 1
+    caches["limits"].clear()
+    import_photos(file, {"url": server.url("/a.png")}, {"url": server.url("/b.jpg")})
+    download()
+    assert states() == [(DONE, ""), (PENDING, "")]
+    later = PhotoImport.objects.get(state=PENDING)
+    assert (later.tries, NOW < later.next_try_at <= NOW + timedelta(minutes=1)) == (0, True)
+    caches["limits"].clear()
+    download(later.next_try_at)
+    assert (states(), server.asked) == ([(DONE, ""), (DONE, "")], ["/a.png", "/b.jpg"])
 
 
 def test_a_photo_that_is_no_longer_listed_is_deleted_and_one_that_staff_deleted_does_not_return(
