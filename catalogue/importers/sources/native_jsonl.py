@@ -323,7 +323,7 @@ def _parse_photos(form: JsonObject) -> tuple[ParsedPhoto, ...] | None:
         form.problems.append(f"photos: only the first {MAX_PHOTOS} of {len(forms)} are imported.")
     photos: dict[str, ParsedPhoto] = {}
     for each in forms[:MAX_PHOTOS]:
-        photo = form.attempt(partial(_parse_photo, each, place=form.text("name", max_length=200)), None)
+        photo = form.attempt(partial(parse_photo, each, place=form.text("name", max_length=200)), None)
         if photo is not None and photo.url in photos:
             form.problems.append(f"{each.path}.url: {photo.url!r} is given twice.")
         elif photo is not None:
@@ -331,12 +331,13 @@ def _parse_photos(form: JsonObject) -> tuple[ParsedPhoto, ...] | None:
     return tuple(photos.values()) if photos or not form.content["photos"] else None
 
 
-def _parse_photo(form: JsonObject, *, place: str) -> ParsedPhoto:
+def parse_photo(form: JsonObject, *, place: str) -> ParsedPhoto:
+    """Return a photo without its invalid values. Raises RowRejected without a valid URL."""
     url = form.text("url", max_length=MAX_URL_LENGTH)
     try:
         parse_url(url)
     except InvalidWebhookUrl as error:
-        raise RowRejected(f"{form.path}.url: {error.message}") from error
+        raise RowRejected(f"{form.path}.url: {error.message}".lstrip(".")) from error
     caption = form.attempt(lambda: form.optional_text("caption", max_length=300), None)
     photo = ParsedPhoto(
         url=url,
