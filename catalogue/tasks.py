@@ -13,6 +13,7 @@ from catalogue.exports.requests import payment_state
 from catalogue.history import publish
 from catalogue.hours import holidays, open_intervals
 from catalogue.models import Export, SearchRow
+from catalogue.photos import downloads
 from catalogue.read_model import rebuild
 from catalogue.reviews import aggregates
 from catalogue.search import rank_refresh
@@ -25,6 +26,8 @@ SWEEP_EXPIRES_S = 20
 # The reviews that one task reads at most: about ten seconds of work; finding what is due takes 0.25 s for 356,000
 # restaurants. A worker that is stopped loses one batch.
 MAX_REVIEWS = 30_000
+# Of one task that downloads photos; the last download may take its timeout more.
+DOWNLOAD_S = 30.0
 # The open intervals that one task computes at most: about 15 s of work, far from its time limit.
 MAX_INTERVAL_ROWS = 50_000
 
@@ -106,6 +109,18 @@ def refresh_insights(*, requested_only: bool = False, **_: Any) -> None:
 def enqueue_insights(*, requested_only: bool = False) -> None:
     """Enqueue the generation of insights, all or the requested ones; call it after the commit. All run at night."""
     enqueue(refresh_insights, requested_only=requested_only)
+
+
+@shared_task(name="catalogue.tasks.download_photos")
+def download_photos(**_: Any) -> None:
+    """Download photos that imports have listed, and enqueue another task if more are due."""
+    if downloads.download_due(clock=timezone.now, duration_s=DOWNLOAD_S):
+        enqueue_photo_downloads()
+
+
+def enqueue_photo_downloads() -> None:
+    """Enqueue the task; call it after the commit. Otherwise it runs within ten minutes."""
+    enqueue(download_photos)
 
 
 @shared_task(name="catalogue.tasks.generate_slots")

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -11,10 +12,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from PIL import Image
 
+from catalogue.admin.queues.base import StateFilter
 from catalogue.admin.restaurant_rows import RestaurantRowsAdmin
-from catalogue.models import Photo
-from catalogue.photos import uploads
+from catalogue.models import Photo, PhotoImport
+from catalogue.photos import downloads, uploads
 from catalogue.photos.listing import thumbnail_path
+from catalogue.tasks import enqueue_photo_downloads
 from framework.images.thumbnails import thumbnail_dimensions
 from framework.images.uploads import ACCEPT, HELP_TEXT, InvalidImage, read_image
 
@@ -99,6 +102,33 @@ class PhotoAdmin(RestaurantRowsAdmin):
     def show_again(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
         count = uploads.set_hidden(queryset, hidden=False, now=timezone.now())
         self.message_user(request, f"{count} photos are shown again.", messages.SUCCESS)
+
+
+@admin.register(PhotoImport)
+class PhotoImportAdmin(RestaurantRowsAdmin):
+    """Photos that imports have listed: whether they are stored, and why not."""
+
+    list_display = ["url", "restaurant", "source", "state", "tries", "error"]
+    list_filter = [StateFilter]
+    list_select_related = ["restaurant", "source"]
+    ordering = ["-pk"]
+    actions = ["download_again"]
+    fields = ["restaurant", "source", "record", "url", "state", "error", "tries", "next_try_at", "photo"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: PhotoImport | None = None) -> bool:
+        return obj is None and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: PhotoImport | None = None) -> bool:
+        return False
+
+    @admin.action(description="Download the selected failed photos again", permissions=["change"])
+    def download_again(self, request: HttpRequest, queryset: QuerySet[PhotoImport]) -> None:
+        count = downloads.retry(queryset, now=timezone.now())
+        transaction.on_commit(enqueue_photo_downloads)
+        self.message_user(request, f"{count} photos are being downloaded again.", messages.SUCCESS)
 
 
 def render_thumbnail(photo: Photo, size: str, width: int) -> SafeString:

@@ -83,7 +83,7 @@ class SearchParams(QueryParams):
         required=False,
         help_text="Only restaurants that are open then: `now`; the next HH:MM on the clock of the place that is asked"
         f" about; or a moment of RFC 3339 within {MAX_OPEN_AHEAD.days} days, which is local time without an"
-        " offset.",
+        " offset. Beyond 14 days a search with too many candidates is refused.",
     )
     open_for = integer(1, MAX_OPEN_MINUTES, "Only restaurants that stay open for so many minutes from `open` on.")
     cuisine = cuisines("a restaurant has at least one of them")

@@ -53,8 +53,11 @@ def list_hours(slug: str, *, first: date | None, last: date | None, now: datetim
     last = last or first + timedelta(days=DEFAULT_DAYS - 1)
     if not first <= last < first + timedelta(days=MAX_DAYS):
         raise InvalidRequest(f"`to` must be `from` or one of the {MAX_DAYS - 1} days after it.", param="to")
-    # The last interval of the day before may end on the first day.
-    names = holidays.holiday_names(restaurant.market_id, first=first - timedelta(days=1), days=MAX_DAYS + 1)
+    # The last interval of the day before may end on the first day; and locked hours are compared with their text in
+    # the days from today.
+    start_day = min(first, today) - timedelta(days=1)
+    end_day = max(first, today) + timedelta(days=MAX_DAYS)
+    names = holidays.holiday_names(restaurant.market_id, first=start_day, days=(end_day - start_day).days)
     if hours:
         lat, lng = restaurant.latitude, restaurant.longitude
         hours = reread_osm(

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import date, datetime, timedelta
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -16,8 +16,8 @@ from catalogue.models import Restaurant
 
 logger = logging.getLogger(__name__)
 
-# A search accepts any moment of the next 14 days. The worker runs each hour and may miss a run; the rest of the 15th
-# day lets it compute each row about once a day.
+# A search uses the intervals for any moment of the next 14 days (later ones: catalogue.hours.open_at). The worker runs
+# each hour and may miss a run; the rest of the 15th day lets it compute each row about once a day.
 GUARANTEED_AHEAD = timedelta(days=14, hours=2)
 COMPUTED_AHEAD = timedelta(days=15)
 
@@ -88,6 +88,22 @@ class HoursInput(NamedTuple):
     point: tuple[float, float] | None
     holidays: frozenset[date]
 
+    @classmethod
+    def reduce(
+        cls,
+        hours: str,
+        *,
+        is_locked: bool,
+        lat: float | None,
+        lng: float | None,
+        market_holidays: frozenset[date],
+    ) -> Self:
+        """Drop what these hours do not depend on, so that equal inputs are computed once."""
+        lowered = hours.lower()
+        uses_sun = any(word in lowered for word in ("sunrise", "sunset", "dawn", "dusk"))
+        point = (lat, lng) if uses_sun and lat is not None and lng is not None else None
+        return cls(hours, is_locked, point, market_holidays if "ph" in lowered else frozenset())
+
 
 class ComputedIntervals(NamedTuple):
     """The intervals as a PostgreSQL multirange, None if unknown; and the hours to store as JSON, None if unchanged."""
@@ -146,12 +162,9 @@ def _refresh_batch(
         for restaurant, status, hours, lat, lng, is_locked, market, version, ctid in claimed:
             result = UNKNOWN
             if hours:
-                # Only what the intervals depend on, so that equal inputs are computed once.
-                lowered = hours.lower()
-                uses_sun = any(word in lowered for word in ("sunrise", "sunset", "dawn", "dusk"))
-                point = (lat, lng) if uses_sun and lat is not None and lng is not None else None
-                dates = by_market.get(market, frozenset()) if "ph" in lowered else frozenset()
-                result = compute(HoursInput(hours, is_locked, point, dates))
+                dates = by_market.get(market, frozenset())
+                given = HoursInput.reduce(hours, is_locked=is_locked, lat=lat, lng=lng, market_holidays=dates)
+                result = compute(given)
             # A closure overrides hours.
             computed.append((ctid, "{}" if status in CLOSED_STATUSES else result.intervals))
             if result.hours is not None:
@@ -166,7 +179,7 @@ def _refresh_batch(
 
 
 def _compute(given: HoursInput, *, now: datetime) -> ComputedIntervals:
-    hours = _from_json(json.loads(given.hours))
+    hours = hours_from_json(json.loads(given.hours))
     if hours is None:
         logger.warning("invalid hours: %.200s", given.hours)
         return UNKNOWN
@@ -192,13 +205,14 @@ def parse_hours(restaurant: Restaurant) -> Hours | None:
     """Return the hours of a restaurant; None if it has none or they are invalid."""
     if restaurant.hours is None:
         return None
-    hours = _from_json(restaurant.hours)
+    hours = hours_from_json(restaurant.hours)
     if hours is None:
         logger.warning("invalid hours of restaurant %s", restaurant.pk)
     return hours
 
 
-def _from_json(value: Mapping[str, Any]) -> Hours | None:
+def hours_from_json(value: Mapping[str, Any]) -> Hours | None:
+    """Return hours from their JSON; None if they are invalid."""
     try:
         return Hours.from_json(value)
     except (InvalidHoursError, AttributeError):
@@ -206,9 +220,16 @@ def _from_json(value: Mapping[str, Any]) -> Hours | None:
 
 
 def reread_osm(
-    hours: Hours, *, today: date, first: date, point: tuple[float, float] | None, is_locked: bool, holidays: Set[date]
+    hours: Hours,
+    *,
+    today: date,
+    first: date,
+    days: int = HORIZON_DAYS,
+    point: tuple[float, float] | None,
+    is_locked: bool,
+    holidays: Set[date],
 ) -> Hours:
-    """Read the opening_hours string of hours again for the 60 days from `first` and the day before.
+    """Read the opening_hours string of hours again for the `days` from `first` and the day before.
 
     Hours with dates ("Dec 24 off") were read for a limited number of days. Hours stay unchanged if their week differs
     from the string, or if staff have locked them (`is_locked`) and they differ from the string from `today` on.
@@ -216,7 +237,7 @@ def reread_osm(
     if hours.osm is None or not hours.known:
         return hours
     read = partial(read_osm, hours.osm, timezone=hours.timezone, point=point, holidays=holidays)
-    current = read(on=first - timedelta(days=1), days=HORIZON_DAYS + 1)
+    current = read(on=first - timedelta(days=1), days=days + 1)
     if current.periods != hours.periods:
         return hours
     if is_locked:

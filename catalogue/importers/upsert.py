@@ -14,6 +14,7 @@ from catalogue.importers import deduplication
 from catalogue.importers.field_provenance import RecordUpdate, field_name, list_fields
 from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarkets, find_neighborhoods
 from catalogue.importers.parsing.parsed_place import COLUMNS, ExtractedRecord, ParsedPlace
+from catalogue.importers.photo_lists import write_photo_lists
 from catalogue.importers.reviews_and_offers import RecordContent, write_reviews_and_rules
 from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected, RowSkipped, WriteConflict
 from catalogue.models import Cuisine, MatchCandidate, Report, Restaurant, Source, SourceRecord
@@ -182,6 +183,7 @@ class RestaurantImport:
             *(RecordContent(each.restaurant.pk, each.place) for each in updates),
         ]
         touched = write_reviews_and_rules(contents, source=self.source, now=now)
+        write_photo_lists(contents, source=self.source, now=now)
         changed |= {pk: restaurants[pk] for pk in touched if pk in restaurants}
         _update_restaurants(changed, now=now)
         queued = self._queue_pairs(duplicates.pairs, created=created, now=now)

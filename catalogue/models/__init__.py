@@ -2,7 +2,7 @@ from catalogue.models.exports import Export, ExportPart, Removal
 from catalogue.models.insights import Insight, InsightCall, InsightDemand
 from catalogue.models.landmarks import Landmark, LandmarkName
 from catalogue.models.offers import FlowBooking, FlowRule, FlowSlot, Listing
-from catalogue.models.photos import Photo
+from catalogue.models.photos import Photo, PhotoImport
 from catalogue.models.read_model import Kitchen, Record, SearchRow
 from catalogue.models.reference_data import Attribute, Cuisine, Holiday, ImportRun, Market, Source
 from catalogue.models.restaurants import Restaurant, SourceRecord

@@ -1,4 +1,4 @@
-"""Photos of restaurants and dishes."""
+"""Photos of restaurants and dishes, and those that an import has listed."""
 
 from django.db import models
 from django.db.models import Q
@@ -57,3 +57,40 @@ class Photo(models.Model):
 
     def __str__(self) -> str:
         return self.caption or self.alt or str(self.pk)
+
+
+class PhotoImport(models.Model):
+    """A photo that a source lists for a restaurant: a worker downloads it once (catalogue.photos.downloads)."""
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        DONE = "done"
+        FAILED = "failed"
+
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, db_index=False, related_name="photo_imports")
+    source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+", db_index=False)
+    record = models.CharField(max_length=200, help_text="Of the source")
+    url = models.CharField(max_length=500)
+    kind = models.CharField(max_length=10, choices=Photo.Kind, default=Photo.Kind.FOOD)
+    caption = models.CharField(max_length=300, null=True, blank=True)
+    alt = models.CharField(max_length=300)
+    author = models.CharField(max_length=120, null=True, blank=True)
+    license = models.CharField(max_length=60, help_text="SPDX identifier")
+    photo = models.OneToOneField(
+        Photo, on_delete=models.SET_NULL, null=True, blank=True, related_name="photo_import", help_text="Once stored"
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    tries = models.PositiveSmallIntegerField(default=0)
+    next_try_at = models.DateTimeField()
+    error = models.CharField(max_length=300, blank=True, help_text="Of the last try")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["restaurant", "url"], name="unique_photo_import_url")]
+        indexes = [
+            models.Index(fields=["next_try_at", "id"], name="photo_import_due", condition=Q(state="pending")),
+            models.Index(fields=["state", "-id"], name="photo_import_newest_of_state"),
+        ]
+
+    def __str__(self) -> str:
+        return self.url

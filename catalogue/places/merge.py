@@ -17,6 +17,7 @@ from catalogue.models import (
     Listing,
     MatchCandidate,
     Photo,
+    PhotoImport,
     Report,
     Restaurant,
     Review,
@@ -67,7 +68,10 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
     if values := _values_to_fill(lost, survivor):
         Restaurant.objects.filter(pk=survivor.pk).update(**values, updated_at=now)
     Restaurant.objects.filter(pk=lost.pk).update(merged_into=survivor, updated_at=now)
-    for model in (SourceRecord, Review, Photo, FormerSlug):
+    # Both may list the same photo: the survivor's entry stays.
+    listed = PhotoImport.objects.filter(restaurant=survivor).values("url")
+    PhotoImport.objects.filter(restaurant=lost, url__in=listed).delete()
+    for model in (SourceRecord, Review, Photo, PhotoImport, FormerSlug):
         model._default_manager.filter(restaurant=lost).update(restaurant=survivor)
     Insight.objects.filter(restaurant=lost).delete()
     _move_offers(lost.pk, survivor.pk, now=now)

@@ -3,6 +3,7 @@
 from catalogue.search.by_slugs import MAX_SLUGS, look_up_slugs, resolve_slugs
 from catalogue.search.query import (
     DEFAULT_RADIUS_M,
+    INTERVALS_AHEAD,
     MAX_OPEN_AHEAD,
     MAX_OPEN_MINUTES,
     MAX_RADIUS_M,

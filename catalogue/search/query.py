@@ -14,8 +14,9 @@ DEFAULT_RADIUS_M = 1_500
 MAX_RADIUS_M = 20_000
 # Per side, on the ground: all matches in the box are sorted.
 MAX_BOX_SIDE_M = 100_000.0
-# Open intervals are computed 15 days ahead.
-MAX_OPEN_AHEAD = timedelta(days=14)
+MAX_OPEN_AHEAD = timedelta(days=365)
+# Within these days a search uses the stored open intervals, which reach 15 days ahead.
+INTERVALS_AHEAD = timedelta(days=14)
 MAX_CLOCK_SKEW = timedelta(hours=1)
 MAX_OPEN_MINUTES = 24 * 60
 # A request for 20:00 also matches offers at 18:30.

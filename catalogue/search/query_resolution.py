@@ -54,11 +54,6 @@ class ResolvedQuery:
             at += timedelta(seconds=requested.second, microseconds=requested.microsecond)
         if not now - MAX_CLOCK_SKEW <= at <= now + MAX_OPEN_AHEAD:
             raise too_far
-        if at + timedelta(minutes=self.query.open_for or 0) > now + MAX_OPEN_AHEAD:
-            raise InvalidRequest(
-                f"Opening hours are computed for the next {MAX_OPEN_AHEAD.days} days, and `open_for` ends later.",
-                param="open_for",
-            )
         return at
 
     def _zone(self) -> ZoneInfo:

@@ -1,12 +1,13 @@
 """Search: resolve a query, execute its statement and render a page."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from catalogue.attribution import attribution_lines
 from catalogue.search import facets, fetch, query_resolution
-from catalogue.search.query import Query
-from catalogue.search.results import Page
+from catalogue.search.later_moments import LaterMoment
+from catalogue.search.query import INTERVALS_AHEAD, Query
+from catalogue.search.results import Count, Page
 from catalogue.search.sql import SearchStatement
 from catalogue.search.text.labels import translations
 from framework.api.pagination import cursor as pagination_cursor
@@ -22,8 +23,9 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
     The pages of one search are as of the moment of its first page. One statement for the hits with their offers; one
     more for attribution lines and for the vocabulary where they are not cached, one each for `near`, `lang`, `facets`
     and `include_total`, one for the trigram search where no document has the words of `q`, and one where so many
-    restaurants share a position that a page ends among them. Raises InvalidRequest naming the parameter:
-    PlaceNotResolved, InvalidCursor, an unknown name, parameters that need one another.
+    restaurants share a position that a page ends among them. Beyond the stored open intervals two more for each batch
+    of candidates (later_moments). Raises InvalidRequest naming the parameter: PlaceNotResolved, InvalidCursor, an
+    unknown name, parameters that need one another.
     """
     # A cursor stores the moment to the second.
     now = now.replace(microsecond=0)
@@ -34,20 +36,26 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
     if query.cursor:
         cursor = pagination_cursor.decode_cursor(query.cursor, question=fingerprint, now=now)
     by_trigrams, *after = cursor.after
+    moment = resolved.open_at(now=cursor.as_of)
+    later = None
+    if moment and (end := moment + timedelta(minutes=query.open_for or 0)) > cursor.as_of + INTERVALS_AHEAD:
+        later = LaterMoment(start=moment, end=end, now=cursor.as_of)
     statement = SearchStatement(
         query=query,
         center=resolved.center,
-        open_at=resolved.open_at(now=cursor.as_of),
+        open_at=None if later else moment,
+        may_be_open=later is not None,
         now=cursor.as_of,
         cuisine_terms=resolved.cuisine_terms,
         after=tuple(after),
         by_trigrams=bool(by_trigrams),
     )
     # The row beyond the limit shows that there is another page.
-    rows = fetch.fetch_rows(statement, limit=query.limit + 1)
+    fetch_rows = later.fetch_rows if later else fetch.fetch_rows
+    rows = fetch_rows(statement, limit=query.limit + 1)
     if query.q and len(query.q) >= MIN_TRIGRAM_LENGTH and not rows and not after:
         statement = replace(statement, by_trigrams=True)
-        rows = fetch.fetch_rows(statement, limit=query.limit + 1)
+        rows = fetch_rows(statement, limit=query.limit + 1)
     page = rows[: query.limit]
     next_cursor = None
     if len(rows) > query.limit:
@@ -57,6 +65,12 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
             as_of=statement.now,
             question=fingerprint,
         )
+    total = None
+    if later and (query.include_total or query.facets):
+        statement = replace(statement, only=later.find_matches(statement))
+        total = Count(len(statement.only or ()), is_exact=True)
+    elif query.include_total:
+        total = facets.count_matches(statement)
     return Page(
         hits=fetch.render_hits(page, now=cursor.as_of, labels=translations(query.lang)),
         limit=query.limit,
@@ -65,8 +79,8 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
         near=query.near,
         resolved=resolved.near.place if resolved.near else None,
         alternatives=resolved.near.alternatives if resolved.near else (),
-        open_at=statement.open_at,
+        open_at=moment,
         attribution=attribution_lines({source for row in page for source in fetch.SOURCES(row)}),
-        total=facets.count_matches(statement) if query.include_total else None,
+        total=total if query.include_total else None,
         facets=facets.count_facets(statement) if query.facets else None,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, Literal
+from uuid import UUID
 
 from catalogue.search import offer_filter
 from catalogue.search.geocoding import distance
@@ -63,6 +64,8 @@ MATCHES_TRIGRAMS = "fold(%(q)s) <%% r.name"
 # A closure overrides hours, even before the worker has recomputed the intervals.
 IS_OPEN = "r.open_intervals @> %(open_at)s::timestamptz AND NOT r.is_shut"
 STAYS_OPEN = "r.open_intervals @> tstzrange(%(open_at)s::timestamptz, %(open_until)s::timestamptz) AND NOT r.is_shut"
+# Hours that may be open at some moment: they are evaluated one by one.
+MAY_BE_OPEN = "(r.open_intervals IS NOT NULL OR r.intervals_missing) AND NOT r.is_shut"
 # The index finds candidates on the plane, the comparison of degrees decides.
 IN_BOX = """r.position <@ box(point(%(left)s, %(bottom)s), point(%(right)s, %(top)s))
     AND r.longitude BETWEEN %(west)s AND %(east)s AND r.latitude BETWEEN %(south)s AND %(north)s"""
@@ -112,8 +115,9 @@ HIDDEN_VALUES = re.compile(
 class SearchStatement:
     """A resolved query as SQL.
 
-    `cuisine_terms` are the cuisines that words of `q` name. `by_trigrams` compares trigrams of names, for words that
-    no document has. `after` is the keyset of the last row of the previous page: its sort key and id.
+    `open_at` selects by the stored open intervals. `may_be_open` keeps restaurants whose hours are known, `only` those
+    with these ids. `cuisine_terms` are the cuisines that words of `q` name. `by_trigrams` compares trigrams of names,
+    for words that no document has. `after` is the keyset of the last row of the previous page: its sort key and id.
     """
 
     query: Query
@@ -123,6 +127,12 @@ class SearchStatement:
     cuisine_terms: CuisineTerms | None = None
     after: tuple[Key, ...] = ()
     by_trigrams: bool = False
+    may_be_open: bool = False
+    only: tuple[UUID, ...] | None = None
+
+    @property
+    def open_until(self) -> datetime | None:
+        return self.open_at and self.open_at + timedelta(minutes=self.query.open_for or 0)
 
     @property
     def columns(self) -> tuple[SortColumn, ...]:
@@ -153,7 +163,8 @@ class SearchStatement:
         # Everything that the text depends on: which values are given, and how many of some.
         given = [_is_given(value) for value in _values(query)]
         counts = len(query.price), min(len(query.cuisine), MAX_CUISINE_SCANS + 1), len(self.after)
-        form = rows, *given, *counts, query.sort, self.open_at is None, self.by_trigrams, terms and bool(terms.rest)
+        flags = self.open_at is None, self.may_be_open, self.by_trigrams
+        form = rows, *given, *counts, query.sort, *flags, terms and bool(terms.rest)
         sql = _statements.get(form)
         if sql is None:
             sql = self._nearest(rows)
@@ -206,7 +217,8 @@ class SearchStatement:
         """Return the parameters of the SQL, except `rows`."""
         query = self.query
         values: dict[str, Any] = {"now": self.now, "open_at": self.open_at, "q": query.q}
-        values["open_until"] = self.open_at and self.open_at + timedelta(minutes=query.open_for or 0)
+        values["open_until"] = self.open_until
+        values["only"] = None if self.only is None else list(self.only)
         values["level"] = query.price[0] if len(query.price) == 1 else None
         values |= offer_filter.parameters(query)
         if self.cuisine_terms:
@@ -262,6 +274,10 @@ class SearchStatement:
             conditions.append(f"({MATCHES_WORDS} OR ({HAS_NAMED_CUISINE}{others}))")
         if self.open_at:
             conditions.append(STAYS_OPEN if query.open_for else IS_OPEN)
+        if self.may_be_open:
+            conditions.append(MAY_BE_OPEN)
+        if self.only is not None:
+            conditions.append("r.restaurant_id = ANY(%(only)s::uuid[])")
         if query.has_offer_filter:
             conditions.append("NOT r.is_shut")
             if query.sort is not Sort.OFFER:

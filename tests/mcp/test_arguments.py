@@ -157,7 +157,7 @@ KNOWN = (
         ),
         (
             {"open": "tomorrow"},
-            "`open`: `tomorrow` is not of the right form. It takes: now, the next HH:MM or, within 14 days, a moment,"
+            "`open`: `tomorrow` is not of the right form. It takes: now, the next HH:MM or, within a year, a moment,"
             " on the clock of the place: 2026-11-21T19:30. Hits are open then; open_now is told for now alone.",
         ),
         (

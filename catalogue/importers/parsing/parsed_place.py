@@ -67,11 +67,23 @@ class ParsedRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedPhoto:
+    """A photo to download. Without a licence it has that of its source."""
+
+    url: str
+    kind: str
+    alt: str
+    caption: str | None = None
+    author: str | None = None
+    license: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedPlace:
     """A restaurant as one source describes it, with the columns of Restaurant; None and empty values are unknown.
 
-    `cuisine_labels` has the label of each cuisine, the main one first. `reviews` and `flow_rules` are all of the
-    source; None if it does not have any information about them. `left_out` says which values were invalid.
+    `cuisine_labels` has the label of each cuisine, the main one first. `reviews`, `flow_rules` and `photos` are
+    all of the source; None if it does not have any information about them. `left_out` says which values were invalid.
     """
 
     record: str
@@ -99,6 +111,7 @@ class ParsedPlace:
     cuisine_labels: dict[str, str] = field(default_factory=dict)
     reviews: tuple[ParsedReview, ...] | None = None
     flow_rules: tuple[ParsedRule, ...] | None = None
+    photos: tuple[ParsedPhoto, ...] | None = None
     left_out: tuple[str, ...] = ()
 
     @property

@@ -35,6 +35,13 @@ class ExportedReview:
         return {name: getattr(self.review, name) for name in REVIEW_COLUMNS}
 
 
+def find_restaurants(slugs: set[str]) -> dict[str, UUID]:
+    """Return the restaurants with these present or former slugs. Two queries."""
+    restaurants = dict(FormerSlug.objects.filter(slug__in=slugs).values_list("slug", "restaurant"))
+    present = Restaurant.objects.filter(slug__in=slugs, merged_into=None, erased_at=None)
+    return restaurants | dict(present.values_list("slug", "pk"))
+
+
 @dataclass(slots=True)
 class ReviewImport:
     """A run over exported reviews of restaurants that the catalogue has. `source` is that of the run."""
@@ -57,10 +64,7 @@ class ReviewImport:
 
     def upsert(self, parsed: Sequence[ExportedReview]) -> RowCounts:
         """Write parsed reviews. Call it in batch_transaction. Six statements and those of the aggregates."""
-        slugs = {each.slug for each in parsed}
-        restaurants = dict(FormerSlug.objects.filter(slug__in=slugs).values_list("slug", "restaurant"))
-        present = Restaurant.objects.filter(slug__in=slugs, merged_into=None, erased_at=None)
-        restaurants |= dict(present.values_list("slug", "pk"))
+        restaurants = find_restaurants({each.slug for each in parsed})
         sources = set(Source.objects.values_list("key", flat=True))
         stored = Review.objects.filter(pk__in=[each.pk for each in parsed])
         existing = {review.pk: review for review in stored.select_for_update().order_by("pk")}

@@ -8,10 +8,12 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
+from accounts.webhooks.ssrf_guard import MAX_URL_LENGTH, InvalidWebhookUrl, parse_url
 from catalogue.hours import Hours, InvalidHoursError
 from catalogue.importers.parsing.json_reader import JsonObject
 from catalogue.importers.parsing.parsed_place import (
     ExtractedRecord,
+    ParsedPhoto,
     ParsedPlace,
     ParsedReview,
     ParsedRule,
@@ -22,14 +24,16 @@ from catalogue.importers.parsing.parsed_place import (
 from catalogue.importers.parsing.text_cleaning import parse_country, parse_website
 from catalogue.importers.row_errors import Row, RowRejected, UnreadableFileError, clean_content, hash_content
 from catalogue.importers.upsert import SourceReader
-from catalogue.models import Market, Restaurant
+from catalogue.models import Market, Photo, Restaurant
 from catalogue.places.phones import read_phone
 from catalogue.places.slugs import slugify
 from catalogue.reviews import language_detection
 from catalogue.search.geocoding.distance import Location
 
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
-VERSION = 4
+VERSION = 5
+
+MAX_PHOTOS = 50
 
 # Fields of our own exports that are computed from others.
 DERIVED_FIELDS = frozenset(
@@ -41,6 +45,9 @@ DERIVED_FIELDS = frozenset(
 )  # fmt: skip
 DERIVED_ADDRESS_FIELDS = frozenset(["formatted"])
 DERIVED_REVIEW_FIELDS = frozenset(["rating", "source"])
+DERIVED_PHOTO_FIELDS = frozenset(
+    ("id", "sizes", "width", "height", "restaurant", "review_id", "source", "attribution", "created_at")
+)
 DERIVED_HOURS_FIELDS = frozenset(["timezone", "state", "open_now", "next_change", "display"])
 
 T = TypeVar("T")
@@ -125,6 +132,7 @@ def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlac
         external_ids=form.attempt(lambda: form.text_map("external_ids"), {}),
         reviews=optional(lambda: _parse_reviews(form, on=on)),
         flow_rules=optional(lambda: _parse_rules(form)),
+        photos=optional(lambda: _parse_photos(form)),
     )
     address.report_unread_fields(ignored=DERIVED_ADDRESS_FIELDS)
     form.report_unread_fields(ignored=DERIVED_FIELDS)
@@ -304,6 +312,43 @@ def _parse_rule(form: JsonObject) -> ParsedRule:
     )
     form.report_unread_fields()
     return rule
+
+
+def _parse_photos(form: JsonObject) -> tuple[ParsedPhoto, ...] | None:
+    """Return the valid photos; None if there is no list, or none of it is valid: then the stored ones stay."""
+    forms = form.children("photos")
+    if forms is None:
+        return None
+    if len(forms) > MAX_PHOTOS:
+        form.problems.append(f"photos: only the first {MAX_PHOTOS} of {len(forms)} are imported.")
+    photos: dict[str, ParsedPhoto] = {}
+    for each in forms[:MAX_PHOTOS]:
+        photo = form.attempt(partial(parse_photo, each, place=form.text("name", max_length=200)), None)
+        if photo is not None and photo.url in photos:
+            form.problems.append(f"{each.path}.url: {photo.url!r} is given twice.")
+        elif photo is not None:
+            photos[photo.url] = photo
+    return tuple(photos.values()) if photos or not form.content["photos"] else None
+
+
+def parse_photo(form: JsonObject, *, place: str) -> ParsedPhoto:
+    """Return a photo without its invalid values. Raises RowRejected without a valid URL."""
+    url = form.text("url", max_length=MAX_URL_LENGTH)
+    try:
+        parse_url(url)
+    except InvalidWebhookUrl as error:
+        raise RowRejected(f"{form.path}.url: {error.message}".lstrip(".")) from error
+    caption = form.attempt(lambda: form.optional_text("caption", max_length=300), None)
+    photo = ParsedPhoto(
+        url=url,
+        kind=form.attempt(lambda: form.choice("kind", Photo.Kind.values), None) or Photo.Kind.OTHER,
+        caption=caption,
+        alt=form.attempt(lambda: form.optional_text("alt", max_length=300), None) or caption or place,
+        author=form.attempt(lambda: form.optional_text("author", max_length=120), None),
+        license=form.attempt(lambda: form.optional_text("license", max_length=60), None),
+    )
+    form.report_unread_fields(ignored=DERIVED_PHOTO_FIELDS)
+    return photo
 
 
 # One owner's lines are not the whole market.

@@ -91,6 +91,12 @@ def load_cjk_names() -> tuple[re.Pattern[str], dict[str, str]]:
     return re.compile("|".join(sorted(map(re.escape, names), key=len, reverse=True))), names
 
 
+@cache
+def load_cjk_keys() -> frozenset[str]:
+    """The keys of the names that are written in Chinese or Japanese characters, once."""
+    return frozenset(map(normalize_name, load_cjk_names()[1].values()))
+
+
 def normalize_name(name: str) -> str:
     """The key of a dish name: equal for plurals, accents, capitals and synonyms."""
     forms = load_vocabulary().forms
@@ -144,6 +150,12 @@ def _dish_of_run(run: list[Token]) -> Iterator[DishMention]:
     kinds = Counter(token.kind for token in run)
     if len(run) <= MAX_NAME_WORDS and (kinds["dish"] or (kinds["food"] and len(run) > 1)):
         yield DishMention(" ".join(token.text for token in run), run[0].start, run[-1].end)
+
+
+def is_known_dish(key: str) -> bool:
+    """Whether the lexicon has the dish itself, also with its kind: guests cannot put it together of other foods."""
+    kinds = {token.kind for token in _tokenize(key)}
+    return ("dish" in kinds and "food" not in kinds) or key in load_cjk_keys()
 
 
 def choose_spelling(spellings: Counter[str]) -> str:

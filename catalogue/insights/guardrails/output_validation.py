@@ -226,7 +226,7 @@ def _validate_dish(item: CitedText, *, prompt: Prompt, context: Context) -> Clai
     for review, polarity in _mentions(key, context.reviews):
         tally.add(review, polarity)
     claim = tally.to_claim(name)
-    min_mentions = min_dish_mentions(len(context.reviews)) if is_known else MIN_UNKNOWN_MENTIONS
+    min_mentions = min_dish_mentions(key, reviews=len(context.reviews)) if is_known else MIN_UNKNOWN_MENTIONS
     return claim if claim.mentions >= min_mentions else None
 
 

@@ -21,6 +21,7 @@ from catalogue.importers.parsing.market_lookup import MarketIndex
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.runner import ImportStopped, RejectsFile, RunTotals
 from catalogue.importers.sources import foursquare, native_jsonl, nyc_inspections, osm, overture
+from catalogue.importers.sources.exported_photos import PhotoRowImport
 from catalogue.importers.sources.exported_reviews import ReviewImport
 from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
 from catalogue.importers.upsert import RestaurantImport, SourceReader
@@ -28,7 +29,9 @@ from catalogue.models import Market
 from framework.cli.progress import show_progress
 from framework.errors import unknown_name
 
-LANDMARKS, REVIEWS = "landmarks", "reviews"
+LANDMARKS = "landmarks"
+# Datasets of our own exports.
+EXPORTED: dict[str, Any] = {"reviews": ReviewImport, "photos": PhotoRowImport}
 READERS: dict[str, SourceReader] = {
     "overture": overture.READER,
     "foursquare": foursquare.READER,
@@ -49,7 +52,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("source", choices=(*READERS, LANDMARKS, REVIEWS), help="What the files are")
+        parser.add_argument("source", choices=(*READERS, LANDMARKS, *EXPORTED), help="What the files are")
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="- is standard input")
         parser.add_argument(
             "--supplier", metavar="KEY", help="Whose files these are: a source of its own, with ids of its own"
@@ -94,8 +97,10 @@ class Command(BaseCommand):
                 raise CommandError(f"No such file: {path}")
         if options["release"] and source != "overture":
             raise CommandError("--release is for overture only.")
-        if source == REVIEWS and (options["supplier"] or options["market"]):
-            raise CommandError("Exported reviews name their source and restaurant: leave out --supplier and --market.")
+        if source in EXPORTED and (options["supplier"] or options["market"]):
+            raise CommandError(
+                f"Exported {source} name their source and restaurant: leave out --supplier and --market."
+            )
         reference_data.load_reference_data()
         holidays.add_missing_holidays(now=now)
         market = _find_market(options["market"])
@@ -120,8 +125,8 @@ class Command(BaseCommand):
                     try:
                         if reader is None:
                             importer: Any = (
-                                ReviewImport(timezone.now)
-                                if source == REVIEWS
+                                EXPORTED[source](timezone.now)
+                                if source in EXPORTED
                                 else LandmarkImport(markets, supplier or "wikidata")
                             )
                             totals = runner.import_rows(importer, paths[0], on_step=on_step, **common)
@@ -144,6 +149,8 @@ class Command(BaseCommand):
         if source != LANDMARKS and not dry_run and (is_changed or errors):
             tasks.enqueue_open_intervals()
             tasks.enqueue_insights()
+        if source in ("native", "photos") and not dry_run:
+            tasks.enqueue_photo_downloads()
         if errors:
             raise CommandError("\n".join(errors))
         read, rejected = (sum(getattr(totals, count) for _, totals in results) for count in ("read", "rejected"))

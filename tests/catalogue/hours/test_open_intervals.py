@@ -12,7 +12,7 @@ from catalogue import reference_data
 from catalogue.hours import open_intervals, read_osm
 from catalogue.models import Restaurant, SearchRow
 from catalogue.models.postgres_fields import Span
-from catalogue.search import MAX_OPEN_AHEAD
+from catalogue.search import INTERVALS_AHEAD
 from catalogue.tasks import refresh_open_intervals
 
 # A Saturday in Copenhagen, an hour ahead of UTC.
@@ -155,7 +155,7 @@ def test_an_hourly_worker_that_misses_an_hour_keeps_the_promised_days() -> None:
             open_intervals.refresh_open_intervals(now=now)
         until = row(place).intervals_until
         assert until is not None
-        assert until > now + MAX_OPEN_AHEAD
+        assert until > now + INTERVALS_AHEAD
 
 
 @pytest.mark.exhaustive

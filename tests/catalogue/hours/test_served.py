@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from threading import Event
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -193,3 +193,17 @@ def test_hours_keep_what_could_not_be_read_and_refuse_what_is_no_text() -> None:
     for wrong, message in [("Why.", "notes: a list is expected."), ([7], r"notes\[0\]: a text is expected.")]:
         with pytest.raises(InvalidHoursError, match=message):
             Hours.from_json({"timezone": "UTC", "notes": wrong})
+
+
+def test_locked_hours_that_equal_their_text_follow_its_holidays_on_later_days_too(client: Client) -> None:
+    """Whether they equal it is decided by the holidays of today, whatever days are asked for."""
+    text = "Mo-Su 10:00-20:00; PH off"
+    days = [date(2026, 12, 25), date(2027, 5, 6)]
+    hours = read_osm(text, timezone="Europe/Copenhagen", on=NOW.date(), holidays=frozenset(days)).to_json()
+    place = builders.restaurant(slug="locked", hours=hours, locked_fields=["hours"])
+    for day in days:
+        builders.holiday(place.market, day)
+    open_intervals.refresh_open_intervals(now=NOW)
+    for day in days:
+        assert get(client, f"/locked/hours?from={day}&to={day}")["spans"] == []
+        assert get(client, f"?open={day}T12:00:00%2B01:00")["data"] == []

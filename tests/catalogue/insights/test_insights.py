@@ -66,14 +66,36 @@ def test_dishes_are_counted_by_review_with_positive_mentions() -> None:
         (28, 2, ["biryani"]),
         (98, 2, ["biryani"]),
         (98, 3, ["biryani", "dog lamb pizza"]),
-        (27, 2, ["biryani", "dog lamb pizza"]),
+        (27, 2, ["biryani"]),
+        (4, 2, ["biryani"]),
+        (4, 3, ["biryani", "dog lamb pizza"]),
     ],
 )
-def test_of_thirty_reviews_or_more_two_do_not_suffice_for_a_dish(
+def test_two_reviews_do_not_suffice_for_a_dish_of_words_put_together(
     honest: int, invented: int, dishes: list[str]
 ) -> None:
     rows = [(5, "The biryani was superb.")] * honest + [(5, "The dog lamb pizza was great.")] * invented
     assert [claim.name for claim in generate(rows).dishes] == dishes
+
+
+@pytest.mark.parametrize(
+    ("name", "is_known"),
+    [
+        ("margherita", True),
+        ("tagliatelle al ragu", True),
+        ("pad thai", True),
+        ("beef burger", False),
+        ("dog carbonara", False),
+        ("lamb dog margherita", False),
+        ("smoked salmon bagel", False),
+    ],
+)
+def test_of_fewer_than_thirty_reviews_two_suffice_for_a_known_dish(name: str, is_known: bool) -> None:
+    for honest in (4, 27):
+        rows = [(5, "The biryani was superb.")] * honest + [(5, f"The {name} was great.")] * 2
+        assert [claim.name for claim in generate(rows).dishes] == ["biryani", *([name] if is_known else [])]
+    rows = [(5, "The biryani was superb.")] * 28 + [(5, f"The {name} was great.")] * 2
+    assert [claim.name for claim in generate(rows).dishes] == ["biryani"]
 
 
 def test_aspects_are_counted_in_the_languages_that_are_read() -> None:

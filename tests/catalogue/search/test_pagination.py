@@ -254,7 +254,6 @@ def test_names_that_are_not_known_are_refused_with_those_that_are_like_them() ->
         ({"near": "tivoli", "ll": TIVOLI}, "ll"),
         ({"open": time(12, 0)}, "open"),
         ({"open_for": 60}, "open_for"),
-        ({"open": NOW + timedelta(days=13, hours=23), "open_for": 61}, "open_for"),
         ({"facets": (Facet.PRICE,)}, "facets"),
         ({"cuisine": ("seafood",), "cuisine_not": ("seafood",)}, "cuisine_not"),
         ({"bbox": BoundingBox(12.6, 55.6, 12.5, 55.7)}, "bbox"),
