@@ -102,7 +102,9 @@ def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
     page.get_by_role("link", name="Hours and closed days").first.click()
     page.get_by_role("link", name="Add a service period").first.click()
     page.get_by_role("textbox", name="Name").fill("Dinner")
-    page.get_by_label("Friday").check()
+    # A new period has every day.
+    for day in ("Monday", "Tuesday", "Wednesday", "Thursday", "Saturday", "Sunday"):
+        page.get_by_label(day).uncheck()
     page.get_by_label("First seating").fill("19:00")
     page.get_by_label("Last seating").fill("22:30")
     page.get_by_role("button", name="Save").click()
