@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from enum import IntEnum
 
 from catalogue.attribution import attribution_lines
 from catalogue.search import facets, fetch, query_resolution
@@ -14,6 +15,38 @@ from framework.api.pagination.cursor import Cursor
 
 # Shorter texts are similar to nearly every name.
 MIN_TRIGRAM_LENGTH = 3
+
+
+class Method(IntEnum):
+    """How hits match the words of `q`.
+
+    All of them; or if nothing has all, then names that are similar; or those words only that name a cuisine, a diet or
+    a kind of place.
+    """
+
+    ALL_WORDS = 0
+    SIMILAR_NAMES = 1
+    FEWER_WORDS = 2
+
+
+def apply_method(statement: SearchStatement, method: Method) -> SearchStatement:
+    if method is Method.SIMILAR_NAMES:
+        return replace(statement, by_trigrams=True)
+    if method is Method.FEWER_WORDS:
+        terms = tuple(term for term in statement.terms if term.is_named)
+        words = " ".join(term.text for term in terms)
+        return replace(statement, terms=terms, query=replace(statement.query, q=words))
+    return statement
+
+
+def choose_fallback(statement: SearchStatement) -> Method | None:
+    """Return how to search when nothing has all words, None if every word names something."""
+    named = [term.is_named for term in statement.terms]
+    if all(named):
+        return None
+    if any(named):
+        return Method.FEWER_WORDS
+    return Method.SIMILAR_NAMES if len(str(statement.query.q)) >= MIN_TRIGRAM_LENGTH else None
 
 
 def search_restaurants(query: Query, *, now: datetime) -> Page:
@@ -33,27 +66,29 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
     cursor = Cursor(after=(0,), as_of=now)
     if query.cursor:
         cursor = pagination_cursor.decode_cursor(query.cursor, question=fingerprint, now=now)
-    by_trigrams, *after = cursor.after
+    number, *after = cursor.after
+    method = Method(int(number))
     statement = SearchStatement(
-        query=query,
+        query=resolved.query,
         center=resolved.center,
         open_at=resolved.open_at(now=cursor.as_of),
         now=cursor.as_of,
-        cuisine_terms=resolved.cuisine_terms,
+        terms=resolved.terms,
         after=tuple(after),
-        by_trigrams=bool(by_trigrams),
     )
     # The row beyond the limit shows that there is another page.
+    statement = apply_method(statement, method)
     rows = fetch.fetch_rows(statement, limit=query.limit + 1)
-    if query.q and len(query.q) >= MIN_TRIGRAM_LENGTH and not rows and not after:
-        statement = replace(statement, by_trigrams=True)
+    if not rows and not after and (fallback := choose_fallback(statement)):
+        method = fallback
+        statement = apply_method(statement, fallback)
         rows = fetch.fetch_rows(statement, limit=query.limit + 1)
     page = rows[: query.limit]
     next_cursor = None
     if len(rows) > query.limit:
         last = page[-1]
         next_cursor = pagination_cursor.encode_cursor(
-            (int(statement.by_trigrams), *fetch.sort_key(statement, last), fetch.ID(last).hex),
+            (int(method), *fetch.sort_key(statement, last), fetch.ID(last).hex),
             as_of=statement.now,
             question=fingerprint,
         )
@@ -66,6 +101,9 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
         resolved=resolved.near.place if resolved.near else None,
         alternatives=resolved.near.alternatives if resolved.near else (),
         open_at=statement.open_at,
+        understood=resolved.understood,
+        matched=method.name.lower(),
+        without=facets.count_without_filters(statement) if not rows and not query.cursor else None,
         attribution=attribution_lines({source for row in page for source in fetch.SOURCES(row)}),
         total=facets.count_matches(statement) if query.include_total else None,
         facets=facets.count_facets(statement) if query.facets else None,

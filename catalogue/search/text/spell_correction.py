@@ -8,6 +8,7 @@ from string import ascii_lowercase
 from django.db import connection
 
 from catalogue.matching.scoring import fold
+from catalogue.search.text import vocabulary
 from catalogue.search.text.vocabulary import Vocabulary
 from framework.cache import CachedValue
 
@@ -37,7 +38,10 @@ class SpellingIndex:
     """The number of restaurants by (market, neighborhood), and the prefixes of all words of names."""
 
     neighborhoods: Mapping[tuple[str, str], int]
+    # By folded name and market, as it is spelled.
+    neighborhoods_by_name: Mapping[str, Mapping[str, str]]
     prefixes: frozenset[str]
+    words: frozenset[str]
 
     @classmethod
     def load(cls) -> "SpellingIndex":
@@ -57,7 +61,16 @@ class SpellingIndex:
             word for name in chain(names, (name for _, name in neighborhoods), cuisines) for word in fold(name).split()
         }
         prefixes = frozenset(word[:length] for word in words for length in range(shortest, len(word) + 1))
-        return cls(neighborhoods=neighborhoods, prefixes=prefixes)
+        by_name: dict[str, dict[str, str]] = {}
+        for market, name in neighborhoods:
+            by_name.setdefault(vocabulary.fold(name), {})[market] = name
+        return cls(
+            neighborhoods=neighborhoods, neighborhoods_by_name=by_name, prefixes=prefixes, words=frozenset(words)
+        )
+
+    def has_word(self, word: str) -> bool:
+        """Whether a name has this folded word."""
+        return fold(word) in self.words
 
     def suggest_corrections(self, typed: str) -> list[str]:
         """Return texts that differ from a folded text by one edit in one word, whose words are known prefixes."""

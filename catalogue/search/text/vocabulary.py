@@ -28,6 +28,8 @@ MAX_AGE_S = 30.0
 MIN_FOREIGN_LABEL_LENGTH = 4
 FIRST_IDEOGRAPH = "\u2e80"
 DIET = "diet_"
+# Their labels are common words of names and dishes.
+GENERAL_ATTRIBUTES = ("kind", "reservation", "smoking", "diet_fish", "diet_meat", "diet_local", "diet_raw")
 
 ALL = """
 SELECT 'market', slug, name, timezone, latitude, longitude, radius_m, country, NULL FROM catalogue_market
@@ -36,6 +38,10 @@ SELECT 'cuisine', slug, label, NULL, NULL, NULL, NULL, NULL,
     ARRAY(SELECT value FROM jsonb_each_text(labels)) FROM catalogue_cuisine
 UNION ALL
 SELECT kind, key, label, NULL, NULL, NULL, NULL, NULL, NULL FROM catalogue_attribute
+UNION ALL
+SELECT 'city', l.market_id, n.name, NULL, NULL, NULL, NULL, NULL, NULL
+FROM catalogue_landmark AS l JOIN catalogue_landmarkname AS n ON n.landmark_id = l.id
+WHERE l.kind = 'city' AND l.market_id IS NOT NULL
 """
 
 
@@ -67,6 +73,10 @@ class Vocabulary:
     cuisines: Mapping[str, str]
     attributes: Mapping[str, str]
     cuisines_by_term: Mapping[str, frozenset[str]]
+    # By the folded names of markets and of their cities in any language.
+    markets_by_name: Mapping[str, str]
+    attributes_by_term: Mapping[str, str]
+    diets_by_term: Mapping[str, str]
 
     @classmethod
     def load(cls) -> "Vocabulary":
@@ -97,6 +107,24 @@ class Vocabulary:
             cuisines={slug: label for kind, slug, label, *_ in rows if kind == "cuisine"},
             attributes={key: label for kind, key, label, *_ in rows if kind in ("amenity", "diet")},
             cuisines_by_term={term: frozenset(slugs) for term, slugs in by_term.items()},
+            markets_by_name={
+                fold(name): slug
+                for kind, slug, label, *_ in rows
+                if kind in ("market", "city")
+                for name in (label, slug)
+            },
+            attributes_by_term={
+                fold(name): key
+                for kind, key, label, *_ in rows
+                if kind == "amenity" and key not in GENERAL_ATTRIBUTES
+                for name in (label, key.replace("_", " "))
+            },
+            diets_by_term={
+                fold(name): key.removeprefix(DIET)
+                for kind, key, label, *_ in rows
+                if kind == "diet" and key not in GENERAL_ATTRIBUTES
+                for name in (label, key.removeprefix(DIET).replace("_", " "))
+            },
         )
 
     @property
