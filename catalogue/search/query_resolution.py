@@ -1,7 +1,7 @@
 """Resolve a query: its names, its reference point and the moment at which hits are open."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -132,6 +132,12 @@ def resolve_query(query: Query) -> ResolvedQuery:
         vocabulary.check_diets(query.diet)
     understood = _understand(query, vocabulary) if vocabulary and query.q else Understanding(query)
     effective = understood.query
+    if vocabulary and (query.cuisine or query.cuisine_not):
+        effective = replace(
+            effective,
+            cuisine=vocabulary.with_narrower(query.cuisine),
+            cuisine_not=vocabulary.with_narrower(query.cuisine_not),
+        )
     near = None
     if effective.near:
         try:

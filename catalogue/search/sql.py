@@ -150,7 +150,7 @@ class SearchStatement:
         # Everything that the text depends on: which values are given, and how many of some.
         given = [_is_given(value) for value in _values(query)]
         counts = len(query.price), min(len(query.cuisine), MAX_CUISINE_SCANS + 1), len(self.after)
-        terms = tuple((bool(term.cuisines), bool(term.tags)) for term in self.terms)
+        terms = tuple((bool(term.cuisines), bool(term.tags), term.is_named) for term in self.terms)
         form = rows, *given, *counts, query.sort, self.open_at is None, self.by_trigrams, terms
         sql = _statements.get(form)
         if sql is None:
@@ -272,9 +272,9 @@ class SearchStatement:
         """Return a condition for each term: its words are in the document, or it names a cuisine or a tag."""
         conditions = []
         for number, term in enumerate(self.terms):
-            is_last = number == len(self.terms) - 1
+            is_unfinished = number == len(self.terms) - 1 and not term.is_named
             words = f"%(term{number})s"
-            query = PREFIX_QUERY.format(text=words) if is_last else f"plainto_tsquery('simple', fold({words}))"
+            query = PREFIX_QUERY.format(text=words) if is_unfinished else f"plainto_tsquery('simple', fold({words}))"
             ways = [f"r.document @@ {query}"]
             if term.cuisines:
                 ways.append(f"r.cuisines && %(cuisines{number})s::varchar[]")

@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rapidfuzz import fuzz, process
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 import catalogue
 from catalogue.models.restaurants import KINDS
@@ -30,8 +31,8 @@ PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"))
 MIN_FUZZY_LENGTH = 5
 # Comparing the words of a longer text with all known words takes too long.
 MAX_FUZZY_WORDS = 6
-# In percent, as rapidfuzz has it.
-MIN_SIMILARITY = 84
+# Shorter words may have one edit: a letter too much, too little, wrong, or in the place of its neighbor.
+MIN_TWO_EDITS_LENGTH = 8
 MIDDAY, DINNER = dt.time(12, 30), dt.time(19, 30)
 # "22:30", "10 pm", "21h", "kl. 20", "20 uhr", with the words before it.
 CLOCK = re.compile(
@@ -159,10 +160,15 @@ class _Parser:
         position = 0
         text: list[str] = []
         while position < len(self.tokens):
+            parts, terms = self.parts, self.terms
+            self.parts, self.terms = [], []
             length = self._take_meaning(position, is_after_text=bool(text))
+            found, self.parts, self.terms = (self.parts, self.terms), parts, terms
             if length:
                 self._add_text(text)
                 text = []
+                self.parts += found[0]
+                self.terms += found[1]
             else:
                 text.append(self.tokens[position])
             position += length or 1
@@ -276,7 +282,7 @@ class _Parser:
         elif attribute := self.vocabulary.attributes_by_term.get(phrase):
             self._change("attributes", attribute, typed)
         elif cuisines := self._cuisines(phrase):
-            self._add_term(Term(typed, tuple(sorted(cuisines)), is_named=True), "cuisine", sorted(cuisines))
+            self._add_cuisines(cuisines, typed)
         else:
             return False
         return True
@@ -290,7 +296,7 @@ class _Parser:
     def _take_meal(self, phrase: str, typed: str) -> None:
         self.at = self.at or self.words.meals[phrase]
         if cuisines := self.vocabulary.cuisines_by_term.get(phrase):
-            self._add_term(Term(typed, tuple(sorted(cuisines)), is_named=True), "cuisine", sorted(cuisines))
+            self._add_cuisines(cuisines, typed)
         else:
             self.parts.append(Part(typed))
 
@@ -306,7 +312,9 @@ class _Parser:
         for length, typed in self._phrases(position):
             if len(typed) < MIN_FUZZY_LENGTH or all(map(index.has_word, typed.split())):
                 continue
-            found = process.extractOne(typed, candidates, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY)
+            found = process.extractOne(
+                typed, candidates, scorer=OSA.distance, score_cutoff=1 if len(typed) < MIN_TWO_EDITS_LENGTH else 2
+            )
             market = known.markets_by_name.get(found[0]) if found else None
             if not found or (market and (self.query.market not in (None, market) or self.has_place)):
                 continue
@@ -335,7 +343,7 @@ class _Parser:
         query, changes = self.query, self.changes
         if parameter in ("diet", "kind"):
             slug = value.replace("_", "-")
-            slugs = (slug,) if slug in self.vocabulary.cuisines else ()
+            slugs = self.vocabulary.with_narrower([slug]) if slug in self.vocabulary.cuisines else ()
             self._add_term(Term(words, slugs, (f"{parameter}_{value}",), is_named=True), parameter, value)
             return
         if parameter == "attributes":
@@ -356,6 +364,10 @@ class _Parser:
         elif getattr(query, parameter) is None:
             changes[parameter] = value
         self.parts.append(Part(words, parameter, value))
+
+    def _add_cuisines(self, cuisines: frozenset[str], words: str) -> None:
+        term = Term(words, self.vocabulary.with_narrower(cuisines), is_named=True)
+        self._add_term(term, "cuisine", sorted(cuisines))
 
     def _add_term(self, term: Term, parameter: str, value: Any) -> None:
         self.terms.append(term)
