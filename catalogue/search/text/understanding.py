@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,8 @@ class _Words:
     meanings: Mapping[str, tuple[str, Any]]
     ignored: frozenset[str]
     days: Mapping[str, str]
-    meals: Mapping[str, dt.time]
+    meals: Mapping[str, str]
+    meal_times: Mapping[str, dt.time]
     before_area: frozenset[str]
     before_place: frozenset[str]
     here: frozenset[str]
@@ -104,7 +106,8 @@ class _Words:
                 value = dt.time.fromisoformat(value)
             meanings |= {fold(word): (meaning["parameter"], value) for word in meaning["words"]}
         days = {fold(word): day for day, words in data["days"].items() for word in words}
-        meals = {fold(word): dt.time.fromisoformat(at) for at, words in data["meals"].items() for word in words}
+        meals = {fold(word): meal for meal, content in data["meals"].items() for word in content["words"]}
+        meal_times = {meal: dt.time.fromisoformat(content["at"]) for meal, content in data["meals"].items()}
         ignored = frozenset(fold(word) for words in data["ignored"].values() for word in words)
         area, place = (frozenset(map(fold, data["before_place"][name])) for name in ("area", "any"))
         here = frozenset(map(fold, data["here"]["words"]))
@@ -114,6 +117,7 @@ class _Words:
             ignored=ignored,
             days=days,
             meals=meals,
+            meal_times=meal_times,
             before_area=area,
             before_place=place,
             here=here,
@@ -146,7 +150,7 @@ class _Parser:
 
     def __init__(self, query: Query, vocabulary: Vocabulary) -> None:
         self.query, self.vocabulary, self.words = query, vocabulary, _load_words()
-        self.neighborhoods = SpellingIndex.load().neighborhoods_by_name
+        self.index = SpellingIndex.load()
         self.parts: list[Part] = []
         self.terms: list[Term] = []
         self.changes: dict[str, Any] = {}
@@ -155,6 +159,8 @@ class _Parser:
         text = CLOCK.sub(self._take_clock_time, str(query.q))
         self.tokens = _split_ideographs(fold(text), vocabulary, self.words).split()
         self.has_place = bool(query.near or query.ll or query.bbox)
+        # It tells apart the neighborhoods of one name that come before it.
+        self.named_market = query.market or self._find_market()
 
     def parse(self) -> Understanding:
         position = 0
@@ -174,10 +180,21 @@ class _Parser:
             position += length or 1
         self._add_text(text)
         self._add_moment()
-        if not self.changes and not self.terms:
+        if not self.changes and not self.terms and not self._has_filters():
             return read_literally(self.query)
         words = " ".join(term.text for term in self.terms) or None
         return Understanding(replace(self.query, q=words, **self.changes), tuple(self.parts), tuple(self.terms))
+
+    def _has_filters(self) -> bool:
+        """Whether the query narrows the search without its words."""
+        given = self.query
+        return bool(self.has_place or given.market or given.neighborhood or given.cuisine or given.tags or given.kind)
+
+    def _find_market(self) -> str | None:
+        if self.has_place:
+            return None
+        phrases = (phrase for position in range(len(self.tokens)) for _, phrase in self._phrases(position))
+        return next(filter(None, map(self.vocabulary.markets_by_name.get, phrases)), None)
 
     def _phrases(self, position: int) -> Iterator[tuple[int, str]]:
         for length in range(min(MAX_PHRASE_WORDS, len(self.tokens) - position), 0, -1):
@@ -187,9 +204,12 @@ class _Parser:
         """Take the phrase that begins here; return its number of words, 0 if nothing is understood."""
         for length, phrase in self._phrases(position):
             if phrase in self.words.here:
-                self._take_here(phrase)
-                return length
-            if self._take_area(phrase) or self._take_word(phrase):
+                # "In der Nähe" may go on.
+                taken = self._take_place(position + length) if phrase in self.words.before_place else 0
+                if not taken:
+                    self._take_here(phrase)
+                return length + taken
+            if self._take_area(phrase) or self._take_landmark(phrase) or self._take_word(phrase):
                 return length
             if phrase in self.words.before_place and (taken := self._take_place(position + length)):
                 return length + taken
@@ -208,7 +228,10 @@ class _Parser:
         if position >= len(self.tokens):
             return False
         known = self.words.meanings, self.words.ignored, self.words.meals, self.words.days
-        cuisines, areas = self.vocabulary.cuisines_by_term, (self.vocabulary.markets_by_name, self.neighborhoods)
+        cuisines, areas = (
+            self.vocabulary.cuisines_by_term,
+            (self.vocabulary.markets_by_name, self.index.neighborhoods_by_name),
+        )
         return not any(phrase in each for _, phrase in self._phrases(position) for each in (*known, cuisines, *areas))
 
     def _take_here(self, phrase: str) -> None:
@@ -226,8 +249,8 @@ class _Parser:
         if market and self.query.market in (None, market) and not self.has_place:
             self._change("market", market, phrase)
             return True
-        found = self.neighborhoods.get(phrase, {})
-        if known := self.changes.get("market", self.query.market):
+        found = self.index.neighborhoods_by_name.get(phrase, {})
+        if known := self.named_market:
             found = {known: found[known]} if known in found else {}
         if len(found) != 1 or self.query.neighborhood or self.has_place:
             return False
@@ -238,6 +261,13 @@ class _Parser:
             self.changes["market"] = area
         return True
 
+    def _take_landmark(self, phrase: str) -> bool:
+        """Take the name of a landmark that stands among other words: alone it is looked for as a name."""
+        if phrase not in self.index.landmarks or len(phrase.split()) == len(self.tokens) or self.has_place:
+            return False
+        self._change("near", phrase, phrase)
+        return True
+
     def _take_area_after(self, position: int) -> int:
         for length, phrase in self._phrases(position):
             if self._take_area(phrase):
@@ -246,25 +276,30 @@ class _Parser:
 
     def _take_place(self, position: int) -> int:
         """Take the words after "near" as a place, up to the next that mean something else; return their number."""
-        if taken := self._take_area_after(position):
-            return taken
-        end = position
+        start = position
+        while start < len(self.tokens):
+            for length, phrase in self._phrases(start):
+                if phrase in self.words.here:
+                    self._take_here(phrase)
+                    return start + length - position
+                if self._take_landmark(phrase) or self._take_area(phrase):
+                    return start + length - position
+            if self.tokens[start] not in self.words.ignored:
+                break
+            start += 1
+        end = start
         while end < len(self.tokens) and not self._ends_place(end):
             end += 1
-        words = self.tokens[position:end]
-        while words and words[0] in self.words.ignored:
-            words = words[1:]
+        words = " ".join(self.tokens[start:end])
         if not words or self.has_place:
             return 0
-        self._change("near", " ".join(words), " ".join(words))
+        self._change("near", words, words)
         return end - position
 
     def _ends_place(self, position: int) -> bool:
         words = self.words
-        return any(
-            phrase in words.meanings or phrase in words.days or phrase in words.meals or phrase in words.before_place
-            for _, phrase in self._phrases(position)
-        )
+        meanings = (words.meanings, words.days, words.meals, words.before_place, self.vocabulary.markets_by_name)
+        return any(phrase in meaning for _, phrase in self._phrases(position) for meaning in meanings)
 
     def _take_word(self, phrase: str, *, typed: str | None = None) -> bool:
         """Take a word of the lists, or the name of a diet, an attribute or a cuisine."""
@@ -294,9 +329,10 @@ class _Parser:
         return known.get(phrase) or known.get(singular) or known.get(phrase.removesuffix("s"))
 
     def _take_meal(self, phrase: str, typed: str) -> None:
-        self.at = self.at or self.words.meals[phrase]
-        if cuisines := self.vocabulary.cuisines_by_term.get(phrase):
-            self._add_cuisines(cuisines, typed)
+        meal = self.words.meals[phrase]
+        self.at = self.at or self.words.meal_times[meal]
+        if meal in self.vocabulary.cuisines:
+            self._add_cuisines(frozenset([meal]), typed)
         else:
             self.parts.append(Part(typed))
 
@@ -307,10 +343,11 @@ class _Parser:
         """
         if len(self.tokens) > MAX_FUZZY_WORDS:
             return 0
-        known, index = self.vocabulary, SpellingIndex.load()
-        candidates = [*known.markets_by_name, *known.cuisines_by_term, *known.diets_by_term, *self.words.meanings]
+        known = self.vocabulary
+        words = (self.words.meanings, self.words.meals, self.words.days, self.words.ignored)
+        candidates = [*known.markets_by_name, *known.cuisines_by_term, *known.diets_by_term, *chain(*words)]
         for length, typed in self._phrases(position):
-            if len(typed) < MIN_FUZZY_LENGTH or all(map(index.has_word, typed.split())):
+            if len(typed) < MIN_FUZZY_LENGTH or all(map(self.index.has_word, typed.split())):
                 continue
             found = process.extractOne(
                 typed, candidates, scorer=OSA.distance, score_cutoff=1 if len(typed) < MIN_TWO_EDITS_LENGTH else 2
@@ -320,6 +357,8 @@ class _Parser:
                 continue
             if market:
                 self._change("market", market, typed)
+            elif found[0] in self.words.ignored:
+                self.parts.append(Part(typed))
             else:
                 self._take_word(found[0], typed=typed)
             return length
@@ -378,10 +417,12 @@ class _Parser:
             self._add_term(Term(" ".join(tokens)), "q", " ".join(tokens))
 
     def _add_moment(self) -> None:
-        """A day, with the hour of its meal: `open` is a moment."""
+        """Set `open` to a day with the hour of its meal. With another moment, "open" alone does not mean now."""
         if self.day and self.query.open is None:
             at = self.at or (DINNER if self.day in ("today", "tonight") else MIDDAY)
             self.changes["open"] = LocalMoment(self.day, at)
+        if self.changes.get("open") != "now":
+            self.parts = [Part(part.words) if part.value == "now" else part for part in self.parts]
 
 
 def _split_ideographs(text: str, vocabulary: Vocabulary, words: _Words) -> str:

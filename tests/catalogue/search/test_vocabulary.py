@@ -5,7 +5,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from catalogue import reference_data
-from catalogue.models import Cuisine
 from catalogue.search.text.vocabulary import Vocabulary
 from framework.errors import InvalidRequest
 from tests.catalogue import builders
