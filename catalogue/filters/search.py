@@ -75,8 +75,8 @@ class SearchParams(QueryParams):
         required=False,
         max_length=120,
         help_text="What people type: words of names, cuisines, neighborhoods and dishes that guests praise; words that"
-        " mean a parameter become it (`cheap sushi near tivoli open now`), as `query.understood` says. The last word may be"
-        " a prefix.",
+        " mean a parameter become it (`cheap sushi near tivoli open now`), as `query.understood` says. The last word may"
+        " be a prefix.",
     )
     market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
     neighborhood = Words(required=False, max_length=120, help_text="The name of a neighborhood, in any case.")

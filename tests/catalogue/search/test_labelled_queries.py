@@ -97,9 +97,8 @@ def test_at_least_nine_of_ten_labelled_queries_are_understood_and_answered(judge
     for kind, rows in by_kind.items():
         ndcgs = [row.ndcg for row in rows if row.ndcg is not None]
         good, mean = sum(row.is_good for row in rows), sum(ndcgs) / max(1, len(ndcgs))
-        print(
-            f"{kind:14} {good:3} of {len(rows):3} good, NDCG@{RANKS} {mean:.2f}, {len(rows) - len(ndcgs)} without hits"
-        )
+        figures = f"{good} of {len(rows)} good, NDCG@{RANKS} {mean:.2f}, {len(rows) - len(ndcgs)} without hits"
+        print(f"{kind:14} {figures}")  # noqa: T201 - a figure
     for each in judged:
         if not each.is_good:
             print(f"  {each.q}: {sorted(each.found)} instead of {sorted(each.expected)}, NDCG {each.ndcg}")  # noqa: T201 - a figure
