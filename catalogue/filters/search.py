@@ -75,7 +75,7 @@ class SearchParams(QueryParams):
         required=False,
         max_length=120,
         help_text="What people type: words of names, cuisines, neighborhoods and dishes that guests praise; words that"
-        " mean a parameter become it (`cheap sushi near tivoli open now`), as `query.understood` says. The last word may"
+        " mean a parameter become it (`cheap sushi near tivoli open now`), as `query.understood` says. The last may"
         " be a prefix.",
     )
     market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
