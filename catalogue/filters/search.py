@@ -60,8 +60,8 @@ class SearchParams(QueryParams):
     near = Words(
         required=False,
         max_length=120,
-        help_text="The reference point by its name: a landmark, museum, park, neighborhood, city, or the name or"
-        " address of a restaurant. A market after a comma tells equal names apart: `Soho, New York`. Sorts by"
+        help_text="The reference point by its name: a landmark, neighborhood, street, postal code, airport, city, or"
+        " the name or address of a restaurant. A market after a comma tells equal names apart: `Soho, New York`. Sorts by"
         " distance.",
     )
     ll = LatLng(required=False, help_text="The reference point itself: latitude,longitude. Instead of `near`.")

@@ -138,18 +138,16 @@ def resolve_query(query: Query) -> ResolvedQuery:
             cuisine=vocabulary.with_narrower(query.cuisine),
             cuisine_not=vocabulary.with_narrower(query.cuisine_not),
         )
-    near = None
-    if effective.near:
-        try:
-            near = landmarks.geocode(effective.near, market=effective.market)
-        except landmarks.PlaceNotResolved as error:
-            if query.near is None:
-                error.param = "q"
-            raise
+    try:
+        near, center = landmarks.find_center(near=effective.near, ll=effective.ll, market=effective.market)
+    except landmarks.PlaceNotResolved as error:
+        if query.near is None:
+            error.param = "q"
+        raise
     return ResolvedQuery(
         query=effective,
         near=near,
-        center=near.place.location if near else Location(*query.ll) if query.ll else None,
+        center=center,
         vocabulary=vocabulary,
         understood=understood.parts,
         terms=understood.terms,

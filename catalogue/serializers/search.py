@@ -45,7 +45,11 @@ class Hit(serializers.Serializer[Any]):
 class PlaceRecord(serializers.Serializer[Any]):
     """The place that a name was resolved to."""
 
-    id = serializers.RegexField(f"{pattern('lm')}|{pattern('rst')}")
+    id = serializers.RegexField(
+        f"{pattern('lm')}|{pattern('rst')}",
+        allow_null=True,
+        help_text="Null: a street, a postal code, an airport, or another area that is no landmark.",
+    )
     name = serializers.CharField()
     kind = serializers.ChoiceField(choices=PLACE_KINDS)
     market = serializers.RegexField(SLUG, allow_null=True)

@@ -130,6 +130,11 @@ def _load_words() -> _Words:
     return _Words.read()
 
 
+def is_here(text: str) -> bool:
+    """Whether only the caller's device knows the place: "near me", "my hotel"."""
+    return fold(text) in _load_words().here
+
+
 def understand(query: Query, vocabulary: Vocabulary) -> Understanding:
     """Return the query with what its `q` asks for as parameters.
 
