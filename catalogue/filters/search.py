@@ -61,8 +61,8 @@ class SearchParams(QueryParams):
         required=False,
         max_length=120,
         help_text="The reference point by its name: a landmark, neighborhood, street, postal code, airport, city, or"
-        " the name or address of a restaurant. A market after a comma tells equal names apart: `Soho, New York`. Sorts by"
-        " distance.",
+        " the name or address of a restaurant. A market after a comma tells equal names apart: `Soho, New York`."
+        " Sorts by distance.",
     )
     ll = LatLng(required=False, help_text="The reference point itself: latitude,longitude. Instead of `near`.")
     bbox = BoundingBoxParam(
