@@ -16,7 +16,13 @@ from catalogue.search.text import labels as text_labels
 DIRECTORY = Path(__file__).parent / "data"
 OWN = "tablewire"
 
-# Labels that exist may have been edited by staff.
+# What exists may have been edited by staff.
+SET_TREE = """
+UPDATE catalogue_cuisine AS cuisine SET parent_id = given.parent, synonyms = string_to_array(given.synonyms, '|')
+FROM unnest(%s::text[], %s::text[], %s::text[]) AS given (slug, parent, synonyms)
+WHERE cuisine.slug = given.slug AND cuisine.parent_id IS NULL AND cuisine.synonyms = '{}'
+    AND (given.parent IS NOT NULL OR given.synonyms <> '')
+"""
 SET_LABELS = """
 UPDATE catalogue_cuisine AS cuisine SET labels = given.labels
 FROM unnest(%s::text[], %s::jsonb[]) AS given (slug, labels)
@@ -86,7 +92,7 @@ def landmark_id(market: str, name: str) -> UUID:
 
 
 def load_reference_data() -> None:
-    """Add the missing rows of the files: eight statements in one transaction.
+    """Add the missing rows of the files: nine statements in one transaction.
 
     Existing rows do not change, because staff may have edited them. Concurrent loads wait for each other.
     """
@@ -109,7 +115,12 @@ def load_dictionaries() -> None:
     """Add the missing sources, cuisines, attributes and markets, which everything else refers to."""
     # All loads write in the order of the files, so that two cannot deadlock.
     Source.objects.bulk_create([Source(**row) for row in read_csv("sources")], ignore_conflicts=True)
-    Cuisine.objects.bulk_create([Cuisine(**row) for row in read_csv("cuisines")], ignore_conflicts=True)
+    cuisines = read_csv("cuisines")
+    new = [Cuisine(slug=row["slug"], label=row["label"]) for row in cuisines]
+    Cuisine.objects.bulk_create(new, ignore_conflicts=True)
+    columns = zip(*((row["slug"], row["parent"] or None, row["synonyms"]) for row in cuisines), strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(SET_TREE, [list(column) for column in columns])
     _label_cuisines()
     attributes = ({**row, "values": list(filter(None, row["values"].split("|")))} for row in read_csv("attributes"))
     Attribute.objects.bulk_create([Attribute(**row) for row in attributes], ignore_conflicts=True)

@@ -90,10 +90,12 @@ def read_board(venue: Venue, *, now: datetime) -> Board:
     The stamp is read first: a change between the queries then leads to another read.
     """
     stamp = read_stamp(venue, now=now)
-    limits = (MAX_PENDING, MAX_FINISHED, MAX_FINISHED)
-    columns = [Column.read(*column) for column in zip(_columns(venue, now=now), limits, strict=True)]
-    prefetch_related_objects([order for column in columns for order in column.orders], lines_in_order())
-    return Board(stamp, *columns, newest=Order.objects.of(venue).newest_first().first())
+    orders = zip(_columns(venue, now=now), (MAX_PENDING, MAX_FINISHED, MAX_FINISHED), strict=True)
+    pending, completed, cancelled = (Column.read(column, limit) for column, limit in orders)
+    shown = [*pending.orders, *completed.orders, *cancelled.orders]
+    prefetch_related_objects(shown, lines_in_order())
+    newest = Order.objects.of(venue).newest_first().first()
+    return Board(stamp, pending, completed, cancelled, newest=newest)
 
 
 def _columns(venue: Venue, *, now: datetime) -> tuple[Orders, Orders, Orders]:

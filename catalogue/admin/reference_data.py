@@ -46,8 +46,10 @@ class MarketAdmin(RerenderingAdmin):
 
 @admin.register(Cuisine)
 class CuisineAdmin(RerenderingAdmin):
-    list_display = ["label", "slug"]
-    search_fields = ["label", "slug"]
+    list_display = ["label", "slug", "parent", "synonyms"]
+    list_select_related = ["parent"]
+    search_fields = ["label", "slug", "synonyms"]
+    autocomplete_fields = ["parent"]
     ordering = ["slug"]
     entry = "cuisine"
     rendered_fields = frozenset({"label"})

@@ -60,9 +60,9 @@ class SearchParams(QueryParams):
     near = Words(
         required=False,
         max_length=120,
-        help_text="The reference point by its name: a landmark, museum, park, neighborhood, city, or the name or"
-        " address of a restaurant. A market after a comma tells equal names apart: `Soho, New York`. Sorts by"
-        " distance.",
+        help_text="The reference point by its name: a landmark, neighborhood, street, postal code, airport, city, or"
+        " the name or address of a restaurant. A market after a comma tells equal names apart: `Soho, New York`."
+        " Sorts by distance.",
     )
     ll = LatLng(required=False, help_text="The reference point itself: latitude,longitude. Instead of `near`.")
     bbox = BoundingBoxParam(
@@ -74,8 +74,9 @@ class SearchParams(QueryParams):
     q = Words(
         required=False,
         max_length=120,
-        help_text="Words of the name, the cuisine, the neighborhood or a dish that guests praise; the last one may be"
-        " a prefix. If nothing matches, similar names.",
+        help_text="What people type: words of names, cuisines, neighborhoods and dishes that guests praise; words that"
+        " mean a parameter become it (`cheap sushi near tivoli open now`), as `query.understood` says. The last may"
+        " be a prefix.",
     )
     market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
     neighborhood = Words(required=False, max_length=120, help_text="The name of a neighborhood, in any case.")
@@ -86,8 +87,8 @@ class SearchParams(QueryParams):
         " offset. Beyond 14 days a search with too many candidates is refused.",
     )
     open_for = integer(1, MAX_OPEN_MINUTES, "Only restaurants that stay open for so many minutes from `open` on.")
-    cuisine = cuisines("a restaurant has at least one of them")
-    cuisine_not = cuisines("a restaurant has none of them")
+    cuisine = cuisines("a restaurant has at least one of them, or a narrower one: `japanese` finds sushi")
+    cuisine_not = cuisines("a restaurant has none of them, nor a narrower one")
     attributes = ListParam(
         required=False,
         of=NAME,

@@ -80,6 +80,24 @@ class Cuisine(models.Model):
     labels = models.JSONField(
         default=dict, db_default={}, blank=True, help_text='In other languages: {"da": "Fisk og skaldyr"}'
     )
+    parent = models.ForeignKey(
+        "self",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="children",
+        # So that the migration locks nothing; the vocabulary takes any slug.
+        db_constraint=False,
+        db_index=False,
+        help_text="The more general cuisine, whose searches find this one too: japanese for sushi",
+    )
+    synonyms = ArrayField(
+        models.CharField(max_length=80),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Other words for it in searches, in any language, separated by commas: hamburger, smash burger",
+    )
     updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     def __str__(self) -> str:

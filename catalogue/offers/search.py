@@ -195,8 +195,7 @@ def search_offers(query: OfferQuery, *, now: datetime) -> Page:
     """
     now = now.replace(microsecond=0)
     check_query(query, now=now)
-    near = landmarks.geocode(query.near, market=query.market) if query.near else None
-    center = near.place.location if near else Location(*query.ll) if query.ll else None
+    near, center = landmarks.find_center(near=query.near, ll=query.ll, market=query.market)
     fingerprint = pagination_cursor.fingerprint("flow offers", replace(query, limit=0, cursor=None), center)
     start = Cursor(after=(), as_of=now)
     if query.cursor:

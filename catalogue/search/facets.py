@@ -1,8 +1,11 @@
 """Totals and facet counts of a search."""
 
+from dataclasses import replace
+from typing import Any
+
 from catalogue.search.fetch import execute
-from catalogue.search.query import Facet
-from catalogue.search.results import Bucket, Count, Facets
+from catalogue.search.query import DEFAULT_RADIUS_M, Facet
+from catalogue.search.results import Bucket, Count, Facets, Without
 from catalogue.search.sql import SearchStatement
 
 # Counting stops at these limits.
@@ -10,6 +13,13 @@ MAX_TOTAL = 10_000
 MAX_FACET_ROWS = 50_000
 # Of each facet the most frequent values.
 MAX_BUCKETS = 50
+# What an empty page counts: larger areas, and the search without each of these filters.
+MAX_DROPPED = 8
+WIDER_RADII_M = (5_000, 20_000)
+DROPPABLE: dict[str, Any] = {
+    "price": (), "price_max": None, "rating_min": None, "reviews_min": None, "attributes": (), "diet": (), "kind": (),
+    "kind_not": (), "cuisine": (), "cuisine_not": (), "neighborhood": None, "market": None,
+}  # fmt: skip
 RATINGS = ("4.5", "4.0", "3.5", "3.0")
 
 COLUMNS = (
@@ -53,6 +63,29 @@ def count_matches(statement: SearchStatement) -> Count:
     sql = f"SELECT count(*) FROM ({statement.matching('')}) AS matching"  # noqa: S608  # built from constants
     count = execute(statement, sql, rows=MAX_TOTAL + 1)[0][0]
     return Count(min(count, MAX_TOTAL), is_exact=count <= MAX_TOTAL)
+
+
+def count_without_filters(statement: SearchStatement) -> list[Without]:
+    """Count what would match without each filter, or within a larger radius, where that is anything.
+
+    A query for each filter that is given, at most MAX_DROPPED.
+    """
+    query = statement.query
+    changes: list[tuple[str, str | None, SearchStatement]] = []
+    if statement.center and not query.bbox:
+        wider_radii = [radius for radius in WIDER_RADII_M if radius > (query.radius or DEFAULT_RADIUS_M)]
+        changes += [("radius", str(m), replace(statement, query=replace(query, radius=m))) for m in wider_radii]
+    if statement.open_at:
+        wider = replace(query, open=None, open_for=None)
+        changes.append(("open", None, replace(statement, query=wider, open_at=None)))
+    for name, default in DROPPABLE.items():
+        if getattr(query, name) != default:
+            changes.append((name, None, replace(statement, query=replace(query, **{name: default}))))
+    if statement.terms and (query.market or statement.center):
+        without_words = replace(query, q=None)
+        changes.append(("q", None, replace(statement, terms=(), query=without_words, by_trigrams=False)))
+    found = [(name, value, count_matches(wider)) for name, value, wider in changes[:MAX_DROPPED]]
+    return [Without(name, value, total) for name, value, total in found if total.value]
 
 
 def count_facets(statement: SearchStatement) -> Facets:

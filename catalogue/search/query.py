@@ -60,6 +60,14 @@ class BoundingBox:
     north: float
 
 
+@dataclass(frozen=True, slots=True)
+class LocalMoment:
+    """A time of a day on the clock of the place: `day` is today, tonight, tomorrow, or a weekday from 0, Monday."""
+
+    day: str
+    at: dt.time
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """The parameters of GET /v1/restaurants.
@@ -78,7 +86,7 @@ class Query:
     q: str | None = None
     market: str | None = None
     neighborhood: str | None = None
-    open: Literal["now"] | dt.time | datetime | None = None
+    open: Literal["now"] | dt.time | datetime | LocalMoment | None = None
     open_for: int | None = None
     cuisine: tuple[str, ...] = ()
     cuisine_not: tuple[str, ...] = ()

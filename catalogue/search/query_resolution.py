@@ -1,28 +1,45 @@
 """Resolve a query: its names, its reference point and the moment at which hits are open."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
+
+from django.db import connection
 
 from catalogue.hours.local_time import to_instant
 from catalogue.search.geocoding import distance, landmarks
 from catalogue.search.geocoding.distance import Location
-from catalogue.search.query import MAX_BOX_SIDE_M, MAX_CLOCK_SKEW, MAX_OPEN_AHEAD, BoundingBox, Query
+from catalogue.search.query import (
+    MAX_BOX_SIDE_M,
+    MAX_CLOCK_SKEW,
+    MAX_OPEN_AHEAD,
+    BoundingBox,
+    LocalMoment,
+    Query,
+)
+from catalogue.search.text import understanding
 from catalogue.search.text.labels import check_language
-from catalogue.search.text.vocabulary import CuisineTerms, Vocabulary
+from catalogue.search.text.understanding import Part, Term, Understanding
+from catalogue.search.text.vocabulary import Vocabulary, fold
 from framework.errors import InvalidRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedQuery:
-    """A query with everything that it names looked up; `cuisine_terms` are the cuisines that words of `q` name."""
+    """A query with everything that it names looked up.
+
+    `query` has what the words of `q` ask for as parameters, `understood` says which words these are, and the `terms`
+    are what is left to look for. `open_param` is the parameter that names the moment.
+    """
 
     query: Query
     near: landmarks.Resolution | None
     center: Location | None
     vocabulary: Vocabulary | None
-    cuisine_terms: CuisineTerms | None
+    understood: tuple[Part, ...]
+    terms: tuple[Term, ...]
+    open_param: str
 
     def open_at(self, *, now: datetime) -> datetime | None:
         """Return the moment at which hits must be open, None if the query has none. Raises InvalidRequest.
@@ -31,11 +48,13 @@ class ResolvedQuery:
         nearest market.
         """
         requested = self.query.open
-        too_far = InvalidRequest(f"`open` must be within the next {MAX_OPEN_AHEAD.days} days.", param="open")
+        too_far = InvalidRequest(f"`open` must be within the next {MAX_OPEN_AHEAD.days} days.", param=self.open_param)
         if requested is None:
             return None
         if requested == "now":
             at = now
+        elif isinstance(requested, LocalMoment):
+            at = self._next(requested, now=now)
         elif isinstance(requested, dt.time):
             zone = self._zone()
             today, minute = now.astimezone(zone).toordinal(), requested.hour * 60 + requested.minute
@@ -56,6 +75,18 @@ class ResolvedQuery:
             raise too_far
         return at
 
+    def _next(self, moment: LocalMoment, *, now: datetime) -> datetime:
+        """Return the next such moment; today's is now if it has passed."""
+        zone = self._zone()
+        today, minute = now.astimezone(zone), moment.at.hour * 60 + moment.at.minute
+        if moment.day in ("today", "tonight"):
+            return max(now, to_instant(zone, today.toordinal(), minute))
+        if moment.day == "tomorrow":
+            return to_instant(zone, today.toordinal() + 1, minute)
+        days = (int(moment.day) - today.weekday()) % 7
+        at = to_instant(zone, today.toordinal() + days, minute)
+        return at if at > now else to_instant(zone, today.toordinal() + days + 7, minute)
+
     def _zone(self) -> ZoneInfo:
         market = None
         if self.vocabulary:
@@ -68,7 +99,8 @@ class ResolvedQuery:
                 market = self.vocabulary.nearest_market(center)
         if market is None:
             raise InvalidRequest(
-                "A time without an offset needs a place for its time zone: add `near`, `ll` or `market`.", param="open"
+                "A time without an offset needs a place for its time zone: add `near`, `ll` or `market`.",
+                param=self.open_param,
             )
         return market.zone
 
@@ -93,14 +125,47 @@ def resolve_query(query: Query) -> ResolvedQuery:
         vocabulary.check_cuisines(query.cuisine_not, param="cuisine_not")
         vocabulary.check_attributes(query.attributes)
         vocabulary.check_diets(query.diet)
-    near = landmarks.geocode(query.near, market=query.market) if query.near else None
+    understood = _understand(query, vocabulary) if vocabulary and query.q else Understanding(query)
+    effective = understood.query
+    if vocabulary and (query.cuisine or query.cuisine_not):
+        effective = replace(
+            effective,
+            cuisine=vocabulary.with_narrower(query.cuisine),
+            cuisine_not=vocabulary.with_narrower(query.cuisine_not),
+        )
+    try:
+        near, center = landmarks.find_center(near=effective.near, ll=effective.ll, market=effective.market)
+    except landmarks.PlaceNotResolved as error:
+        if query.near is None:
+            error.param = "q"
+        raise
     return ResolvedQuery(
-        query=query,
+        query=effective,
         near=near,
-        center=near.place.location if near else Location(*query.ll) if query.ll else None,
+        center=center,
         vocabulary=vocabulary,
-        cuisine_terms=vocabulary.find_cuisine_terms(query.q) if vocabulary and query.q else None,
+        understood=understood.parts,
+        terms=understood.terms,
+        open_param="open" if query.open is not None else "q",
     )
+
+
+def _understand(query: Query, vocabulary: Vocabulary) -> Understanding:
+    """Understand `q`, unless words of it would be left out and a restaurant has exactly this name.
+
+    At most one query.
+    """
+    understood = understanding.understand(query, vocabulary)
+    if understood.query.q != fold(str(query.q)) and _is_name(str(query.q)):
+        return understanding.read_literally(query)
+    return understood
+
+
+def _is_name(text: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM catalogue_searchrow WHERE name = fold(%s))", [text])
+        ((found,),) = cursor.fetchall()
+    return bool(found)
 
 
 def _check_box(box: BoundingBox) -> None:

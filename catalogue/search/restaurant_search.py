@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from enum import IntEnum
 
 from catalogue.attribution import attribution_lines
 from catalogue.search import facets, fetch, query_resolution
@@ -15,6 +16,38 @@ from framework.api.pagination.cursor import Cursor
 
 # Shorter texts are similar to nearly every name.
 MIN_TRIGRAM_LENGTH = 3
+
+
+class Method(IntEnum):
+    """How hits match the words of `q`.
+
+    All of them; or if nothing has all, then names that are similar; or those words only that name a cuisine, a diet or
+    a kind of place.
+    """
+
+    ALL_WORDS = 0
+    SIMILAR_NAMES = 1
+    FEWER_WORDS = 2
+
+
+def apply_method(statement: SearchStatement, method: Method) -> SearchStatement:
+    if method is Method.SIMILAR_NAMES:
+        return replace(statement, by_trigrams=True)
+    if method is Method.FEWER_WORDS:
+        terms = tuple(term for term in statement.terms if term.is_named)
+        words = " ".join(term.text for term in terms)
+        return replace(statement, terms=terms, query=replace(statement.query, q=words))
+    return statement
+
+
+def choose_fallback(statement: SearchStatement) -> Method | None:
+    """Return how to search when nothing has all words, None if every word names something."""
+    named = [term.is_named for term in statement.terms]
+    if all(named):
+        return None
+    if any(named):
+        return Method.FEWER_WORDS
+    return Method.SIMILAR_NAMES if len(str(statement.query.q)) >= MIN_TRIGRAM_LENGTH else None
 
 
 def search_restaurants(query: Query, *, now: datetime) -> Page:
@@ -35,33 +68,35 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
     cursor = Cursor(after=(0,), as_of=now)
     if query.cursor:
         cursor = pagination_cursor.decode_cursor(query.cursor, question=fingerprint, now=now)
-    by_trigrams, *after = cursor.after
+    number, *after = cursor.after
+    method = Method(int(number))
     moment = resolved.open_at(now=cursor.as_of)
     later = None
-    if moment and (end := moment + timedelta(minutes=query.open_for or 0)) > cursor.as_of + INTERVALS_AHEAD:
+    if moment and (end := moment + timedelta(minutes=resolved.query.open_for or 0)) > cursor.as_of + INTERVALS_AHEAD:
         later = LaterMoment(start=moment, end=end, now=cursor.as_of)
     statement = SearchStatement(
-        query=query,
+        query=resolved.query,
         center=resolved.center,
         open_at=None if later else moment,
         may_be_open=later is not None,
         now=cursor.as_of,
-        cuisine_terms=resolved.cuisine_terms,
+        terms=resolved.terms,
         after=tuple(after),
-        by_trigrams=bool(by_trigrams),
     )
     # The row beyond the limit shows that there is another page.
+    statement = apply_method(statement, method)
     fetch_rows = later.fetch_rows if later else fetch.fetch_rows
     rows = fetch_rows(statement, limit=query.limit + 1)
-    if query.q and len(query.q) >= MIN_TRIGRAM_LENGTH and not rows and not after:
-        statement = replace(statement, by_trigrams=True)
+    if not rows and not after and (fallback := choose_fallback(statement)):
+        method = fallback
+        statement = apply_method(statement, fallback)
         rows = fetch_rows(statement, limit=query.limit + 1)
     page = rows[: query.limit]
     next_cursor = None
     if len(rows) > query.limit:
         last = page[-1]
         next_cursor = pagination_cursor.encode_cursor(
-            (int(statement.by_trigrams), *fetch.sort_key(statement, last), fetch.ID(last).hex),
+            (int(method), *fetch.sort_key(statement, last), fetch.ID(last).hex),
             as_of=statement.now,
             question=fingerprint,
         )
@@ -80,6 +115,9 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
         resolved=resolved.near.place if resolved.near else None,
         alternatives=resolved.near.alternatives if resolved.near else (),
         open_at=moment,
+        understood=resolved.understood,
+        matched=method.name.lower(),
+        without=facets.count_without_filters(statement) if not (rows or query.cursor or later) else None,
         attribution=attribution_lines({source for row in page for source in fetch.SOURCES(row)}),
         total=total if query.include_total else None,
         facets=facets.count_facets(statement) if query.facets else None,

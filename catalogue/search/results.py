@@ -9,6 +9,7 @@ import orjson
 
 from catalogue.attribution import Line
 from catalogue.search.geocoding import landmarks
+from catalogue.search.text.understanding import Part
 from framework.api.pagination.cursor import PageInfo
 
 ORJSON_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
@@ -23,6 +24,18 @@ class Count:
 
     def to_dict(self) -> dict[str, Any]:
         return {"value": self.value, "relation": "eq" if self.is_exact else "gte"}
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """How many restaurants match without a parameter, or with another value of it."""
+
+    parameter: str
+    value: str | None
+    total: Count
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"parameter": self.parameter, "value": self.value, "total": self.total.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +79,20 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page(PageInfo):
-    """A page of hits, and how the query was interpreted. `total` and `facets` are None unless requested."""
+    """A page of hits, and how the query was interpreted.
+
+    `without` says which filters emptied a page; `total` and `facets` are None unless requested.
+    """
 
     hits: list[Hit]
     near: str | None
     resolved: landmarks.ResolvedPlace | None
     alternatives: tuple[landmarks.ResolvedPlace, ...]
     open_at: datetime | None
+    understood: tuple[Part, ...]
+    matched: str
     attribution: list[Line]
+    without: list[Without] | None = None
     total: Count | None = None
     facets: Facets | None = None
 
@@ -98,6 +117,9 @@ class Page(PageInfo):
                 "alternatives": self.alternatives,
                 "open_at": open_at,
                 "distance_method": "estimated",
+                "understood": [part.to_dict() for part in self.understood],
+                "matched": self.matched,
+                "without": [each.to_dict() for each in self.without or ()],
             },
             "attribution": self.attribution,
         }

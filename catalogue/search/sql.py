@@ -11,7 +11,7 @@ from catalogue.search import offer_filter
 from catalogue.search.geocoding import distance
 from catalogue.search.geocoding.distance import Location
 from catalogue.search.query import DEFAULT_RADIUS_M, Query, Sort
-from catalogue.search.text.vocabulary import CuisineTerms
+from catalogue.search.text.understanding import Term
 from framework.api.pagination.cursor import Key
 
 # Texts of nearest-first statements per process: composing one takes a twentieth of the time of a request.
@@ -47,8 +47,9 @@ PERCENT = SortColumn("deal.percent")
 
 # The last word may be a prefix, except a single letter, which begins too many words. The text of a tsquery with `:*`
 # appended is a valid tsquery, whatever the input.
-TSQUERY = """regexp_replace(nullif(plainto_tsquery('simple', fold(%(q)s))::text, ''),
+PREFIX_QUERY = """regexp_replace(nullif(plainto_tsquery('simple', fold({text}))::text, ''),
     '([^ ''][^ '']''|[^ -~]'')$', '\\1:*')::tsquery"""
+TSQUERY = PREFIX_QUERY.format(text="%(q)s")
 # A generic plan evaluates the sub-selects once instead of once per row.
 WORD_RELEVANCE = SortColumn(
     f"CASE WHEN r.name = (SELECT fold(%(q)s)) THEN 3 WHEN ts_filter(r.document, '{{a}}') @@ (SELECT {TSQUERY}) THEN 2"
@@ -56,10 +57,6 @@ WORD_RELEVANCE = SortColumn(
 )
 TRIGRAM_RELEVANCE = SortColumn("word_similarity((SELECT fold(%(q)s)), r.name)::float8")
 
-MATCHES_WORDS = f"r.document @@ {TSQUERY}"
-# "hot pot vesterbro": either all words are in the document, or some name a cuisine and the others are in the document.
-HAS_NAMED_CUISINE = "r.cuisines && %(named_cuisines)s::varchar[]"
-MATCHES_OTHER_WORDS = "r.document @@ plainto_tsquery('simple', fold(%(other_words)s))"
 MATCHES_TRIGRAMS = "fold(%(q)s) <%% r.name"
 # A closure overrides hours, even before the worker has recomputed the intervals.
 IS_OPEN = "r.open_intervals @> %(open_at)s::timestamptz AND NOT r.is_shut"
@@ -116,15 +113,16 @@ class SearchStatement:
     """A resolved query as SQL.
 
     `open_at` selects by the stored open intervals. `may_be_open` keeps restaurants whose hours are known, `only` those
-    with these ids. `cuisine_terms` are the cuisines that words of `q` name. `by_trigrams` compares trigrams of names,
-    for words that no document has. `after` is the keyset of the last row of the previous page: its sort key and id.
+    with these ids. Each hit has all `terms`, the words of `q` and what they name. `by_trigrams` compares trigrams of
+    names, for words that no document has. `after` is the keyset of the last row of the previous page: its sort key and
+    id.
     """
 
     query: Query
     center: Location | None
     open_at: datetime | None
     now: datetime
-    cuisine_terms: CuisineTerms | None = None
+    terms: tuple[Term, ...] = ()
     after: tuple[Key, ...] = ()
     by_trigrams: bool = False
     may_be_open: bool = False
@@ -159,12 +157,13 @@ class SearchStatement:
         The number is part of the text, because the generic plan depends on it. A row is the id, the metres,
         HIT_COLUMNS, the distance on the plane, and the cuisine or NULL.
         """
-        query, terms = self.query, self.cuisine_terms
+        query = self.query
         # Everything that the text depends on: which values are given, and how many of some.
         given = [_is_given(value) for value in _values(query)]
         counts = len(query.price), min(len(query.cuisine), MAX_CUISINE_SCANS + 1), len(self.after)
+        terms = tuple((bool(term.cuisines), bool(term.tags), term.is_named) for term in self.terms)
         flags = self.open_at is None, self.may_be_open, self.by_trigrams
-        form = rows, *given, *counts, query.sort, *flags, terms and bool(terms.rest)
+        form = rows, *given, *counts, query.sort, *flags, terms
         sql = _statements.get(form)
         if sql is None:
             sql = self._nearest(rows)
@@ -221,8 +220,12 @@ class SearchStatement:
         values["only"] = None if self.only is None else list(self.only)
         values["level"] = query.price[0] if len(query.price) == 1 else None
         values |= offer_filter.parameters(query)
-        if self.cuisine_terms:
-            values |= {"named_cuisines": list(self.cuisine_terms.cuisines), "other_words": self.cuisine_terms.rest}
+        for number, term in enumerate(self.terms):
+            values |= {
+                f"term{number}": term.text,
+                f"cuisines{number}": list(term.cuisines),
+                f"tags{number}": list(term.tags),
+            }
         for name in (*FILTERS, "cuisine"):
             if _is_given(value := getattr(query, name)):
                 values[name] = list(value) if isinstance(value, tuple) else value
@@ -265,13 +268,7 @@ class SearchStatement:
         ]
         if query.cuisine and not scans_cuisines:
             conditions.append(HAS_CUISINE)
-        if query.q and self.by_trigrams:
-            conditions.append(MATCHES_TRIGRAMS)
-        elif query.q and self.cuisine_terms is None:
-            conditions.append(MATCHES_WORDS)
-        elif query.q and self.cuisine_terms:
-            others = f" AND {MATCHES_OTHER_WORDS}" if self.cuisine_terms.rest else ""
-            conditions.append(f"({MATCHES_WORDS} OR ({HAS_NAMED_CUISINE}{others}))")
+        conditions += [MATCHES_TRIGRAMS] if self.by_trigrams else self._terms_conditions()
         if self.open_at:
             conditions.append(STAYS_OPEN if query.open_for else IS_OPEN)
         if self.may_be_open:
@@ -286,6 +283,21 @@ class SearchStatement:
             conditions.append(IN_BOX)
         elif self.center and not by_position:
             conditions += [f"r.{IN_CIRCLE}", IN_RADIUS]
+        return conditions
+
+    def _terms_conditions(self) -> list[str]:
+        """Return a condition for each term: its words are in the document, or it names a cuisine or a tag."""
+        conditions = []
+        for number, term in enumerate(self.terms):
+            is_unfinished = number == len(self.terms) - 1 and not term.is_named
+            words = f"%(term{number})s"
+            query = PREFIX_QUERY.format(text=words) if is_unfinished else f"plainto_tsquery('simple', fold({words}))"
+            ways = [f"r.document @@ {query}"]
+            if term.cuisines:
+                ways.append(f"r.cuisines && %(cuisines{number})s::varchar[]")
+            if term.tags:
+                ways.append(f"r.tags && %(tags{number})s::varchar[]")
+            conditions.append(f"({' OR '.join(ways)})")
         return conditions
 
     def _kitchen_filter(self, name: str) -> str:

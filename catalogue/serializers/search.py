@@ -45,12 +45,41 @@ class Hit(serializers.Serializer[Any]):
 class PlaceRecord(serializers.Serializer[Any]):
     """The place that a name was resolved to."""
 
-    id = serializers.RegexField(f"{pattern('lm')}|{pattern('rst')}")
+    id = serializers.RegexField(
+        f"{pattern('lm')}|{pattern('rst')}",
+        allow_null=True,
+        help_text="Null: a street, a postal code, an airport, or another area that is no landmark.",
+    )
     name = serializers.CharField()
     kind = serializers.ChoiceField(choices=PLACE_KINDS)
     market = serializers.RegexField(SLUG, allow_null=True)
     lat = serializers.FloatField(min_value=-85, max_value=85)
     lng = serializers.FloatField(min_value=-180, max_value=180)
+
+
+class CountRecord(serializers.Serializer[Any]):
+    """A number of restaurants."""
+
+    value = serializers.IntegerField(min_value=0)
+    relation = serializers.ChoiceField(choices=["eq", "gte"], help_text="`gte`: there may be more.")
+
+
+class WithoutRecord(serializers.Serializer[Any]):
+    """What would match otherwise."""
+
+    parameter = serializers.CharField()
+    value = serializers.CharField(allow_null=True, help_text="The other value; null: without the parameter.")
+    total = CountRecord()
+
+
+class PartRecord(serializers.Serializer[Any]):
+    """Words of `q`, and what they became."""
+
+    words = serializers.CharField()
+    parameter = serializers.CharField(
+        allow_null=True, help_text="The parameter; `q`: looked for as text; null: left out, as `restaurant` is."
+    )
+    value = serializers.CharField(allow_null=True, help_text="The value of the parameter, several with commas.")
 
 
 class QueryRecord(serializers.Serializer[Any]):
@@ -63,13 +92,15 @@ class QueryRecord(serializers.Serializer[Any]):
         allow_null=True, help_text="The moment at which all hits are open; null when not asked for."
     )
     distance_method = ConstantField("estimated")
-
-
-class CountRecord(serializers.Serializer[Any]):
-    """A number of restaurants."""
-
-    value = serializers.IntegerField(min_value=0)
-    relation = serializers.ChoiceField(choices=["eq", "gte"], help_text="`gte`: there may be more.")
+    understood = PartRecord(many=True, help_text="The words of `q` and what each became; explicit parameters win.")
+    matched = serializers.ChoiceField(
+        choices=["all_words", "similar_names", "fewer_words"],
+        help_text="`similar_names`: nothing has the words, so these are names that resemble them. `fewer_words`:"
+        " nothing has all words, so only those count that name a cuisine, a diet or a kind of place.",
+    )
+    without = WithoutRecord(
+        many=True, help_text="On an empty first page: how many match without a parameter, or in a larger radius."
+    )
 
 
 class PageRecord(CursorPageRecord):

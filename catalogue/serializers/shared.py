@@ -6,13 +6,14 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.models import Landmark
+from catalogue.search.geocoding.resolved_place import OTHER_KINDS
 from framework.api.fields import TimeField
 from framework.api.pagination.schema import CursorPageRecord
 from framework.public_ids import pattern
 
 SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 PHONE = r"^\+[1-9][0-9]{6,14}$"
-PLACE_KINDS = [*Landmark.Kind.values, "restaurant"]
+PLACE_KINDS = [*Landmark.Kind.values, *OTHER_KINDS]
 
 
 class LocationRecord(serializers.Serializer[Any]):

@@ -1580,7 +1580,9 @@ CREATE TABLE public.catalogue_cuisine (
     slug character varying(60) NOT NULL,
     label character varying(80) NOT NULL,
     labels jsonb DEFAULT '{}'::jsonb NOT NULL,
-    updated_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL
+    updated_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    parent_id character varying(60),
+    synonyms character varying(80)[] DEFAULT '{}'::character varying(80)[] NOT NULL
 );
 CREATE TABLE public.catalogue_export (
     id uuid NOT NULL,
@@ -3499,25 +3501,26 @@ INSERT INTO public.django_migrations VALUES
 	(36, 'catalogue', '0003_suppliers_and_reasons', now()),
 	(37, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
 	(38, 'catalogue', '0005_photo_imports', now()),
-	(39, 'mfa', '0001_initial', now()),
-	(40, 'mfa', '0002_authenticator_timestamps', now()),
-	(41, 'mfa', '0003_authenticator_type_uniq', now()),
-	(42, 'orders', '0001_initial', now()),
-	(43, 'orders', '0002_functions_and_triggers', now()),
-	(44, 'orders', '0003_allergens_and_photos', now()),
-	(45, 'payments', '0002_functions_and_triggers', now()),
-	(46, 'payments', '0003_owners_and_receivers', now()),
-	(47, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(48, 'pghistory', '0001_initial', now()),
-	(49, 'pghistory', '0002_aggregateevent', now()),
-	(50, 'pghistory', '0003_auto_20201023_1636', now()),
-	(51, 'pghistory', '0004_auto_20220906_1625', now()),
-	(52, 'pghistory', '0005_events_middlewareevents', now()),
-	(53, 'pghistory', '0006_delete_aggregateevent', now()),
-	(54, 'pghistory', '0007_auto_20250421_0444', now()),
-	(55, 'reservations', '0002_functions_and_triggers', now()),
-	(56, 'sessions', '0001_initial', now()),
-	(57, 'usersessions', '0001_initial', now());
+	(39, 'catalogue', '0006_cuisine_tree', now()),
+	(40, 'mfa', '0001_initial', now()),
+	(41, 'mfa', '0002_authenticator_timestamps', now()),
+	(42, 'mfa', '0003_authenticator_type_uniq', now()),
+	(43, 'orders', '0001_initial', now()),
+	(44, 'orders', '0002_functions_and_triggers', now()),
+	(45, 'orders', '0003_allergens_and_photos', now()),
+	(46, 'payments', '0002_functions_and_triggers', now()),
+	(47, 'payments', '0003_owners_and_receivers', now()),
+	(48, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(49, 'pghistory', '0001_initial', now()),
+	(50, 'pghistory', '0002_aggregateevent', now()),
+	(51, 'pghistory', '0003_auto_20201023_1636', now()),
+	(52, 'pghistory', '0004_auto_20220906_1625', now()),
+	(53, 'pghistory', '0005_events_middlewareevents', now()),
+	(54, 'pghistory', '0006_delete_aggregateevent', now()),
+	(55, 'pghistory', '0007_auto_20250421_0444', now()),
+	(56, 'reservations', '0002_functions_and_triggers', now()),
+	(57, 'sessions', '0001_initial', now()),
+	(58, 'usersessions', '0001_initial', now());
 
 
 
@@ -3595,7 +3598,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 102, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 57, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 58, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);

@@ -1,5 +1,6 @@
 """Geocoding: resolve a place name to a point, and search landmarks."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,12 @@ from django.db import connection
 
 from catalogue import attribution
 from catalogue.search.geocoding import distance
+from catalogue.search.geocoding.areas import find_areas
 from catalogue.search.geocoding.distance import Location
+from catalogue.search.geocoding.resolved_place import ResolvedPlace
+from catalogue.search.geocoding.world import WorldPlace, find_places
+from catalogue.search.query import MAX_RADIUS_M
+from catalogue.search.text.understanding import is_here
 from catalogue.search.text.vocabulary import Vocabulary
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import AttributedListing, Cursor
@@ -30,26 +36,10 @@ KEYS = ("negative_score", "metres", "outside", "negative_prominence", "name", "i
 
 
 class PlaceNotResolved(InvalidRequest):
-    """No known place has this name."""
+    """No known place has this name, or it is outside of all markets."""
 
     code = ErrorCode.PLACE_NOT_RESOLVED
     quoted = ("suggestions", "markets")
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedPlace:
-    """A landmark, or a restaurant that was named as one: `kind` is a Landmark.Kind or "restaurant"."""
-
-    id: str
-    name: str
-    kind: str
-    market: str | None
-    lat: float
-    lng: float
-
-    @property
-    def location(self) -> Location:
-        return Location(self.lat, self.lng)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +61,27 @@ class LandmarkMatch:
 
 
 GEOCODE = read_sql("catalogue", "geocode")
+# Columns of its rows, after those of a place.
+RESOLVES, SCORE, STEP = 6, 7, 10
+COORDINATES = re.compile(r"\s*(-?\d{1,2}(?:\.\d+)?)\s*[,; ]\s*(-?\d{1,3}(?:\.\d+)?)\s*")
+MAX_LATITUDE, MAX_LONGITUDE = 85, 180
+# Airports lie outside of their cities.
+AIRPORT_REACH_M = 80_000
+MIN_WELL_KNOWN_POPULATION = 200_000
 
 
 def geocode(near: str, *, market: str | None) -> Resolution:
-    """Resolve a place name: places in a market of ours first, then by similarity, then by prominence.
+    """Resolve a place name by the best evidence that there is.
 
-    Names of landmarks, neighborhoods and cities come first, exact before prefixes; then the name or address line of a
-    restaurant; then landmarks with a word that begins so, then misspelled names. `market` selects places of one
-    market, and so does a city of ours after the name ("Central Park, New York", "nyhavn in copenhagen"). One query.
-    Raises PlaceNotResolved.
+    In this order: exact names of landmarks, neighborhoods and cities of ours, and of restaurants and their addresses;
+    neighborhoods, postal codes and streets of stored addresses; airports and cities of the world; names that begin
+    so; misspelled names. `market` selects places of one market, and so does a city of ours after the name ("Central
+    Park, New York", "nyhavn in copenhagen"). One query for a known name, two otherwise. Raises PlaceNotResolved, also
+    for a place that is outside of all markets.
     """
+    if is_here(near):
+        message = f"Nobody but you knows where `{near}` is: give the point as `ll`, latitude,longitude."
+        raise PlaceNotResolved(message, param="near", extra={"suggestions": [], "markets": []})
     # Each way to split the text into a name and a city: at commas, or else between words.
     parts = near.split("," if "," in near else " ")
     if "," in near:
@@ -100,10 +101,77 @@ def geocode(near: str, *, market: str | None) -> Resolution:
     with connection.cursor() as cursor:
         cursor.execute(GEOCODE, parameters)
         rows = cursor.fetchall()
-    places = [_place(*row[:6]) for row in rows if row[6]]
+    is_exact = bool(rows) and rows[0][STEP] == "exact"
+    if not is_exact and (found := _find_elsewhere(near, market=market)):
+        return found
+    places = [_place(*row[:6]) for row in rows if row[RESOLVES]]
     if not places:
         raise _not_resolved(near, rows, market=market)
+    if places[0].market is None:
+        _require_market(places[0], near=near)
     return Resolution(place=places[0], alternatives=tuple(places[1:]))
+
+
+def find_center(
+    *, near: str | None, ll: tuple[float, float] | None, market: str | None
+) -> tuple[Resolution | None, Location | None]:
+    """Return what the name means, and the reference point. A name may also be a point: "55.67, 12.57"."""
+    if near and not (point := read_coordinates(near)):
+        found = geocode(near, market=market)
+        return found, found.place.location
+    return None, point if near else Location(*ll) if ll else None
+
+
+def read_coordinates(text: str) -> Location | None:
+    """Return the point that a text states as latitude and longitude in degrees, None for any other text."""
+    match = COORDINATES.fullmatch(text)
+    point = Location(float(match[1]), float(match[2])) if match else None
+    return point if point and abs(point.lat) <= MAX_LATITUDE and abs(point.lng) <= MAX_LONGITUDE else None
+
+
+def _find_elsewhere(near: str, *, market: str | None) -> Resolution | None:
+    """Resolve a name that no landmark and no restaurant has exactly. Raises PlaceNotResolved if it is outside."""
+    if areas := find_areas(near, market=market):
+        return Resolution(place=areas[0], alternatives=tuple(areas[1 : MAX_ALTERNATIVES + 1]))
+    places = find_places(near)
+    known = Vocabulary.load()
+    found = []
+    for place in places:
+        area = known.nearest_market(place.location) if place.location else None
+        if area and place.location and market in (None, area.slug):
+            reach_m = AIRPORT_REACH_M if place.kind == "airport" else area.radius_m
+            if distance.distance_m(area.center, place.location) <= reach_m:
+                lat, lng = place.location.lat, place.location.lng
+                found.append(ResolvedPlace(None, place.name, place.kind, area.slug, lat, lng))
+    if found:
+        return Resolution(place=found[0], alternatives=tuple(found[1 : MAX_ALTERNATIVES + 1]))
+    # A small town that has the name of a place of ours is less likely than that place.
+    if places and (places[0].kind != "city" or places[0].population >= MIN_WELL_KNOWN_POPULATION):
+        raise _is_outside(places[0], near=near, market=market)
+    return None
+
+
+def _is_outside(place: WorldPlace, *, near: str, market: str | None) -> PlaceNotResolved:
+    known = Vocabulary.load()
+    if place.location is None:
+        ours = sorted(area.slug for area in known.markets.values() if area.country == place.country)
+        message = f"`{near}` is a country: name a city" + (f" there, such as our market {ours[0]}." if ours else ".")
+        return PlaceNotResolved(message, param="near", extra={"suggestions": ours, "markets": sorted(known.markets)})
+    location = place.location
+    nearest = sorted(known.markets.values(), key=lambda area: distance.distance_m(area.center, location))[:2]
+    listed = " and ".join(
+        f"{area.slug} ({distance.distance_m(area.center, location) / 1000:.0f} km)" for area in nearest
+    )
+    where = f"outside of the market {market}" if market else "outside of our markets"
+    message = f"{place.name} ({place.country}) is {where}; the nearest are {listed}."
+    return PlaceNotResolved(message, param="near", extra={"suggestions": [], "markets": sorted(known.markets)})
+
+
+def _require_market(place: ResolvedPlace, *, near: str) -> None:
+    """Raise PlaceNotResolved unless the place is in reach of a market."""
+    area = Vocabulary.load().nearest_market(place.location)
+    if area and distance.distance_m(area.center, place.location) > area.radius_m + MAX_RADIUS_M:
+        raise _is_outside(WorldPlace(place.name, place.kind, place.kind, place.location), near=near, market=None)
 
 
 def _not_resolved(near: str, rows: Sequence[tuple[Any, ...]], *, market: str | None) -> PlaceNotResolved:
@@ -112,9 +180,9 @@ def _not_resolved(near: str, rows: Sequence[tuple[Any, ...]], *, market: str | N
     if suggestions:
         hint = " Ask again with one of the `suggestions`,"
     else:
-        hint = " Name a landmark, a neighborhood, a restaurant or a city of our `markets`,"
+        hint = " Name a landmark, a street, a neighborhood, a restaurant or a city of our `markets`,"
         extra["markets"] = sorted(Vocabulary.load().markets)
-        if rows and rows[0][7] >= MIN_SPELLING_SIMILARITY and rows[0][3]:
+        if rows and rows[0][SCORE] >= MIN_SPELLING_SIMILARITY and rows[0][3]:
             hint = f" A place of this name is in {rows[0][3]}: use that market, or leave `market` out.{hint}"
     return PlaceNotResolved(
         f"No place called `{near}` is known here.{hint} or give the point itself as `ll`: latitude,longitude.",

@@ -8,6 +8,7 @@ from string import ascii_lowercase
 from django.db import connection
 
 from catalogue.matching.scoring import fold
+from catalogue.search.text import vocabulary
 from catalogue.search.text.vocabulary import Vocabulary
 from framework.cache import CachedValue
 
@@ -25,9 +26,10 @@ SELECT r.market_id, r.neighborhood, count(*) FROM catalogue_restaurant AS r
 WHERE r.neighborhood <> '' AND r.status NOT IN ('permanently_closed', 'moved') GROUP BY 1, 2
 """
 NAMES = """
-(SELECT name FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT %(names)s)
+(SELECT name, false FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT %(names)s)
 UNION ALL
-(SELECT n.folded FROM catalogue_landmarkname AS n JOIN catalogue_landmark AS l ON l.id = n.landmark_id
+(SELECT n.folded, l.market_id IS NOT NULL AND l.kind NOT IN ('city', 'neighborhood')
+    FROM catalogue_landmarkname AS n JOIN catalogue_landmark AS l ON l.id = n.landmark_id
     ORDER BY l.prominence DESC, n.id LIMIT %(names)s)
 """
 
@@ -37,7 +39,12 @@ class SpellingIndex:
     """The number of restaurants by (market, neighborhood), and the prefixes of all words of names."""
 
     neighborhoods: Mapping[tuple[str, str], int]
+    # By folded name and market, as it is spelled.
+    neighborhoods_by_name: Mapping[str, Mapping[str, str]]
+    # Folded names of landmarks in markets, without those of cities and neighborhoods.
+    landmarks: frozenset[str]
     prefixes: frozenset[str]
+    words: frozenset[str]
 
     @classmethod
     def load(cls) -> "SpellingIndex":
@@ -50,14 +57,29 @@ class SpellingIndex:
             cursor.execute(NEIGHBORHOODS)
             neighborhoods = {(market, name): count for market, name, count in cursor.fetchall()}
             cursor.execute(NAMES, {"names": MAX_NAMES})
-            names = [name for (name,) in cursor.fetchall()]
+            rows = cursor.fetchall()
+        names = [name for name, _ in rows]
         cuisines = filter(str.isascii, Vocabulary.load().cuisines_by_term)
         shortest = MIN_WORD_LENGTH - 1
         words = {
             word for name in chain(names, (name for _, name in neighborhoods), cuisines) for word in fold(name).split()
         }
         prefixes = frozenset(word[:length] for word in words for length in range(shortest, len(word) + 1))
-        return cls(neighborhoods=neighborhoods, prefixes=prefixes)
+        by_name: dict[str, dict[str, str]] = {}
+        for market, name in neighborhoods:
+            for folded in (vocabulary.fold(name), fold(name)):
+                by_name.setdefault(folded, {})[market] = name
+        return cls(
+            neighborhoods=neighborhoods,
+            neighborhoods_by_name=by_name,
+            landmarks=frozenset(vocabulary.fold(name) for name, is_landmark in rows if is_landmark),
+            prefixes=prefixes,
+            words=frozenset(words),
+        )
+
+    def has_word(self, word: str) -> bool:
+        """Whether a name has this folded word."""
+        return fold(word) in self.words
 
     def suggest_corrections(self, typed: str) -> list[str]:
         """Return texts that differ from a folded text by one edit in one word, whose words are known prefixes."""

@@ -13,10 +13,6 @@ from catalogue.search.geocoding.distance import Location, distance_m
 from framework.cache import CachedValue
 from framework.errors import InvalidRequest
 
-# In letters: a shorter word too easily resembles another one.
-MIN_FUZZY_LENGTH = 5
-# In words: comparing the words of a longer text with all cuisines takes too long.
-MAX_FUZZY_WORDS = 4
 # An error message lists all known names up to this many letters, or else this many of the nearest.
 MAX_LIST_LENGTH = 1500
 MAX_LISTED_NAMES = 20
@@ -28,14 +24,22 @@ MAX_AGE_S = 30.0
 MIN_FOREIGN_LABEL_LENGTH = 4
 FIRST_IDEOGRAPH = "\u2e80"
 DIET = "diet_"
+# Their labels are common words of names and dishes.
+GENERAL_ATTRIBUTES = ("kind", "reservation", "smoking", "diet_fish", "diet_meat", "diet_local", "diet_raw")
 
 ALL = """
 SELECT 'market', slug, name, timezone, latitude, longitude, radius_m, country, NULL FROM catalogue_market
 UNION ALL
-SELECT 'cuisine', slug, label, NULL, NULL, NULL, NULL, NULL,
-    ARRAY(SELECT value FROM jsonb_each_text(labels)) FROM catalogue_cuisine
+SELECT 'cuisine', slug, label, parent_id, NULL, NULL, NULL, NULL, synonyms || ARRAY(
+    SELECT value FROM jsonb_each_text(labels)
+    WHERE char_length(value) >= %(min_length)s OR ascii(value) >= %(first_ideograph)s
+) FROM catalogue_cuisine
 UNION ALL
 SELECT kind, key, label, NULL, NULL, NULL, NULL, NULL, NULL FROM catalogue_attribute
+UNION ALL
+SELECT 'city', l.market_id, n.name, NULL, NULL, NULL, NULL, NULL, NULL
+FROM catalogue_landmark AS l JOIN catalogue_landmarkname AS n ON n.landmark_id = l.id
+WHERE l.kind = 'city' AND l.market_id IS NOT NULL
 """
 
 
@@ -52,21 +56,19 @@ class MarketArea:
 
 
 @dataclass(frozen=True, slots=True)
-class CuisineTerms:
-    """The cuisines that words of a text name, and the other words."""
-
-    cuisines: tuple[str, ...]
-    rest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Vocabulary:
     """Markets, cuisines and attributes by slug or key, and cuisine slugs by the terms that name them."""
 
     markets: Mapping[str, MarketArea]
     cuisines: Mapping[str, str]
+    # The more general cuisine of each that has one.
+    parents: Mapping[str, str]
     attributes: Mapping[str, str]
     cuisines_by_term: Mapping[str, frozenset[str]]
+    # By the folded names of markets and of their cities in any language.
+    markets_by_name: Mapping[str, str]
+    attributes_by_term: Mapping[str, str]
+    diets_by_term: Mapping[str, str]
 
     @classmethod
     def load(cls) -> "Vocabulary":
@@ -76,17 +78,12 @@ class Vocabulary:
     @classmethod
     def read(cls) -> "Vocabulary":
         with connection.cursor() as cursor:
-            cursor.execute(ALL)
+            cursor.execute(ALL, {"min_length": MIN_FOREIGN_LABEL_LENGTH, "first_ideograph": ord(FIRST_IDEOGRAPH)})
             rows = cursor.fetchall()
         by_term: dict[str, set[str]] = {}
         for kind, slug, label, *_, translated in rows:
             if kind == "cuisine":
-                terms = {fold(label), fold(slug)} | {
-                    fold(text)
-                    for text in translated
-                    if len(text) >= MIN_FOREIGN_LABEL_LENGTH or text[:1] >= FIRST_IDEOGRAPH
-                }
-                for term in terms - {""}:
+                for term in {*map(fold, (label, slug, *translated))} - {""}:
                     by_term.setdefault(term, set()).add(slug)
         return cls(
             markets={
@@ -95,8 +92,27 @@ class Vocabulary:
                 if kind == "market"
             },
             cuisines={slug: label for kind, slug, label, *_ in rows if kind == "cuisine"},
+            parents={slug: parent for kind, slug, _, parent, *_ in rows if kind == "cuisine" and parent},
             attributes={key: label for kind, key, label, *_ in rows if kind in ("amenity", "diet")},
             cuisines_by_term={term: frozenset(slugs) for term, slugs in by_term.items()},
+            markets_by_name={
+                fold(name): slug
+                for kind, slug, label, *_ in rows
+                if kind in ("market", "city")
+                for name in (label, slug)
+            },
+            attributes_by_term={
+                fold(name): key
+                for kind, key, label, *_ in rows
+                if kind == "amenity" and key not in GENERAL_ATTRIBUTES
+                for name in (label, key.replace("_", " "))
+            },
+            diets_by_term={
+                fold(name): key.removeprefix(DIET)
+                for kind, key, label, *_ in rows
+                if kind == "diet" and key not in GENERAL_ATTRIBUTES
+                for name in (label, key.removeprefix(DIET).replace("_", " "))
+            },
         )
 
     @property
@@ -132,28 +148,12 @@ class Vocabulary:
                 if name not in current:
                     raise _unknown(param, name, current)
 
-    def find_cuisine_terms(self, text: str) -> CuisineTerms | None:
-        """Return the cuisines that words of the text name by label or slug, allowing small errors; the longest match
-        wins.
-
-        "burgers in Soho" names burgers, and leaves "in soho".
-        """
-        words = fold(text).split()
-        max_length = min(len(words), max((len(term.split()) for term in self.cuisines_by_term), default=0))
-        for length in range(max_length, 0, -1):
-            for start in range(len(words) - length + 1):
-                term: str | None = " ".join(words[start : start + length])
-                if term not in self.cuisines_by_term:
-                    term = self._similar_term(str(term)) if len(words) <= MAX_FUZZY_WORDS else None
-                if term:
-                    rest = " ".join(words[:start] + words[start + length :])
-                    return CuisineTerms(cuisines=tuple(sorted(self.cuisines_by_term[term])), rest=rest)
-        return None
-
-    def _similar_term(self, words: str) -> str | None:
-        if len(words) < MIN_FUZZY_LENGTH:
-            return None
-        return next(iter(get_close_matches(words, list(self.cuisines_by_term), n=1, cutoff=0.85)), None)
+    def with_narrower(self, cuisines: Iterable[str]) -> tuple[str, ...]:
+        """Return these cuisines with those that are kinds of them: sushi with japanese. Sorted."""
+        found = set(cuisines)
+        while added := {slug for slug, parent in self.parents.items() if parent in found} - found:
+            found |= added
+        return tuple(sorted(found))
 
     def containing_market(self, place: Location) -> MarketArea | None:
         """Return the market that contains the location."""

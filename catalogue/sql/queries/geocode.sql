@@ -50,7 +50,9 @@ WITH split AS MATERIALIZED (
     WHERE NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM prefixed WHERE is_whole AND score = 1)
     GROUP BY r.restaurant_id ORDER BY weight DESC, id LIMIT %(max_rows)s
 ), fuzzy AS MATERIALIZED (
-    SELECT n.landmark_id, score, (edits <= max_edits OR (score > 0.66 AND candidate.is_specific))
+    SELECT n.landmark_id, score, (
+            (edits <= max_edits AND (is_word_like OR words <> names)) OR (score > 0.66 AND candidate.is_specific AND is_word_like)
+        )
         AND regexp_split_to_array(n.folded, '[^0-9]+') @> numbers
         AND (candidate.market IS NULL OR l.market_id = candidate.market) AS resolves
     FROM candidate JOIN catalogue_landmarkname n ON candidate.name <%% n.folded OR candidate.name %% n.folded
@@ -59,26 +61,36 @@ WITH split AS MATERIALIZED (
             least(char_length(candidate.name) / 5, 2),
             ARRAY(SELECT unnest(regexp_matches(candidate.name, '[0-9]+', 'g')))
         ) AS compared (edits, max_edits, numbers)
+        -- Each word resembles a word of the name: "upper east side" is not Upper West Side.
+        CROSS JOIN LATERAL (SELECT
+            NOT EXISTS (SELECT FROM unnest(string_to_array(candidate.name, ' ')) AS word WHERE NOT EXISTS (
+                SELECT FROM unnest(string_to_array(n.folded, ' ')) AS other
+                WHERE levenshtein_less_equal(word, other, 2) <= CASE
+                    WHEN char_length(word) >= 6 AND left(word, 1) = left(other, 1) THEN 2
+                    ELSE least((char_length(word) + 1) / 5, 2) END
+            )),
+            array_length(string_to_array(candidate.name, ' '), 1), array_length(string_to_array(n.folded, ' '), 1)
+        ) AS worded (is_word_like, words, names)
         CROSS JOIN LATERAL (SELECT CASE WHEN edits <= max_edits THEN 2.0 - edits / 10.0
             ELSE greatest(word_similarity(candidate.name, n.folded), similarity(candidate.name, n.folded)) END::float8
         ) AS measured (score)
     WHERE char_length(candidate.name) BETWEEN 3 AND 60
       AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM prefixed) AND NOT EXISTS (SELECT FROM restaurants)
 ), matched AS (
-    SELECT landmark_id, max(score) AS score, resolves
+    SELECT landmark_id, max(score) AS score, resolves, step
     FROM (
-        SELECT landmark_id, score, true AS resolves FROM exact
-        UNION ALL SELECT landmark_id, score, true FROM prefixed WHERE NOT EXISTS (SELECT FROM restaurants)
-        UNION ALL SELECT landmark_id, score, resolves FROM fuzzy
-    ) AS step
-    GROUP BY landmark_id, resolves
+        SELECT landmark_id, score, true AS resolves, 'exact' AS step FROM exact
+        UNION ALL SELECT landmark_id, score, true, 'prefix' FROM prefixed WHERE NOT EXISTS (SELECT FROM restaurants)
+        UNION ALL SELECT landmark_id, score, resolves, 'fuzzy' FROM fuzzy
+    ) AS each
+    GROUP BY landmark_id, resolves, step
 )
 SELECT * FROM (
     SELECT l.id, l.name, l.kind, l.market_id, l.latitude, l.longitude, resolves, score,
-           l.market_id IS NOT NULL AS in_market, l.prominence AS weight
+           l.market_id IS NOT NULL AS in_market, l.prominence AS weight, step
     FROM matched JOIN catalogue_landmark l ON l.id = matched.landmark_id
     UNION ALL
-    SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, restaurants.weight
+    SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, restaurants.weight, 'exact'
     FROM restaurants JOIN catalogue_restaurant r ON r.id = restaurants.id
 ) AS place
 ORDER BY resolves DESC, resolves AND in_market DESC, score DESC, in_market DESC, weight DESC, name, id

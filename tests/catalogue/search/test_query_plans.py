@@ -13,6 +13,7 @@ from catalogue.search import BoundingBox, Query, Sort
 from catalogue.search.geocoding import distance
 from catalogue.search.geocoding.distance import Location
 from catalogue.search.sql import SearchStatement
+from catalogue.search.text.understanding import Term
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW, TIVOLI
 
@@ -57,7 +58,8 @@ def plan(**question: Any) -> str:
     """How PostgreSQL would find a page, planned as it is in earnest: the nearest for any values, others for theirs."""
     query = Query(**question)
     center = Location(*query.ll) if query.ll else None
-    statement = SearchStatement(query=query, center=center, open_at=NOW if query.open else None, now=NOW)
+    terms = (Term(query.q),) if query.q else ()
+    statement = SearchStatement(query=query, center=center, open_at=NOW if query.open else None, now=NOW, terms=terms)
     sql = statement.nearest(21) if statement.is_nearest_first else statement.ranked()
     values = statement.parameters() | {"rows": 26}
     with connection.cursor() as cursor:

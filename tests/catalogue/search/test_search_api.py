@@ -102,6 +102,9 @@ def test_a_search_answers_in_the_documented_shape(client: Client) -> None:
             "alternatives": [],
             "open_at": "2026-11-21T18:00:00Z",
             "distance_method": "estimated",
+            "understood": [],
+            "matched": "all_words",
+            "without": [],
         },
         "attribution": [{"source": "osm", "text": "© osm", "license": "ODbL-1.0"}],
     }

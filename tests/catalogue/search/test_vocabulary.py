@@ -5,8 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from catalogue import reference_data
-from catalogue.models import Cuisine
-from catalogue.search.text.vocabulary import CuisineTerms, Vocabulary
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.errors import InvalidRequest
 from tests.catalogue import builders
 
@@ -77,20 +76,3 @@ def test_names_are_remembered_and_a_new_one_is_understood_at_once(monkeypatch: p
     assert "berlin" not in names.markets
     assert names.market("berlin").slug == "berlin"
     names.check_attributes(["karaoke"])
-
-
-@pytest.mark.exhaustive
-def test_words_call_a_cuisine_in_other_languages_too() -> None:
-    reference_data.load_reference_data()
-    names = Vocabulary.load()
-
-    assert names.find_cuisine_terms("fisk og skaldyr nyhavn") == CuisineTerms(cuisines=("seafood",), rest="nyhavn")
-    assert names.find_cuisine_terms("寿司") == CuisineTerms(cuisines=("sushi",), rest="")
-    assert names.find_cuisine_terms("is") is None
-
-
-def test_a_cuisine_without_labels_is_called_by_its_own() -> None:
-    Cuisine.objects.create(slug="new-nordic", label="New Nordic", labels={"da": "Nynordisk"})
-
-    assert Vocabulary.load().find_cuisine_terms("new nordic") == CuisineTerms(cuisines=("new-nordic",), rest="")
-    assert Vocabulary.load().find_cuisine_terms("nynordisk") == CuisineTerms(cuisines=("new-nordic",), rest="")

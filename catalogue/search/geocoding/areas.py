@@ -1,0 +1,24 @@
+"""Streets, postal codes and neighborhoods that addresses of the catalogue state: each is the center of its places."""
+
+from django.db import connection
+
+from catalogue.search.geocoding.resolved_place import ResolvedPlace
+from framework.db.sql_files import read_sql
+
+MAX_AREAS = 6
+MIN_STREET_LENGTH = 5
+FIND_AREAS = read_sql("catalogue", "find_areas")
+
+
+def find_areas(name: str, *, market: str | None) -> list[ResolvedPlace]:
+    """Return the areas of this name: neighborhoods, then postal codes, then streets, those with most places first.
+
+    One query, which reads all addresses.
+    """
+    parameters = {"name": name, "market": market, "min_length": MIN_STREET_LENGTH, "max_rows": MAX_AREAS}
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_AREAS, parameters)
+        return [
+            ResolvedPlace(id=None, name=label, kind=kind, market=area, lat=lat, lng=lng)
+            for kind, area, lat, lng, label in cursor.fetchall()
+        ]

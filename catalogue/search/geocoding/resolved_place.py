@@ -1,0 +1,27 @@
+"""The place that a name was resolved to."""
+
+from dataclasses import dataclass
+
+from catalogue.search.geocoding.distance import Location
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPlace:
+    """A landmark or a restaurant, which have an id, or an area, a city or an airport, which have none.
+
+    `kind` is a Landmark.Kind, or one of OTHER_KINDS.
+    """
+
+    id: str | None
+    name: str
+    kind: str
+    market: str | None
+    lat: float
+    lng: float
+
+    @property
+    def location(self) -> Location:
+        return Location(self.lat, self.lng)
+
+
+OTHER_KINDS = ("restaurant", "postal_code", "street", "airport")

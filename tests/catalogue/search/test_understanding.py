@@ -1,0 +1,132 @@
+"""What the words of `q` become: parameters, terms, and words that are left out."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from catalogue import reference_data
+from catalogue.models import Cuisine
+from catalogue.search import Query
+from catalogue.search.query import LocalMoment, Sort
+from catalogue.search.text.understanding import Term, Understanding, understand
+from catalogue.search.text.vocabulary import Vocabulary
+from framework.errors import InvalidRequest
+from tests.catalogue import builders
+
+pytestmark = pytest.mark.django_db
+
+
+def read(q: str, **given: Any) -> Understanding:
+    return understand(Query(q=q, **given), Vocabulary.read())
+
+
+def changes(q: str, **given: Any) -> dict[str, Any]:
+    """The parameters that are not as given."""
+    before, after = Query(q=q, **given), read(q, **given).query
+    names = ("market", "near", "price", "price_max", "open", "open_for", "sort", "attributes", "q")
+    return {name: getattr(after, name) for name in names if getattr(after, name) != getattr(before, name)}
+
+
+@pytest.fixture
+def _dictionaries() -> None:
+    reference_data.load_reference_data()
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_each_idea_of_a_text_becomes_its_parameter() -> None:
+    assert changes("burger berlin") == {"market": "berlin", "q": "burger"}
+    assert changes("best pizza in milan") == {"sort": Sort.RATING, "market": "milan", "q": "pizza"}
+    assert changes("cheap sushi near tivoli gardens") == {"price_max": 2, "near": "tivoli gardens", "q": "sushi"}
+    assert changes("open now copenhagen") == {"open": "now", "market": "copenhagen", "q": None}
+    assert changes("late night ramen in tokyo") == {"open": dt.time(23, 30), "market": "tokyo", "q": "ramen"}
+    assert changes("pubs with outdoor seating") == {"attributes": ("outdoor_seating",), "q": "pubs"}
+    # Six languages.
+    assert changes("billig pizza københavn") == {"price_max": 2, "market": "copenhagen", "q": "pizza"}
+    assert changes("günstiges sushi in berlin") == {"price_max": 2, "market": "berlin", "q": "sushi"}
+    assert changes("meilleur bistro à paris") == {"sort": Sort.RATING, "market": "paris", "q": "bistro"}
+    assert changes("pizza aperto ora a milano") == {"open": "now", "market": "milan", "q": "pizza"}
+    assert changes("tapas baratas en barcelona") == {"price_max": 2, "market": "barcelona", "q": "tapas"}
+    assert changes("安い寿司 東京") == {"price_max": 2, "market": "tokyo", "q": "寿司"}
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_the_answer_says_what_each_word_became() -> None:
+    assert [part.to_dict() for part in read("cheap thai food near tivoli").parts] == [
+        {"words": "cheap", "parameter": "price_max", "value": "2"},
+        {"words": "thai", "parameter": "cuisine", "value": "thai"},
+        {"words": "food", "parameter": None, "value": None},
+        {"words": "tivoli", "parameter": "near", "value": "tivoli"},
+    ]
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_a_cuisine_is_found_by_its_synonyms_its_plural_and_its_kinds() -> None:
+    assert read("hamburgers").terms == (Term("hamburgers", ("burger",), is_named=True),)
+    assert read("pizzeria").terms[0].cuisines == ("pizza",)
+    assert read("japanese").terms[0].cuisines == (
+        "izakaya", "japanese", "ramen", "sushi", "tempura", "udon", "yakitori"
+    )  # fmt: skip
+    assert read("寿司").terms[0].cuisines == ("sushi",)
+    assert read("fisk og skaldyr").terms[0].cuisines == ("seafood",)
+    # "is" is Danish for ice cream, and the word of many names.
+    assert not read("is").terms[0].is_named
+
+
+def test_a_cuisine_of_staff_is_understood_by_its_labels_and_synonyms() -> None:
+    Cuisine.objects.create(slug="new-nordic", label="New Nordic", labels={"da": "Nynordisk"}, synonyms=["noma style"])
+    for words in ("new nordic", "nynordisk", "noma style"):
+        assert read(words).terms == (Term(words, ("new-nordic",), is_named=True),)
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_explicit_parameters_win() -> None:
+    assert changes("cheap pizza", price=(4,)) == {"q": "pizza"}
+    assert changes("best pizza", sort=Sort.REVIEWS) == {"q": "pizza"}
+    assert changes("pizza open now", open=dt.time(20)) == {"q": "pizza"}
+    # A city in the words is part of a name there.
+    assert changes("new york pizza", market="copenhagen") == {}
+    assert changes("pizza near the louvre", ll=(55.67, 12.57))["q"] != "pizza near"
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_days_meals_and_hours_become_a_moment() -> None:
+    assert changes("sunday brunch london")["open"] == LocalMoment("6", dt.time(11))
+    assert changes("dinner tomorrow in paris")["open"] == LocalMoment("tomorrow", dt.time(19, 30))
+    assert changes("pizza tonight berlin")["open"] == LocalMoment("tonight", dt.time(19, 30))
+    assert changes("sushi at 22:30 tokyo")["open"] == dt.time(22, 30)
+    assert changes("kebab open until 2 am berlin")["open"] == dt.time(1, 45)
+    assert changes("friday 9pm tapas barcelona")["open"] == LocalMoment("4", dt.time(21))
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_words_without_a_meaning_never_empty_a_search() -> None:
+    assert read("restaurants in berlin").terms == ()
+    assert changes("good italian restaurant", market="berlin") == {"q": "italian"}
+    # A text of such words alone is looked for.
+    assert read("restaurant").terms == (Term("restaurant"),)
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_articles_and_conjunctions_stay_in_names() -> None:
+    assert read("la bodega barcelona").terms == (Term("la bodega"),)
+    assert read("bread and butter").terms == (Term("bread and butter"),)
+    assert read("the pizza").terms == (Term("pizza", ("pizza",), is_named=True),)
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_a_misspelled_word_is_understood_unless_a_name_has_it() -> None:
+    assert changes("suhsi berln") == {"market": "berlin", "q": "suhsi"}
+    assert read("suhsi berln").terms[0].cuisines == ("sushi",)
+    assert read("vegtarian").terms[0].tags == ("diet_vegetarian",)
+    builders.restaurant(name="Suhsi")
+    assert read("suhsi berlin").terms == (Term("suhsi"),)
+
+
+@pytest.mark.usefixtures("_dictionaries")
+@pytest.mark.parametrize("q", ["tacos near me", "my hotel", "pizza nearby", "sushi around here"])
+def test_a_place_that_only_the_caller_knows_is_asked_for(q: str) -> None:
+    with pytest.raises(InvalidRequest, match="give the point as `ll`") as refused:
+        read(q)
+    assert refused.value.param == "q"
+    assert read(q, ll=(55.67, 12.57)).query.near is None
