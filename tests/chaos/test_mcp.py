@@ -23,7 +23,7 @@ from payments.x402.proofs import PAYMENT_META
 from tests.chaos.test_limiter import freeze, thaw, valkey  # noqa: F401  # a fixture
 from tests.mcp import client, fuzz_runner
 from tests.mcp.hostile_input import HOSTILE
-from tests.payments.buyer import read, signed_by
+from tests.payments.buyer import read, signed_by, with_quote
 from tests.security.live_product import PRICE, Shop, addresses, opened, stocked, workers
 from tests.support.live_server import THREADS, served
 from tests.support.live_stack import eventually
@@ -49,13 +49,11 @@ def sending(base_url: str) -> httpx.Client:
     return httpx.Client(base_url=base_url, timeout=40)
 
 
-def call(
-    api: httpx.Client, tool: str, arguments: Mapping[str, Any], payment: Any = None, *, address: str | None = None
-) -> dict[str, Any]:
-    """The result of a call from this address, or from a new one; fails on any other status than 200."""
+def call(api: httpx.Client, tool: str, arguments: Mapping[str, Any], payment: Any = None) -> dict[str, Any]:
+    """The result of a call from an address that has not called before; fails on any other status than 200."""
     meta = {PAYMENT_META: payment} if payment else {}
     payload, headers = client.message("tools/call", {"name": tool, "arguments": dict(arguments)}, meta=meta)
-    headers["X-Forwarded-For"] = address or next(addresses)
+    headers["X-Forwarded-For"] = next(addresses)
     answer = api.post("/mcp", json=payload, headers=headers)
     assert answer.status_code == 200, answer.text
     result: dict[str, Any] = answer.json()["result"]
@@ -163,16 +161,16 @@ def shop(ledger_matches_chain: None, tmp_path: Path) -> Iterator[Shop]:
 
 
 def payment_of(payer: Wallet) -> Any:
-    """What pays for one call, good for ten minutes."""
-    return read(signed_by(payer, max_timeout_seconds=600))
+    """What pays for one call from any address, good for ten minutes."""
+    return read(with_quote(signed_by(payer, max_timeout_seconds=600)))
 
 
-def until_served(api: httpx.Client, payment: Any, *, address: str) -> dict[str, Any]:
+def until_served(api: httpx.Client, payment: Any) -> dict[str, Any]:
     """Call with the same payment until the content comes; to be asked for another one would be to pay again."""
     until = time.monotonic() + GIVE_UP_S
     while time.monotonic() < until:
         try:
-            result = call(api, *AROUND, payment=payment, address=address)
+            result = call(api, *AROUND, payment=payment)
         except httpx.TransportError:
             time.sleep(0.1)
             continue
@@ -186,18 +184,18 @@ def until_served(api: httpx.Client, payment: Any, *, address: str) -> dict[str, 
 
 def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_none_twice(shop: Shop) -> None:
     base_url, over = shop.webs[0], Event()
-    payers = {next(addresses): fresh_wallet(usdc=Decimal(1)) for _ in range(PAYERS)}
+    payers = [fresh_wallet(usdc=Decimal(1)) for _ in range(PAYERS)]
 
-    def buy(address: str, payer: Wallet) -> list[tuple[Any, dict[str, Any]]]:
+    def buy(payer: Wallet) -> list[tuple[Any, dict[str, Any]]]:
         bought = []
         with sending(base_url) as api:
             while not over.is_set():
                 payment = payment_of(payer)
-                bought.append((payment, until_served(api, payment, address=address)))
+                bought.append((payment, until_served(api, payment)))
         return bought
 
     with ThreadPoolExecutor(PAYERS) as threads:
-        calls = [threads.submit(buy, *each) for each in payers.items()]
+        calls = [threads.submit(buy, payer) for payer in payers]
         try:
             for _ in range(KILLS):
                 time.sleep(2)
@@ -208,16 +206,16 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
         bought = [one.result() for one in calls]
     assert min(map(len, bought)) >= 1
     # Each payer has paid for what they got, once, and the ledger says so.
-    spent = [Decimal(1) - usdc_balance(payer.address) for payer in payers.values()]
+    spent = [Decimal(1) - usdc_balance(payer.address) for payer in payers]
     assert spent == [Decimal(PRICE) * len(each) for each in bought]
     rows = list(Payment.objects.values_list("channel", "state"))
     assert len(rows) == sum(map(len, bought))
     assert {channel for channel, _ in rows} == {"mcp"}
     assert {state for _, state in rows} <= {Payment.State.DELIVERED, Payment.State.SETTLED}
     # Who lost the answer may ask again, and gets what was bought.
-    for address, (payment, result) in zip(payers, (each[-1] for each in bought), strict=True):
+    for payment, result in (each[-1] for each in bought):
         with sending(base_url) as api:
-            again = call(api, *AROUND, payment=payment, address=address)
+            again = call(api, *AROUND, payment=payment)
         assert json.dumps(again["structuredContent"]) == json.dumps(result["structuredContent"])
         assert again["_meta"][client.RECEIPT] == result["_meta"][client.RECEIPT]
     assert Payment.objects.count() == len(rows)
