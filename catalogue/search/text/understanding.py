@@ -38,7 +38,7 @@ MIDDAY, DINNER = dt.time(12, 30), dt.time(19, 30)
 # "22:30", "10 pm", "21h", "kl. 20", "20 uhr", with the words before it.
 CLOCK = re.compile(
     r"\b(?:open |until |till |at |from |um |kl\.? ?|a las |alle |à |bis )*"
-    r"(?P<hour>[01]?\d|2[0-4])(?:[:.h](?P<minute>[0-5]\d)| ?(?P<unit>am|pm|uhr|h)\b)(?: uhr)?",
+    r"(?P<hour>[01]?\d|2[0-3])(?:[:.h](?P<minute>[0-5]\d)| ?(?P<unit>am|pm|uhr|h)\b)(?: uhr)?",
     re.IGNORECASE,
 )
 # A restaurant that is open "until 2 am" is open shortly before it.
@@ -171,19 +171,15 @@ class _Parser:
         position = 0
         text: list[str] = []
         while position < len(self.tokens):
-            parts, terms = self.parts, self.terms
-            self.parts, self.terms = [], []
+            before = len(self.parts), len(self.terms)
             length = self._take_meaning(position, is_after_text=bool(text))
-            found, self.parts, self.terms = (self.parts, self.terms), parts, terms
             if length:
-                self._add_text(text)
+                self._add_text(text, *before)
                 text = []
-                self.parts += found[0]
-                self.terms += found[1]
             else:
                 text.append(self.tokens[position])
             position += length or 1
-        self._add_text(text)
+        self._add_text(text, len(self.parts), len(self.terms))
         self._add_moment()
         if not self.changes and not self.terms and not self._has_filters():
             return read_literally(self.query)
@@ -232,12 +228,10 @@ class _Parser:
         """Whether nothing is understood at this position."""
         if position >= len(self.tokens):
             return False
-        known = self.words.meanings, self.words.ignored, self.words.meals, self.words.days
-        cuisines, areas = (
-            self.vocabulary.cuisines_by_term,
-            (self.vocabulary.markets_by_name, self.index.neighborhoods_by_name),
-        )
-        return not any(phrase in each for _, phrase in self._phrases(position) for each in (*known, cuisines, *areas))
+        words, names = self.words, self.vocabulary
+        known = (words.meanings, words.ignored, words.meals, words.days, names.cuisines_by_term, names.markets_by_name)
+        phrases = [phrase for _, phrase in self._phrases(position)]
+        return not any(phrase in each for phrase in phrases for each in (*known, self.index.neighborhoods_by_name))
 
     def _take_here(self, phrase: str) -> None:
         if not self.has_place:
@@ -378,8 +372,7 @@ class _Parser:
         if UNTIL.search(match[0]):
             at -= SHORTLY_BEFORE
         self.at = at.time()
-        self.changes["open"] = self.at
-        self.parts.append(Part(match[0].strip(), "open", f"{self.at:%H:%M}"))
+        self._change("open", self.at, match[0].strip())
         return " "
 
     def _change(self, parameter: str, value: Any, words: str) -> None:
@@ -417,9 +410,12 @@ class _Parser:
         self.terms.append(term)
         self.parts.append(Part(term.text, parameter, value))
 
-    def _add_text(self, tokens: Sequence[str]) -> None:
+    def _add_text(self, tokens: Sequence[str], part: int, term: int) -> None:
+        """Insert words that mean nothing else before these indexes."""
         if tokens:
-            self._add_term(Term(" ".join(tokens)), "q", " ".join(tokens))
+            words = " ".join(tokens)
+            self.parts.insert(part, Part(words, "q", words))
+            self.terms.insert(term, Term(words))
 
     def _add_moment(self) -> None:
         """Set `open` to a day with the hour of its meal. With another moment, "open" alone does not mean now."""

@@ -84,6 +84,7 @@ def test_explicit_parameters_win() -> None:
     assert changes("cheap pizza", price=(4,)) == {"q": "pizza"}
     assert changes("best pizza", sort=Sort.REVIEWS) == {"q": "pizza"}
     assert changes("pizza open now", open=dt.time(20)) == {"q": "pizza"}
+    assert changes("pizza at 22:30", open=dt.time(20)) == {"q": "pizza"}
     # A city in the words is part of a name there.
     assert changes("new york pizza", market="copenhagen") == {}
     assert changes("pizza near the louvre", ll=(55.67, 12.57))["q"] != "pizza near"
@@ -96,6 +97,7 @@ def test_days_meals_and_hours_become_a_moment() -> None:
     assert changes("pizza tonight berlin")["open"] == LocalMoment("tonight", dt.time(19, 30))
     assert changes("sushi at 22:30 tokyo")["open"] == dt.time(22, 30)
     assert changes("kebab open until 2 am berlin")["open"] == dt.time(1, 45)
+    assert changes("diner open 24h new york")["open_for"] == 1440
     assert changes("friday 9pm tapas barcelona")["open"] == LocalMoment("4", dt.time(21))
 
 
