@@ -291,6 +291,7 @@ def test_a_page_costs_the_same_for_one_payment_and_for_forty(caller: Client, pay
 
 def test_what_is_free_counts_on_the_rate_and_charges_nothing(caller: Client, payer: str) -> None:
     payment(payer=payer)
-    first, second = caller.get(LIST), caller.get(LIST)
-    assert int(first["X-RateLimit-Remaining"]) - int(second["X-RateLimit-Remaining"]) == 1
+    # Another minute begins between two of the three calls at most.
+    left = [int(caller.get(LIST)["X-RateLimit-Remaining"]) for _ in range(3)]
+    assert 1 in (left[0] - left[1], left[1] - left[2])
     assert Payment.objects.count() == 1
