@@ -16,7 +16,7 @@ from catalogue.search.geocoding.distance import Location
 from catalogue.search.geocoding.resolved_place import ResolvedPlace
 from catalogue.search.geocoding.world import WorldPlace, find_places
 from catalogue.search.query import MAX_RADIUS_M
-from catalogue.search.text.understanding import is_here
+from catalogue.search.text.understanding import is_here, without_article
 from catalogue.search.text.vocabulary import Vocabulary
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import AttributedListing, Cursor
@@ -102,6 +102,8 @@ def geocode(near: str, *, market: str | None) -> Resolution:
         cursor.execute(GEOCODE, parameters)
         rows = cursor.fetchall()
     is_exact = bool(rows) and rows[0][STEP] == "exact"
+    if not is_exact and (rest := without_article(near)):
+        return geocode(rest, market=market)
     if not is_exact and (found := _find_elsewhere(near, market=market)):
         return found
     places = [_place(*row[:6]) for row in rows if row[RESOLVES]]

@@ -135,6 +135,12 @@ def is_here(text: str) -> bool:
     return fold(text) in _load_words().here
 
 
+def without_article(text: str) -> str | None:
+    """Return the folded text without its first word if that is an article; otherwise None."""
+    first, _, rest = fold(text).partition(" ")
+    return rest if rest and (first in ARTICLES or first == "the") else None
+
+
 def understand(query: Query, vocabulary: Vocabulary) -> Understanding:
     """Return the query with what its `q` asks for as parameters.
 
@@ -352,7 +358,12 @@ class _Parser:
                 typed, candidates, scorer=OSA.distance, score_cutoff=1 if len(typed) < MIN_TWO_EDITS_LENGTH else 2
             )
             market = known.markets_by_name.get(found[0]) if found else None
-            if not found or (market and (self.query.market not in (None, market) or self.has_place)):
+            # "Date night" is not "late night".
+            if (
+                not found
+                or found[0][0] != typed[0]
+                or (market and (self.query.market not in (None, market) or self.has_place))
+            ):
                 continue
             if market:
                 self._change("market", market, typed)

@@ -74,6 +74,11 @@ def test_streets_postal_codes_and_stated_neighborhoods_are_the_centers_of_their_
         assert (place.kind, round(place.lat, 4), place.market, place.id) == (kind, 55.671, "copenhagen", None)
 
 
+def test_an_article_before_a_name_does_not_matter() -> None:
+    assert landmarks.geocode("the louvre", market=None).place.name == "Louvre"
+    assert landmarks.geocode("la scala", market=None).place.name == "La Scala"
+
+
 def test_a_point_may_stand_in_near() -> None:
     builders.restaurant(name="Here", latitude=55.67, longitude=12.56)
     builders.restaurant(name="There", latitude=55.77, longitude=12.56)
