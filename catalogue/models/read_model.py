@@ -10,7 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex, GinIndex, GistIndex, OpClass
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Now
 
 from catalogue.models.postgres_fields import PointField, SpansField
@@ -84,6 +84,15 @@ class SearchRow(models.Model):
             GinIndex(OpClass(F("name"), "gin_trgm_ops"), name="search_by_name_trigrams"),
             models.Index(OpClass(F("name"), "text_pattern_ops"), name="search_by_name"),
             models.Index(fields=["line1"], name="search_by_address"),
+            # The street is the line without its number, as in find_areas.sql.
+            models.Index(
+                Func(
+                    Func(F("line1"), Value(r"\m[0-9]+[a-z]?\M"), Value(""), Value("g"), function="regexp_replace"),
+                    Value(" ,"),
+                    function="btrim",
+                ),
+                name="search_by_street",
+            ),
             models.Index(fields=["market", "-rank_reviews", "restaurant"], name="search_by_market_reviews"),
             models.Index(fields=["-rank_reviews", "restaurant"], name="search_by_reviews"),
             models.Index(fields=["-rank_stars", "-rank_reviews", "restaurant"], name="search_by_rating"),

@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, GistIndex, OpClass
 from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
+from django.db.models.functions import Replace, Upper
 from django.db.models.lookups import Exact
 
 from catalogue.models.postgres_fields import PointField
@@ -163,6 +164,8 @@ class Restaurant(models.Model):
         indexes = [
             GistIndex(fields=["position"], name="restaurant_by_position"),
             GinIndex(OpClass(Func("name", function="fold"), "gin_trgm_ops"), name="restaurant_by_name_trigrams"),
+            # find_areas.sql compares codes without spaces.
+            models.Index(Upper(Replace("postal_code", Value(" "), Value(""))), name="restaurant_by_postal_code"),
             models.Index(fields=["phone"], name="restaurant_by_phone", condition=Q(phone__isnull=False)),
             models.Index(fields=["market", "id"], name="restaurant_by_market"),
             models.Index(fields=["updated_at", "id"], name="restaurant_by_update"),

@@ -3502,25 +3502,26 @@ INSERT INTO public.django_migrations VALUES
 	(37, 'catalogue', '0004_kind_tags_and_valid_ratings', now()),
 	(38, 'catalogue', '0005_photo_imports', now()),
 	(39, 'catalogue', '0006_cuisine_tree', now()),
-	(40, 'mfa', '0001_initial', now()),
-	(41, 'mfa', '0002_authenticator_timestamps', now()),
-	(42, 'mfa', '0003_authenticator_type_uniq', now()),
-	(43, 'orders', '0001_initial', now()),
-	(44, 'orders', '0002_functions_and_triggers', now()),
-	(45, 'orders', '0003_allergens_and_photos', now()),
-	(46, 'payments', '0002_functions_and_triggers', now()),
-	(47, 'payments', '0003_owners_and_receivers', now()),
-	(48, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(49, 'pghistory', '0001_initial', now()),
-	(50, 'pghistory', '0002_aggregateevent', now()),
-	(51, 'pghistory', '0003_auto_20201023_1636', now()),
-	(52, 'pghistory', '0004_auto_20220906_1625', now()),
-	(53, 'pghistory', '0005_events_middlewareevents', now()),
-	(54, 'pghistory', '0006_delete_aggregateevent', now()),
-	(55, 'pghistory', '0007_auto_20250421_0444', now()),
-	(56, 'reservations', '0002_functions_and_triggers', now()),
-	(57, 'sessions', '0001_initial', now()),
-	(58, 'usersessions', '0001_initial', now());
+	(40, 'catalogue', '0007_streets_and_postal_codes', now()),
+	(41, 'mfa', '0001_initial', now()),
+	(42, 'mfa', '0002_authenticator_timestamps', now()),
+	(43, 'mfa', '0003_authenticator_type_uniq', now()),
+	(44, 'orders', '0001_initial', now()),
+	(45, 'orders', '0002_functions_and_triggers', now()),
+	(46, 'orders', '0003_allergens_and_photos', now()),
+	(47, 'payments', '0002_functions_and_triggers', now()),
+	(48, 'payments', '0003_owners_and_receivers', now()),
+	(49, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(50, 'pghistory', '0001_initial', now()),
+	(51, 'pghistory', '0002_aggregateevent', now()),
+	(52, 'pghistory', '0003_auto_20201023_1636', now()),
+	(53, 'pghistory', '0004_auto_20220906_1625', now()),
+	(54, 'pghistory', '0005_events_middlewareevents', now()),
+	(55, 'pghistory', '0006_delete_aggregateevent', now()),
+	(56, 'pghistory', '0007_auto_20250421_0444', now()),
+	(57, 'reservations', '0002_functions_and_triggers', now()),
+	(58, 'sessions', '0001_initial', now()),
+	(59, 'usersessions', '0001_initial', now());
 
 
 
@@ -3598,7 +3599,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 102, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 58, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 59, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);
@@ -4157,6 +4158,7 @@ CREATE INDEX restaurant_by_market ON public.catalogue_restaurant USING btree (ma
 CREATE INDEX restaurant_by_name_trigrams ON public.catalogue_restaurant USING gin (public.fold((name)::text) public.gin_trgm_ops);
 CREATE INDEX restaurant_by_phone ON public.catalogue_restaurant USING btree (phone) WHERE (phone IS NOT NULL);
 CREATE INDEX restaurant_by_position ON public.catalogue_restaurant USING gist ("position");
+CREATE INDEX restaurant_by_postal_code ON public.catalogue_restaurant USING btree (upper(replace((postal_code)::text, ' '::text, ''::text)));
 CREATE INDEX restaurant_by_update ON public.catalogue_restaurant USING btree (updated_at, id);
 CREATE INDEX restaurant_not_open ON public.catalogue_restaurant USING btree (status, id) WHERE (NOT ((status)::text = 'open'::text));
 CREATE INDEX restaurant_with_unparsed_hours ON public.catalogue_restaurant USING btree (id) WHERE ((hours @> '{"known": false}'::jsonb) OR (hours ? 'notes'::text));
@@ -4174,6 +4176,7 @@ CREATE INDEX search_by_position ON public.catalogue_searchrow USING gist ("posit
 CREATE INDEX search_by_ranking ON public.catalogue_searchrow USING btree (ranked_at);
 CREATE INDEX search_by_rating ON public.catalogue_searchrow USING btree (rank_stars DESC, rank_reviews DESC, restaurant_id);
 CREATE INDEX search_by_reviews ON public.catalogue_searchrow USING btree (rank_reviews DESC, restaurant_id);
+CREATE INDEX search_by_street ON public.catalogue_searchrow USING btree (btrim(regexp_replace((line1)::text, '\m[0-9]+[a-z]?\M'::text, ''::text, 'g'::text), ' ,'::text));
 CREATE INDEX search_without_intervals ON public.catalogue_searchrow USING btree (restaurant_id) WHERE intervals_missing;
 CREATE INDEX slot_booked ON public.catalogue_flowslot USING btree (starts_at) WHERE (seats_left < seats);
 CREATE INDEX slot_next_of_restaurant ON public.catalogue_flowslot USING btree (restaurant_id, starts_at);

@@ -13,7 +13,7 @@ FIND_AREAS = read_sql("catalogue", "find_areas")
 def find_areas(name: str, *, market: str | None) -> list[ResolvedPlace]:
     """Return the areas of this name: neighborhoods, then postal codes, then streets, those with most places first.
 
-    One query, which reads all addresses.
+    One query.
     """
     parameters = {"name": name, "market": market, "min_length": MIN_STREET_LENGTH, "max_rows": MAX_AREAS}
     with connection.cursor() as cursor:

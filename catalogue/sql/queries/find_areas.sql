@@ -13,7 +13,7 @@ WITH given AS (
     UNION ALL
     SELECT 'street', r.market, r.restaurant_id
     FROM given, catalogue_searchrow AS r
-    WHERE char_length(given.name) >= %(min_length)s AND given.name !~ '^[0-9 ]+$' AND position(given.name IN r.line1) > 0
+    WHERE char_length(given.name) >= %(min_length)s AND given.name !~ '^[0-9 ]+$'
         AND btrim(regexp_replace(r.line1, '\m[0-9]+[a-z]?\M', '', 'g'), ' ,') = given.name
 )
 SELECT member.kind, member.market, avg(r.latitude), avg(r.longitude),

@@ -1,9 +1,10 @@
 """Places that are no landmarks: points, streets, postal codes, airports, cities of the world; and what is outside."""
 
 import pytest
+from django.db import connection
 
 from catalogue import reference_data
-from catalogue.search.geocoding import landmarks
+from catalogue.search.geocoding import areas, landmarks
 from catalogue.search.geocoding.landmarks import PlaceNotResolved
 from tests.catalogue import builders
 from tests.catalogue.search.search_requests import names
@@ -72,6 +73,17 @@ def test_streets_postal_codes_and_stated_neighborhoods_are_the_centers_of_their_
     for near, kind in (("vesterbrogade", "street"), ("1620", "postal_code"), ("kartoffelraekkerne", "neighborhood")):
         place = landmarks.geocode(near, market=None).place
         assert (place.kind, round(place.lat, 4), place.market, place.id) == (kind, 55.671, "copenhagen", None)
+
+
+def test_streets_and_postal_codes_are_found_by_their_indexes() -> None:
+    parameters = {"name": "vesterbrogade", "market": None, "min_length": 5, "max_rows": 6}
+    with connection.cursor() as cursor:
+        # Otherwise the planner reads the few rows of a test.
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {areas.FIND_AREAS}", parameters)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    for index in ("search_by_street", "restaurant_by_postal_code", "search_by_document"):
+        assert index in plan
 
 
 def test_an_article_before_a_name_does_not_matter() -> None:
