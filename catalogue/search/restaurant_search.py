@@ -106,6 +106,9 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
         total = Count(len(statement.only or ()), is_exact=True)
     elif query.include_total:
         total = facets.count_matches(statement)
+    sources = {source for row in page for source in fetch.SOURCES(row)}
+    if resolved.near and (source := resolved.near.place.source):
+        sources.add(source)
     return Page(
         hits=fetch.render_hits(page, now=cursor.as_of, labels=translations(query.lang)),
         limit=query.limit,
@@ -118,7 +121,7 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
         understood=resolved.understood,
         matched=method.name.lower(),
         without=facets.count_without_filters(statement) if not (rows or query.cursor or later) else None,
-        attribution=attribution_lines({source for row in page for source in fetch.SOURCES(row)}),
+        attribution=attribution_lines(sources),
         total=total if query.include_total else None,
         facets=facets.count_facets(statement) if query.facets else None,
     )

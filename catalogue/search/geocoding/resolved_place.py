@@ -20,6 +20,11 @@ class ResolvedPlace:
     lng: float
 
     @property
+    def source(self) -> str | None:
+        """The source of a city that is no landmark of ours."""
+        return "geonames" if self.kind == "city" and self.id is None else None
+
+    @property
     def location(self) -> Location:
         return Location(self.lat, self.lng)
 

@@ -2,8 +2,10 @@
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from catalogue import reference_data
+from catalogue.search import Query, search_restaurants
 from catalogue.search.geocoding import areas, landmarks
 from catalogue.search.geocoding.landmarks import PlaceNotResolved
 from tests.catalogue import builders
@@ -38,6 +40,13 @@ def kind_and_market(near: str, *, market: str | None = None) -> tuple[str, str |
 )
 def test_airports_and_boroughs_of_our_markets_are_places(near: str, kind: str, market: str) -> None:
     assert kind_and_market(near) == (kind, market)
+
+
+def test_a_city_of_geonames_is_attributed() -> None:
+    page = search_restaurants(Query(near="Queens"), now=timezone.now())
+    assert page.attribution == [
+        {"source": "geonames", "text": "GeoNames, geonames.org, CC BY 4.0", "license": "CC-BY-4.0"}
+    ]
 
 
 @pytest.mark.parametrize("near", ["Roma", "Lyon", "München", "Firenze", "Frankfurt airport", "MUC", "Mumbai"])
