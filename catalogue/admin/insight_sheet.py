@@ -82,6 +82,8 @@ def claims(detail: Mapping[str, Any]) -> Iterator[tuple[str, str, str, list[str]
         for claim in detail.get(part, ()):
             support = f"{claim['mentions']} reviews, {claim['positive_share']:.0%} positive"
             yield kind, claim["name"], support, list(claim["citations"])
+    for claim in detail.get("features", ()):
+        yield claim["kind"].capitalize(), claim["name"], f"{claim['mentions']} reviews", list(claim["citations"])
     for claim in detail.get("watch_outs", ()):
         yield "Complaint", claim["text"], f"{claim['mentions']} reviews", list(claim["citations"])
 

@@ -28,8 +28,9 @@ def read_group(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
         return {"ai_insight": None, "ai_insight_detail": None, "ai_insight_reason": reason}
     detail = {
         "summary": found.text,
-        # Older insights have no language counts.
+        # Older insights have no language counts and no features.
         "languages": {},
+        "features": [],
         **found.detail,
         "review_count": found.review_count,
         "reviews_through": found.reviews_through,

@@ -17,6 +17,7 @@ from framework.public_ids import pattern
 
 BASIS = ["reviews", "hours", "offers"]
 CLOCK_TIME = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
+FEATURE_KINDS = ["occasion", "feature", "staff"]
 ASPECTS = ["food", "service", "atmosphere", "value"]
 
 
@@ -242,6 +243,17 @@ class WatchOutRecord(serializers.Serializer[Any]):
     citations = Citations(max_length=MAX_CITATIONS)
 
 
+class FeatureRecord(serializers.Serializer[Any]):
+    """What sets the place apart: more of its reviews say so than of other restaurants of the market."""
+
+    name = serializers.CharField(help_text="In our words: `live music`, `families`.")
+    kind = serializers.ChoiceField(
+        choices=FEATURE_KINDS, help_text="What it is for, what it has, or how guests speak of its people."
+    )
+    mentions = serializers.IntegerField(min_value=1, help_text="Reviews that mention it.")
+    citations = Citations(max_length=MAX_CITATIONS)
+
+
 class InsightRecord(serializers.Serializer[Any]):
     """What the insight is made of; every claim cites the reviews that carry it."""
 
@@ -250,6 +262,7 @@ class InsightRecord(serializers.Serializer[Any]):
     dishes = MentionedRecord(many=True)
     aspects = AspectRecord(many=True)
     watch_outs = WatchOutRecord(many=True)
+    features = FeatureRecord(many=True)
     review_count = serializers.IntegerField(min_value=5, help_text="Reviews that it was written from.")
     languages = Counts(help_text="Of these with words, how many in a language, by ISO 639-1; else `unknown`.")
     reviews_through = DateTimeField(help_text="The newest of them.")

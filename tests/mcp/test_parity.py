@@ -184,7 +184,7 @@ SOLD: list[tuple[str, dict[str, Any], str]] = [
     ("list_reviews", {"stars": [5, 4], "has_reply": True, "limit": 2}, "/reviews?stars=5,4&has_reply=true&limit=2"),
     ("list_photos", {"kind": "food"}, "/photos?kind=food&limit=10"),
     ("get_surroundings", {"kinds": ["park"], "radius_m": 900}, "/context?kind=park&radius=900"),
-    ("get_insight", {}, "/insight?citations=2"),
+    ("get_insight", {}, "/insight?citations=1"),
     ("get_history", {"limit": 2}, "/history?limit=2"),
 ]
 ALL_FIELDS = "?fields=core,reviews,photos,context,ai_insight,history"

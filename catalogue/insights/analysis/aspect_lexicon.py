@@ -25,6 +25,8 @@ WORD_WEIGHT = 0.4
 AFTER_CONTRAST, BEFORE_CONTRAST = 1.5, 0.5
 # "Not bad" is less than praise.
 NEGATED_NEGATIVE = 0.5
+# Of more stars a sentence is positive unless its words are negative.
+MAX_FORGIVING_STARS = 4
 # With at most so many stars praise may be ironic.
 MAX_IRONIC_STARS = 2
 # In a language without spaces a negation follows within so many characters.
@@ -40,6 +42,7 @@ class AspectLexicon:
     negation_before: re.Pattern[str]
     hedge: re.Pattern[str]
     irony: re.Pattern[str] | None
+    elsewhere: re.Pattern[str] | None
     contrast: re.Pattern[str]
     clause_boundary: re.Pattern[str]
     positive: re.Pattern[str] | None
@@ -88,18 +91,47 @@ class AspectLexicon:
                 words += weight * (negated_value if self._is_negated(sentence, match) else value)
         return max(-1.0, min(1.0, WORD_WEIGHT * words))
 
+    def find_feature(self, pattern: re.Pattern[str], sentence: str) -> int | None:
+        """The offset of this feature in the sentence; None if there is none or it is negated."""
+        match = pattern.search(sentence)
+        return None if match is None or self._is_negated(sentence, match) else match.start()
+
     def find_complaint(self, name: str, sentence: str) -> int | None:
         """The offset of this complaint in the sentence; None if there is none or it is negated.
 
         `negated_complaints` contain a negation themselves ("not worth the price").
         """
-        match = self.watch_outs[name].search(sentence)
-        if not match or self._is_negated(sentence, match):
-            return None
         may_hold_negation = not self.has_spaces or name in self.negated_complaints
-        if not may_hold_negation and self.negation.search(sentence, match.start() + 1, match.end()):
-            return None
-        return match.start()
+        for match in self.watch_outs[name].finditer(sentence):
+            is_negated = self._is_negated(sentence, match)
+            if not is_negated and (
+                may_hold_negation or not self.negation.search(sentence, match.start() + 1, match.end())
+            ):
+                return match.start()
+        return None
+
+    def is_complaint(self, sentence: str, start: int, polarity: float, *, stars: int) -> bool:
+        """Whether the complaint at this offset is meant: its clause, up to a contrast, is not positive.
+
+        `polarity` is that of `clause_polarities`. Four stars do not outweigh neutral words.
+        """
+        if polarity <= sentiment.POLARITY_THRESHOLD:
+            return True
+        cuts = [0, *(match.start() for match in self.contrast.finditer(sentence)), len(sentence)]
+        index = bisect_right(cuts, start) - 1
+        words = self._text_polarity(sentence[cuts[index] : cuts[index + 1]], stars=stars)
+        by_stars = sentiment.star_polarity(stars) if stars > MAX_FORGIVING_STARS else 0.0
+        return words + by_stars <= sentiment.POLARITY_THRESHOLD / 2
+
+    def only_praises(self, sentence: str, *, stars: int) -> bool:
+        """Whether no part of a sentence can be negative: cheaper to tell than all complaints, in English."""
+        if stars <= MAX_FORGIVING_STARS or self.positive is not None:
+            return False
+        return not (self.negation.search(sentence) or sentiment.has_negative_word(sentence))
+
+    def is_about_another_place(self, sentence: str) -> bool:
+        """Whether a sentence speaks of another place, of a fear or of a wish."""
+        return bool(self.elsewhere and self.elsewhere.search(sentence))
 
     def _is_negated(self, sentence: str, match: re.Match[str]) -> bool:
         if self.has_spaces:
@@ -130,6 +162,7 @@ def load_lexicon(lang: str = ENGLISH) -> AspectLexicon:
         negation_before=re.compile(rf"{negation}(?:\W+\w+){{0,2}}\W+$", re.IGNORECASE),
         hedge=compile_words(content["hedge"]),
         irony=compile_optional("irony"),
+        elsewhere=compile_optional("elsewhere"),
         contrast=compile_words(f"(?:{content['contrast']}){boundary}"),
         clause_boundary=re.compile(rf"[,;:\u3001\uff0c]|{boundary}(?:{content['contrast']}){boundary}", re.IGNORECASE),
         positive=compile_optional("positive"),
@@ -138,6 +171,37 @@ def load_lexicon(lang: str = ENGLISH) -> AspectLexicon:
         aspects=compile_table("aspects"),
         watch_outs=compile_table("watch_outs"),
         times=compile_table("times"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """Something that a place has or is for: its kind, its usual share of reviews, and its words by language."""
+
+    name: str
+    kind: str
+    rate: float
+    patterns: Mapping[str, re.Pattern[str]]
+
+
+@cache
+def load_features() -> tuple[Feature, ...]:
+    """Load lexicon/features.toml, once."""
+    return tuple(
+        Feature(
+            name,
+            content["kind"],
+            content["rate"],
+            {
+                lang: re.compile(
+                    rf"\b(?:{content[lang]})" if load_lexicon(lang).has_spaces else content[lang],
+                    0 if content.get("case_sensitive") else re.IGNORECASE,
+                )
+                for lang in LANGUAGES
+                if lang in content
+            },
+        )
+        for name, content in read_lexicon("features").items()
     )
 
 

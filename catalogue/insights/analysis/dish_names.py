@@ -1,25 +1,31 @@
-"""Extraction of dish names: runs of known food words. Unknown words never become part of a name."""
+"""Extraction of dish names: runs of food words, known ones and those that the reviews of a restaurant teach."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from anyascii import anyascii
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from framework.data_files import read_toml
 
 LEXICON_DIR = Path(__file__).parents[1] / "lexicon"
 # Letters of the Latin script, in which the lexicon is written. A change of script is a word boundary too, because
-# Japanese and Chinese are written without spaces.
+# Japanese and Chinese are written without spaces. Numbers of two digits are parts of names: "chicken 65".
 LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
-WORD = re.compile(rf"[{LATIN}]+(?:['\u2019-][{LATIN}]+)*|[^\W\d_{LATIN}]+")
+WORD = re.compile(rf"[{LATIN}]+(?:['\u2019-][{LATIN}]+)*|(?<![\d.,:/])\d\d(?![\d.,:/%])|[^\W\d_{LATIN}]+")
 IS_LATIN = re.compile(rf"[{LATIN}]")
 # Longer runs of food words are no names.
 MAX_NAME_WORDS = 6
+# A word is a misspelling of a known one of so many letters if this many edits lead to it.
+MIN_FOLDED_LENGTH, MAX_EDITS = 6, 1
+# A name is written in lower case if so many times as many guests as capitalize it do.
+MIN_LOWER_SHARE = 0.25
 
 
 class DishMention(NamedTuple):
@@ -45,11 +51,24 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FoodVocabulary:
-    """The kind of each food word ("dish", "food", "kind", "link"), synonyms, and fixed names by their first word."""
+    """The kind of each food word, synonyms, and fixed names by their first word.
 
-    kinds: dict[str, str]
-    forms: dict[str, str]
-    fixed: dict[str, tuple[tuple[str, ...], ...]]
+    Kinds: "dish" stands alone, "food" needs another word, "kind" is such a word, "description" is one that does not
+    end a name, "link" stands between two words.
+    """
+
+    kinds: Mapping[str, str]
+    forms: Mapping[str, str]
+    fixed: Mapping[str, tuple[tuple[str, ...], ...]]
+
+    def normalize(self, word: str) -> str:
+        """The canonical form of a word."""
+        normalized = normalize_word(word)
+        return self.forms.get(normalized) or self._correct_spelling(normalized)
+
+    def _correct_spelling(self, word: str) -> str:
+        known = self.kinds.get(word) or len(word) < MIN_FOLDED_LENGTH or is_common_word(word)
+        return word if known else correct_spelling(word)
 
 
 def read_lexicon(name: str) -> dict[str, Any]:
@@ -62,13 +81,44 @@ def load_vocabulary() -> FoodVocabulary:
     """Load lexicon/foods.toml, once."""
     content = read_lexicon("foods")
     kinds: dict[str, str] = {}
-    for kind, words in (("link", "links"), ("kind", "kinds"), ("food", "foods"), ("dish", "dishes")):
-        kinds |= dict.fromkeys(map(singularize, content[words].split()), kind)
+    for kind in ("link", "kind", "description", "food", "dish"):
+        words = content["dishes" if kind == "dish" else f"{kind}s"]
+        kinds |= dict.fromkeys(map(singularize, words.split()), kind)
+    # Synonyms of several words are names.
+    kinds |= {form: "dish" for form in content["forms"].values() if " " in form}
     fixed: dict[str, tuple[tuple[str, ...], ...]] = {}
     for name in sorted(content["fixed"], key=len, reverse=True):
-        parts = tuple(map(singularize, name.split()))
+        parts = tuple(content["forms"].get(word, word) for word in map(singularize, name.split()))
         fixed[parts[0]] = (*fixed.get(parts[0], ()), parts)
     return FoodVocabulary(kinds, content["forms"], fixed)
+
+
+@cache
+def _common_words() -> tuple[frozenset[str], tuple[str, ...]]:
+    content = read_lexicon("common_words")
+    return frozenset(map(singularize, content["words"].split())), tuple(content["endings"].split())
+
+
+@lru_cache(maxsize=20_000)
+def is_common_word(word: str) -> bool:
+    """Whether a normalized word is one of everyday English, so that guests do not name a dish by it."""
+    words, endings = _common_words()
+    # What `singularize` makes of "varieties" and "dishes".
+    forms = (word, f"{word[:-2]}y", word[:-1]) if word.endswith("ie") else (word, word.removesuffix("e"))
+    return len(word) < 3 or not words.isdisjoint(forms) or word.endswith(endings)
+
+
+@lru_cache(maxsize=20_000)
+def correct_spelling(word: str) -> str:
+    """The known dish word that this one misspells by a letter, or the word. 50 µs."""
+    found = process.extractOne(word, _long_dish_words(), scorer=OSA.distance, score_cutoff=MAX_EDITS)
+    return found[0] if found and found[0][0] == word[0] else word
+
+
+@cache
+def _long_dish_words() -> list[str]:
+    kinds = load_vocabulary().kinds
+    return [word for word, kind in kinds.items() if kind in ("dish", "food") and len(word) >= MIN_FOLDED_LENGTH]
 
 
 def normalize_word(word: str) -> str:
@@ -98,22 +148,22 @@ def load_cjk_keys() -> frozenset[str]:
 
 
 def normalize_name(name: str) -> str:
-    """The key of a dish name: equal for plurals, accents, capitals and synonyms."""
-    forms = load_vocabulary().forms
-    return " ".join(forms.get(normalized := normalize_word(word), normalized) for word in name.split())
+    """The key of a dish name: equal for plurals, accents, capitals, synonyms and most misspellings."""
+    vocabulary = load_vocabulary()
+    return " ".join(vocabulary.normalize(word) for word in name.split())
 
 
 def find_dishes(text: str) -> Iterator[DishMention]:
-    """Find dish names from left to right; those in Chinese and Japanese characters come last."""
-    run: list[Token] = []
-    for token in _tokenize(text):
-        is_interrupted = run and text[run[-1].end : token.start].strip()
-        if is_interrupted or not token.kind:
-            yield from _dish_of_run(run)
-            run = []
-        if token.kind:
-            run.append(token)
-    yield from _dish_of_run(run)
+    """Find the longest dish names from left to right; those in Chinese and Japanese characters come last."""
+    for run in find_runs(text, tokenize(text, load_vocabulary())):
+        kinds = Counter(token.kind for token in run)
+        if len(run) <= MAX_NAME_WORDS and (kinds["dish"] or (kinds["food"] and len(run) > 1)):
+            yield DishMention(" ".join(token.text for token in run), run[0].start, run[-1].end)
+    yield from find_cjk_dishes(text)
+
+
+def find_cjk_dishes(text: str) -> Iterator[DishMention]:
+    """Find dish names in Chinese and Japanese characters."""
     if not text.isascii():
         pattern, names = load_cjk_names()
         for match in pattern.finditer(text):
@@ -121,12 +171,34 @@ def find_dishes(text: str) -> Iterator[DishMention]:
             yield DishMention(normalize_name(name), match.start(), match.end(), name)
 
 
-def _tokenize(text: str) -> Iterator[Token]:
-    vocabulary = load_vocabulary()
-    words = [
-        (vocabulary.forms.get(normalized := normalize_word(match[0]), normalized), match.start(), match.end())
-        for match in WORD.finditer(text)
-    ]
+def find_runs(text: str, tokens: Iterable[Token]) -> Iterator[list[Token]]:
+    """Find the runs of food words, without links at their ends."""
+    run: list[Token] = []
+    for token in tokens:
+        is_interrupted = run and text[run[-1].end : token.start].strip()
+        if is_interrupted or not token.kind:
+            yield from _without_links(run)
+            run = []
+        if token.kind:
+            run.append(token)
+    yield from _without_links(run)
+
+
+def find_parts(run: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Each part of a run that is a dish name: it has a dish, or a food and another word."""
+    for start in range(len(run)):
+        for end in range(start + 1, min(len(run), start + MAX_NAME_WORDS) + 1):
+            part = run[start:end]
+            kinds = {token.kind for token in part}
+            is_repetitive = len({token.text for token in part}) < len(part)
+            is_whole = not is_repetitive and part[0].kind != "link" and part[-1].kind not in ("link", "description")
+            if is_whole and ("dish" in kinds or ("food" in kinds and len(part) > 1)):
+                yield part
+
+
+def tokenize(text: str, vocabulary: FoodVocabulary) -> Iterator[Token]:
+    """The words of a text; a fixed name is one token."""
+    words = [(vocabulary.normalize(match[0]), match.start(), match.end()) for match in WORD.finditer(text)]
     index = 0
     while index < len(words):
         word, start, end = words[index]
@@ -141,32 +213,34 @@ def _tokenize(text: str) -> Iterator[Token]:
             index += 1
 
 
-def _dish_of_run(run: list[Token]) -> Iterator[DishMention]:
-    """The dish of a run of food words without links at its ends: it needs a dish, or a food and another word."""
+def _without_links(run: list[Token]) -> Iterator[list[Token]]:
     while run and run[0].kind == "link":
         run = run[1:]
     while run and run[-1].kind == "link":
         run = run[:-1]
-    kinds = Counter(token.kind for token in run)
-    if len(run) <= MAX_NAME_WORDS and (kinds["dish"] or (kinds["food"] and len(run) > 1)):
-        yield DishMention(" ".join(token.text for token in run), run[0].start, run[-1].end)
+    if run:
+        yield run
 
 
 def is_known_dish(key: str) -> bool:
     """Whether the lexicon has the dish itself, also with its kind: guests cannot put it together of other foods."""
-    kinds = {token.kind for token in _tokenize(key)}
+    kinds = {token.kind for token in tokenize(key, load_vocabulary())}
     return ("dish" in kinds and "food" not in kinds) or key in load_cjk_keys()
 
 
 def choose_spelling(spellings: Counter[str]) -> str:
     """The most frequent spelling of a name, not a synonym of it; lower case wins a tie."""
-    forms = load_vocabulary().forms
+    vocabulary = load_vocabulary()
     canonical = {
         name: count
         for name, count in spellings.items()
-        if not any(normalize_word(word) in forms for word in name.split())
+        if all(vocabulary.normalize(word) == normalize_word(word) for word in name.split())
     }
-    candidates = canonical or spellings
+    candidates = Counter(canonical or spellings)
+    for name in candidates:
+        # Guests capitalize dishes as they like; some names are always written so.
+        if name != name.lower() and candidates[name.lower()] >= MIN_LOWER_SHARE * candidates[name]:
+            candidates[name.lower()] += candidates[name]
     name = min(candidates, key=lambda name: (-candidates[name], name != name.lower(), name))
     name = " ".join(name.split())
     return name.lower() if name.isupper() and len(name) > 3 else name

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from catalogue.insights.analysis import dish_names, sentiment
@@ -11,9 +11,12 @@ from catalogue.insights.analysis.aspect_lexicon import (
     LANGUAGES,
     AspectLexicon,
     common_english_words,
+    load_features,
     load_lexicon,
 )
-from catalogue.insights.guardrails.prompt_injection import is_suspicious
+from catalogue.insights.analysis.dish_learning import DishLearner
+from catalogue.insights.analysis.dish_names import WORD, Token
+from catalogue.insights.guardrails.prompt_injection import is_suspicious, visible_text
 from catalogue.insights.providers.base import MAX_CITATIONS, Claim, ReviewInput
 
 # Text after it is not analyzed.
@@ -25,18 +28,28 @@ MIN_COMMON_WORDS = 2
 
 @dataclass(slots=True)
 class MentionTally:
-    """The reviews that mention something, newest first, with the sum of their polarities."""
+    """The reviews that mention something, newest first, with the sum of their polarities.
+
+    `praising` are those whose words praise it, whatever the stars.
+    """
 
     polarities: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    praising: set[str] = field(default_factory=set)
 
     def add(self, review: ReviewInput, polarity: float) -> None:
         """Add a mention. Several mentions in one review count as one."""
         self.polarities[review.id] += polarity
+        if polarity - sentiment.star_polarity(review.stars) > sentiment.POLARITY_THRESHOLD:
+            self.praising.add(review.id)
 
     def to_claim(self, name: str) -> Claim:
-        """The claim that these reviews support."""
+        """The claim that these reviews support. Of one that most praise, those that do so in words are cited first."""
         positive = sum(polarity > sentiment.POLARITY_THRESHOLD for polarity in self.polarities.values())
-        citations = tuple(self.polarities)[:MAX_CITATIONS]
+        reviews = list(self.polarities)
+        if 2 * positive > len(reviews):
+            first = sorted(reviews, key=lambda review: review not in self.praising)[:MAX_CITATIONS]
+            reviews = [review for review in reviews if review in set(first)]
+        citations = tuple(reviews[:MAX_CITATIONS])
         return Claim(name, mentions=len(self.polarities), positive=positive, citations=citations)
 
 
@@ -44,16 +57,22 @@ class MentionTally:
 class ReviewAnalysis:
     """The mentions in a set of reviews, and the number of analyzed reviews by language.
 
-    The others are in other languages, `without_text`, or `suspicious`.
+    The others are in other languages, `without_text`, or `suspicious`. `dishes` are all parts of runs of food words
+    that are names, `suspicious_dishes` how many suspicious reviews name one, and `foods` in how many reviews each food
+    word is.
     """
 
     languages: Counter[str] = field(default_factory=Counter)
     without_text: int = 0
     suspicious: int = 0
     dishes: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
+    parts: dict[str, tuple[Token, ...]] = field(default_factory=dict)
     spellings: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    suspicious_dishes: Counter[str] = field(default_factory=Counter)
+    foods: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     aspects: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
     watch_outs: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
+    features: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
     times: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
 
     @property
@@ -61,41 +80,84 @@ class ReviewAnalysis:
         """The number of reviews whose text was analyzed."""
         return self.languages.total()
 
-    def add_dish(self, review: ReviewInput, sentence: str, mention: dish_names.DishMention, polarity: float) -> None:
-        """Add a mention of a dish and its spelling."""
-        self.dishes[mention.key].add(review, polarity)
-        self.spellings[mention.key][mention.name or sentence[mention.start : mention.end]] += 1
+    def add_dishes(self, review: ReviewInput, sentence: str, run: Sequence[Token], polarity: float) -> None:
+        """Add the dishes of a run of food words and their spellings."""
+        for token in run:
+            self.foods[token.text].add(review.id)
+        for part in dish_names.find_parts(run):
+            key = " ".join(token.text for token in part)
+            self.dishes[key].add(review, polarity)
+            self.parts.setdefault(key, tuple(part))
+            written = sentence[part[0].start : part[-1].end]
+            written = written if dish_names.IS_LATIN.match(written) else key
+            # The first word of a sentence has a capital, so it says nothing about the spelling.
+            is_first = not part[0].start and review.lang[:2] == ENGLISH
+            self.spellings[key][written[0].lower() + written[1:] if is_first else written] += not is_first
 
 
-def analyze_reviews(reviews: Sequence[ReviewInput]) -> ReviewAnalysis:
-    """Analyze reviews in their order. About 0.1 ms for a review of three sentences."""
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    review: ReviewInput
+    lang: str
+    text: str
+    tokens: Sequence[Token]
+
+
+def analyze_reviews(reviews: Sequence[ReviewInput], *, restaurant: str = "") -> ReviewAnalysis:
+    """Analyze reviews in their order, twice: first to learn names of dishes. About half a millisecond for each.
+
+    The name of the restaurant in a text is no mention of a dish.
+    """
     analysis = ReviewAnalysis()
-    for review in reviews:
-        if is_suspicious(review.text):
-            analysis.suspicious += 1
+    own_name = _compile_own_name(restaurant)
+    suspicious = {review.id: visible_text(review.text[:MAX_CHARS]) for review in reviews if is_suspicious(review.text)}
+    analysis.suspicious = len(suspicious)
+    plain = [review for review in reviews if review.id not in suspicious]
+    sentences = list(_read_sentences(analysis, plain, own_name))
+    # Neither the restaurant's name nor what suspicious reviews write is learned.
+    texts = (restaurant, *suspicious.values())
+    excluded = {dish_names.normalize_word(word) for text in texts for word in WORD.findall(text)}
+    learned = _learn_words(sentences, reviews=analysis.analyzed, excluded=excluded)
+    for sentence in sentences:
+        runs = list(_find_runs(sentence.text, sentence.tokens, learned))
+        if sentence.lang:
+            _analyze_sentence(analysis, sentence, load_lexicon(sentence.lang), runs)
             continue
-        lang = analyzed_language(review)
-        if lang:
-            analysis.languages[lang] += 1
-        elif not review.text.strip():
-            analysis.without_text += 1
-        for sentence in split_sentences(review.text):
-            if lang:
-                _analyze_sentence(analysis, review, sentence, load_lexicon(lang))
-                continue
-            for mention in dish_names.find_dishes(sentence):
-                analysis.add_dish(review, sentence, mention, sentiment.star_polarity(review.stars))
+        polarity = sentiment.star_polarity(sentence.review.stars)
+        for run in runs:
+            analysis.add_dishes(sentence.review, sentence.text, run, polarity)
+    for text in suspicious.values():
+        parts = (part for run in _find_text_runs(text) for part in dish_names.find_parts(run))
+        analysis.suspicious_dishes.update({" ".join(token.text for token in part) for part in parts})
     return analysis
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of the first MAX_CHARS characters."""
-    return [sentence.strip() for sentence in SENTENCE.findall(text[:MAX_CHARS])]
+    """The sentences of the first MAX_CHARS characters, without invisible characters."""
+    return [sentence.strip() for sentence in SENTENCE.findall(visible_text(text[:MAX_CHARS]))]
 
 
 def find_dish_keys(text: str) -> set[str]:
     """The keys of the dishes that a review mentions."""
     return {mention.key for sentence in split_sentences(text) for mention in dish_names.find_dishes(sentence)}
+
+
+def find_features(text: str, *, lang: str) -> set[str]:
+    """The names of the features that a text in one of LANGUAGES speaks of."""
+    found: set[str] = set()
+    if lang[:2] in LANGUAGES and not is_suspicious(text):
+        for sentence in split_sentences(text):
+            found |= _find_features(sentence, lang=lang[:2], lexicon=load_lexicon(lang[:2])).keys()
+    return found
+
+
+def _find_features(sentence: str, *, lang: str, lexicon: AspectLexicon) -> dict[str, int]:
+    """The offset of each feature in a sentence."""
+    return {
+        feature.name: start
+        for feature in load_features()
+        if lang in feature.patterns and (start := lexicon.find_feature(feature.patterns[lang], sentence)) is not None
+    }
 
 
 def analyzed_language(review: ReviewInput) -> str:
@@ -109,33 +171,100 @@ def analyzed_language(review: ReviewInput) -> str:
     return ENGLISH if len(words & common_english_words()) >= MIN_COMMON_WORDS else ""
 
 
-def _analyze_sentence(analysis: ReviewAnalysis, review: ReviewInput, sentence: str, lexicon: AspectLexicon) -> None:
-    dishes = list(dish_names.find_dishes(sentence))
-    aspects = {name: match.start() for name, words in lexicon.aspects.items() if (match := words.search(sentence))}
+def _read_sentences(
+    analysis: ReviewAnalysis, reviews: Sequence[ReviewInput], own_name: re.Pattern[str] | None
+) -> Iterator[_Sentence]:
+    """Count the reviews by language, and yield their sentences without the restaurant's name."""
+    vocabulary = dish_names.load_vocabulary()
+    for review in reviews:
+        lang = analyzed_language(review)
+        if lang:
+            analysis.languages[lang] += 1
+        elif not review.text.strip():
+            analysis.without_text += 1
+        for text in split_sentences(review.text):
+            text = own_name.sub("|", text) if own_name else text
+            yield _Sentence(review, lang, text, list(dish_names.tokenize(text, vocabulary)))
+
+
+def _compile_own_name(name: str) -> re.Pattern[str] | None:
+    """A pattern of the restaurant's name; None if it has one word, or names a dish and nothing else."""
+    words = name.split()
+    kinds = dish_names.load_vocabulary().kinds
+    if len(words) < 2 or all(kinds.get(dish_names.normalize_word(word)) for word in words):
+        return None
+    return re.compile(r"\W+".join(map(re.escape, words)), re.IGNORECASE)
+
+
+def _learn_words(sentences: Sequence[_Sentence], *, reviews: int, excluded: Set[str]) -> dict[str, str]:
+    """The kinds of words that the lexicon does not have."""
+    learner = DishLearner()
+    for sentence in sentences:
+        if sentence.lang == ENGLISH:
+            learner.add(sentence.review.id, sentence.text, sentence.tokens)
+    return learner.learn(reviews=reviews, excluded=excluded)
+
+
+def _find_text_runs(text: str) -> Iterator[list[Token]]:
+    return _find_runs(text, list(dish_names.tokenize(text, dish_names.load_vocabulary())), {})
+
+
+def _find_runs(text: str, tokens: Sequence[Token], learned: Mapping[str, str]) -> Iterator[list[Token]]:
+    """The runs of food words; a name in Chinese or Japanese characters is one of its English words."""
+    if learned:
+        tokens = [token if token.kind else token._replace(kind=learned.get(token.text)) for token in tokens]
+    yield from dish_names.find_runs(text, tokens)
+    for mention in dish_names.find_cjk_dishes(text):
+        words = dish_names.tokenize(mention.name, dish_names.load_vocabulary())
+        yield [Token(word.text, mention.start, mention.end, word.kind or "kind") for word in words]
+
+
+def _analyze_sentence(
+    analysis: ReviewAnalysis, sentence: _Sentence, lexicon: AspectLexicon, runs: Sequence[Sequence[Token]]
+) -> None:
+    review, text = sentence.review, sentence.text
+    dishes = [run for run in runs if any(True for _ in dish_names.find_parts(run))]
+    aspects = {name: match.start() for name, words in lexicon.aspects.items() if (match := words.search(text))}
     if dishes:
-        aspects.setdefault("food", dishes[0].start)
-    times = {name: match.start() for name, words in lexicon.times.items() if (match := words.search(sentence))}
-    complaints = {
-        name: start for name in lexicon.watch_outs if (start := lexicon.find_complaint(name, sentence)) is not None
-    }
-    if not (aspects or times or complaints):
+        aspects.setdefault("food", dishes[0][0].start)
+    times = {name: match.start() for name, words in lexicon.times.items() if (match := words.search(text))}
+    complaints: dict[str, int] = {}
+    features: dict[str, int] = {}
+    if not lexicon.is_about_another_place(text):
+        complaints = (
+            {}
+            if lexicon.only_praises(text, stars=review.stars)
+            else {
+                name: start for name in lexicon.watch_outs if (start := lexicon.find_complaint(name, text)) is not None
+            }
+        )
+        features = _find_features(text, lang=sentence.lang, lexicon=lexicon)
+    for run in runs:
+        if run not in dishes:
+            for token in run:
+                analysis.foods[token.text].add(review.id)
+    if not (aspects or times or complaints or features):
         return
     # Words in dish names have no polarity: devilled, sour, burnt. The mask has the same length.
-    masked = sentence
-    for dish in dishes:
-        length = dish.end - dish.start
-        masked = f"{masked[: dish.start]}{'dish':{length}.{length}}{masked[dish.end :]}"
-    starts = sorted({*(dish.start for dish in dishes), *aspects.values(), *times.values(), *complaints.values()})
+    masked = text
+    for run in dishes:
+        start, end = run[0].start, run[-1].end
+        masked = f"{masked[:start]}{'dish':{end - start}.{end - start}}{masked[end:]}"
+    places = (*aspects.values(), *times.values(), *complaints.values(), *features.values())
+    starts = sorted({*(run[0].start for run in dishes), *places})
     polarities = lexicon.clause_polarities(masked, starts, stars=review.stars)
     polarity_at = dict(zip(starts, polarities, strict=True))
-    for dish in dishes:
-        analysis.add_dish(review, sentence, dish, polarity_at[dish.start])
+    for run in dishes:
+        analysis.add_dishes(review, text, run, polarity_at[run[0].start])
     for name, start in aspects.items():
         analysis.aspects[name].add(review, polarity_at[start])
     for name, start in complaints.items():
-        if polarity_at[start] <= sentiment.POLARITY_THRESHOLD:
+        if lexicon.is_complaint(masked, start, polarity_at[start], stars=review.stars):
             analysis.watch_outs[name].add(review, polarity_at[start])
-    if not times or lexicon.negation.search(sentence) or lexicon.hedge.search(sentence):
+    for name, start in features.items():
+        if polarity_at[start] >= -sentiment.POLARITY_THRESHOLD:
+            analysis.features[name].add(review, polarity_at[start])
+    if not times or lexicon.negation.search(text) or lexicon.hedge.search(text):
         return
     for name, start in times.items():
         if polarity_at[start] > sentiment.POLARITY_THRESHOLD:

@@ -15,8 +15,39 @@ RESTAURANT_LEXICON = {
         ("bland", "stale", "soggy", "greasy", "undercooked", "overcooked", "burnt", "dry", "rubbery"), -1.9
     ),
     **dict.fromkeys(("cold", "lukewarm", "tasteless", "flavourless", "sticky", "dirty", "inedible"), -1.9),
-    **dict.fromkeys(("slow", "loud", "noisy", "cramped", "crowded", "pricey", "forgot", "waited", "tiny"), -1.3),
-    **dict.fromkeys(("overpriced", "rude", "inattentive", "disappointing", "unfriendly", "underwhelming"), -2.3),
+    **dict.fromkeys(
+        (
+            "slow",
+            "loud",
+            "noisy",
+            "cramped",
+            "crowded",
+            "pricey",
+            "forgot",
+            "waited",
+            "tiny",
+            "headache",
+            "expensive",
+            "costly",
+            "oily",
+            "undercooked",
+        ),
+        -1.3,
+    ),
+    **dict.fromkeys(
+        (
+            "overpriced",
+            "rude",
+            "pathetic",
+            "unhygienic",
+            "cockroach",
+            "inattentive",
+            "disappointing",
+            "unfriendly",
+            "underwhelming",
+        ),
+        -2.3,
+    ),
     **dict.fromkeys(("dangerous", "killer", "insane", "crazy", "sick", "addictive", "lost", "hung"), 0.0),
     **dict.fromkeys(("fought", "fight", "alone", "devilled", "burnt ends", "bar", "chuck", "sour", "mad"), 0.0),
 }
@@ -24,6 +55,13 @@ RESTAURANT_LEXICON = {
 PRAISE_IDIOMS = re.compile(
     r"\bto die for\b"
     r"|\b(?:could|can)(?:n['\u2019]?t| ?not|['\u2019]t) (?:be|have been) (?:any )?(?:better|nicer|happier)\b",
+    re.IGNORECASE,
+)
+WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+# "Like" that compares: VADER rates it as praise.
+COMPARISON = re.compile(
+    r"\b(was|were|is|are|tast\w+|look\w*|felt|feels?|smell\w*|smelt|just|more|something|seem\w*|sound\w*|dry|hard|thin"
+    r"|cold) like\b",
     re.IGNORECASE,
 )
 # Polarity for each star above or below three. Five stars make a neutral sentence positive, one star negative.
@@ -41,7 +79,20 @@ def _analyzer() -> SentimentIntensityAnalyzer:
 
 def text_polarity(sentence: str) -> float:
     """The polarity of an English sentence by its words, -1 to 1; 0 if they are neutral. 30 µs."""
-    return float(_analyzer().polarity_scores(PRAISE_IDIOMS.sub("is perfect", sentence))["compound"])
+    return float(
+        _analyzer().polarity_scores(COMPARISON.sub(r"\1 as", PRAISE_IDIOMS.sub("is perfect", sentence)))["compound"]
+    )
+
+
+def is_emotional(word: str) -> bool:
+    """Whether VADER rates this English word, so that it is no name."""
+    return word in _analyzer().lexicon
+
+
+def has_negative_word(sentence: str) -> bool:
+    """Whether VADER rates a word of this English sentence as negative."""
+    lexicon = _analyzer().lexicon
+    return any(lexicon.get(word, 0) < 0 for word in WORD.findall(sentence.lower()))
 
 
 def star_polarity(stars: int) -> float:

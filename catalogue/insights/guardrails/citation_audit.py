@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -64,7 +65,9 @@ def _audit_batch(insights: Sequence[Insight]) -> Iterator[CitationError]:
         slug = insight.restaurant.slug
         if len(insight.text) > MAX_TEXT_LENGTH:
             yield CitationError(slug, "text", "", f"is longer than {MAX_TEXT_LENGTH} characters")
-        for claim in (*insight.detail["dishes"], *insight.detail["aspects"], *insight.detail["watch_outs"]):
+        # Older insights have no features.
+        parts = (insight.detail.get(part, ()) for part in ("dishes", "aspects", "watch_outs", "features"))
+        for claim in chain.from_iterable(parts):
             name = claim.get("name") or claim["text"]
             if not 0 < len(claim["citations"]) <= claim["mentions"]:
                 message = f"cites {len(claim['citations'])} of {claim['mentions']} reviews"
@@ -81,6 +84,7 @@ def _audit_batch(insights: Sequence[Insight]) -> Iterator[CitationError]:
 
 def mentions_dish(text: str, dish: str) -> bool:
     """Whether a review mentions a dish, in any plural, accents or script, or with a spelling mistake."""
-    if dish_names.normalize_name(dish) in review_analysis.find_dish_keys(text):
+    key = f" {dish_names.normalize_name(dish)} "
+    if any(key in f" {found} " for found in review_analysis.find_dish_keys(text)):
         return True
     return output_validation.contains_name(output_validation.to_ascii(text), output_validation.to_ascii(dish))

@@ -31,6 +31,8 @@ def _compile(hints: str, patterns: Sequence[str]) -> Rule:
 
 
 SPAM_RULES, INSTRUCTION_RULES = (tuple(_compile(**rule) for rule in RULES[kind]) for kind in ("spam", "instruction"))
+# Text that a reader does not see: tag characters that are no flag of a region.
+HIDDEN = re.compile("(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0020-\U000e007f]")
 # Letters one by one ("i g n o r e"), and encoded data (base64).
 SPACED_LETTERS = re.compile(r"(?:\b\w[ ._*-]){6}")
 ENCODED = re.compile(rf"[A-Za-z0-9+/_-]{{{MAX_WORD_LENGTH},}}")
@@ -45,8 +47,17 @@ def normalize_text(text: str) -> str:
     return " ".join("".join(char for char in text if unicodedata.category(char) not in INVISIBLE).split())
 
 
+def visible_text(text: str) -> str:
+    """The text in NFKC without invisible characters, line by line."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "\n".join(map(normalize_text, text.splitlines()))
+
+
 def is_suspicious(text: str) -> bool:
     """Whether a text is spam or a prompt injection. 65 µs for 336 characters on two busy cores, 95 if not ASCII."""
+    if HIDDEN.search(text):
+        return True
     text = normalize_text(text)
     if _matches(text, SPAM_RULES) or has_instructions(text):
         return True

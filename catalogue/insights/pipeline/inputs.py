@@ -10,6 +10,7 @@ import orjson
 from django.db import connection
 
 from catalogue.hours.open_intervals import parse_hours
+from catalogue.insights.pipeline.market_sample import read_market_rates
 from catalogue.insights.providers.base import Context, Discount, ReviewInput
 from catalogue.models import FlowRule, Restaurant
 from framework.db.sql_files import read_sql
@@ -31,7 +32,10 @@ class InsightInput:
 
 
 def load_inputs(restaurants: Sequence[UUID]) -> Iterator[InsightInput]:
-    """Load the inputs of these restaurants; missing ones are left out. Three queries."""
+    """Load the inputs of these restaurants; missing ones are left out.
+
+    Three queries, and one a day for each market.
+    """
     reviews: dict[UUID, list[ReviewInput]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(REVIEWS, [list(restaurants), MAX_REVIEWS])
@@ -40,7 +44,9 @@ def load_inputs(restaurants: Sequence[UUID]) -> Iterator[InsightInput]:
     discounts: dict[UUID, list[Discount]] = defaultdict(list)
     for rule in FlowRule.objects.filter(restaurant__in=restaurants, active=True).order_by("time", "pk"):
         discounts[rule.restaurant_id].append(Discount(tuple(rule.weekdays), rule.time, rule.percent))
-    rows = Restaurant.objects.only("slug", "name", "rating", "review_count", "hours").filter(pk__in=restaurants)
+    rows = Restaurant.objects.only("slug", "name", "rating", "review_count", "hours", "market").filter(
+        pk__in=restaurants
+    )
     for restaurant in rows:
         context = Context(
             name=restaurant.name,
@@ -48,6 +54,8 @@ def load_inputs(restaurants: Sequence[UUID]) -> Iterator[InsightInput]:
             reviews=reviews[restaurant.pk],
             hours=parse_hours(restaurant),
             discounts=discounts[restaurant.pk],
+            # Not a part of the digest: an insight is not written again because other restaurants changed.
+            market=read_market_rates(restaurant.market_id),
         )
         hashed = [
             context.name,

@@ -96,6 +96,7 @@ def to_json(draft: InsightDraft) -> dict[str, Any]:
         "dishes": [_claim_json(claim) for claim in draft.dishes],
         "aspects": [_claim_json(claim) for claim in draft.aspects],
         "watch_outs": [asdict(watch_out) for watch_out in draft.watch_outs],
+        "features": [asdict(feature) for feature in draft.features],
         "disclosure": draft.disclosure,
         **({"sentences": sentences} if sentences else {}),
     }

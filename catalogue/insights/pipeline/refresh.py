@@ -31,7 +31,7 @@ LLM_PHASE_S = 20
 # A restaurant on which the provider failed waits, so that it does not come first each time.
 RETRY_AFTER = timedelta(days=1)
 REQUEST_RETENTION = timedelta(days=30)
-# More reviews would take more than a tenth of a second.
+# More reviews would take more than a quarter of a second.
 MAX_SYNC_REVIEWS = 300
 # Requests for one restaurant within this time are recorded once.
 REQUEST_INTERVAL = timedelta(minutes=1)

@@ -1,7 +1,7 @@
 """The protocols of insight providers, and the values that they take and return."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
@@ -36,15 +36,27 @@ class Discount:
     percent: int
 
 
+@dataclass(frozen=True, slots=True)
+class MarketRates:
+    """How many of a sample of a market's reviews speak of each feature."""
+
+    reviews: int
+    features: Mapping[str, int]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The input of one insight. Reviews are newest first; `hours` is None if unknown."""
+    """The input of one insight. Reviews are newest first; `hours` is None if unknown.
+
+    `market` is None if too few reviews of the market are stored.
+    """
 
     name: str
     rating: Decimal | None
     reviews: Sequence[ReviewInput]
     hours: Hours | None
     discounts: Sequence[Discount]
+    market: MarketRates | None = None
 
     @property
     def languages(self) -> dict[str, int]:
@@ -65,6 +77,19 @@ class Claim:
     @property
     def positive_share(self) -> float:
         return round(self.positive / self.mentions, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureClaim:
+    """What the place is for (kind "occasion"), what it has ("feature"), or how guests speak of its people ("staff").
+
+    More reviews say so than of other restaurants.
+    """
+
+    name: str
+    kind: str
+    mentions: int
+    citations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +147,7 @@ class InsightDraft:
     dishes: tuple[Claim, ...] = ()
     aspects: tuple[Claim, ...] = ()
     watch_outs: tuple[WatchOut, ...] = ()
+    features: tuple[FeatureClaim, ...] = ()
     sentences: tuple[Sentence, ...] = ()
 
 

@@ -245,6 +245,7 @@ def test_an_insight_is_its_text_and_a_detail() -> None:
         "dishes": [],
         "aspects": [],
         "watch_outs": [],
+        "features": [],
         "languages": {},
         "disclosure": "Made by hand.",
         "review_count": 8,
