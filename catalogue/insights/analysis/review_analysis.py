@@ -24,6 +24,8 @@ MAX_CHARS = 5_000
 SENTENCE = re.compile(r"[^.!?\n\u3002\uff01\uff1f]{1,400}[.!?\u3002\uff01\uff1f]*")
 # A text of unknown language with so many common English words is English.
 MIN_COMMON_WORDS = 2
+# Names of dishes are learned from reviews of so many stars.
+MIN_LEARNING_STARS = 4
 
 
 @dataclass(slots=True)
@@ -117,7 +119,7 @@ def analyze_reviews(reviews: Sequence[ReviewInput], *, restaurant: str = "") -> 
     # Neither the restaurant's name nor what suspicious reviews write is learned.
     texts = (restaurant, *suspicious.values())
     excluded = {dish_names.normalize_word(word) for text in texts for word in WORD.findall(text)}
-    learned = _learn_words(sentences, reviews=analysis.analyzed, excluded=excluded)
+    learned = _learn_words(sentences, excluded=excluded)
     for sentence in sentences:
         runs = list(_find_runs(sentence.text, sentence.tokens, learned))
         if sentence.lang:
@@ -196,13 +198,15 @@ def _compile_own_name(name: str) -> re.Pattern[str] | None:
     return re.compile(r"\W+".join(map(re.escape, words)), re.IGNORECASE)
 
 
-def _learn_words(sentences: Sequence[_Sentence], *, reviews: int, excluded: Set[str]) -> dict[str, str]:
-    """The kinds of words that the lexicon does not have."""
+def _learn_words(sentences: Sequence[_Sentence], *, excluded: Set[str]) -> dict[str, str]:
+    """The kinds of words that the lexicon does not have, from good reviews: bad ones name what was in the food."""
     learner = DishLearner()
-    for sentence in sentences:
-        if sentence.lang == ENGLISH:
-            learner.add(sentence.review.id, sentence.text, sentence.tokens)
-    return learner.learn(reviews=reviews, excluded=excluded)
+    good = [
+        sentence for sentence in sentences if sentence.lang == ENGLISH and sentence.review.stars >= MIN_LEARNING_STARS
+    ]
+    for sentence in good:
+        learner.add(sentence.review.id, sentence.text, sentence.tokens)
+    return learner.learn(reviews=len({sentence.review.id for sentence in good}), excluded=excluded)
 
 
 def _find_text_runs(text: str) -> Iterator[list[Token]]:

@@ -243,6 +243,16 @@ def test_a_dish_that_no_lexicon_has_is_learned_from_what_guests_eat() -> None:
     assert [claim.name for claim in generate(rows).dishes] == ["zorbinda"]
 
 
+@pytest.mark.parametrize("thing", ["worm", "lizard", "plastic", "maggot", "needle", "rubber", "poison", "tissue"])
+def test_what_guests_found_in_their_food_is_no_dish(thing: str) -> None:
+    rows: list[Row] = [
+        (1, f"I had {thing} in the rice."),
+        (1, f"We ate {thing} with the soup."),
+        (2, f"Ate a {thing}, no joke."),
+    ]
+    assert [claim.name for claim in generate(rows * 3).dishes] == []
+
+
 def test_a_food_with_a_description_is_no_dish_unless_guests_always_say_so() -> None:
     rows: list[Row] = [*[(5, "Spicy chicken for us.")] * 3, *[(5, "The chicken was fine.")] * 10]
     assert generate(rows).dishes == ()
