@@ -18,7 +18,7 @@ LEXICON_DIR = Path(__file__).parents[1] / "lexicon"
 # Letters of the Latin script, in which the lexicon is written. A change of script is a word boundary too, because
 # Japanese and Chinese are written without spaces. Numbers of two digits are parts of names: "chicken 65".
 LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
-WORD = re.compile(rf"[{LATIN}]+(?:['\u2019-][{LATIN}]+)*|(?<![\d.,:/])\d\d(?![\d.,:/%])|[^\W\d_{LATIN}]+")
+WORD = re.compile(rf"[{LATIN}]+(?:['\u2019-][{LATIN}]+)*|(?<![\d.,:/])\d\d(?![\d%]|[.,:/]\d)|[^\W\d_{LATIN}]+")
 IS_LATIN = re.compile(rf"[{LATIN}]")
 # Longer runs of food words are no names.
 MAX_NAME_WORDS = 6

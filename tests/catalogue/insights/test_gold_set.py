@@ -41,6 +41,7 @@ def test_dishes_are_real_and_the_first_is_the_one_that_guests_name_most(name: st
     figures = measured(name)
     assert figures.dishes.precision >= 0.95
     assert figures.dishes.recall >= 0.9
+    assert figures.counts.precision >= 0.9
     assert figures.first_dish.precision >= 0.9
     assert figures.superlatives.false == 0
 

@@ -393,6 +393,7 @@ def test_a_complaint_has_our_words(sentence: str, complaint: str) -> None:
         ("The burger was good, the coffee fine.", ["burger"]),
         ("Water and bread appeared without asking.", []),
         ("la la del", []),
+        ("Must try: chicken 65. Paneer 65, 20 minutes, 10/10.", ["chicken 65", "Paneer 65"]),
         ("", []),
     ],
 )

@@ -83,6 +83,8 @@ class Figures:
 
     restaurants: int = 0
     dishes: Score = field(default_factory=Score)
+    # Whether a dish has as many mentions as reviews name it, give or take one or a tenth.
+    counts: Score = field(default_factory=Score)
     first_dish: Score = field(default_factory=Score)
     superlatives: Score = field(default_factory=Score)
     praise: Score = field(default_factory=Score)
@@ -94,7 +96,16 @@ class Figures:
 
     def table(self) -> str:
         rows = [f"{'':24}{'true':>6}{'false':>6}{'missed':>7}{'precision':>11}{'recall':>8}"]
-        for name in ("dishes", "first_dish", "superlatives", "praise", "complaints", "features", "distinctive"):
+        for name in (
+            "dishes",
+            "counts",
+            "first_dish",
+            "superlatives",
+            "praise",
+            "complaints",
+            "features",
+            "distinctive",
+        ):
             score: Score = getattr(self, name)
             rows.append(
                 f"{name.replace('_', ' '):24}{score.true:6}{score.false:6}{score.missed:7}"
@@ -273,6 +284,14 @@ def _measure_dishes(figures: Figures, place: Labelled, draft: InsightDraft) -> N
     figures.faults += [
         f"{place.name}: dish {name!r} ({place.dishes[name]}) is missed" for name in expected if name not in found
     ]
+    for claim in draft.dishes:
+        dish = place.find_dish(claim.name)
+        if dish in found:
+            is_near = abs(claim.mentions - place.dishes[dish]) <= max(1, 0.1 * place.dishes[dish])
+            figures.counts.true += is_near
+            figures.counts.false += not is_near
+            if not is_near:
+                figures.faults.append(f"{place.name}: {claim.name!r} has {claim.mentions}, not {place.dishes[dish]}")
     if not expected:
         return
     top = max(place.dishes.values())
