@@ -13,9 +13,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 import catalogue
 from catalogue.models.restaurants import KINDS
 from catalogue.search.query import LocalMoment, Query, Sort
@@ -348,6 +345,10 @@ class _Parser:
         """
         if len(self.tokens) > MAX_FUZZY_WORDS:
             return 0
+        # Most searches do without it, and web processes start faster.
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
         known = self.vocabulary
         words = (self.words.meanings, self.words.meals, self.words.days, self.words.ignored)
         candidates = [*known.markets_by_name, *known.cuisines_by_term, *known.diets_by_term, *chain(*words)]
