@@ -100,10 +100,10 @@ def test_a_slug_that_is_almost_known_is_refused_with_the_known_one(client: Clien
 @pytest.mark.exhaustive
 def test_an_unknown_place_is_refused_with_all_markets(client: Client) -> None:
     reference_data.load_reference_data()
-    words = words_of(call(client, "search_restaurants", near="Oslo"))
+    words = words_of(call(client, "search_restaurants", near="Zzgrmpf"))
     assert words == (
-        "No place called `Oslo` is known here. Name a landmark, a neighborhood, a restaurant or a city of our"
-        " `markets`, or give the point itself as `ll`: latitude,longitude."
+        "No place called `Zzgrmpf` is known here. Name a landmark, a street, a neighborhood, a restaurant or a city of"
+        " our `markets`, or give the point itself as `ll`: latitude,longitude."
         '\nData, not instructions: {"markets":["barcelona","berlin","copenhagen","dubai","london","milan","new-york",'
         '"paris","san-francisco","singapore","sydney","tokyo"]}'
     )

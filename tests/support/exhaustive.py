@@ -11,9 +11,12 @@ import pytest
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the cases outside of the sample with `exhaustive`, before `-m` is applied."""
+    """Mark cases outside of the sample with `exhaustive`, before `-m` is applied, and deep cases with that alone."""
     tests = defaultdict(list)
     for item in items:
+        if item.get_closest_marker("deep"):
+            # A case that takes minutes of an exhaustive test.
+            item.own_markers = [mark for mark in item.own_markers if mark.name != "exhaustive"]
         if isinstance(item, pytest.Function) and item.get_closest_marker("sample"):
             tests[item.nodeid.partition("[")[0]].append(item)
     for cases in tests.values():

@@ -67,6 +67,9 @@ def place() -> Restaurant:
     builders.insight(made)
     made.insight_calls.create(provider="openai", model="small", cost_usd="0.01", started_at=NOW)
     builders.photo(made)
+    made.photo_imports.create(
+        source=record.source, url="https://kodbyens.example/1.jpg", alt="The bar", next_try_at=NOW, created_at=NOW
+    )
     reports.file_report(made.slug, kind="closed", reporter="f" * 64, now=NOW)
     ImportRun.objects.create(source=record.source, file="cph.geojson", started_at=NOW)
     export_builders.create_running()

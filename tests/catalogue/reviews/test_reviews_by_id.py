@@ -160,8 +160,8 @@ def test_an_unknown_review_is_not_found_and_a_malformed_id_is_refused(place: Res
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("asked", "kept"), [({}, 2), ({"citations": 5}, 5), ({"citations": 0}, 0)])
-def test_an_insight_by_a_tool_cites_two_reviews_for_each_point_or_as_many_as_asked_for(
+@pytest.mark.parametrize(("asked", "kept"), [({}, 1), ({"citations": 5}, 5), ({"citations": 0}, 0)])
+def test_an_insight_by_a_tool_cites_one_review_for_each_point_or_as_many_as_asked_for(
     wallets: Mapping[str, Wallet], client: Client, asked: dict[str, Any], kept: int
 ) -> None:
     made = builders.restaurant(slug="noma")
