@@ -228,6 +228,7 @@ def test_a_call_refused_before_the_availability_check_does_not_count(client: Cli
     assert [left(response) for response in tried] == [("bookings", 9), ("bookings", 8)]
 
 
+@pytest.mark.exhaustive
 def test_a_client_without_attempts_left_is_refused_before_booking(client: Client, offer: str) -> None:
     unknown = {"offer_id": "fo_" + "0" * 26, "party_size": 2, **GUEST}
     tried = [booking(client, unknown, has_forms=False) for _ in range(10)]

@@ -175,6 +175,7 @@ def test_a_misspelt_word_is_refused_with_those_that_are_like_it(
     assert f"Did you mean `{suggestions[0]}`?" in error["message"]
 
 
+@pytest.mark.exhaustive
 def test_a_place_that_nothing_is_called_is_refused_with_suggestions(client: Client) -> None:
     builders.landmark("Central Station", market="copenhagen")
     error = refused(client, "/v1/restaurants?near=xyzzy+xyzzy+central")

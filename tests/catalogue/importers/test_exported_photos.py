@@ -44,6 +44,7 @@ def _photos_from_loopback(settings: Settings, tmp_path: Path) -> None:
     settings.WEBHOOKS_TO_LOOPBACK = True
 
 
+@pytest.mark.exhaustive
 def test_exported_photos_that_are_imported_into_an_emptied_table_are_the_same(tmp_path: Path) -> None:
     noma, geranium = builders.restaurant(slug="noma"), builders.restaurant(slug="geranium")
     builders.photo(noma, kind="interior", caption="The room", alt="A room", author="Ada", license="CC-BY-4.0")
@@ -66,6 +67,7 @@ def test_exported_photos_that_are_imported_into_an_emptied_table_are_the_same(tm
         assert sorted(server.asked) == ["/geranium.png", "/noma.png"]
 
 
+@pytest.mark.exhaustive
 def test_photos_of_unknown_restaurants_and_sources_are_rejected(tmp_path: Path) -> None:
     builders.photo(builders.restaurant(slug="noma"))
     (row,) = export_photos()

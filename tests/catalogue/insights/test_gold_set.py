@@ -46,6 +46,7 @@ def test_dishes_are_real_and_the_first_is_the_one_that_guests_name_most(name: st
     assert figures.superlatives.false == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", list(SETS))
 def test_complaints_are_true_and_most_are_found(name: str) -> None:
     figures = measured(name)
@@ -53,6 +54,7 @@ def test_complaints_are_true_and_most_are_found(name: str) -> None:
     assert figures.complaints.recall >= 0.6
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", list(SETS))
 def test_what_sets_a_place_apart_is_named(name: str) -> None:
     figures = measured(name)
@@ -60,6 +62,7 @@ def test_what_sets_a_place_apart_is_named(name: str) -> None:
     assert figures.distinctive.recall >= 0.8
 
 
+@pytest.mark.exhaustive
 def test_an_insight_with_a_citation_for_each_claim_is_short() -> None:
     """As the tool `get_insight` returns it: about 900 tokens of 3 characters."""
     for place in SETS["all"]():

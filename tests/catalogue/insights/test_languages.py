@@ -106,6 +106,7 @@ SENTENCES = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("lang", sorted(SENTENCES))
 def test_language_of_a_sentence_is_detected(lang: str) -> None:
     assert language_detection.detect_language(SENTENCES[lang]) == lang
@@ -195,6 +196,7 @@ def test_what_staff_say_while_languages_are_filled_stays(monkeypatch: pytest.Mon
     assert dict(Review.objects.values_list("pk", "lang")) == {mended.pk: "", result.pk: "nl"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_the_record_says_in_which_languages_guests_wrote() -> None:
     place = builders.restaurant()

@@ -58,6 +58,7 @@ def test_staff_thanked_by_name_stay_anonymous() -> None:
     assert "Ravindra" not in repr(draft)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_rates_are_those_of_a_sample_of_the_market() -> None:
     market = builders.market("rates-of-a-sample")

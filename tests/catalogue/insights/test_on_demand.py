@@ -213,6 +213,7 @@ def test_what_waits_for_staff_is_null_free_and_says_so(
     assert not Insight.objects.filter(insights.pending_approval()).exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_another_text_has_to_be_approved_again_and_the_same_one_has_not(settings: Any) -> None:
     settings.INSIGHT_APPROVAL = "all"

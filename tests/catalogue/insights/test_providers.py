@@ -277,6 +277,7 @@ def test_openai_gets_the_limit_by_its_new_name(settings: Any) -> None:
 
 
 # Secrets, versions, settings
+@pytest.mark.exhaustive
 @both
 def test_key_is_never_shown(
     model: LLMProvider, server: InsightServer, protocol: Protocol, caplog: pytest.LogCaptureFixture

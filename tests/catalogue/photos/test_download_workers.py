@@ -14,6 +14,7 @@ from tests.catalogue.builders import NOW
 from tests.catalogue.photos.photo_server import serving
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_download_each_photo_once(settings: Settings, tmp_path: Path) -> None:
     stored = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}

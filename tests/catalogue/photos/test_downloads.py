@@ -146,6 +146,7 @@ def test_invalid_photos_are_left_out_and_the_restaurant_is_imported(file: Path, 
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("status", "body", "error"),
     [
@@ -232,6 +233,7 @@ def test_an_address_that_got_its_requests_of_this_minute_is_asked_later(
     assert (states(), server.asked) == ([(DONE, ""), (DONE, "")], ["/a.png", "/b.jpg"])
 
 
+@pytest.mark.exhaustive
 def test_a_photo_that_is_no_longer_listed_is_deleted_and_one_that_staff_deleted_does_not_return(
     file: Path, server: PhotoServer
 ) -> None:

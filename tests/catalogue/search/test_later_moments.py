@@ -153,6 +153,7 @@ def many(count: int, random: Random) -> list[Restaurant]:
     )
 
 
+@pytest.mark.exhaustive
 def test_later_moments_agree_with_the_hours_of_the_day_and_with_the_stored_intervals() -> None:
     random = Random(5)
     places = many(60, random)
@@ -177,6 +178,7 @@ def test_later_moments_agree_with_the_hours_of_the_day_and_with_the_stored_inter
         assert {pks[pk] for pk in found} == set(stored)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "query",
     [

@@ -269,6 +269,7 @@ def test_parameters_that_do_not_go_together_are_named(question: dict[str, Any], 
     assert refused(**question).param == param
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_name_that_nothing_has_is_not_resolved() -> None:
     assert refused(near="tivoli").code == "place_not_resolved"
