@@ -3,18 +3,16 @@
 A worker downloads them from the installation that exported them, in the large size. They are not part of reviews.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import Any, BinaryIO
+from typing import Any
 from uuid import UUID
 
 from catalogue.importers.parsing.json_reader import JsonObject
 from catalogue.importers.parsing.parsed_place import ParsedPhoto
-from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected, clean_content
+from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected
 from catalogue.importers.sources import native_jsonl
-from catalogue.importers.sources.exported_reviews import find_restaurants
+from catalogue.importers.sources.exported_rows import ExportedRowImport, find_restaurants, find_unknown
 from catalogue.models import Photo, PhotoImport, Source
 from framework.public_ids import decode
 
@@ -30,24 +28,8 @@ class ExportedPhoto:
 
 
 @dataclass(slots=True)
-class PhotoRowImport:
-    """A run over exported photos of restaurants that the catalogue has. `source` is that of the run."""
-
-    clock: Callable[[], datetime]
-    source: str = "native"
-
-    def read_rows(self, stream: BinaryIO) -> Iterator[Any]:
-        return native_jsonl.read_rows(stream)
-
-    def parse(self, rows: Sequence[Row]) -> tuple[list[ExportedPhoto], RowCounts]:
-        """Parse rows and count those that are not imported. No query."""
-        counts, found = RowCounts(), []
-        for row in rows:
-            try:
-                found.append(self._read(row))
-            except RowRejected as error:
-                counts.rejects.append(Reject(row, error.reasons))
-        return found, counts
+class PhotoRowImport(ExportedRowImport[ExportedPhoto]):
+    """A run over exported photos."""
 
     def upsert(self, parsed: Sequence[ExportedPhoto]) -> RowCounts:
         """Make new photos pending. Call it in batch_transaction. Six statements."""
@@ -60,11 +42,7 @@ class PhotoRowImport:
         counts, now = RowCounts(), self.clock()
         new: list[PhotoImport] = []
         for each in parsed:
-            if each.slug not in restaurants:
-                reason = f"restaurant: {each.slug!r} is not in the catalogue; import the restaurants first."
-                counts.rejects.append(Reject(each.row, (reason,)))
-            elif each.source not in licenses:
-                reason = f"source: {each.source!r} is not known; add it in the admin."
+            if reason := find_unknown(each.slug, each.source, restaurants=restaurants, sources=licenses):
                 counts.rejects.append(Reject(each.row, (reason,)))
             elif each.pk in present or (restaurants[each.slug], each.photo.url) in listed:
                 counts.unchanged += 1
@@ -85,11 +63,7 @@ class PhotoRowImport:
         PhotoImport.objects.bulk_create(new, ignore_conflicts=True)
         return counts
 
-    def _read(self, row: Row) -> ExportedPhoto:
-        try:
-            line = clean_content(json.loads(row.content))
-        except (ValueError, RecursionError) as error:
-            raise RowRejected(f"The line is no JSON: {error}.") from error
+    def _read(self, row: Row, line: Any) -> ExportedPhoto:
         form = JsonObject(line)
         record = str(form.value("id"))
         pk = decode("ph", record)

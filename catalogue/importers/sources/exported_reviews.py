@@ -3,19 +3,18 @@
 Reviews keep their ids and sources. Photos are not part of the file's rows.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any, BinaryIO
+from typing import Any
 from uuid import UUID
 
 from catalogue.importers.parsing.json_reader import JsonObject
 from catalogue.importers.parsing.parsed_place import ParsedReview
 from catalogue.importers.reviews_and_offers import REVIEW_COLUMNS
-from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected, clean_content
+from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected
 from catalogue.importers.sources import native_jsonl
-from catalogue.models import FormerSlug, Restaurant, Review, Source
+from catalogue.importers.sources.exported_rows import ExportedRowImport, find_restaurants, find_unknown
+from catalogue.models import Review, Source
 from catalogue.reviews import aggregates
 from framework.public_ids import decode
 
@@ -35,32 +34,9 @@ class ExportedReview:
         return {name: getattr(self.review, name) for name in REVIEW_COLUMNS}
 
 
-def find_restaurants(slugs: set[str]) -> dict[str, UUID]:
-    """Return the restaurants with these present or former slugs. Two queries."""
-    restaurants = dict(FormerSlug.objects.filter(slug__in=slugs).values_list("slug", "restaurant"))
-    present = Restaurant.objects.filter(slug__in=slugs, merged_into=None, erased_at=None)
-    return restaurants | dict(present.values_list("slug", "pk"))
-
-
 @dataclass(slots=True)
-class ReviewImport:
-    """A run over exported reviews of restaurants that the catalogue has. `source` is that of the run."""
-
-    clock: Callable[[], datetime]
-    source: str = "native"
-
-    def read_rows(self, stream: BinaryIO) -> Iterator[Any]:
-        return native_jsonl.read_rows(stream)
-
-    def parse(self, rows: Sequence[Row]) -> tuple[list[ExportedReview], RowCounts]:
-        """Parse rows and count those that are not imported. No query."""
-        counts, found = RowCounts(), []
-        for row in rows:
-            try:
-                found.append(self._read(row))
-            except RowRejected as error:
-                counts.rejects.append(Reject(row, error.reasons))
-        return found, counts
+class ReviewImport(ExportedRowImport[ExportedReview]):
+    """A run over exported reviews."""
 
     def upsert(self, parsed: Sequence[ExportedReview]) -> RowCounts:
         """Write parsed reviews. Call it in batch_transaction. Six statements and those of the aggregates."""
@@ -97,20 +73,14 @@ class ReviewImport:
     def _find_problem(
         self, each: ExportedReview, restaurants: dict[str, UUID], sources: set[str], existing: dict[UUID, Review]
     ) -> str | None:
-        if each.slug not in restaurants:
-            return f"restaurant: {each.slug!r} is not in the catalogue; import the restaurants first."
-        if each.source not in sources:
-            return f"source: {each.source!r} is not known; add it in the admin."
+        if reason := find_unknown(each.slug, each.source, restaurants=restaurants, sources=sources):
+            return reason
         old = existing.get(each.pk)
         if old and (old.restaurant_id, old.source_id) != (restaurants[each.slug], each.source):
             return "id: this review is stored for another restaurant or source."
         return None
 
-    def _read(self, row: Row) -> ExportedReview:
-        try:
-            line = clean_content(json.loads(row.content))
-        except (ValueError, RecursionError) as error:
-            raise RowRejected(f"The line is no JSON: {error}.") from error
+    def _read(self, row: Row, line: Any) -> ExportedReview:
         form = JsonObject(line)
         pk = decode("rev", str(form.value("id")))
         slug, source = form.text("restaurant", max_length=120), form.text("source", max_length=40)
