@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
+from catalogue.importers.parsing.parsed_place import ParsedPhoto
 from catalogue.importers.reviews_and_offers import RecordContent
 from catalogue.models import Photo, PhotoImport, Source
 from catalogue.photos import uploads
@@ -30,19 +32,12 @@ def write_photo_lists(contents: Sequence[RecordContent], *, source: str, now: da
     new: list[PhotoImport] = []
     for each in listing:
         for photo in each.place.photos or ():
-            values = {**asdict(photo), "license": photo.license or default_license}
+            values = list_values(photo, default_license=default_license)
             key = each.restaurant, photo.url
             listed.add(key)
             if key not in existing:
                 new.append(
-                    PhotoImport(
-                        restaurant_id=each.restaurant,
-                        source_id=source,
-                        record=each.record,
-                        next_try_at=now,
-                        created_at=now,
-                        **values,
-                    )
+                    build_pending(values, restaurant=each.restaurant, source=source, record=each.record, now=now)
                 )
             elif (existing[key].source_id, existing[key].record) == (source, each.record):
                 _update_texts(existing[key], values)
@@ -57,6 +52,18 @@ def write_photo_lists(contents: Sequence[RecordContent], *, source: str, now: da
         photos = [row.photo_id for row in removed if row.photo_id]
         PhotoImport.objects.filter(pk__in=[row.pk for row in removed]).delete()
         uploads.delete_photos(Photo.objects.filter(pk__in=photos), now=now)
+
+
+def list_values(photo: ParsedPhoto, *, default_license: str) -> dict[str, Any]:
+    """Return the columns of a listed photo."""
+    return {**asdict(photo), "license": photo.license or default_license}
+
+
+def build_pending(values: dict[str, Any], *, restaurant: UUID, source: str, record: str, now: datetime) -> PhotoImport:
+    """Return the unsaved work of downloading a photo with these columns."""
+    return PhotoImport(
+        restaurant_id=restaurant, source_id=source, record=record, next_try_at=now, created_at=now, **values
+    )
 
 
 def _update_texts(row: PhotoImport, values: dict[str, Any]) -> None:

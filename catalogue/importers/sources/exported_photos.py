@@ -4,12 +4,13 @@ A worker downloads them from the installation that exported them, in the large s
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from catalogue.importers.parsing.json_reader import JsonObject
 from catalogue.importers.parsing.parsed_place import ParsedPhoto
+from catalogue.importers.photo_lists import build_pending, list_values
 from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected
 from catalogue.importers.sources import native_jsonl
 from catalogue.importers.sources.exported_rows import ExportedRowImport, find_restaurants, find_unknown
@@ -49,17 +50,9 @@ class PhotoRowImport(ExportedRowImport[ExportedPhoto]):
             else:
                 counts.created += 1
                 listed.add((restaurants[each.slug], each.photo.url))
-                values = {**asdict(each.photo), "license": each.photo.license or licenses[each.source]}
-                new.append(
-                    PhotoImport(
-                        restaurant_id=restaurants[each.slug],
-                        source_id=each.source,
-                        record=each.record,
-                        next_try_at=now,
-                        created_at=now,
-                        **values,
-                    )
-                )
+                values = list_values(each.photo, default_license=licenses[each.source])
+                place = restaurants[each.slug]
+                new.append(build_pending(values, restaurant=place, source=each.source, record=each.record, now=now))
         PhotoImport.objects.bulk_create(new, ignore_conflicts=True)
         return counts
 
