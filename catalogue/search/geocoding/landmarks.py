@@ -110,7 +110,7 @@ def geocode(near: str, *, market: str | None) -> Resolution:
     if not places:
         raise _not_resolved(near, rows, market=market)
     if places[0].market is None:
-        _require_market(places[0], near=near)
+        _require_market(places[0])
     return Resolution(place=places[0], alternatives=tuple(places[1:]))
 
 
@@ -149,31 +149,35 @@ def _find_elsewhere(near: str, *, market: str | None) -> Resolution | None:
         return Resolution(place=found[0], alternatives=tuple(found[1 : MAX_ALTERNATIVES + 1]))
     # A small town that has the name of a place of ours is less likely than that place.
     if places and (places[0].kind != "city" or places[0].population >= MIN_WELL_KNOWN_POPULATION):
-        raise _is_outside(places[0], near=near, market=market)
+        place = places[0]
+        if place.location is None:
+            raise _build_country_error(place, near=near)
+        raise _build_outside_error(f"{place.name} ({place.country})", place.location, market=market)
     return None
 
 
-def _is_outside(place: WorldPlace, *, near: str, market: str | None) -> PlaceNotResolved:
+def _build_country_error(place: WorldPlace, *, near: str) -> PlaceNotResolved:
     known = Vocabulary.load()
-    if place.location is None:
-        ours = sorted(area.slug for area in known.markets.values() if area.country == place.country)
-        message = f"`{near}` is a country: name a city" + (f" there, such as our market {ours[0]}." if ours else ".")
-        return PlaceNotResolved(message, param="near", extra={"suggestions": ours, "markets": sorted(known.markets)})
-    location = place.location
-    nearest = sorted(known.markets.values(), key=lambda area: distance.distance_m(area.center, location))[:2]
-    listed = " and ".join(
-        f"{area.slug} ({distance.distance_m(area.center, location) / 1000:.0f} km)" for area in nearest
-    )
+    ours = sorted(area.slug for area in known.markets.values() if area.country == place.country)
+    message = f"`{near}` is a country: name a city" + (f" there, such as our market {ours[0]}." if ours else ".")
+    return PlaceNotResolved(message, param="near", extra={"suggestions": ours, "markets": sorted(known.markets)})
+
+
+def _build_outside_error(name: str, location: Location, *, market: str | None) -> PlaceNotResolved:
+    known = Vocabulary.load()
+    metres = {slug: distance.distance_m(area.center, location) for slug, area in known.markets.items()}
+    nearest = sorted(metres, key=metres.__getitem__)[:2]
+    listed = " and ".join(f"{slug} ({metres[slug] / 1000:.0f} km)" for slug in nearest)
     where = f"outside of the market {market}" if market else "outside of our markets"
-    message = f"{place.name} ({place.country}) is {where}; the nearest are {listed}."
+    message = f"{name} is {where}; the nearest are {listed}."
     return PlaceNotResolved(message, param="near", extra={"suggestions": [], "markets": sorted(known.markets)})
 
 
-def _require_market(place: ResolvedPlace, *, near: str) -> None:
+def _require_market(place: ResolvedPlace) -> None:
     """Raise PlaceNotResolved unless the place is in reach of a market."""
     area = Vocabulary.load().nearest_market(place.location)
     if area and distance.distance_m(area.center, place.location) > area.radius_m + MAX_RADIUS_M:
-        raise _is_outside(WorldPlace(place.name, place.kind, place.kind, place.location), near=near, market=None)
+        raise _build_outside_error(place.name, place.location, market=None)
 
 
 def _not_resolved(near: str, rows: Sequence[tuple[Any, ...]], *, market: str | None) -> PlaceNotResolved:
