@@ -24,7 +24,7 @@ from tests.chaos.test_limiter import freeze, thaw, valkey  # noqa: F401  # a fix
 from tests.mcp import client, fuzz_runner
 from tests.mcp.hostile_input import HOSTILE
 from tests.payments.buyer import read, signed_by, with_quote
-from tests.security.live_product import PRICE, Shop, addresses, opened, stocked, workers
+from tests.security.live_product import PRICE, Shop, addresses, oldest_worker, opened, stocked, workers
 from tests.support.live_server import THREADS, served
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, usdc_balance
@@ -199,7 +199,7 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
         try:
             for _ in range(KILLS):
                 time.sleep(2)
-                workers(base_url)[0].kill()
+                oldest_worker(base_url).kill()
                 assert eventually(lambda: len(workers(base_url)) == 2)
         finally:
             over.set()

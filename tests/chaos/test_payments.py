@@ -13,7 +13,7 @@ import pytest
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from tests.payments.buyer import signed_by, with_quote
-from tests.security.live_product import CONTEXT, PRICE, Shop, opened, stocked, workers
+from tests.security.live_product import CONTEXT, PRICE, Shop, oldest_worker, opened, stocked, workers
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, usdc_balance
 
@@ -68,7 +68,7 @@ def test_processes_that_are_killed_lose_no_payment_and_charge_none_twice(shop: S
         try:
             for _ in range(KILLS):
                 time.sleep(2)
-                workers(shop.webs[0])[0].kill()
+                oldest_worker(shop.webs[0]).kill()
                 assert eventually(lambda: len(workers(shop.webs[0])) == 2)
         finally:
             over.set()

@@ -111,6 +111,11 @@ def workers(web: str) -> list[psutil.Process]:
     return [worker for child in psutil.Process().children() if is_granian(child, port) for worker in child.children()]
 
 
+def oldest_worker(web: str) -> psutil.Process:
+    """The process to kill next: Granian ends when one that it started again less than 5.5 seconds ago dies."""
+    return min(workers(web), key=psutil.Process.create_time)
+
+
 def is_granian(process: psutil.Process, port: str) -> bool:
     """Whether it serves at this port. What has ended, and waits to be reaped, has no command any more."""
     try:
