@@ -14,13 +14,16 @@ from config import metrics
 from config.website import crawlers, docs, mailbox, status
 from config.website.landing import landing
 from framework.api.openapi import schema
+from reservations.api import urls as reservations
 
 handler400 = "framework.api.error_handler.bad_request"
 handler403 = "framework.api.error_handler.permission_denied"
 handler404 = "framework.api.error_handler.page_not_found"
 handler500 = "framework.page_errors.internal_error"
 
-management = [path("api/v1/", include("orders.api.urls")), path("api/v1/", include("reservations.api.urls"))]
+management = [path("api/v1/", include("orders.api.urls")), path("api/v1/", include(reservations.v1))]
+# v1, and operations on a single reservation.
+management_v2 = [path("api/v2/", include("orders.api.urls")), path("api/v2/", include(reservations.v2))]
 dashboard: list[URLPattern | URLResolver] = [
     path("", include("accounts.dashboard.urls")),
     path("", include("orders.dashboard.urls")),
@@ -36,6 +39,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 
 urlpatterns = [
     *management,
+    *management_v2,
     *data,
     re_path("^mcp/?$", mcp.serve),
     # Descriptions of the MCP server, by SEP-2127 and by its predecessors, and of the documentation, for agents.
@@ -62,7 +66,7 @@ urlpatterns = [
     path("guest/", include("reservations.self_service.urls")),
     path("book/", include("reservations.booking_page.urls")),
     re_path(
-        r"^docs/openapi/(?P<name>management|data)\.json$",
+        r"^docs/openapi/(?P<name>management|management-v2|data)\.json$",
         schema.serve_document,
         {"additions": {"data": x402_manifest.with_prices}},
         name="openapi",
@@ -73,8 +77,8 @@ urlpatterns = [
     path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),
     re_path("^docs/decisions/?$", docs.decision_index, name="docs-decisions"),
-    re_path("^docs/api/(?P<name>management|data)/?$", docs.redoc, name="docs-api"),
-    re_path("^docs/api/(?P<name>management|data)/try/?$", docs.swagger, name="docs-try"),
+    re_path("^docs/api/(?P<name>management|management-v2|data)/?$", docs.redoc, name="docs-api"),
+    re_path("^docs/api/(?P<name>management|management-v2|data)/try/?$", docs.swagger, name="docs-try"),
     re_path("^docs/(?P<name>(?:decisions/)?[0-9a-z-]+)/?$", docs.page, name="docs-page"),
     path("status", status.show_status, name="status"),
     path("mailbox", mailbox.list_mails, name="mailbox"),

@@ -23,6 +23,8 @@ class ErrorCode(StrEnum):
     INVALID_TRANSITION = "invalid_transition", 400
     SLOT_UNAVAILABLE = "slot_unavailable", 400
     OUTSIDE_SERVICE_HOURS = "outside_service_hours", 400
+    HOLD_ENDED = "hold_ended", 400
+    TOO_MANY_HOLDS = "too_many_holds", 400
     IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused", 400
     IDEMPOTENCY_IN_PROGRESS = "idempotency_in_progress", 400
     PLACE_NOT_RESOLVED = "place_not_resolved", 400

@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any
 
 import orjson
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.models import RecordCount, Venue
@@ -19,7 +20,9 @@ from framework.api.fields import (
     MetadataField,
     PhoneField,
     PublicIdField,
+    StrictChoiceField,
     StrictIntegerField,
+    StrictListField,
     StrictSerializer,
     TextField,
     TimeField,
@@ -28,22 +31,44 @@ from framework.api.pagination.page_number import Page
 from framework.api.pagination.schema import format_datetime
 from framework.db import prepared_statements
 from framework.public_ids import encode
-from reservations.models import Reservation
+from reservations.booking.slot_states import DayState, SlotReason, SlotState
+from reservations.models import Hold, Reservation
+from reservations.models.holds import DEFAULT_MINUTES, MAX_MINUTES
+from reservations.models.holds import PREFIX as HOLD_PREFIX
 from reservations.models.reservations import PREFIX
 
 # The columns in the order of the record, which has `object` after `id`.
 COLUMNS = (
     *("id", "code", "status", "pending_reason", "customer_name", "customer_email", "customer_phone", "date", "time"),
-    *("party_size", "special_requests", "starts_at", "ends_at", "tables", "metadata", "version"),
+    *("party_size", "special_requests", "starts_at", "ends_at", "tables", "area", "arrival", "metadata", "version"),
     *("created_at", "updated_at", "cancelled_at"),
 )
+# Columns that are not columns of the table.
+SELECTED = {
+    "metadata": "metadata::text",
+    "area": "(SELECT name FROM reservations_area WHERE reservations_area.id = area_id) AS area",
+}
 ORDER = "ORDER BY starts_at, id"
 # Tallies do not count by day; one day has few reservations.
 COUNT = "SELECT count(*) FROM reservations_reservation {where}"
-SELECT_COLUMNS = ", ".join(COLUMNS).replace("metadata", "metadata::text")
+SELECT_COLUMNS = ", ".join(SELECTED.get(column, column) for column in COLUMNS)
 SELECT = f"SELECT {SELECT_COLUMNS} FROM reservations_reservation {{where}} {ORDER}"  # noqa: S608  # of constants
 # Uses the index only, as orders.order_json does.
 SELECT_IDS = f"SELECT id FROM reservations_reservation {{where}} {ORDER} LIMIT %(limit)s OFFSET %(offset)s"  # noqa: S608  # of constants
+
+
+class AreaField(TextField):
+    """The name of an area of the venue."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_length=1, max_length=100, **options)
+
+
+class HoldIdField(TextField):
+    """The id of a hold."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_length=1, max_length=40, **options)
 
 
 class NewReservation(StrictSerializer):
@@ -59,6 +84,12 @@ class NewReservation(StrictSerializer):
         max_length=2000, required=False, default="", allow_blank=True, lines=True, help_text="Free text."
     )
     metadata = MetadataField(required=False, help_text="Your own notes on the reservation.")
+    area = AreaField(required=False, allow_null=True, help_text="The area to sit in, such as Terrace; null for any.")
+    hold_id = HoldIdField(
+        required=False,
+        allow_null=True,
+        help_text="The hold whose tables it gets, for this date, time and party.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs.get("customer_email") and not attrs.get("customer_phone"):
@@ -72,6 +103,7 @@ class ReservationRecord(serializers.ModelSerializer[Reservation]):
     id = PublicIdField("res")
     object = ConstantField("reservation")
     time = TimeField(read_only=True)
+    area = serializers.CharField(source="area.name", allow_null=True, read_only=True, help_text="The chosen area.")
     metadata = MetadataField(read_only=True)
 
     class Meta:
@@ -80,8 +112,108 @@ class ReservationRecord(serializers.ModelSerializer[Reservation]):
         read_only_fields = fields
 
 
+class ReservationChanges(StrictSerializer):
+    """What is to be changed; what is not sent stays as it is. All of it is changed, or nothing."""
+
+    customer_name = TextField(min_length=1, max_length=200, required=False)
+    customer_email = EmailField(required=False, allow_null=True, help_text="This or the phone number is needed.")
+    customer_phone = PhoneField(required=False, allow_null=True, help_text="International format with leading plus.")
+    date = DateField(required=False, help_text="YYYY-MM-DD, by the venue's clock.")
+    time = TimeField(required=False, help_text="24-hour HH:MM, by the venue's clock.")
+    party_size = StrictIntegerField(min_value=1, max_value=500, required=False)
+    area = AreaField(required=False, allow_null=True, help_text="The area to sit in; null for any.")
+    tables = StrictListField(
+        child=TextField(min_length=1, max_length=20),
+        max_length=20,
+        required=False,
+        help_text="These tables, whatever the service hours and the pacing; an empty list frees the tables.",
+    )
+    special_requests = TextField(max_length=2000, required=False, allow_blank=True, lines=True)
+    metadata = MetadataField(required=False, help_text="Replaces all of it.")
+    status = StrictChoiceField(choices=Reservation.Status.choices, required=False)
+    arrival = StrictChoiceField(choices=Reservation.Arrival.choices, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"non_field_errors": ["Send at least one field to change."]})
+        return attrs
+
+
+class NewHold(StrictSerializer):
+    """What is needed to hold a table."""
+
+    date = DateField(help_text="YYYY-MM-DD, by the venue's clock.")
+    time = TimeField(help_text="24-hour HH:MM, by the venue's clock.")
+    party_size = StrictIntegerField(min_value=1, max_value=500, help_text="Number of guests.")
+    area = AreaField(required=False, allow_null=True, help_text="The area to sit in, such as Terrace; null for any.")
+    minutes = StrictIntegerField(
+        min_value=1,
+        max_value=MAX_MINUTES,
+        required=False,
+        default=DEFAULT_MINUTES,
+        help_text="How long the table is held.",
+    )
+
+
+class HoldRecord(serializers.ModelSerializer[Hold]):
+    """A table that is held until `expires_at`."""
+
+    id = PublicIdField(HOLD_PREFIX)
+    object = ConstantField("hold")
+    time = TimeField(read_only=True)
+    area = serializers.CharField(source="area.name", default=None, allow_null=True, read_only=True)
+
+    class Meta:
+        model = Hold
+        fields = [
+            *("id", "object", "date", "time", "party_size", "area", "tables", "starts_at", "ends_at"),
+            *("created_at", "expires_at"),
+        ]
+        read_only_fields = fields
+
+
+class SlotRecord(serializers.Serializer[Any]):
+    """A time at which guests are seated, and what a reservation gets then."""
+
+    time = TimeField(read_only=True)
+    starts_at = serializers.DateTimeField(source="slot.starts_at")
+    ends_at = serializers.DateTimeField(help_text="When the party leaves.")
+    state = serializers.ChoiceField(choices=[(state.value, state.name) for state in SlotState])
+    reason = serializers.ChoiceField(
+        choices=[(reason.value, reason.name) for reason in SlotReason],
+        allow_null=True,
+        help_text="Why it is not free.",
+    )
+    period = serializers.CharField(help_text="The service period: Lunch, Dinner.")
+
+
+class DayRecord(serializers.Serializer[Any]):
+    """The times of a day that are still to come."""
+
+    date = serializers.DateField(source="day")
+    state = serializers.ChoiceField(
+        choices=[(state.value, state.name) for state in DayState],
+        help_text="`on_request`: any time can be requested, and the staff answer.",
+    )
+    message = serializers.CharField(help_text="For people: why it is closed or full; else empty.")
+    slots = SlotRecord(many=True, source="choices")
+
+
+@extend_schema_serializer(many=False)
+class AvailabilityRecord(serializers.Serializer[Any]):
+    """The days that were asked for, up to the last one that the venue accepts."""
+
+    party_size = serializers.IntegerField()
+    area = serializers.CharField(allow_null=True)
+    timezone = serializers.CharField(help_text="Of `date` and `time`.")
+    areas = serializers.ListField(child=serializers.CharField(), help_text="The areas that can be chosen.")
+    days = DayRecord(many=True)
+
+
 def to_json(reservation: Reservation) -> dict[str, Any]:
-    return _serialize([getattr(reservation, column) for column in COLUMNS])
+    values = {column: getattr(reservation, column) for column in COLUMNS}
+    values["area"] = reservation.area.name if reservation.area else None
+    return _serialize(list(values.values()))
 
 
 def list_page(

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts.models import Venue
-from reservations.booking import email_confirmation, waitlist
+from reservations.booking import email_confirmation, holds, waitlist
 from reservations.floor import tables as floor
 from reservations.guests import retention
 from reservations.mail import queue
@@ -34,6 +34,11 @@ def offer_tables(*, venue: str, **_: Any) -> None:
 @shared_task(name="reservations.tasks.cancel_unconfirmed_bookings")
 def cancel_unconfirmed_bookings(**_: Any) -> None:
     email_confirmation.cancel_unconfirmed(now=timezone.now())
+
+
+@shared_task(name="reservations.tasks.delete_expired_holds")
+def delete_expired_holds(**_: Any) -> None:
+    holds.delete_expired(now=timezone.now())
 
 
 @shared_task(name="reservations.tasks.erase_expired_guests")

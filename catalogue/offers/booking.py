@@ -17,6 +17,7 @@ from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.public_ids import decode
 from reservations.booking import commands
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
+from reservations.booking.times import ReservationInPast
 from reservations.guests.profiles import MAX_UPCOMING, hash_contact
 from reservations.models import Reservation
 from reservations.self_service import links, permissions
@@ -134,7 +135,7 @@ def book_offer(
                 special_requests=special_requests,
                 metadata={"offer": slot.public_id, "percent": str(slot.percent)},
             )
-        except (SlotUnavailable, OutsideServiceHours, commands.ReservationInPast) as refusal:
+        except (SlotUnavailable, OutsideServiceHours, ReservationInPast) as refusal:
             raise slot_full(slot, party_size) from refusal
         except InvalidRequest as refusal:
             # The time has passed at the venue, or daylight saving time skips it.

@@ -46,7 +46,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 # Any page may call the APIs. They ignore cookies, so no page can act for a signed-in user.
 CORS_URLS_REGEX = r"^/(api|v1|mcp|\.well-known|docs|CHANGELOG\.md|llms\.txt|openapi\.json)(/|$)"
 CORS_ALLOW_ALL_ORIGINS = True
-CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
+CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 CORS_ALLOW_HEADERS = [
     *("authorization", "content-type", "idempotency-key", "if-match", "if-none-match"),
     *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x", "x-manage-token"),

@@ -91,7 +91,7 @@ class OrderViewSet(StrictViewSet[Order]):
             get_request_venue(request), now=timezone.now(), actor=get_key_actor(request), **body
         )
         response = self.respond(record, status.HTTP_201_CREATED)
-        response["Location"] = public_url(f"/api/v1/orders/{record['id']}")
+        response["Location"] = public_url(f"{request.path.rstrip('/')}/{record['id']}")
         return response
 
     @extend_schema(

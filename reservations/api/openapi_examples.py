@@ -21,3 +21,21 @@ CREATE = [
     OpenApiExample("A table was free", value=CONFIRMED, response_only=True, status_codes=["201"]),
     OpenApiExample("The staff will look at it", value=PENDING, response_only=True, status_codes=["201"]),
 ]
+RETRIEVE = [OpenApiExample("A confirmed reservation", value=CONFIRMED, response_only=True, status_codes=["200"])]
+CHANGE = [
+    OpenApiExample("Half an hour later", value=VALUES["changes"], request_only=True),
+    OpenApiExample(
+        "The table is free then, too", value=CONFIRMED | VALUES["changed"], response_only=True, status_codes=["200"]
+    ),
+]
+CANCEL = [OpenApiExample("Cancelled", value=CONFIRMED | VALUES["cancelled"], response_only=True, status_codes=["200"])]
+
+HOLD = [OpenApiExample("A table for ten minutes", value=VALUES["hold"], response_only=True, status_codes=["200"])]
+HOLD_LIST = [
+    OpenApiExample("The only one", value={"data": [VALUES["hold"]]}, response_only=True, status_codes=["200"])
+]
+CREATE_HOLD = [
+    OpenApiExample("Four on Saturday evening", value=VALUES["new_hold"], request_only=True),
+    OpenApiExample("A table for ten minutes", value=VALUES["hold"], response_only=True, status_codes=["201"]),
+]
+AVAILABILITY = [OpenApiExample("One day", value=VALUES["availability"], response_only=True, status_codes=["200"])]

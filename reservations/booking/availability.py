@@ -7,12 +7,12 @@ from typing import Any, Self
 from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts.models import Venue
-from framework.errors import ApiError, ErrorCode
+from framework.errors import ApiError, ErrorCode, InvalidRequest
 from reservations.booking.venue_time import NonexistentTime, default_turn_time, to_utc
-from reservations.models import Closure, Combination, Reservation, Seating, ServicePeriod, Table
+from reservations.models import Area, Closure, Combination, Hold, Reservation, Seating, ServicePeriod, Table
 from reservations.models.reservations import IS_EXPECTED
 
 ONE_DAY = timedelta(days=1)
@@ -131,9 +131,14 @@ class Place:
         return self.seats_min <= party_size <= self.seats_max
 
 
-def list_places(venue: Venue) -> list[Place]:
-    """Return the active tables, and the active combinations of two or more active tables. Two queries."""
-    tables = {table.pk: table for table in Table.objects.filter(venue=venue, is_active=True).order_by("id")}
+def list_places(venue: Venue, *, area: Area | None = None) -> list[Place]:
+    """Return the active tables, of this area if one is given, and the active combinations of two or more of them.
+
+    Two queries.
+    """
+    in_area = {"area": area} if area else {}
+    rows = Table.objects.filter(venue=venue, is_active=True, **in_area).order_by("id")
+    tables = {table.pk: table for table in rows}
     combinations: Any = Combination.objects.filter(venue=venue, is_active=True).annotate(parts=ArrayAgg("tables"))
     places = [Place(row.seats_min, row.seats_max, frozenset([row.pk]), [row.name]) for row in tables.values()]
     return places + [
@@ -141,6 +146,23 @@ def list_places(venue: Venue) -> list[Place]:
         for row in combinations.order_by("id")
         if len(row.parts) > 1 and tables.keys() >= set(row.parts)
     ]
+
+
+def list_areas(venue: Venue) -> list[Area]:
+    """Return the areas with active tables, in their order. One query."""
+    areas = Area.objects.filter(Exists(Table.objects.filter(area=OuterRef("pk"), is_active=True)), venue=venue)
+    return list(areas.order_by("position", "name"))
+
+
+def find_area(areas: Iterable[Area], name: str) -> Area:
+    """Return the area of this name, whatever its case. Raises InvalidRequest, which lists the areas."""
+    by_name = {area.name.casefold(): area for area in areas}
+    area = by_name.get(name.casefold())
+    if area is None:
+        known = ", ".join(f"`{area.name}`" for area in by_name.values())
+        hint = f"It has {known}." if known else "It has none."
+        raise InvalidRequest(f"The restaurant has no such area. {hint}", param="area")
+    return area
 
 
 def has_place_for(places: Iterable[Place], party_size: int) -> bool:
@@ -154,7 +176,13 @@ def stay_duration(reservation: Reservation, *, has_tables: bool) -> timedelta:
     return slot.period.turn_time(reservation.party_size) if slot else default_turn_time(reservation.party_size)
 
 
-def list_free_places(reservation: Reservation, *, day: date, at: time) -> tuple[datetime, list[Place]]:
+def list_seatings(venue: Venue, starts_at: datetime, ends_at: datetime, *, now: datetime) -> QuerySet[Seating]:
+    """Return the seatings in this span, without those of expired holds."""
+    seatings = Seating.objects.filter(table__venue=venue, during__overlap=(starts_at, ends_at))
+    return seatings.exclude(hold__expires_at__lte=now)
+
+
+def list_free_places(reservation: Reservation, *, day: date, at: time, now: datetime) -> tuple[datetime, list[Place]]:
     """Return the end of the stay at this time, and the free places, best fit first; its own tables count as free.
 
     At most six queries. Raises NonexistentTime.
@@ -163,12 +191,26 @@ def list_free_places(reservation: Reservation, *, day: date, at: time) -> tuple[
     moved = Reservation(venue=venue, date=day, time=at, party_size=party_size)
     starts_at = to_utc(venue, day=day, at=at)
     ends_at = starts_at + stay_duration(moved, has_tables=True)
-    seatings = Seating.objects.filter(table__venue=venue, during__overlap=(starts_at, ends_at))
+    seatings = list_seatings(venue, starts_at, ends_at, now=now)
     taken = set(seatings.exclude(reservation=reservation.pk).values_list("table_id", flat=True))
     free = [place for place in list_places(venue) if not taken & place.tables]
     return ends_at, sorted(
         free, key=lambda place: (not place.fits(party_size), len(place.names), place.seats_max, place.names)
     )
+
+
+def count_covers(
+    venue: Venue, first: datetime, last: datetime, *, now: datetime, excluding: UUID | None = None
+) -> dict[datetime, int]:
+    """Return how many guests start at each moment, those of holds included, without one of them. One query."""
+    span = Q(venue=venue, starts_at__range=(first, last)) & (~Q(pk=excluding) if excluding else Q())
+    parties = Reservation.objects.filter(IS_EXPECTED, span)
+    held = Hold.objects.active(now=now).filter(span)
+    rows = [each.order_by().values_list("starts_at", "party_size") for each in (parties, held)]
+    covers: dict[datetime, int] = {}
+    for starts_at, party_size in rows[0].union(rows[1], all=True):
+        covers[starts_at] = covers.get(starts_at, 0) + party_size
+    return covers
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +224,11 @@ class DayAvailability:
     now: datetime
 
     @classmethod
-    def load(cls, venue: Venue, day: date, *, now: datetime) -> Self:
+    def load(cls, venue: Venue, day: date, *, area: Area | None = None, now: datetime) -> Self:
         """Read one day. At most six queries."""
-        (availability,) = cls.load_days([DaySlots.load(venue, day)], now=now)
+        hours = DaySlots.load(venue, day)
+        places = list_places(venue, area=area) if area else None
+        (availability,) = cls.load_days([hours], places=places, now=now)
         return availability
 
     @classmethod
@@ -201,13 +245,11 @@ class DayAvailability:
         if slots and places:
             first = min(slot.starts_at for slot in slots)
             last = max(slot.ends_at(party_size) for slot in slots for party_size in (2, 4, 6, 7))
-            seatings = Seating.objects.filter(table__venue=venue, during__overlap=(first, last))
+            seatings = list_seatings(venue, first, last, now=now)
             for table, during in seatings.values_list("table_id", "during"):
                 taken.setdefault(table, []).append((during.lower, during.upper))
             if any(slot.period.pacing_covers for slot in slots):
-                expected = Reservation.objects.filter(IS_EXPECTED, venue=venue, starts_at__range=(first, last))
-                sums = expected.values_list("starts_at").annotate(covers=Sum("party_size"))
-                covers = dict(sums.order_by("starts_at"))
+                covers = count_covers(venue, first, last, now=now)
         return [cls(hours=day, places=places, taken=taken, covers=covers, now=now) for day in days]
 
     def upcoming_slots(self) -> list[Slot]:
@@ -215,9 +257,15 @@ class DayAvailability:
 
     def has_room(self, slot: Slot, party_size: int) -> bool:
         """Return whether a place for the party is free for its whole stay, within the pacing of the slot."""
+        return not self.exceeds_pacing(slot, party_size) and self.has_free_place(slot, party_size)
+
+    def exceeds_pacing(self, slot: Slot, party_size: int) -> bool:
+        """Return whether more guests would start at this time than the period allows."""
         pacing_covers = slot.period.pacing_covers
-        if pacing_covers is not None and self.covers.get(slot.starts_at, 0) + party_size > pacing_covers:
-            return False
+        return pacing_covers is not None and self.covers.get(slot.starts_at, 0) + party_size > pacing_covers
+
+    def has_free_place(self, slot: Slot, party_size: int) -> bool:
+        """Return whether a place for the party is free for its whole stay."""
         ends_at = slot.ends_at(party_size)
         return any(
             all(
@@ -247,24 +295,26 @@ def minute_of_day(at: time) -> int:
     return at.hour * 60 + at.minute
 
 
-def outside_hours_error(hours: DaySlots, reservation: Reservation, *, now: datetime) -> OutsideServiceHours:
+def outside_hours_error(hours: DaySlots, reservation: Reservation | Hold, *, now: datetime) -> OutsideServiceHours:
     """Return the error for a time without a slot. At most four queries."""
     (day,) = DayAvailability.load_days([hours], now=now)
     return OutsideServiceHours(**add_alternatives(hours.closed_message(reservation.time), day, reservation))
 
 
-def slot_unavailable_error(reservation: Reservation, *, now: datetime) -> SlotUnavailable:
-    """Return the error for a party without room. At most six queries, eight without hours."""
-    day = DayAvailability.load(reservation.venue, reservation.date, now=now)
-    party_size = reservation.party_size
-    if not has_place_for(day.places or list_places(reservation.venue), party_size):
-        message = f"There is no table for {party_size} here."
+def slot_unavailable_error(reservation: Reservation | Hold, *, now: datetime) -> SlotUnavailable:
+    """Return the error for a party without room. At most seven queries, nine without hours."""
+    area = reservation.area
+    day = DayAvailability.load(reservation.venue, reservation.date, area=area, now=now)
+    party_size, where = reservation.party_size, f" in the area {area.name}" if area else " here"
+    if not has_place_for(day.places or list_places(reservation.venue, area=area), party_size):
+        message = f"There is no table for {party_size}{where}."
         return SlotUnavailable(message, param="time", extra={"alternatives": []})
-    message = f"There is no table for {party_size} at {reservation.time:%H:%M} on {reservation.date}."
+    where = where if area else ""
+    message = f"There is no table for {party_size} at {reservation.time:%H:%M} on {reservation.date}{where}."
     return SlotUnavailable(**add_alternatives(message, day, reservation))
 
 
-def add_alternatives(message: str, day: DayAvailability, reservation: Reservation) -> dict[str, Any]:
+def add_alternatives(message: str, day: DayAvailability, reservation: Reservation | Hold) -> dict[str, Any]:
     """Return the arguments of an error: the message, also with the nearest times that have room."""
     times = day.alternatives(reservation.time, reservation.party_size)
     text = f"{message} There is room at {', '.join(times)}." if times else message

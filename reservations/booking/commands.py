@@ -1,25 +1,26 @@
 """Creates and changes reservations. Each command is one transaction: the tables, the row, the event and the mail."""
 
-from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date, datetime, time
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
 
 from accounts.models import EventType, Venue
 from framework.errors import ApiError, ErrorCode, InvalidRequest
-from reservations.booking import table_assignment, waitlist
+from reservations.booking import holds, table_assignment, waitlist
 from reservations.booking.availability import (
-    DaySlots,
     Slot,
+    SlotUnavailable,
     has_place_for,
     list_places,
-    outside_hours_error,
     slot_unavailable_error,
     stay_duration,
 )
-from reservations.booking.venue_time import default_turn_time, local_today, to_utc
-from reservations.models import GuestMail, InvalidTransition, Reservation, generate_code
+from reservations.booking.times import find_slot, set_start
+from reservations.booking.venue_time import default_turn_time, to_utc
+from reservations.models import Area, GuestMail, InvalidTransition, Reservation, generate_code
 from reservations.notifications import record_change
 from reservations.service.check_in import DEPARTED, record_arrival
 
@@ -37,18 +38,10 @@ MAIL_BY_PENDING_REASON: Mapping[str | None, GuestMail.Kind] = {
 }
 # The columns that `update` may change.
 UPDATED_FIELDS = [
-    *("customer_name", "customer_email", "customer_phone", "special_requests"),
+    *("customer_name", "customer_email", "customer_phone", "special_requests", "metadata", "area_id"),
     *("date", "time", "starts_at", "ends_at", "party_size", "tables"),
     *("status", "pending_reason", "offered_until", "confirm_by"),
 ]
-
-
-class ReservationInPast(InvalidRequest):
-    """The requested time is in the past."""
-
-
-class DateTooFarAhead(InvalidRequest):
-    """The date is after the last one that the venue accepts."""
 
 
 class ContactRequired(InvalidRequest):
@@ -75,22 +68,20 @@ def book(
     special_requests: str = "",
     metadata: Mapping[str, str] | None = None,
     confirm_by: datetime | None = None,
+    area: Area | None = None,
+    hold_id: str | None = None,
+    hold_owner: str | None = None,
 ) -> Reservation:
     """Create a reservation by the booking rule (docs/booking.md): confirmed with its tables, or pending.
 
-    With `confirm_by` it is pending with its tables until the guest follows a mailed link (email_confirmation). Raises
-    NonexistentTime, ReservationInPast, DateTooFarAhead, OutsideServiceHours, SlotUnavailable; then nothing is stored.
-    If the venue has tables: about ten statements, and two more with pacing.
+    With `confirm_by` it is pending with its tables until the guest follows a mailed link (email_confirmation). With
+    `area` it gets tables of that area only. With `hold_id` it gets the tables of that hold, which has to be of
+    `hold_owner` if one is given.
+
+    Raises NonexistentTime, ReservationInPast, DateTooFarAhead, OutsideServiceHours, SlotUnavailable, HoldEnded, and
+    InvalidRequest for a hold of another time or party; then nothing is stored. If the venue has tables: about eleven
+    statements, and two more with pacing.
     """
-    # 1. The time is in the future, and not too far ahead.
-    today = local_today(venue, now=now)
-    if day < today:
-        raise ReservationInPast(f"{day} is in the past. The current date at the restaurant is {today}.", param="date")
-    if day > today + timedelta(days=venue.max_days_ahead):
-        raise DateTooFarAhead(f"Reservations are taken at most {venue.max_days_ahead} days ahead.", param="date")
-    starts_at = to_utc(venue, day=day, at=at)
-    if starts_at <= now:
-        raise ReservationInPast(f"{at:%H:%M} is in the past.", param="time")
     reservation = Reservation(
         venue=venue,
         customer_name=customer_name,
@@ -98,20 +89,25 @@ def book(
         customer_phone=customer_phone,
         date=day,
         time=at,
-        starts_at=starts_at,
         party_size=party_size,
+        area=area,
         special_requests=special_requests,
         metadata=dict(metadata or {}),
         confirm_by=confirm_by,
     )
+    # 1. The time is in the future, and not too far ahead.
+    set_start(reservation, now=now)
     # 2. The venue seats guests at this time.
-    slot = find_slot(reservation, now=now)
+    slot = find_slot(reservation, now=now) if hold_id is None else None
     # 3. Waiting parties get free tables first; the task that was enqueued for them may not have run yet.
     if slot and venue.when_full == Venue.WhenFull.WAITLIST:
         waitlist.process_waitlist(venue, now=now, day=day)
     with transaction.atomic():
         # 4. Tables and status.
-        if decide(reservation, slot):
+        if hold_id is not None:
+            holds.take_over(hold_id, reservation, owner=hold_owner, now=now)
+            reservation.status, reservation.pending_reason = CONFIRMED, None
+        if hold_id is not None or decide(reservation, slot, now=now):
             if confirm_by is not None:
                 reservation.status, reservation.pending_reason = PENDING, Reason.EMAIL_CONFIRMATION
             # 5. The row, its events and the mail.
@@ -121,21 +117,7 @@ def book(
     raise slot_unavailable_error(reservation, now=now)
 
 
-def find_slot(reservation: Reservation, *, now: datetime) -> Slot | None:
-    """Return the slot at its time; None if the venue has no tables, and so no binding hours. Three queries.
-
-    Raises OutsideServiceHours.
-    """
-    if not table_assignment.has_tables(reservation.venue_id):
-        return None
-    day = DaySlots.load(reservation.venue, reservation.date)
-    slot = day.find(reservation.time)
-    if slot is None:
-        raise outside_hours_error(day, reservation, now=now)
-    return slot
-
-
-def decide(reservation: Reservation, slot: Slot | None) -> bool:
+def decide(reservation: Reservation, slot: Slot | None, *, now: datetime) -> bool:
     """Set the end, the status and the tables of a new reservation; return False if there is no room."""
     venue, party_size = reservation.venue, reservation.party_size
     reservation.status, reservation.pending_reason = PENDING, None
@@ -146,9 +128,11 @@ def decide(reservation: Reservation, slot: Slot | None) -> bool:
     reservation.ends_at = slot.ends_at(party_size)
     if party_size > venue.auto_confirm_max_party:
         reservation.pending_reason = Reason.LARGE_PARTY
-    elif table_assignment.assign_best(reservation, pacing_covers=slot.period.pacing_covers) is not None:
+    elif table_assignment.assign_best(reservation, pacing_covers=slot.period.pacing_covers, now=now) is not None:
         reservation.status = CONFIRMED
-    elif venue.when_full == Venue.WhenFull.WAITLIST and has_place_for(list_places(venue), party_size):
+    elif venue.when_full == Venue.WhenFull.WAITLIST and has_place_for(
+        list_places(venue, area=reservation.area), party_size
+    ):
         reservation.pending_reason = Reason.WAITLIST
     else:
         return False
@@ -167,7 +151,7 @@ def set_status(reservation: Reservation, status: str, *, now: datetime, actor: s
         table_assignment.lock_reservation(reservation)
         if status == CONFIRMED and reservation.status == PENDING and not reservation.seatings.exists():
             needs_table = waitlist.is_waitlisted(reservation) and table_assignment.has_tables(reservation.venue_id)
-            if table_assignment.assign_best(reservation, store=True) is None and needs_table:
+            if table_assignment.assign_best(reservation, store=True, now=now) is None and needs_table:
                 raise slot_unavailable_error(reservation, now=now)
         if status == CANCELLED:
             table_assignment.release(reservation)
@@ -196,9 +180,9 @@ def create_by_staff(
     reservation.pending_reason = Reason.MANUAL if status == PENDING else None
     with transaction.atomic():
         if has_tables and reservation.tables:
-            table_assignment.assign_named(reservation, reservation.tables)
+            table_assignment.assign_named(reservation, reservation.tables, now=now)
         elif has_tables and status == CONFIRMED:
-            table_assignment.assign_best(reservation)
+            table_assignment.assign_best(reservation, now=now)
         insert(reservation, mail=GuestMail.Kind.CONFIRMED if status == CONFIRMED else None, actor=actor, now=now)
 
 
@@ -231,30 +215,30 @@ def update(
     at: time | None = None,
     party_size: int | None = None,
     tables: Sequence[str] | None = None,
-    guest: Mapping[str, str | None] | None = None,
-    version: int | None = None,
+    guest: Mapping[str, Any] | None = None,
+    versions: Collection[int] | None = None,
+    by_rule: bool = False,
     now: datetime,
     actor: str,
 ) -> None:
-    """Change what staff have changed; None stays as it is. `guest` are the changed fields of the guest.
+    """Change what staff, an integration or the guest has changed; None stays as it is.
 
-    Service hours and pacing do not apply. `tables` are the new tables; an empty list removes them. Without it, the
-    reservation keeps its tables; if they are taken at the new time, or the party size changed, it gets the best free
-    ones. A reservation without tables, or of a departed party, stays without. A pending one that is given tables waits
-    for staff only. If nothing changes, no event is recorded.
+    `guest` are changed values of name, contact data, special requests, metadata and area. `tables` are the new
+    tables; an empty list removes them. Without it, the reservation keeps its tables; if they are taken at the new
+    time, or the party size changed, it gets the best free ones. One without tables, or of a departed party, stays
+    without. A pending one that is given tables waits for staff only. If nothing changes, no event is recorded.
 
-    `version` is the version that the caller saw, if other versions must not be changed.
+    Service hours and pacing do not apply, unless the change is `by_rule`: then a new time, party size or area follows
+    the rule of a booking (`move_by_rule`). `versions` are those that the caller has seen, if others must not be
+    changed.
 
     Raises VersionConflict, ContactRequired, NonexistentTime, UnknownTable, TableTaken; SlotUnavailable if a
-    reservation with tables finds none; InvalidTransition if it is cancelled, or a departed party is given a table.
-    Then nothing is changed.
+    reservation with tables finds none; InvalidTransition if it is cancelled, or a departed party is given a table; by
+    the rule also what `book` raises. Then nothing is changed: the reservation keeps its tables.
     """
     with transaction.atomic():
         table_assignment.lock_reservation(reservation)
-        if version is not None and reservation.version != version:
-            raise VersionConflict(
-                "Another user has changed this reservation. Check it and try again.", param="version"
-            )
+        require_version(reservation, versions)
         if reservation.status == CANCELLED:
             raise InvalidTransition("This reservation is cancelled and cannot be changed.", param="status")
         before = {name: getattr(reservation, name) for name in UPDATED_FIELDS}
@@ -270,15 +254,18 @@ def update(
         reservation.time = reservation.time if at is None else at
         reservation.party_size = reservation.party_size if party_size is None else party_size
         is_moved = any(before[name] != getattr(reservation, name) for name in ("date", "time", "party_size"))
+        follows_rule = by_rule and (is_moved or before["area_id"] != reservation.area_id)
         if is_moved:
             reservation.starts_at = to_utc(reservation.venue, day=reservation.date, at=reservation.time)
             reservation.ends_at = reservation.starts_at + stay_duration(reservation, has_tables=has_tables)
         # 3. The tables.
         is_released = False
-        if not has_tables:
+        if follows_rule and tables is None:
+            is_released = move_by_rule(reservation, now=now)
+        elif not has_tables:
             reservation.tables = reservation.tables if tables is None else list(tables)
         elif tables is not None:
-            is_released = set_tables(reservation, sorted(set(tables)), held=held, is_moved=is_moved)
+            is_released = set_tables(reservation, sorted(set(tables)), held=held, is_moved=is_moved, now=now)
         elif is_moved and reservation.arrival not in DEPARTED:
             is_released = table_assignment.release(reservation)
             if held:
@@ -294,13 +281,78 @@ def update(
             reservation.confirm_by = None
         # 5. The row, the event and the mail.
         reservation.save_version(*UPDATED_FIELDS, now=now)
-        mail = GuestMail.Kind.CHANGED if is_moved else None
-        record_change(reservation, EventType.RESERVATION_UPDATED, mail=mail, actor=actor, now=now)
+        is_confirmed = reservation.status != before["status"]
+        event = EventType.RESERVATION_CONFIRMED if is_confirmed else EventType.RESERVATION_UPDATED
+        mail = GuestMail.Kind.CONFIRMED if is_confirmed else GuestMail.Kind.CHANGED if is_moved else None
+        record_change(reservation, event, mail=mail, actor=actor, now=now)
         if is_released:
             waitlist.schedule_offers(reservation.venue)
 
 
-def set_tables(reservation: Reservation, names: list[str], *, held: list[str], is_moved: bool) -> bool:
+def require_version(reservation: Reservation, versions: Collection[int] | None) -> None:
+    """Raise VersionConflict unless the locked row has one of these versions; None allows all."""
+    if versions is not None and reservation.version not in versions:
+        raise VersionConflict("Another user has changed this reservation. Check it and try again.", param="version")
+
+
+def move_by_rule(reservation: Reservation, *, now: datetime) -> bool:
+    """Give a locked reservation tables for its new time, size or area, and return whether it had others.
+
+    A confirmed one stays confirmed or is not moved. A pending one is decided anew: one from the waiting list is
+    confirmed if there is room. Raises what `book` raises, and InvalidTransition for a party that has arrived.
+    """
+    if reservation.arrival is not None:
+        raise InvalidTransition(f"This party is {reservation.arrival}: its staff change it.", param="arrival")
+    was_confirmed = reservation.status == CONFIRMED
+    is_unproven = reservation.pending_reason == Reason.EMAIL_CONFIRMATION
+    is_released = table_assignment.release(reservation)
+    set_start(reservation, now=now)
+    slot = find_slot(reservation, now=now)
+    if not decide(reservation, slot, now=now):
+        raise slot_unavailable_error(reservation, now=now)
+    if was_confirmed and reservation.pending_reason == Reason.LARGE_PARTY:
+        message = f"The staff of this restaurant arrange parties of {reservation.party_size}. Please call them."
+        raise SlotUnavailable(message, param="party_size", extra={"alternatives": []})
+    if was_confirmed and reservation.pending_reason == Reason.WAITLIST:
+        raise slot_unavailable_error(reservation, now=now)
+    if was_confirmed:
+        reservation.status, reservation.pending_reason = CONFIRMED, None
+    elif is_unproven:
+        reservation.status, reservation.pending_reason = PENDING, Reason.EMAIL_CONFIRMATION
+    return is_released
+
+
+def change(
+    reservation: Reservation,
+    changes: Mapping[str, Any],
+    *,
+    versions: Collection[int] | None = None,
+    now: datetime,
+    actor: str,
+) -> None:
+    """Make all of these changes or none, for an integration or the guest: arguments of `update`, `status`, `arrival`.
+
+    A change without `tables` follows the rule of a booking. Raises what `update`, `set_status` and `record_arrival`
+    raise.
+    """
+    values = dict(changes)
+    status, arrival = values.pop("status", None), values.pop("arrival", None)
+    venue, by_rule = reservation.venue, "tables" not in values
+    if by_rule and values and venue.when_full == Venue.WhenFull.WAITLIST:
+        # Waiting parties get free tables first. Not inside of the transaction, which locks this reservation.
+        waitlist.process_waitlist(venue, now=now, day=values.get("day", reservation.date))
+    with transaction.atomic():
+        table_assignment.lock_reservation(reservation)
+        require_version(reservation, versions)
+        if values:
+            update(reservation, **values, by_rule=by_rule, now=now, actor=actor)
+        if status is not None:
+            set_status(reservation, status, now=now, actor=actor)
+        if arrival is not None:
+            record_arrival(reservation, arrival, now=now, actor=actor)
+
+
+def set_tables(reservation: Reservation, names: list[str], *, held: list[str], is_moved: bool, now: datetime) -> bool:
     """Assign these tables, unless it already has them, and return whether others were released.
 
     Raises UnknownTable, TableTaken; InvalidTransition for a departed party, whose tables can only be removed.
@@ -313,7 +365,7 @@ def set_tables(reservation: Reservation, names: list[str], *, held: list[str], i
     is_released = table_assignment.release(reservation)
     reservation.tables = []
     if names:
-        table_assignment.assign_named(reservation, names)
+        table_assignment.assign_named(reservation, names, now=now)
         reservation.pending_reason = Reason.MANUAL if reservation.status == PENDING else None
     return is_released
 
@@ -322,12 +374,12 @@ def reassign_tables(reservation: Reservation, names: Sequence[str], *, now: date
     """Assign these tables if they are free, else the best free ones. Raises SlotUnavailable."""
     if names:
         try:
-            table_assignment.assign_named(reservation, names)
+            table_assignment.assign_named(reservation, names, now=now)
         except (table_assignment.TableTaken, table_assignment.UnknownTable):
             pass
         else:
             return
-    if table_assignment.assign_best(reservation) is None:
+    if table_assignment.assign_best(reservation, now=now) is None:
         raise slot_unavailable_error(reservation, now=now)
 
 

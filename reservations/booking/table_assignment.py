@@ -1,8 +1,9 @@
-"""The rule that assigns tables to reservations, in five steps:
+"""The rule that assigns tables to reservations and holds, in five steps:
 
-1. Opening: commands.find_slot finds the seating of a service period; it gives `starts_at`, `ends_at` and the pacing.
+1. Opening: times.find_slot finds the seating of a service period; it gives `starts_at`, `ends_at` and the pacing.
 2. Pacing: at most `pacing_covers` guests start at one moment.
-3. Candidates: active tables that are free for the whole stay and combinations of them, of the size of the party.
+3. Candidates: active tables that are free for the whole stay and combinations of them, of the size of the party, and
+   in its area if it chose one.
 4. Best fit: tables before combinations, then the smallest, then by priority, then by name.
 5. Persist: insert the seatings. An exclusion constraint ensures that no table is assigned twice.
 
@@ -10,8 +11,10 @@ Steps 3 to 5 are one statement without locks on the candidates. If a concurrent 
 nothing and is repeated. `ON CONFLICT DO NOTHING` waits for uncommitted rivals; plain inserts would deadlock, which
 PostgreSQL resolves only after a second. Staff skip steps 1 and 2, and may name the tables.
 
-Lock order of every transaction: the reservation's row, the paced slot, the tables, the venue's tally (by storing the
-status).
+An expired hold is deleted by the next one who needs a table, so that it ends to the second without any task.
+
+Lock order of every transaction: the row of the reservation or hold, the paced slot, the tables, the venue's tally (by
+storing the status).
 """
 
 from collections.abc import Sequence
@@ -20,15 +23,13 @@ from typing import Any
 
 from django.db import OperationalError, connection, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
-from django.db.models import Sum
 from psycopg.errors import DeadlockDetected
 
 from framework.db.locks import AdvisoryLock
 from framework.db.sql_files import read_sql
 from framework.errors import InvalidRequest
-from reservations.booking.availability import SlotUnavailable
-from reservations.models import Reservation, Seating, Table
-from reservations.models.reservations import IS_EXPECTED
+from reservations.booking.availability import SlotUnavailable, count_covers
+from reservations.models import Hold, Reservation, Seating, Table
 
 # Each failed attempt means that another party got a table.
 MAX_ATTEMPTS = 50
@@ -48,6 +49,15 @@ END_SEATINGS = """
 """
 
 
+# SKIP LOCKED: a hold that is locked is being turned into a reservation, or deleted by another transaction.
+DELETE_EXPIRED_HOLDS = """
+    DELETE FROM reservations_hold WHERE id IN (
+        SELECT id FROM reservations_hold WHERE venue_id = %(venue)s AND expires_at <= %(now)s
+        FOR UPDATE SKIP LOCKED
+    )
+"""
+
+
 class UnknownTable(InvalidRequest):
     """The venue has no table of this name."""
 
@@ -61,28 +71,26 @@ class ConcurrentAssignment(Exception):
 
 
 def assign_best(
-    reservation: Reservation, *, pacing_covers: int | None = None, store: bool = False
+    party: Reservation | Hold, *, now: datetime, pacing_covers: int | None = None, store: bool = False
 ) -> list[str] | None:
-    """Assign the best free tables from `starts_at` to `ends_at` to a reservation that this transaction stores.
+    """Assign the best free tables from `starts_at` to `ends_at` to a reservation or hold that this transaction stores.
 
     Returns their names; None, and nothing is changed, if no table is free or the pacing is exceeded. `store` writes
-    the names to the row; use it before the status is stored (lock order). Three statements; each attempt lost to a
-    concurrent transaction costs three more.
+    the names to the row; use it before the status is stored (lock order). Four statements; each attempt lost to a
+    concurrent transaction costs four more.
     """
     # Pacing. The sum spans rows, so no constraint can hold it: bookings of one moment wait for each other.
     if pacing_covers is not None:
-        PACING_LOCK.acquire(f"{reservation.venue_id} {reservation.starts_at.timestamp():.0f}")
-        others = Reservation.objects.filter(
-            IS_EXPECTED, venue_id=reservation.venue_id, starts_at=reservation.starts_at
-        ).exclude(pk=reservation.pk)
-        covers = others.aggregate(covers=Sum("party_size", default=0))["covers"]
-        if covers + reservation.party_size > pacing_covers:
+        PACING_LOCK.acquire(f"{party.venue_id} {party.starts_at.timestamp():.0f}")
+        covers = count_covers(party.venue, party.starts_at, party.starts_at, now=now, excluding=party.pk)
+        if covers.get(party.starts_at, 0) + party.party_size > pacing_covers:
             return None
     # Candidates, best fit, persist.
     for _ in range(MAX_ATTEMPTS):
+        delete_expired_holds(party.venue_id, now=now)
         try:
             with transaction.atomic():
-                rows = execute(ASSIGN_BEST, reservation)
+                rows = execute(ASSIGN_BEST, party, now=now)
                 if not rows:
                     return None
                 ((names, is_complete),) = rows
@@ -94,19 +102,27 @@ def assign_best(
             if not isinstance(error.__cause__, DeadlockDetected):
                 raise
             continue
-        reservation.tables = list(names)
+        party.tables = list(names)
         if store:
-            Reservation.objects.filter(pk=reservation.pk).update(tables=reservation.tables)
-        return reservation.tables
+            Reservation.objects.filter(pk=party.pk).update(tables=party.tables)
+        return party.tables
     return None
 
 
-def assign_named(reservation: Reservation, names: Sequence[str]) -> list[str]:
+def delete_expired_holds(venue_id: Any, *, now: datetime) -> bool:
+    """Delete the holds of a venue that have expired, with their seatings; return whether there were any."""
+    with connection.cursor() as cursor:
+        cursor.execute(DELETE_EXPIRED_HOLDS, {"venue": venue_id, "now": now})
+        return bool(cursor.rowcount)
+
+
+def assign_named(reservation: Reservation, names: Sequence[str], *, now: datetime) -> list[str]:
     """Assign these tables, whatever their size. Raises UnknownTable, TableTaken; then nothing is changed."""
     requested = sorted(set(names))
     known = set(Table.objects.filter(venue_id=reservation.venue_id, name__in=requested).values_list("name", flat=True))
     if missing := [name for name in requested if name not in known]:
         raise UnknownTable(f"The venue has no table {missing[0]}.", param="tables")
+    delete_expired_holds(reservation.venue_id, now=now)
     try:
         with transaction.atomic():
             assigned = [name for (name,) in execute(ASSIGN_NAMED, reservation, names=requested)]
@@ -121,14 +137,16 @@ def assign_named(reservation: Reservation, names: Sequence[str]) -> list[str]:
     return assigned
 
 
-def execute(statement: str, reservation: Reservation, **params: Any) -> list[Any]:
-    """Run the statement with the values of the reservation, and return its rows."""
+def execute(statement: str, party: Reservation | Hold, **params: Any) -> list[Any]:
+    """Run the statement with the values of the reservation or hold, and return its rows."""
     values: dict[str, Any] = {
-        "reservation": reservation.pk,
-        "venue": reservation.venue_id,
-        "party_size": reservation.party_size,
-        "starts_at": reservation.starts_at,
-        "ends_at": reservation.ends_at,
+        "reservation": party.pk if isinstance(party, Reservation) else None,
+        "hold": party.pk if isinstance(party, Hold) else None,
+        "venue": party.venue_id,
+        "area": party.area_id,
+        "party_size": party.party_size,
+        "starts_at": party.starts_at,
+        "ends_at": party.ends_at,
     }
     with connection.cursor() as cursor:
         cursor.execute(statement, values | params)

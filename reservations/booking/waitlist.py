@@ -139,11 +139,11 @@ def offer_tables(venue: Venue, *, now: datetime, day: date | None = None) -> int
     if day is not None:
         parties = parties.filter(date=day)
     days: dict[date, DaySlots] = {}
-    # If there is no room for a party, there is none for the next one of its time and size.
-    without_room: set[tuple[datetime, int]] = set()
+    # If there is no room for a party, there is none for the next one of its time, size and area.
+    without_room: set[tuple[datetime, int, UUID | None]] = set()
     offered = 0
     for reservation in parties.select_related("venue"):
-        request = (reservation.starts_at, reservation.party_size)
+        request = (reservation.starts_at, reservation.party_size, reservation.area_id)
         if request in without_room:
             continue
         if reservation.date not in days:
@@ -181,7 +181,7 @@ def offer_table(reservation: Reservation, *, pacing_covers: int | None = None, a
             raise NotOnWaitlist("This party is not on the waiting list.", param="status")
         if reservation.offered_until is not None:
             raise NotOnWaitlist("This party already has an offer.", param="status")
-        if table_assignment.assign_best(reservation, pacing_covers=pacing_covers, store=True) is None:
+        if table_assignment.assign_best(reservation, pacing_covers=pacing_covers, store=True, now=now) is None:
             raise NoTableFree("No table is free for this party.", param="time")
         reservation.offer_count += 1
         until = reservation.offered_until = min(now + OFFER_DURATION, reservation.starts_at)

@@ -12,19 +12,11 @@ from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest
 from framework.public_ids import new_id
 from framework.signed_tokens import BadSignature, KeyedHash, TokenSigner
-from reservations.booking import commands, email_confirmation
-from reservations.booking.availability import (
-    ONE_DAY,
-    DayAvailability,
-    DaySlots,
-    has_place_for,
-    list_places,
-    list_slots,
-    load_hours,
-)
-from reservations.booking.venue_time import local_today
+from reservations.booking import commands, email_confirmation, slot_states
+from reservations.booking.availability import ONE_DAY
+from reservations.booking.slot_states import DayChoices
 from reservations.guests.profiles import MAX_UPCOMING, hash_contact
-from reservations.models import GuestMail, OnlineBooking, Reservation
+from reservations.models import Area, GuestMail, OnlineBooking, Reservation
 from reservations.self_service import links
 
 # From one IP address at one venue, within 24 hours.
@@ -73,76 +65,17 @@ class BookingRequest:
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class TimeChoice:
-    """A time of a day; `outcome` of a booking is free, request, waitlist or full."""
-
-    time: time
-    outcome: str
-    period: str
-
-
-@dataclass(frozen=True, slots=True)
-class DayChoices:
-    """The times of a day; `state` is free, full, closed, or on_request if guests may request any time."""
-
-    day: date
-    state: str
-    message: str = ""
-    choices: tuple[TimeChoice, ...] = ()
-
-    @property
-    def is_on_request(self) -> bool:
-        """Whether the staff confirm every booking of the day."""
-        return self.state == "on_request" or (
-            bool(self.choices) and all(choice.outcome == "request" for choice in self.choices)
-        )
-
-    def by_period(self) -> list[tuple[str, list[TimeChoice]]]:
-        groups: dict[str, list[TimeChoice]] = {}
-        for choice in self.choices:
-            groups.setdefault(choice.period, []).append(choice)
-        return list(groups.items())
-
-
 def is_open(venue: Venue) -> bool:
     """Return whether the venue has online booking. Needs its account."""
     return venue.is_bookable_online and venue.account.closed_at is None
 
 
-def list_days(venue: Venue, first: date, *, party_size: int, now: datetime) -> list[DayChoices]:
+def list_days(
+    venue: Venue, first: date, *, party_size: int, area: Area | None = None, now: datetime
+) -> list[DayChoices]:
     """Return the choices of a week, up to the last day that the venue accepts. At most six queries."""
-    last = min(first + (DAYS_SHOWN - 1) * ONE_DAY, local_today(venue, now=now) + timedelta(days=venue.max_days_ahead))
-    hours = load_hours(venue, first - ONE_DAY, last)
-    week = [first + count * ONE_DAY for count in range((last - first).days + 1)]
-    days = [DaySlots(venue=venue, day=day, slots=tuple(list_slots(venue, day, *hours))) for day in week]
-    availability = DayAvailability.load_days(days, places=list_places(venue), now=now)
-    return [day_choices(day, party_size) for day in availability]
-
-
-def day_choices(availability: DayAvailability, party_size: int) -> DayChoices:
-    """Return the choices of a party on a day, by the same rule as the booking (commands.decide)."""
-    hours, venue, places = availability.hours, availability.hours.venue, availability.places
-    slots = availability.upcoming_slots()
-    if places and not hours.slots:
-        return DayChoices(hours.day, "closed", "There are no seating times on this day.")
-    if places and not hours.open_slots():
-        return DayChoices(hours.day, "closed", hours.closed_message(hours.slots[0].time))
-    if places and not slots:
-        return DayChoices(hours.day, "closed", "There are no more seating times today.")
-    # Without tables the hours do not bind: the staff confirm each request.
-    if not places or party_size > venue.auto_confirm_max_party:
-        choices = tuple(TimeChoice(slot.time, "request", slot.period.name) for slot in slots)
-        return DayChoices(hours.day, "free" if choices else "on_request", choices=choices)
-    has_waitlist = venue.when_full == Venue.WhenFull.WAITLIST and has_place_for(places, party_size)
-    without_room = "waitlist" if has_waitlist else "full"
-    choices = tuple(
-        TimeChoice(slot.time, "free" if availability.has_room(slot, party_size) else without_room, slot.period.name)
-        for slot in slots
-    )
-    if not any(choice.outcome == "free" for choice in choices):
-        return DayChoices(hours.day, "full", f"No table for {party_size} is available on this day.", choices)
-    return DayChoices(hours.day, "free", choices=choices)
+    last = first + (DAYS_SHOWN - 1) * ONE_DAY
+    return slot_states.list_days(venue, first, last, party_size=party_size, area=area, now=now)
 
 
 def book(venue: Venue, request: BookingRequest, *, form: str, address: str, now: datetime) -> Reservation:

@@ -221,7 +221,7 @@ def render_choices(
     at = parse("time", query)
     choice = next((option for option in chosen.choices if option.time == at), None)
     if at and form is None and day is not None:
-        if chosen.state == "on_request" or (choice and choice.outcome != "full"):
+        if chosen.state == "on_request" or (choice and choice.state != "full"):
             form = BookingForm(venue=venue, label_suffix="")
         else:
             guests = f"{party} guest{'' if party == 1 else 's'}"
@@ -240,7 +240,7 @@ def render_choices(
         "earlier": earlier if first > today else None,
         "later": later if later <= last else None,
         "at": at,
-        "outcome": choice.outcome if choice else "",
+        "outcome": choice.state if choice else "",
         "form": form if at and chosen.day == day else None,
         "form_token": form_token(venue, form, refusal),
         "error": refusal,

@@ -156,7 +156,7 @@ class DaySheet:
             .annotate(is_unreached=waitlist.has_undelivered_mail(now=now))
             .order_by("starts_at", "id")[: 2 * MAX_SHOWN]
         )
-        seatings: dict[UUID, list[Seating]] = {}
+        seatings: dict[UUID | None, list[Seating]] = {}
         for seating in Seating.objects.filter(reservation__in=[row.pk for row in rows]):
             seatings.setdefault(seating.reservation_id, []).append(seating)
         visits = []

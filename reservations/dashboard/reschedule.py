@@ -108,7 +108,7 @@ def render_form(
         status = 400
     if status == 200 or error:
         try:
-            ends_at, places = list_free_places(booking, day=day, at=at)
+            ends_at, places = list_free_places(booking, day=day, at=at, now=timezone.now())
         except ApiError as refusal:
             status, error = 400, refusal.message
     choices = [
@@ -145,7 +145,7 @@ def reschedule(request: PageRequest, booking: Reservation) -> HttpResponse:
             day=values["day"],
             at=values["time"],
             tables=values["tables"],
-            version=values["version"],
+            versions={values["version"]},
             now=now,
             actor=request.access.actor,
         )

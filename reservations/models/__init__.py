@@ -1,6 +1,7 @@
-"""Reservations, tables, service hours and guests of a venue."""
+"""Reservations, holds, tables, service hours and guests of a venue."""
 
 from reservations.models.guests import GuestContact, GuestMail, GuestProfile, OnlineBooking
+from reservations.models.holds import Hold
 from reservations.models.reservations import (
     InvalidTransition,
     Reservation,

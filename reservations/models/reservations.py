@@ -91,6 +91,16 @@ class Reservation(models.Model):
         blank=True,
         help_text="Table names; if the venue has tables, the seatings contain the same tables",
     )
+    area = models.ForeignKey(
+        "reservations.Area",
+        on_delete=models.SET_NULL,
+        related_name="+",
+        null=True,
+        blank=True,
+        db_index=False,
+        db_constraint=False,
+        help_text="Where the guest wants to sit; only tables of this area are assigned automatically",
+    )
     special_requests = models.TextField(max_length=2000, blank=True, default="")
     metadata = models.JSONField(default=dict, blank=True)
     version = models.PositiveIntegerField(default=1)

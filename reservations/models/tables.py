@@ -1,4 +1,4 @@
-"""Tables of a venue, and their assignments to reservations."""
+"""Tables of a venue, and their assignments to reservations and holds."""
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from accounts.models import Venue
 from framework.db.row_history import track_history
 from framework.public_ids import new_id
+from reservations.models.holds import Hold
 from reservations.models.reservations import Reservation
 
 
@@ -82,9 +83,11 @@ class Combination(models.Model):
 
 
 class Seating(models.Model):
-    """The assignment of a table to a reservation for a time range. The constraint forbids overlaps."""
+    """The assignment of a table to a reservation or a hold for a time range. The constraint forbids overlaps."""
 
-    reservation = models.ForeignKey(Reservation, on_delete=models.CASCADE, related_name="seatings")
+    reservation = models.ForeignKey(Reservation, on_delete=models.CASCADE, related_name="seatings", null=True)
+    # The database deletes the seatings with the hold.
+    hold = models.ForeignKey(Hold, on_delete=models.CASCADE, related_name="seatings", null=True, db_index=False)
     table = models.ForeignKey(Table, on_delete=models.PROTECT, related_name="seatings", db_index=False)
     during = DateTimeRangeField(help_text="[start, end) in UTC")
 
@@ -95,7 +98,13 @@ class Seating(models.Model):
                 expressions=[("table", RangeOperators.EQUAL), ("during", RangeOperators.OVERLAPS)],
             ),
             models.CheckConstraint(name="seating_not_empty", condition=Q(during__isempty=False)),
+            models.CheckConstraint(
+                name="seating_of_reservation_or_hold",
+                condition=Q(reservation__isnull=False, hold__isnull=True)
+                | Q(reservation__isnull=True, hold__isnull=False),
+            ),
         ]
+        indexes = [models.Index(fields=["hold"], name="seating_by_hold", condition=Q(hold__isnull=False))]
 
     def __str__(self) -> str:
         return f"{self.table} {self.during}"

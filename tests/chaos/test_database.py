@@ -24,8 +24,6 @@ from tests.support.live_server import served
 from tests.support.live_stack import eventually
 from tests.support.order_load import CALLERS, Shop
 
-pytestmark = pytest.mark.stack
-
 DOWN_S = 2.0
 BETWEEN_S = 4.0
 # From the start of a database to the next order that is acknowledged.
@@ -93,6 +91,7 @@ def kill_all(pid: int | None) -> None:
             process.kill()
 
 
+@pytest.mark.stack
 def test_no_acknowledged_order_is_lost_when_the_database_is_killed_and_other_calls_get_503(
     shop: Killable,
 ) -> None:
@@ -115,6 +114,7 @@ def test_no_acknowledged_order_is_lost_when_the_database_is_killed_and_other_cal
     shop.check(seen, customer="ada")
 
 
+@pytest.mark.chaos
 def test_callers_of_a_frozen_database_get_503_in_seconds_and_nothing_is_lost(shop: Killable) -> None:
     postgres = shop.stack.postgres
     assert postgres is not None
@@ -138,6 +138,7 @@ def test_callers_of_a_frozen_database_get_503_in_seconds_and_nothing_is_lost(sho
     shop.check(seen, customer="mary")
 
 
+@pytest.mark.stack
 def test_a_process_that_is_killed_takes_no_acknowledged_order_with_it_and_makes_none_twice(shop: Killable) -> None:
     with shop.ordering(customer="grace", before_s=BETWEEN_S / 2, after_s=BETWEEN_S) as seen:
         victim, survivor = processes_of(shop)

@@ -81,7 +81,7 @@ def test_a_database_without_a_migration_of_the_snapshot_is_not_current() -> None
     assert not schema_snapshot.is_applied()
 
 
-@pytest.mark.stack
+@pytest.mark.deep
 def test_a_migration_that_is_interrupted_again_and_again_leaves_a_database_that_migrates(empty_database: str) -> None:
     with psycopg.connect(empty_database) as connection:
         # Without the snapshot there is a table beforehand, and each migration is a transaction of its own.

@@ -42,14 +42,27 @@ def test_a_client_can_create_list_retrieve_and_move_orders_and_list_and_create_r
     assert api.get(RESERVATIONS).json()["data"] == [reservation]
 
 
-def test_there_are_these_six_operations_and_no_more() -> None:
-    assert {(operation.method, operation.template) for operation in openapi_operations.ALL} == {
+def test_version_1_has_the_six_operations_of_the_contract_availability_and_holds() -> None:
+    found = {(operation.method, operation.template) for operation in openapi_operations.ALL}
+    assert {(method, template) for method, template in found if template.startswith("/api/v1/")} == {
         ("GET", ORDERS),
         ("POST", ORDERS),
         ("GET", f"{ORDERS}/{{id}}"),
         ("PUT", f"{ORDERS}/{{id}}/status"),
         ("GET", RESERVATIONS),
         ("POST", RESERVATIONS),
+        ("GET", "/api/v1/availability"),
+        ("GET", "/api/v1/holds"),
+        ("POST", "/api/v1/holds"),
+        ("GET", "/api/v1/holds/{id}"),
+        ("DELETE", "/api/v1/holds/{id}"),
+    }
+
+
+def test_version_2_has_operations_on_a_single_reservation_besides() -> None:
+    found = {(operation.method, operation.template) for operation in openapi_operations.ALL}
+    assert {(method, template) for method, template in found if template.startswith("/api/v2/")} == {
+        (method, "/api/v2/reservations/{id}") for method in ("GET", "PATCH", "DELETE")
     }
 
 
@@ -400,4 +413,5 @@ def test_an_exhausted_allowance_is_429(venue: Venue) -> None:
 def test_the_version_is_a_segment_of_the_path(api: Client) -> None:
     assert api.get("/api/v1/orders").status_code == 200
     assert api.get("/api/orders").status_code == 404
-    assert api.get("/api/v2/orders").status_code == 404
+    assert api.get("/api/v2/orders").status_code == 200
+    assert api.get("/api/v3/orders").status_code == 404

@@ -14,7 +14,7 @@ from django.test import Client
 
 from accounts.models import Event, Venue
 from orders.models import Order
-from reservations.models import Reservation
+from reservations.models import Hold, Reservation
 from tests.support import openapi_operations
 from tests.support.openapi_operations import Operation
 
@@ -52,6 +52,7 @@ def stored() -> tuple[list[Any], ...]:
     return (
         list(Order.objects.order_by("pk").values_list("pk", "status", "version")),
         list(Reservation.objects.order_by("pk").values_list("pk", "status", "version")),
+        list(Hold.objects.order_by("pk").values_list("pk", "expires_at")),
         list(Event.objects.order_by("pk").values_list("pk")),
     )
 
@@ -314,7 +315,7 @@ def test_an_address_of_60_kb_is_refused(operation: Operation, path: str, api: Cl
 @pytest.mark.parametrize(
     "path",
     [
-        *("/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/orders", "/api/v1/menus", "/api/v1//orders"),
+        *("/api", "/api/", "/api/v1", "/api/v1/", "/api/v3/orders", "/api/v1/menus", "/api/v1//orders"),
         *("/api/v1/orders//", "/api/v1/orders/a/b/c", "/api/v1/orders.json", f"/api/v1/{'o' * 60_000}"),
         *("/api/v1/orders/..%2f..", "/api/v1/orders/ord_01jd5k3v8rf8hb2m0c9t6w4y7z.json"),
         "/api/v1/reservations/res_01jd5k3v8rf8hb2m0c9t6w4y7z",

@@ -16,7 +16,8 @@ from accounts.webhooks import outbox
 from orders import commands as orders_commands
 from orders.models import Menu, MenuItem, Order
 from reservations.booking import commands as booking_commands
-from reservations.models import Combination, Reservation, ServicePeriod, Table
+from reservations.booking import holds
+from reservations.models import Combination, Hold, Reservation, ServicePeriod, Table
 
 
 def venue(name: str = "Osteria", *, timezone: str = "Europe/Rome", **fields: Any) -> Venue:
@@ -164,6 +165,27 @@ def period(
         last_seating=time.fromisoformat(last),
         **fields,
     )
+
+
+def floor(venue: Venue, *, tables: int = 8) -> None:
+    """Tables for four, open for dinner; none is added where there are some."""
+    if not venue.tables.exists():
+        for number in range(1, tables + 1):
+            table(venue, f"T{number}")
+        period(venue)
+
+
+def hold(venue: Venue, **fields: Any) -> Hold:
+    """A table that is held for ten minutes, in a month."""
+    floor(venue)
+    values: dict[str, Any] = {
+        "owner": "test",
+        "day": (timezone.now() + timedelta(days=30)).date(),
+        "at": time(19, 30),
+        "party_size": 4,
+        "now": timezone.now(),
+    }
+    return holds.create(venue, **(values | fields))
 
 
 def problems_of(response: Any) -> list[tuple[str, str]]:

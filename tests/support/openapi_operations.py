@@ -1,29 +1,49 @@
-"""The operations of the management API, told by its paths and its OpenAPI document: a new one is tested as it is."""
+"""The operations of the management API by its paths and its OpenAPI documents, so that a new one is tested at once."""
 
 import copy
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.test import Client, RequestFactory
+from django.utils import timezone
 from drf_spectacular.generators import EndpointEnumerator
 
 from accounts.models import Venue
 from config import urls
 from framework.api.openapi import schema as openapi_schema
 from orders.models import Order
-from reservations.models import Reservation
+from reservations.models import Hold, Reservation
 from tests.support import builders
 
+IN_A_MONTH = timezone.now().replace(hour=17, minute=30, second=0, microsecond=0) + timedelta(days=30)
 # A record of each noun for the paths that name one.
-MADE: Mapping[str, Callable[[Venue], Order | Reservation]] = {
+MADE: Mapping[str, Callable[[Venue], Order | Reservation | Hold]] = {
     "orders": builders.order,
-    "reservations": builders.reservation,
+    "reservations": lambda venue: builders.reservation(venue, starts_at=IN_A_MONTH),
+    "holds": builders.hold,
 }
-TABLES = {"orders": "orders_order", "reservations": "reservations_reservation"}
-DOCUMENT: dict[str, Any] = json.loads(openapi_schema.serve_document(RequestFactory().get("/"), "management").content)
+TABLES = {
+    "availability": "reservations_serviceperiod",
+    "holds": "reservations_hold",
+    "orders": "orders_order",
+    "reservations": "reservations_reservation",
+}
+# The parameters without which an operation answers nothing.
+QUERIES = {"get_availability": "date=2031-05-03&party_size=4"}
+
+
+def read_document(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(openapi_schema.serve_document(RequestFactory().get("/"), name).content)
+    return document
+
+
+DOCUMENTS = {"v1": read_document("management"), "v2": read_document("management-v2")}
+# It has all that version 1 has.
+DOCUMENT = DOCUMENTS["v2"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +66,14 @@ class Operation:
         """Its path for this record."""
         return self.template.replace("{id}", record_id)
 
+    def prepare(self, venue: Venue) -> None:
+        """Give the venue what the example needs."""
+        if self.noun == "holds":
+            builders.floor(venue)
+
     def path_of(self, venue: Venue) -> str:
         """Its path, for a new record of the venue where it is about one."""
+        self.prepare(venue)
         return self.path(MADE[self.noun](venue).public_id) if "{id}" in self.template else self.template
 
     def raw(self) -> bytes:
@@ -58,18 +84,25 @@ class Operation:
         """Call it at this path, with the example as its body unless another is given."""
         raw = self.raw() if body is ... else body if isinstance(body, str | bytes) else json.dumps(body)
         content_type = headers.pop("content_type", "application/json" if raw else "")
+        if self.name in QUERIES and "?" not in path:
+            path = f"{path}?{QUERIES[self.name]}"
         return api.generic(self.method, path, raw, content_type=content_type, headers=headers)
 
 
 def documented(path: str, method: str) -> dict[str, Any]:
     """What the document says of it."""
-    found: dict[str, Any] = DOCUMENT["paths"][path.rstrip("/")][method.lower()]
+    found: dict[str, Any] = DOCUMENTS[path.split("/")[2]]["paths"][path.rstrip("/")][method.lower()]
     return found
 
 
 def found() -> Iterator[Operation]:
-    """Each operation under the paths of the management API."""
-    for path, _, method, _ in EndpointEnumerator(patterns=urls.management).get_api_endpoints():
+    """Each operation of version 1, and those that only version 2 has."""
+    first, second = (
+        {(path, method) for path, _, method, _ in EndpointEnumerator(patterns=patterns).get_api_endpoints()}
+        for patterns in (urls.management, urls.management_v2)
+    )
+    added = {(path, method) for path, method in second if (path.replace("/v2/", "/v1/"), method) not in first}
+    for path, method in sorted(first | added):
         its = documented(path, method)
         content = its.get("requestBody", {}).get("content", {}).get("application/json", {})
         examples = [example["value"] for example in content.get("examples", {}).values()]
@@ -113,8 +146,8 @@ def inside(schema: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Mappin
     """The fields of an object and of the objects in its arrays."""
     for name, described in schema["properties"].items():
         its = shape(described)
-        yield prefix + name, its, name in schema["required"]
-        if its.get("type") == "array":
+        yield prefix + name, its, name in schema.get("required", ())
+        if its.get("type") == "array" and "properties" in shape(its["items"]):
             yield from inside(shape(its["items"]), f"{prefix}{name}[0].")
 
 

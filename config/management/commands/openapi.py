@@ -14,6 +14,11 @@ DOCUMENTS = {
         "Orders and table reservations of a restaurant. An API key belongs to one venue.",
         urls.management,
     ),
+    "management-v2": (
+        "Tablewire management API, version 2",
+        "Version 1, and operations on a single reservation. An API key belongs to one venue.",
+        urls.management_v2,
+    ),
     "data": (
         "Tablewire data API",
         "Restaurants of twelve cities: search near a place, open now, by kitchen. Core fields need no key.",
@@ -23,7 +28,7 @@ DOCUMENTS = {
 
 
 class Command(BaseCommand):
-    help = "Write docs/openapi/management.json and data.json; with --check, fail if one is out of date."
+    help = "Write the documents of docs/openapi; with --check, fail if one is out of date."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--check", action="store_true", help="write nothing; fail if a document is out of date")
@@ -31,7 +36,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         for name, (title, description, patterns) in DOCUMENTS.items():
             document = schema.generate(title, description, patterns)
-            if name == "management":
+            if name.startswith("management"):
                 document["webhooks"] = webhooks_openapi.build_webhooks_section()
             text = schema.render_document(document)
             file = schema.FOLDER / f"{name}.json"

@@ -25,7 +25,7 @@ from framework.data_files import read_toml
 from framework.errors import ErrorCode
 from framework.public_ids import pattern
 
-METHODS = ("get", "post", "put", "delete", "head")
+METHODS = ("get", "post", "put", "patch", "delete", "head")
 
 
 class Problem(serializers.Serializer[Any]):
@@ -129,7 +129,7 @@ class OperationSchema(AutoSchema):
         return operation
 
     def get_tags(self) -> list[str]:
-        return [next(step for step in self.path.split("/") if step and step not in ("api", "v1"))]
+        return [next(step for step in self.path.split("/") if step and step not in ("api", "v1", "v2"))]
 
 
 # Headers of every response: the description and the schema
@@ -161,6 +161,8 @@ API_KEY_CODES = (
 MANAGEMENT_CODES = {
     ErrorCode.SLOT_UNAVAILABLE,
     ErrorCode.OUTSIDE_SERVICE_HOURS,
+    ErrorCode.HOLD_ENDED,
+    ErrorCode.TOO_MANY_HOLDS,
     ErrorCode.VERSION_CONFLICT,
 }
 DATA_CODES = [code for code in ErrorCode if code not in MANAGEMENT_CODES]

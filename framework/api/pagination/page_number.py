@@ -91,7 +91,11 @@ class Pagination(serializers.Serializer[Any]):
 
 def page_serializer(record: type[serializers.Serializer[Any]], name: str) -> serializers.Serializer[Any]:
     """The serializer of a page of these records, with this name in the OpenAPI document."""
-    page = inline_serializer(name, {"data": record(many=True), "pagination": Pagination()})
-    # The envelope of a list is one object.
-    extend_schema_serializer(many=False)(type(page))
-    return page
+    return envelope_serializer(name, {"data": record(many=True), "pagination": Pagination()})
+
+
+def envelope_serializer(name: str, fields: dict[str, Any]) -> serializers.Serializer[Any]:
+    """The serializer of the answer of a list, which is one object, with this name in the OpenAPI document."""
+    envelope = inline_serializer(name, fields)
+    extend_schema_serializer(many=False)(type(envelope))
+    return envelope

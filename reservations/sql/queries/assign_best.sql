@@ -2,9 +2,12 @@
 WITH free AS (
     SELECT id, name, seats_min, seats_max, priority
     FROM reservations_table AS candidate
-    WHERE venue_id = %(venue)s AND is_active AND NOT EXISTS (
+    WHERE venue_id = %(venue)s AND is_active AND (%(area)s::uuid IS NULL OR area_id = %(area)s) AND NOT EXISTS (
         SELECT FROM reservations_seating AS seating
+        LEFT JOIN reservations_hold AS hold ON hold.id = seating.hold_id
         WHERE seating.table_id = candidate.id AND seating.during && tstzrange(%(starts_at)s, %(ends_at)s)
+          -- A concurrent transaction may have deleted it; the insert waits for that.
+          AND (hold.expires_at IS NULL OR hold.expires_at > %(now)s)
     )
 ), candidates AS (
     SELECT 0 AS is_combination, seats_max, priority, name, ARRAY[id] AS tables

@@ -3,8 +3,8 @@
 chosen AS (
     SELECT id, name FROM reservations_table WHERE {condition} ORDER BY id FOR KEY SHARE
 ), assigned AS (
-    INSERT INTO reservations_seating (reservation_id, table_id, during)
-    SELECT %(reservation)s, id, tstzrange(%(starts_at)s, %(ends_at)s) FROM chosen ORDER BY id
+    INSERT INTO reservations_seating (reservation_id, hold_id, table_id, during)
+    SELECT %(reservation)s::uuid, %(hold)s::uuid, id, tstzrange(%(starts_at)s, %(ends_at)s) FROM chosen ORDER BY id
     ON CONFLICT DO NOTHING
     RETURNING table_id
 )

@@ -40,7 +40,7 @@ def judge(content: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(schema)
 
 
-@pytest.mark.parametrize("name", ["management", "data"])
+@pytest.mark.parametrize("name", ["management", "management-v2", "data"])
 def test_one_enum_lists_every_code(name: str) -> None:
     document = json.loads((FOLDER / f"{name}.json").read_text())
     assert document["openapi"].startswith("3.1")
@@ -71,8 +71,10 @@ def test_an_operation_says_by_code_for_what_it_refuses(operation: Operation) -> 
     }
     assert shown == {(ErrorCode[code.upper()].status, code) for code in output}
     assert ("not_found" in output) == ("{id}" in operation.template)
-    assert ("slot_unavailable" in output) == (operation.name == "create_reservation")
-    assert ("invalid_transition" in output) == (operation.name == "set_order_status")
+    takes_a_table = operation.name in ("create_reservation", "create_hold", "change_reservation")
+    sets_a_status = operation.name in ("set_order_status", "change_reservation", "cancel_reservation")
+    assert ("slot_unavailable" in output) == takes_a_table
+    assert ("invalid_transition" in output) == sets_a_status
 
 
 @every_operation
@@ -89,14 +91,18 @@ def test_an_answer_has_what_its_example_has_and_the_headers_that_are_documented(
     assert {name for name in documented["headers"] if name not in response.headers} <= optional
 
 
+@pytest.mark.parametrize("name", ["management", "management-v2"])
 @pytest.mark.parametrize("now", ["2026-11-21", "2031-12-25", "2040-02-28"])
 @pytest.mark.django_db
-def test_the_examples_of_the_served_document_work_on_any_day(client: Client, venue: Venue, now: str) -> None:
+def test_the_examples_of_the_served_document_work_on_any_day(
+    client: Client, venue: Venue, now: str, name: str
+) -> None:
     with time_machine.travel(datetime.fromisoformat(now).replace(tzinfo=UTC), tick=False):
-        content = client.get("/docs/openapi/management.json").content
+        content = client.get(f"/docs/openapi/{name}.json").content
         assert EXAMPLE_DAY not in content.decode()
         document = json.loads(content)
         api = builders.client(venue)
+        builders.floor(venue)
         for path, methods in document["paths"].items():
             body = methods.get("post", {}).get("requestBody", {}).get("content", {}).get("application/json", {})
             for example in body.get("examples", {}).values():
@@ -116,9 +122,10 @@ def test_the_day_of_the_examples_is_a_saturday_two_to_three_weeks_ahead() -> Non
     ]
 
 
-def test_what_is_created_links_to_what_can_be_done_with_it() -> None:
-    created = answers(next(operation for operation in openapi_operations.ALL if operation.name == "create_order"))[
-        "201"
-    ]
-    assert {*created["links"]} == {operation.name for operation in openapi_operations.OF_ONE_RECORD}
+@pytest.mark.parametrize("noun", ["orders", "holds"])
+def test_what_is_created_links_to_what_can_be_done_with_it(noun: str) -> None:
+    name = {"orders": "create_order", "holds": "create_hold"}[noun]
+    created = answers(next(operation for operation in openapi_operations.ALL if operation.name == name))["201"]
+    links = {operation.name for operation in openapi_operations.OF_ONE_RECORD if operation.noun == noun}
+    assert {*created["links"]} == links
     assert {link["parameters"]["id"] for link in created["links"].values()} == {"$response.body#/id"}

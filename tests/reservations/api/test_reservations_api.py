@@ -58,6 +58,8 @@ def test_a_reservation_is_answered_as_its_whole_record(api: Client) -> None:
         "starts_at": "2026-11-28T18:30:00Z",
         "ends_at": "2026-11-28T20:15:00Z",
         "tables": [],
+        "area": None,
+        "arrival": None,
         "metadata": {"campaign": "autumn"},
         "version": 1,
         "created_at": "2026-11-21T12:00:00Z",

@@ -10,7 +10,8 @@ from django.db import IntegrityError, connection
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Venue
-from reservations.booking.commands import DateTooFarAhead, ReservationInPast, book
+from reservations.booking.commands import book
+from reservations.booking.times import DateTooFarAhead, ReservationInPast
 from reservations.booking.venue_time import NonexistentTime, default_turn_time, to_utc
 from reservations.models import InvalidTransition, Reservation
 from reservations.models.reservations import CODE_ALPHABET

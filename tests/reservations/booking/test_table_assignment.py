@@ -141,12 +141,12 @@ def test_no_table_is_taken_twice_is_a_fact_of_the_database(venue: Venue) -> None
 
 
 # What the verbs promise
-def test_to_seat_costs_a_statement_and_its_savepoint(venue: Venue) -> None:
+def test_an_assignment_costs_a_statement_its_savepoint_and_the_end_of_expired_holds(venue: Venue) -> None:
     builders.table(venue)
     reservation = builders.reservation(venue)
-    # SAVEPOINT, the statement, RELEASE; the names on the row.
-    with costing(4):
-        assert table_assignment.assign_best(reservation, store=True) == ["T1"]
+    # Expired holds; SAVEPOINT, the statement, RELEASE; the names on the row.
+    with costing(5):
+        assert table_assignment.assign_best(reservation, store=True, now=NOON) == ["T1"]
     reservation.refresh_from_db()
     assert reservation.tables == ["T1"]
 
@@ -154,7 +154,7 @@ def test_to_seat_costs_a_statement_and_its_savepoint(venue: Venue) -> None:
 def test_where_there_is_no_room_nothing_is_changed(venue: Venue) -> None:
     builders.table(venue, seats_max=2)
     reservation = builders.reservation(venue, party_size=3)
-    assert table_assignment.assign_best(reservation, store=True) is None
+    assert table_assignment.assign_best(reservation, store=True, now=NOON) is None
     assert (reservation.tables, Seating.objects.count()) == ([], 0)
 
 
@@ -163,16 +163,16 @@ def test_named_tables_are_given_all_or_none(venue: Venue, other_venue: Venue) ->
     builders.table(venue, "T2", seats_max=2, is_active=False)
     builders.table(other_venue, "T3")
     first, second = (builders.reservation(venue, party_size=9) for _ in range(2))
-    assert table_assignment.assign_named(first, ["T2"]) == ["T2"]
+    assert table_assignment.assign_named(first, ["T2"], now=NOON) == ["T2"]
     with pytest.raises(table_assignment.TableTaken) as refused:
-        table_assignment.assign_named(second, ["T1", "T2"])
+        table_assignment.assign_named(second, ["T1", "T2"], now=NOON)
     assert (refused.value.code, refused.value.param, refused.value.message) == (
         "slot_unavailable",
         "tables",
         "Already booked at that time: T2.",
     )
     with pytest.raises(table_assignment.UnknownTable) as unknown:
-        table_assignment.assign_named(second, ["T1", "T3"])
+        table_assignment.assign_named(second, ["T1", "T3"], now=NOON)
     assert (unknown.value.param, unknown.value.message) == ("tables", "The venue has no table T3.")
     assert second.tables == []
     assert Seating.objects.get().reservation == first
@@ -206,7 +206,7 @@ def test_a_rival_that_has_taken_half_a_combination_leaves_the_other_half_free(ve
     builders.combination(venue, t1, t2, seats_min=3, seats_max=4)
     builders.reservation(venue, starts_at=EVENING, party_size=2, tables=["T2"])
     reservation = builders.reservation(venue, starts_at=EVENING, party_size=4)
-    assert table_assignment.assign_best(reservation, store=True) is None
+    assert table_assignment.assign_best(reservation, store=True, now=NOON) is None
     assert Seating.objects.count() == 1
 
 

@@ -93,15 +93,15 @@ def test_a_week_for_any_party_costs_the_same_few_queries(osteria: Venue) -> None
 def test_times_shown_as_free_can_be_booked_over_the_api(osteria: Venue) -> None:
     builders.reservation(osteria, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
     found = online_booking.list_days(osteria, DAY, party_size=4, now=NOW)[0]
-    free = [choice.time for choice in found.choices if choice.outcome == "free"]
+    free = [choice.time for choice in found.choices if choice.state == "free"]
     assert free == [time(21, 15), time(21, 30), time(21, 45), time(22, 0)]
     api = builders.client(osteria)
     # The last one is left free by none of the others.
-    for choice in (*(choice for choice in found.choices if choice.outcome == "full"), found.choices[-1]):
+    for choice in (*(choice for choice in found.choices if choice.state == "full"), found.choices[-1]):
         with time_machine.travel(NOW, tick=False):
             body = builders.reservation_body(date=DAY.isoformat(), time=f"{choice.time:%H:%M}")
             response = api.post("/api/v1/reservations", body, content_type="application/json")
-        assert response.status_code == (201 if choice.outcome == "free" else 400)
+        assert response.status_code == (201 if choice.state == "free" else 400)
 
 
 def test_a_time_that_is_full_for_the_chosen_party_is_named_and_not_offered(osteria: Venue) -> None:

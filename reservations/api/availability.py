@@ -1,0 +1,83 @@
+"""What is free at a venue."""
+
+from datetime import timedelta
+
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api_keys.authentication import ApiKeyAuthentication, get_request_venue
+from accounts.api_keys.permissions import HasScope
+from framework.api.openapi import schema
+from framework.api.pagination.page_number import parse_whole_number
+from framework.api.query_params import parser
+from framework.api.viewsets import StrictViewSet
+from framework.errors import InvalidRequest
+from reservations import serializers
+from reservations.api import openapi_examples
+from reservations.api.viewsets import parse_day
+from reservations.booking import slot_states
+from reservations.booking.availability import find_area, list_areas
+from reservations.booking.times import ReservationInPast
+from reservations.booking.venue_time import local_today
+from reservations.models import Reservation
+
+MAX_DAYS = 31
+PARAMETERS = [
+    OpenApiParameter("date", {"type": "string", "format": "date"}, required=True, description="By the venue's clock."),
+    OpenApiParameter(
+        "until",
+        {"type": "string", "format": "date"},
+        description=f"The last day, if you ask for several; at most {MAX_DAYS} days.",
+    ),
+    OpenApiParameter("party_size", {"type": "integer", "minimum": 1, "maximum": 500}, required=True),
+    OpenApiParameter("area", {"type": "string", "maxLength": 100}, description="Only tables of this area."),
+]
+
+
+class AvailabilityViewSet(StrictViewSet[Reservation]):
+    """The times of the key's venue, and what a reservation gets at each."""
+
+    authentication_classes = [ApiKeyAuthentication]
+    permission_classes = [HasScope]
+    scope = "reservations"
+    queryset = Reservation.objects.none()
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="get_availability",
+        summary="See which times are free",
+        parameters=PARAMETERS,
+        responses={200: serializers.AvailabilityRecord},
+        extensions=schema.error_codes(),
+        examples=openapi_examples.AVAILABILITY,
+    )
+    def list(self, request: Request) -> HttpResponse:
+        """By the rule that creates reservations: a `free` time gets a table at once, `request` is decided by the
+        staff, `waitlist` joins the waiting list, and `full` is refused. Nothing is held; a hold keeps a table.
+        """
+        venue, now = get_request_venue(request), timezone.now()
+        params = parser.parse_query(request, ("date", "until", "party_size", "area"))
+        missing = next((name for name in ("date", "party_size") if name not in params), None)
+        if missing:
+            raise InvalidRequest(f"Send `{missing}`.", param=missing)
+        party_size = parse_whole_number(params["party_size"], name="party_size", min_value=1, max_value=500)
+        first = parse_day(params["date"], param="date")
+        last = parse_day(params["until"], param="until") if "until" in params else first
+        if first < local_today(venue, now=now):
+            raise ReservationInPast(f"{first} is in the past.", param="date")
+        if not first <= last < first + timedelta(days=MAX_DAYS):
+            raise InvalidRequest(f"`until` must be 0 to {MAX_DAYS - 1} days after `date`.", param="until")
+        areas = list_areas(venue)
+        area = find_area(areas, params["area"]) if "area" in params else None
+        days = slot_states.list_days(venue, first, last, party_size=party_size, area=area, now=now)
+        record = {
+            "party_size": party_size,
+            "area": area.name if area else None,
+            "timezone": venue.timezone,
+            "areas": [each.name for each in areas],
+            "days": days,
+        }
+        return Response(serializers.AvailabilityRecord(record).data)

@@ -1,0 +1,150 @@
+"""What a party gets at each time of a day, by the rule of a booking (commands.decide)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from enum import StrEnum
+
+from accounts.models import Venue
+from reservations.booking.availability import (
+    ONE_DAY,
+    DayAvailability,
+    DaySlots,
+    Slot,
+    has_place_for,
+    list_places,
+    list_slots,
+    load_hours,
+)
+from reservations.booking.venue_time import local_today
+from reservations.models import Area
+
+
+class SlotState(StrEnum):
+    """What a reservation gets: a table at once, an answer of the staff, a place on the waiting list, or nothing."""
+
+    FREE = "free"
+    REQUEST = "request"
+    WAITLIST = "waitlist"
+    FULL = "full"
+
+
+class SlotReason(StrEnum):
+    """Why a time is not free."""
+
+    MANUAL = "manual"
+    LARGE_PARTY = "large_party"
+    NO_TABLE = "no_table"
+    PACING = "pacing"
+    PARTY_SIZE = "party_size"
+
+
+class DayState(StrEnum):
+    """`on_request`: guests may request any time, because no hours bind."""
+
+    FREE = "free"
+    FULL = "full"
+    CLOSED = "closed"
+    ON_REQUEST = "on_request"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotChoice:
+    """A time of a day; `reason` is None if it is free."""
+
+    slot: Slot
+    ends_at: datetime
+    state: SlotState
+    reason: SlotReason | None = None
+
+    @property
+    def time(self) -> time:
+        return self.slot.time
+
+    @property
+    def period(self) -> str:
+        return self.slot.period.name
+
+
+@dataclass(frozen=True, slots=True)
+class DayChoices:
+    """The times of a day that are still to come; `message` says why there are none, or none is free."""
+
+    day: date
+    state: DayState
+    message: str = ""
+    choices: tuple[SlotChoice, ...] = ()
+
+    @property
+    def is_on_request(self) -> bool:
+        """Whether the staff confirm every booking of the day."""
+        return self.state == DayState.ON_REQUEST or (
+            bool(self.choices) and all(choice.state == SlotState.REQUEST for choice in self.choices)
+        )
+
+    def by_period(self) -> list[tuple[str, list[SlotChoice]]]:
+        groups: dict[str, list[SlotChoice]] = {}
+        for choice in self.choices:
+            groups.setdefault(choice.period, []).append(choice)
+        return list(groups.items())
+
+
+def list_days(
+    venue: Venue, first: date, last: date, *, party_size: int, area: Area | None = None, now: datetime
+) -> list[DayChoices]:
+    """Return the choices of these days, up to the last day that the venue accepts. At most six queries."""
+    last = min(last, local_today(venue, now=now) + venue.max_days_ahead * ONE_DAY)
+    hours = load_hours(venue, first - ONE_DAY, last)
+    days = [first + count * ONE_DAY for count in range((last - first).days + 1)]
+    if not days:
+        return []
+    slots = [DaySlots(venue=venue, day=day, slots=tuple(list_slots(venue, day, *hours))) for day in days]
+    availability = DayAvailability.load_days(slots, places=list_places(venue, area=area), now=now)
+    return [day_choices(day, party_size) for day in availability]
+
+
+def day_choices(availability: DayAvailability, party_size: int) -> DayChoices:
+    """Return the choices of a party on a day."""
+    hours, slots = availability.hours, availability.upcoming_slots()
+    if availability.places:
+        closed = closed_message(hours, slots)
+        if closed:
+            return DayChoices(hours.day, DayState.CLOSED, closed)
+    choices = tuple(
+        SlotChoice(slot, slot.ends_at(party_size), *slot_state(availability, slot, party_size)) for slot in slots
+    )
+    states = {choice.state for choice in choices}
+    if not choices:
+        return DayChoices(hours.day, DayState.ON_REQUEST)
+    if states & {SlotState.FREE, SlotState.REQUEST}:
+        return DayChoices(hours.day, DayState.FREE, choices=choices)
+    return DayChoices(hours.day, DayState.FULL, f"No table for {party_size} is available on this day.", choices)
+
+
+def closed_message(hours: DaySlots, upcoming: Sequence[Slot]) -> str:
+    """Return why a venue with tables seats nobody any more on this day; empty if it does."""
+    if not hours.slots:
+        return "There are no seating times on this day."
+    if not hours.open_slots():
+        return hours.closed_message(hours.slots[0].time)
+    return "" if upcoming else "There are no more seating times today."
+
+
+def slot_state(availability: DayAvailability, slot: Slot, party_size: int) -> tuple[SlotState, SlotReason | None]:
+    """Return what a party gets at this time, and why it is not free."""
+    venue, places = availability.hours.venue, availability.places
+    # Without tables the hours do not bind: the staff confirm each request.
+    if not places:
+        return SlotState.REQUEST, SlotReason.MANUAL
+    if party_size > venue.auto_confirm_max_party:
+        return SlotState.REQUEST, SlotReason.LARGE_PARTY
+    if not has_place_for(places, party_size):
+        return SlotState.FULL, SlotReason.PARTY_SIZE
+    if availability.exceeds_pacing(slot, party_size):
+        reason = SlotReason.PACING
+    elif not availability.has_free_place(slot, party_size):
+        reason = SlotReason.NO_TABLE
+    else:
+        return SlotState.FREE, None
+    waits = venue.when_full == Venue.WhenFull.WAITLIST
+    return SlotState.WAITLIST if waits else SlotState.FULL, reason

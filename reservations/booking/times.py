@@ -1,0 +1,44 @@
+"""When a party may come: in the future, not too far ahead, and at a slot of the venue."""
+
+from datetime import datetime, timedelta
+
+from framework.errors import InvalidRequest
+from reservations.booking import table_assignment
+from reservations.booking.availability import DaySlots, Slot, outside_hours_error
+from reservations.booking.venue_time import local_today, to_utc
+from reservations.models import Hold, Reservation
+
+
+class ReservationInPast(InvalidRequest):
+    """The requested time is in the past."""
+
+
+class DateTooFarAhead(InvalidRequest):
+    """The date is after the last one that the venue accepts."""
+
+
+def set_start(party: Reservation | Hold, *, now: datetime) -> None:
+    """Set `starts_at` of a party by its date and time. Raises ReservationInPast, DateTooFarAhead, NonexistentTime."""
+    venue, day, at = party.venue, party.date, party.time
+    today = local_today(venue, now=now)
+    if day < today:
+        raise ReservationInPast(f"{day} is in the past. The current date at the restaurant is {today}.", param="date")
+    if day > today + timedelta(days=venue.max_days_ahead):
+        raise DateTooFarAhead(f"Reservations are taken at most {venue.max_days_ahead} days ahead.", param="date")
+    party.starts_at = to_utc(venue, day=day, at=at)
+    if party.starts_at <= now:
+        raise ReservationInPast(f"{at:%H:%M} is in the past.", param="time")
+
+
+def find_slot(party: Reservation | Hold, *, now: datetime) -> Slot | None:
+    """Return the slot at its time; None if the venue has no tables, and so no binding hours. Three queries.
+
+    Raises OutsideServiceHours.
+    """
+    if not table_assignment.has_tables(party.venue_id):
+        return None
+    day = DaySlots.load(party.venue, party.date)
+    slot = day.find(party.time)
+    if slot is None:
+        raise outside_hours_error(day, party, now=now)
+    return slot
