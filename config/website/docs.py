@@ -118,16 +118,19 @@ def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return read_only_view
 
 
+TITLES = {"management": "Management API", "management-v2": "Management API, version 2", "data": "Data API"}
+
+
 # Redoc's search runs in a worker from a blob. Swagger UI needs neither.
 @csp_update({"style-src": ["'self'", *REDOC_STYLES], "worker-src": ["'self'", "blob:"]})
 @read_only
 def redoc(request: HttpRequest, name: str) -> HttpResponse:
-    return render(request, "docs/redoc.html", {"name": name, "title": f"{name.capitalize()} API"})
+    return render(request, "docs/redoc.html", {"name": name, "title": TITLES[name]})
 
 
 @read_only
 def swagger(request: HttpRequest, name: str) -> HttpResponse:
-    return render(request, "docs/swagger.html", {"name": name, "title": f"{name.capitalize()} API"})
+    return render(request, "docs/swagger.html", {"name": name, "title": TITLES[name]})
 
 
 @read_only

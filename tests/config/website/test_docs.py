@@ -121,7 +121,7 @@ def test_html_in_markdown_is_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "<b>" not in html
 
 
-@pytest.mark.parametrize("name", ["management", "data"])
+@pytest.mark.parametrize("name", ["management", "management-v2", "data"])
 def test_reference_pages_load_only_our_own_files(name: str) -> None:
     for path in (f"/docs/api/{name}", f"/docs/api/{name}/try"):
         response = Client().get(path)

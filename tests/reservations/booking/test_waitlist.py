@@ -228,7 +228,7 @@ def test_a_long_list_of_equal_wishes_costs_one_look(
     builders.reservation(full, status="confirmed")
     for number in range(20):
         waits(full, f"{number:06}")
-    # The list; the periods and closures of the day; and one try between its savepoints, after the end of expired holds.
+    # The list; the periods and closures of the day; expired holds; and one try between its savepoints.
     with django_assert_num_queries(11):
         assert waitlist.offer_tables(full, now=NOW) == 0
 
