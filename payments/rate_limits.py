@@ -32,13 +32,16 @@ class FixedLimit:
 
 
 # A booking takes a table from other guests. Failed attempts count too, so that nobody can probe for the last table.
-BOOKINGS = FixedLimit("bookings", limit=10, window_s=HOUR_S)
+# One guest has ten tries (catalogue.offers.booking); a caller may book for many guests: an agent platform has one
+# address, and a wallet above the free tier or an account is known.
+BOOKINGS = FixedLimit("bookings", limit=60, window_s=HOUR_S)
+MAX_BOOKINGS_OF_KNOWN = 600
 FIXED_LIMITS: Mapping[str, FixedLimit] = {
     # Each attempt may cost a trip to the chain. It applies to expired sessions too: they sign in here again.
     "auth(/.*)?": FixedLimit("auth", limit=30),
     # Downloads in many parts by signed links, which need no token.
     "exports/[^/]+/files(/.*)?": FixedLimit("files", limit=600),
-    "flow/offers/[^/]+/bookings/?": BOOKINGS,
+    "(?:flow/offers|restaurants)/[^/]+/bookings/?": BOOKINGS,
     # Staff read each report. There is a daily limit too, also by address (catalogue.moderation.reports).
     "restaurants/[^/]+/reports/?": FixedLimit("reports", limit=5),
 }
@@ -70,10 +73,21 @@ class DataApiMiddleware(RateLimitMiddleware):
         return fast_path.call_view(request)
 
     def admit(self, request: HttpRequest) -> Admission:
-        if self.fixed_limit(request):
+        fixed = self.fixed_limit(request)
+        if fixed is BOOKINGS:
+            return self.admit_booking(request)
+        if fixed:
             request.caller = anonymous_caller(request)  # type: ignore[attr-defined]
             return Admission(self.anonymous_allowance(request))
         return self.identify(request)
+
+    def admit_booking(self, request: HttpRequest, *, meta: Mapping[str, Any] | None = None) -> Admission:
+        """Count a booking by the account or the wallet above the free tier, else by the address."""
+        admission = self.identify(request, meta=meta)
+        caller = caller_of(request)
+        if admission.error or caller.bucket == address_bucket(request):
+            return Admission(self.anonymous_allowance(request), admission.error)
+        return Admission(Allowance(caller.bucket, MAX_BOOKINGS_OF_KNOWN, BOOKINGS.window_s))
 
     def identify(self, request: HttpRequest, *, meta: Mapping[str, Any] | None = None) -> Admission:
         """Set `request.caller`, and return its allowance; a refused credential counts on the address.

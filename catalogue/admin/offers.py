@@ -168,27 +168,28 @@ class FlowSlotAdmin(RestaurantRowsAdmin, ReadOnlyAdmin):
 
 @admin.register(FlowBooking)
 class FlowBookingAdmin(ReadOnlyAdmin):
-    """Bookings of offers; they are changed and cancelled as reservations."""
+    """Bookings by the data API; they are changed and cancelled as reservations."""
 
-    empty_hint = "POST /v1/flow/offers/{id}/bookings creates bookings."
+    empty_hint = "POST /v1/restaurants/{slug}/bookings and POST /v1/flow/offers/{id}/bookings create bookings."
     list_display = ["when", "guest", "seats", "percent", "status_shown", "reservation_link", "created_at"]
     list_display_links = ["when"]
-    list_select_related = ["slot__restaurant", "reservation__venue"]
+    list_select_related = ["slot__restaurant", "reservation__venue__listing__restaurant"]
     search_fields = ["reservation__code__exact"]
     search_help_text = "Code or id of the reservation (res_…), or id of the booking (fb_…)"
     id_columns: ClassVar = {"res": "reservation"}
 
     @admin.display(description="When")
     def when(self, booking: FlowBooking) -> str:
-        return f"{booking.slot.restaurant}: {booking.slot.date} {booking.slot.time:%H:%M}"
+        when = booking.slot or booking.reservation
+        return f"{booking.restaurant}: {when.date} {when.time:%H:%M}"
 
     @admin.display(description="Guest")
     def guest(self, booking: FlowBooking) -> str:
         return printable_name(booking.reservation.customer_name)
 
     @admin.display(description="Percent")
-    def percent(self, booking: FlowBooking) -> int:
-        return booking.slot.percent
+    def percent(self, booking: FlowBooking) -> int | None:
+        return booking.slot.percent if booking.slot else None
 
     @admin.display(description="Status")
     def status_shown(self, booking: FlowBooking) -> str:

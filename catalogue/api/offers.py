@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from accounts import idempotency
 from catalogue import paywall, responses
 from catalogue.api.openapi_responses import free_operation
+from catalogue.bookings.owners import owner_of
 from catalogue.filters.offers import OfferParams
 from catalogue.models import FlowBooking
 from catalogue.offers import booking, idempotent_booking, search
@@ -78,21 +79,26 @@ class FlowOfferViewSet(DataViewSet[Any]):
     def bookings(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """Reserve a table with the restaurant: confirmed at once, or 409 and nothing is stored. Free; no key.
 
-        The restaurant's confirmation is mailed to the guest. A contact has at most three upcoming bookings, and an IP
-        address ten attempts in an hour.
+        The restaurant's confirmation is mailed to the guest. A contact has at most three upcoming bookings, and ten
+        tries in an hour.
         """
-        if idempotency.HEADER not in request.headers:
-            raise InvalidRequest(
-                f"Send the header `{idempotency.HEADER}` with a unique text: a repeated request then books once.",
-                param=idempotency.HEADER,
-            )
+        require_idempotency_key(request)
         form = serializers.NewFlowBooking(data=json_body(request))
         form.is_valid(raise_exception=True)
-        booking_request = BookingRequest(at=id, guest=form.validated_data)
+        booking_request = BookingRequest(at=id, guest=form.validated_data, owner=owner_of(request))
         return idempotency.respond_once(
             request,
             scope=booking_request.scope,
             effect=lambda: created(idempotent_booking.book_request(booking_request, now=timezone.now())),
+        )
+
+
+def require_idempotency_key(request: Request) -> None:
+    """Raise InvalidRequest without the header: a booking whose answer is lost would be made twice."""
+    if idempotency.HEADER not in request.headers:
+        raise InvalidRequest(
+            f"Send the header `{idempotency.HEADER}` with a unique text: a repeated request then books once.",
+            param=idempotency.HEADER,
         )
 
 

@@ -1,5 +1,6 @@
 """REST views of restaurants, of what belongs to one, and of the feed of their changes."""
 
+import hashlib
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -13,8 +14,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts import idempotency
 from catalogue import field_groups, history, paywall, responses, search
+from catalogue.api.bookings import created
+from catalogue.api.offers import KEY as BOOKING_KEY
+from catalogue.api.offers import require_idempotency_key
 from catalogue.api.openapi_responses import SLUG, free_operation, paid_operation
+from catalogue.bookings.owners import owner_of
+from catalogue.bookings.tables import book_table
+from catalogue.bookings.venues import check_availability
+from catalogue.filters.bookings import AvailabilityParams
 from catalogue.filters.lookups import ChangeParams
 from catalogue.filters.offers import SlotParams
 from catalogue.filters.restaurants import (
@@ -29,6 +38,7 @@ from catalogue.filters.restaurants import (
 from catalogue.filters.search import SearchParams
 from catalogue.hours import date_range
 from catalogue.moderation import reports
+from catalogue.serializers.bookings import BookingRecord, NewTableBooking, RestaurantAvailabilityRecord
 from catalogue.serializers.history import FeedAnswer, HistoryAnswer, render_changes
 from catalogue.serializers.offers import FlowSlotAnswer
 from catalogue.serializers.paid_groups import AroundAnswer, InsightAnswer, OneReviewRecord, PhotoAnswer, ReviewAnswer
@@ -40,6 +50,7 @@ from framework.api.openapi import schema
 from framework.api.rate_limits.client_ip import client_network
 from framework.django_internals import wrapped_request
 from payments.interface import PREMIUM, DataViewSet
+from reservations.guests.profiles import hash_contact
 
 FOUND = PolymorphicProxySerializer(
     component_name="FoundRestaurants",
@@ -55,7 +66,18 @@ class RestaurantViewSet(DataViewSet[Any]):
     lookup_field = "slug"
     # No other text is a slug.
     lookup_value_regex = "[a-z0-9-]{1,120}"
-    query_actions = ("list", "retrieve", "hours", "reviews", "photos", "context", "insight", "history", "flow")
+    query_actions = (
+        "list",
+        "retrieve",
+        "hours",
+        "reviews",
+        "photos",
+        "context",
+        "insight",
+        "history",
+        "flow",
+        "availability",
+    )
 
     @paid_operation("search_restaurants", "Search restaurants", SearchParams, answer=FOUND, products=PRODUCTS)
     def list(self, request: Request) -> HttpResponse:
@@ -213,6 +235,51 @@ class RestaurantViewSet(DataViewSet[Any]):
         params = SlotParams.read(request)
         now = timezone.now()
         return paywall.serve(request, responses.restaurant_offers(slug, params, now=now), now=now)
+
+    @free_operation(
+        "get_restaurant_availability",
+        "See which tables of a restaurant are free",
+        SLUG,
+        AvailabilityParams,
+        answer=RestaurantAvailabilityRecord,
+        errors=[308, 404, 410],
+    )
+    @action(detail=True)
+    def availability(self, request: Request, slug: str) -> HttpResponse:
+        """The times of some days that are still to come, and what a booking gets at each: `free` gets a table; for
+        `request` and `waitlist` the restaurant is to be called; `full` gets nothing. Free; no key. 404 for a
+        restaurant that takes no bookings here.
+        """
+        params, now = AvailabilityParams.read(request), timezone.now()
+        record = RestaurantAvailabilityRecord(check_availability(slug, params, now=now)).data
+        return paywall.build_response(request, record, now=now)
+
+    @extend_schema(
+        operation_id="book_table",
+        summary="Book a free table",
+        parameters=[SLUG, BOOKING_KEY, schema.LOCATION],
+        request=NewTableBooking,
+        responses=schema.documented_responses({201: BookingRecord}, errors=[308, 404, 409, 410]),
+    )
+    @action(detail=True, methods=["post"])
+    def bookings(self, request: Request, slug: str) -> HttpResponse:
+        """Any free table, with or without an offer: confirmed at once, or 409 with `alternatives` and nothing is
+        stored. Free; no key. The restaurant's confirmation is mailed to the guest. Your wallet session or API key may
+        see and change it, and so may the holder of its `manage_token`. A guest has at most three upcoming bookings,
+        and ten tries an hour.
+        """
+        require_idempotency_key(request)
+        values = NewTableBooking.read(json_body(request))
+        contact = hash_contact(
+            customer_email=values.get("customer_email"), customer_phone=values.get("customer_phone")
+        )
+
+        def book() -> HttpResponse:
+            day, at = values.pop("date"), values.pop("time")
+            return created(book_table(slug, day=day, at=at, owner=owner_of(request), now=timezone.now(), **values))
+
+        scope = hashlib.sha256(f"{slug} {contact}".encode()).hexdigest()
+        return idempotency.respond_once(request, scope=scope, effect=book)
 
     @extend_schema(
         operation_id="create_report",

@@ -1,6 +1,6 @@
 """Paths of the catalogue, below /v1."""
 
-from catalogue.api import exports, lookups, offers, restaurants
+from catalogue.api import bookings, exports, lookups, offers, restaurants
 from framework.api.routers import OptionalSlashRouter
 
 router = OptionalSlashRouter()
@@ -15,6 +15,7 @@ router.register("match", lookups.MatchViewSet, basename="match")
 router.register("exports", exports.ExportViewSet, basename="export")
 router.register("flow/offers", offers.FlowOfferViewSet, basename="flow-offer")
 router.register("flow/bookings", offers.FlowBookingViewSet, basename="flow-booking")
+router.register("bookings", bookings.BookingViewSet, basename="booking")
 router.register("reviews", restaurants.ReviewViewSet, basename="review")
 router.register("changes", restaurants.ChangeViewSet, basename="change")
 

@@ -90,8 +90,9 @@ class McpMiddleware(DataApiMiddleware):
         message, own_limit = _message_of(request), self.fixed_limit(request)
         if message is None or own_limit is MESSAGES:
             return Admission(self.anonymous_allowance(request), self._refuse_token(request))
-        admission = self.identify(request, meta=message.meta)
-        return Admission(self.anonymous_allowance(request)) if own_limit and not admission.error else admission
+        if own_limit is BOOKINGS:
+            return self.admit_booking(request, meta=message.meta)
+        return self.identify(request, meta=message.meta)
 
     def _refuse_token(self, request: HttpRequest) -> ApiError | None:
         """Check the token of a message whose answer does not depend on the caller. None if the database is down.

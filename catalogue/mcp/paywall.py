@@ -9,10 +9,10 @@ import orjson
 from accounts.api_keys.authentication import MissingCredentials
 from accounts.idempotency import IdempotencyKeyReused
 from catalogue import paywall
+from catalogue.bookings.venues import TakesNoBookings
 from catalogue.exports.requests.commands import TooManyExports
 from catalogue.exports.requests.representation import ExportNotFound
-from catalogue.offers.booking import AlreadyBooked, NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
-from catalogue.offers.idempotent_booking import NoOfferAtTime
+from catalogue.offers.booking import AlreadyBooked, NoSuchBooking, NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
 from catalogue.places import RestaurantNotFound
 from catalogue.responses import Content
 from framework.api import error_handler
@@ -46,12 +46,14 @@ PRICE: Schema = {"required": ["x402Version", "accepts"]}
 NEXT_STEPS: Mapping[type[ApiError], str] = {
     RestaurantNotFound: "Find the slug with search_restaurants.",
     NoSuchOffer: "Find one with list_offers.",
-    SlotFull: "See what else there is with list_offers.",
+    SlotFull: "See what else there is with check_availability and list_offers.",
     OfferExpired: "Find another one with list_offers.",
-    NoOfferAtTime: "Find others with list_offers.",
-    TooManyBookings: "The guest can cancel one of them by its `manage_url`.",
+    TakesNoBookings: "list_offers finds restaurants that can be booked.",
+    NoSuchBooking: "book_table gives the `id` and the `manage_token`; list_my_bookings lists those of an account.",
+    TooManyBookings: "The guest can cancel one of them with cancel_booking, or by its `manage_url`.",
     AlreadyBooked: (
-        "Tell the guest about it. Who has its `manage_url`, which the confirmation links, can see, move and cancel it."
+        "Tell the guest about it. change_booking moves it, and cancel_booking cancels it, with the `manage_token`; who"
+        " has its `manage_url`, which the confirmation links, can see, move and cancel it, too."
     ),
     ExportNotFound: "start_export gives the `id` of one, to the wallet that orders it.",
     TooManyExports: "See how far they are with get_export.",

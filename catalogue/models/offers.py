@@ -145,23 +145,36 @@ class FlowSlot(models.Model):
 
 
 class FlowBooking(models.Model):
-    """A booked slot: the seats it uses, and its reservation."""
+    """A table that was booked by the data API: its reservation, and at an offer the slot and the seats it uses."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    slot = models.ForeignKey(FlowSlot, on_delete=models.PROTECT, related_name="bookings")
+    slot = models.ForeignKey(FlowSlot, on_delete=models.PROTECT, related_name="bookings", null=True)
     reservation = models.OneToOneField(Reservation, on_delete=models.CASCADE, related_name="flow_booking")
     seats = models.PositiveSmallIntegerField()
     contact = models.CharField(max_length=64, help_text="Hash of the guest's mail address or phone: what caps count")
+    owner = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Wallet or account that booked it, and may see and change it; empty: the holder of its token only",
+    )
     created_at = models.DateTimeField()
     released_at = models.DateTimeField(null=True, blank=True, help_text="When the seats were released")
 
     class Meta:
         indexes = [
             models.Index(fields=["contact", "created_at"], name="flow_booking_of_contact"),
+            models.Index(fields=["owner", "id"], name="flow_booking_of_owner", condition=~Q(owner="")),
             models.Index(fields=["slot"], name="flow_booking_holding", condition=Q(released_at__isnull=True)),
         ]
 
     def __str__(self) -> str:
-        return f"{self.seats} at {self.slot_id}"
+        return f"{self.seats} at {self.slot_id or self.reservation_id}"
 
     public_id = PublicId("fb")
+
+    @property
+    def restaurant(self) -> Restaurant:
+        """The restaurant of the offer, or of the venue. Loaded by `with_restaurant`."""
+        return self.slot.restaurant if self.slot else self.reservation.venue.listing.restaurant

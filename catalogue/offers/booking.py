@@ -4,7 +4,7 @@ Every transaction takes its locks in one order: the contact, the slot, the reser
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime, time
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -12,6 +12,8 @@ from django.db import connection, transaction
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import slot_materialization
 from catalogue.offers.on_sale import IS_BOOKABLE, IS_OFFERING, PREFIX
+from framework.api.rate_limits import counter
+from framework.api.rate_limits.middleware import RateLimitExceeded
 from framework.db.locks import AdvisoryLock
 from framework.errors import ApiError, ErrorCode, InvalidRequest, NotFound
 from framework.public_ids import decode
@@ -23,6 +25,9 @@ from reservations.models import Reservation
 from reservations.self_service import links, permissions
 
 CONTACT_LOCK = AdvisoryLock("offer booking contact")
+# For one contact within an hour. Failed ones count too, so that nobody can probe for the last table.
+MAX_ATTEMPTS = 10
+HOUR_S = 3600
 
 HAS_SEATS = f"""slot.id = %(slot)s AND {IS_BOOKABLE} AND slot.seats_left >= %(seats)s
   AND %(seats)s BETWEEN slot.party_min AND slot.party_max
@@ -68,7 +73,7 @@ class AlreadyBooked(TooManyBookings):
                 "booking": {
                     "id": held.public_id,
                     "status": reservation.status,
-                    "restaurant": held.slot.restaurant.slug,
+                    "restaurant": held.restaurant.slug,
                     "date": reservation.date.isoformat(),
                     "time": f"{reservation.time:%H:%M}",
                     "party_size": reservation.party_size,
@@ -108,6 +113,7 @@ def book_offer(
     customer_phone: str | None = None,
     special_requests: str = "",
     is_only: bool = False,
+    owner: str = "",
     now: datetime,
 ) -> FlowBooking:
     """Book a table at an offer: the booking is confirmed at once, or nothing is stored.
@@ -118,7 +124,7 @@ def book_offer(
     """
     contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
     with transaction.atomic():
-        lock_contact(contact, now=now, only_at=offer if is_only else None)
+        lock_contact(contact, now=now, only_at=time_of_offer(offer) if is_only else None)
         take_seats(offer, seats=party_size, now=now)
         slot = FlowSlot.objects.select_related("restaurant__listing__venue").get(pk=offer)
         try:
@@ -143,31 +149,46 @@ def book_offer(
         if reservation.status != Reservation.Status.CONFIRMED or reservation.starts_at != slot.starts_at:
             raise slot_full(slot, party_size)
         return FlowBooking.objects.create(
-            slot=slot, reservation=reservation, seats=party_size, contact=contact, created_at=now
+            slot=slot, reservation=reservation, seats=party_size, contact=contact, owner=owner, created_at=now
         )
 
 
-def lock_contact(contact: str, *, now: datetime, only_at: UUID | None = None) -> None:
-    """Lock a contact until the transaction ends, and check how many upcoming bookings it has.
+def time_of_offer(offer: UUID) -> tuple[UUID, date, time] | None:
+    """Return the venue, the date and the time of an offer; None if there is no such offer. One query."""
+    rows = FlowSlot.objects.filter(pk=offer).values_list("restaurant__listing__venue", "date", "time")
+    return rows.first()
 
-    `only_at` also refuses a second booking at the restaurant and time of that offer. Raises TooManyBookings. Two
-    statements, three with `only_at`.
+
+def lock_contact(contact: str, *, now: datetime, only_at: tuple[UUID, date, time] | None = None) -> None:
+    """Lock a contact until the transaction ends, and check its attempts of this hour and its upcoming bookings.
+
+    `only_at` (venue, date and time) also refuses a second booking there. Raises TooManyBookings, RateLimitExceeded.
+    Two statements, three with `only_at`.
     """
+    count_attempt(contact)
     CONTACT_LOCK.acquire(contact)
-    upcoming = FlowBooking.objects.filter(contact=contact, released_at=None, slot__starts_at__gt=now)
+    upcoming = FlowBooking.objects.filter(contact=contact, released_at=None, reservation__starts_at__gt=now)
     # The seats of a booking that the venue has just cancelled may not be released yet.
     upcoming = upcoming.exclude(reservation__status=Reservation.Status.CANCELLED)
     if only_at is not None:
-        slot = FlowSlot.objects.filter(pk=only_at)
-        same_time = {
-            "slot__restaurant__in": slot.values("restaurant"),
-            "slot__starts_at__in": slot.values("starts_at"),
-        }
-        held = upcoming.filter(**same_time).select_related("slot__restaurant", "reservation__venue").first()
+        venue, day, at = only_at
+        same_time = upcoming.filter(reservation__venue=venue, reservation__date=day, reservation__time=at)
+        held = same_time.select_related("slot__restaurant", "reservation__venue__listing__restaurant").first()
         if held is not None:
             raise AlreadyBooked(held)
     if upcoming.count() >= MAX_UPCOMING:
-        raise TooManyBookings(f"This contact has {MAX_UPCOMING} upcoming bookings at offers, which is the maximum.")
+        raise TooManyBookings(f"This contact has {MAX_UPCOMING} upcoming bookings, which is the maximum.")
+
+
+def count_attempt(contact: str) -> None:
+    """Count an attempt to book for this contact. Raises RateLimitExceeded after ten within an hour."""
+    counted = counter.count("bookings-contact", counter.hash_bucket(contact), window_s=HOUR_S)
+    if counted.count > MAX_ATTEMPTS:
+        wait_s = max(counted.ends_at - counted.now, 1)
+        raise RateLimitExceeded(
+            f"Rate limit: {MAX_ATTEMPTS} tries to book for one guest an hour; next call in {wait_s} s.",
+            headers={"Retry-After": str(wait_s)},
+        )
 
 
 def erase_contacts(reservations: Sequence[UUID]) -> None:
@@ -219,20 +240,25 @@ def slot_full(slot: FlowSlot, party_size: int) -> SlotFull:
     return SlotFull(f"There is no table for {party_size} at this offer any more: {slot.date} at {slot.time:%H:%M}.")
 
 
+def reservation_of_token(token: str) -> Reservation | None:
+    """Return the reservation of a guest's token; None for a token that we did not sign."""
+    try:
+        return links.find(token) if token.isascii() else None
+    except links.InvalidLink:
+        return None
+
+
 def find_booking(public_id: str, *, token: str) -> FlowBooking:
-    """Return the booking with this id and token. One query, and none for a token that we did not sign.
+    """Return the booking at an offer with this id and token. One query, and none for a token that we did not sign.
 
     Raises NoSuchBooking for an unknown id and for a wrong token. An invalid token is rejected before the look-up, so
     that the response time does not reveal whether the booking exists.
     """
-    try:
-        reservation = links.find(token) if token.isascii() else None
-    except links.InvalidLink:
-        reservation = None
+    reservation = reservation_of_token(token)
     key = decode("fb", public_id)
     if reservation is None or key is None:
         raise NoSuchBooking
-    bookings = FlowBooking.objects.select_related("slot__restaurant", "reservation__venue")
+    bookings = FlowBooking.objects.filter(slot__isnull=False).select_related("slot__restaurant", "reservation__venue")
     booking = bookings.filter(pk=key, reservation=reservation).first()
     if booking is None:
         raise NoSuchBooking
@@ -245,7 +271,8 @@ def cancel_booking(booking: FlowBooking, *, now: datetime) -> FlowBooking:
     Raises reservations.self_service.permissions.TooLateToCancel. About fifteen statements.
     """
     with transaction.atomic():
-        slot_materialization.lock_slot(booking.slot_id)
+        if booking.slot_id is not None:
+            slot_materialization.lock_slot(booking.slot_id)
         booking.reservation.refresh_from_db(fields=["status"])
         if booking.reservation.status != Reservation.Status.CANCELLED:
             permissions.cancel(booking.reservation, now=now)

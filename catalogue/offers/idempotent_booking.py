@@ -1,4 +1,4 @@
-"""Book a table at an offer, or at the best one of a time, exactly once, however often the request is repeated.
+"""Book a table at an offer, or any table at a time, exactly once, however often the request is repeated.
 
 REST and MCP both use it. REST clients send an idempotency key. Agents may omit it and still repeat a request, because
 a response was lost or their model believes so: then the request itself is the key, and a guest has one table at a
@@ -20,12 +20,13 @@ from django.utils.text import Truncator
 from accounts import idempotency
 from accounts.idempotency import IdempotencyKeyReused, IdempotentRequest, StoredResponse
 from catalogue import places
+from catalogue.bookings import tables
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import booking, search
 from catalogue.offers.booking import NoSuchBooking, NoSuchOffer, OfferExpired, SlotFull
 from catalogue.offers.on_sale import Status
 from catalogue.offers.search import SlotDetails
-from framework.errors import ApiError, NotFound
+from framework.errors import InvalidRequest
 from framework.public_ids import decode
 from reservations.guests.profiles import hash_contact
 from reservations.models import Reservation
@@ -34,16 +35,10 @@ from reservations.models import Reservation
 MAX_DAY_OFFERS = 200
 # Of a restaurant, in a question to a guest.
 MAX_NAME_LENGTH = 80
-# Other times that an error message lists.
-MAX_ALTERNATIVES = 6
 
 
 class AnswerAlreadyUsed(IdempotencyKeyReused):
     """Another answer of the guest to the same question has booked a table."""
-
-
-class NoOfferAtTime(NotFound):
-    """The restaurant has no offer for this party at this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +55,12 @@ class RestaurantTime:
 class BookingRequest:
     """A request for a table: at the offer with this id, or at the best offer at this time.
 
-    `guest` are the fields of serializers.offers.NewFlowBooking.
+    `guest` are the fields of serializers.offers.NewFlowBooking. `owner` is who may see it later (bookings.owners).
     """
 
     at: str | RestaurantTime
     guest: Mapping[str, Any]
+    owner: str = ""
 
     @property
     def scope(self) -> str:
@@ -80,63 +76,51 @@ class BookingRequest:
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).digest()
 
 
-def find_offers_at(when: RestaurantTime, *, party_size: int, now: datetime) -> tuple[list[SlotDetails], ApiError]:
-    """Return the bookable offers at a time, the highest discount first, and the error if none can be booked.
+def find_offers_at(when: RestaurantTime, *, party_size: int, now: datetime) -> list[SlotDetails]:
+    """Return the offers that can be booked at a time, the highest discount first. A few queries.
 
-    The error lists other times of the day. A few queries. Raises what places.find_restaurant raises, and
-    InvalidRequest for a day that is over or too far.
+    Raises what places.find_restaurant raises.
     """
-    restaurant, at = places.find_restaurant(when.slug), when.at
-    page = search.list_restaurant_slots(restaurant, day=when.day, party_size=party_size, limit=MAX_DAY_OFFERS, now=now)
-    slots = page.rows
-    available = [slot for slot in slots if slot.status == Status.AVAILABLE]
-    offers = sorted((slot for slot in available if slot.time == at), key=lambda slot: -slot.percent)
-
-    others = [slot for slot in available if slot.time != at]
-    nearest = sorted(others, key=lambda slot: abs(_minute(slot.time) - _minute(at)))[:MAX_ALTERNATIVES]
-    times = dict.fromkeys(
-        f"{slot.time:%H:%M} ({slot.percent} %)" for slot in sorted(nearest, key=lambda slot: slot.time)
-    )
-    alternatives = f"On that day there is {', '.join(times)}." if times else "There is none on that day."
-    request = f"for {party_size} at {at:%H:%M} on {when.day}"
-    if any(slot.time == at and slot.status != Status.EXPIRED for slot in slots):
-        return offers, SlotFull(f"There is no table {request}. {alternatives}")
-    return offers, NoOfferAtTime(f"There is no offer {request}. {alternatives}")
-
-
-def _minute(at: time) -> int:
-    return at.hour * 60 + at.minute
+    restaurant = places.find_restaurant(when.slug)
+    try:
+        page = search.list_restaurant_slots(
+            restaurant, day=when.day, party_size=party_size, limit=MAX_DAY_OFFERS, now=now
+        )
+    except InvalidRequest:
+        # The day is over, or further ahead than offers are planned.
+        return []
+    slots = [slot for slot in page.rows if slot.time == when.at and slot.status == Status.AVAILABLE]
+    return sorted(slots, key=lambda slot: -slot.percent)
 
 
 def check_request(at: str | RestaurantTime, *, party_size: int, now: datetime) -> None:
-    """Raise what `book_request` would raise without the guest's data, which an agent asks for only afterwards.
-
-    Raises what booking.check_seats and find_offers_at raise, and the error that the latter returns.
-    """
+    """Raise what `book_request` would raise without the guest's data, which an agent asks for only afterwards."""
     match at:
-        case RestaurantTime():
-            offers, error = find_offers_at(at, party_size=party_size, now=now)
-            if not offers:
-                raise error
+        case RestaurantTime(slug=slug, day=day, at=time_of_day):
+            if not find_offers_at(at, party_size=party_size, now=now):
+                tables.check_table(slug, day=day, at=time_of_day, party_size=party_size, now=now)
         case offer:
             booking.check_seats(booking.parse_offer_id(offer), seats=party_size, now=now)
 
 
 def book_request(request: BookingRequest, *, now: datetime, is_only: bool = False) -> FlowBooking:
-    """Book the table; at a time the highest discount, or the next one if that is sold out in the meantime.
+    """Book the table; at a time with the highest discount, or the next one if that is sold out in the meantime, or
+    without one.
 
-    Raises what booking.book_offer and find_offers_at raise, and the error that the latter returns.
+    Raises what booking.book_offer, find_offers_at and tables.book_table raise.
     """
     match request.at:
-        case RestaurantTime() as when:
-            offers, error = find_offers_at(when, party_size=request.guest["party_size"], now=now)
-            for found in offers:
+        case RestaurantTime(slug=slug, day=day, at=time_of_day) as when:
+            for found in find_offers_at(when, party_size=request.guest["party_size"], now=now):
                 with suppress(SlotFull, OfferExpired):
                     key = booking.parse_offer_id(found.id)
-                    return booking.book_offer(key, now=now, is_only=is_only, **request.guest)
-            raise error
+                    return booking.book_offer(key, now=now, is_only=is_only, owner=request.owner, **request.guest)
+            return tables.book_table(
+                slug, day=day, at=time_of_day, owner=request.owner, is_only=is_only, now=now, **request.guest
+            )
         case offer:
-            return booking.book_offer(booking.parse_offer_id(offer), now=now, is_only=is_only, **request.guest)
+            key = booking.parse_offer_id(offer)
+            return booking.book_offer(key, now=now, is_only=is_only, owner=request.owner, **request.guest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,9 +235,8 @@ def describe_table(at: str | RestaurantTime, *, party_size: int) -> str:
 
 def load_booking(stored: StoredResponse) -> FlowBooking | None:
     """Return the booking whose id was stored. One query."""
-    bookings = FlowBooking.objects.select_related("slot__restaurant", "reservation__venue")
     key = decode("fb", stored.body.decode())
-    return bookings.filter(pk=key).first() if key else None
+    return tables.with_restaurant().filter(pk=key).first() if key else None
 
 
 def is_active(stored: StoredResponse) -> bool:

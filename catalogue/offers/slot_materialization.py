@@ -188,7 +188,9 @@ def lock_slot(slot: UUID) -> None:
 
 
 def release_seats(booking: FlowBooking, *, now: datetime) -> bool:
-    """Return the seats of a booking to its slot; False if that was done before. Three statements."""
+    """Return the seats of a booking to its slot; False if it has none, or that was done before. Three statements."""
+    if booking.slot_id is None:
+        return False
     with transaction.atomic():
         lock_slot(booking.slot_id)
         if not FlowBooking.objects.filter(pk=booking.pk, released_at=None).update(released_at=now):

@@ -35,6 +35,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "ChangeKind": "catalogue.models.Version.Kind",
         "LandmarkKind": "catalogue.models.Landmark.Kind",
         "OfferStatus": "catalogue.offers.on_sale.Status",
+        "BookingStatus": "catalogue.serializers.offers.BOOKED",
         "TierName": "payments.tiers.definitions.TIERS",
         "PendingReason": "reservations.models.Reservation.PendingReason",
     },

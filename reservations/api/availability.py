@@ -1,7 +1,5 @@
 """What is free at a venue."""
 
-from datetime import timedelta
-
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -18,13 +16,9 @@ from framework.errors import InvalidRequest
 from reservations import serializers
 from reservations.api import openapi_examples
 from reservations.api.viewsets import parse_day
-from reservations.booking import slot_states
-from reservations.booking.availability import find_area, list_areas
-from reservations.booking.times import ReservationInPast
-from reservations.booking.venue_time import local_today
+from reservations.booking.slot_states import MAX_DAYS, check_availability
 from reservations.models import Reservation
 
-MAX_DAYS = 31
 PARAMETERS = [
     OpenApiParameter("date", {"type": "string", "format": "date"}, required=True, description="By the venue's clock."),
     OpenApiParameter(
@@ -63,21 +57,12 @@ class AvailabilityViewSet(StrictViewSet[Reservation]):
         missing = next((name for name in ("date", "party_size") if name not in params), None)
         if missing:
             raise InvalidRequest(f"Send `{missing}`.", param=missing)
-        party_size = parse_whole_number(params["party_size"], name="party_size", min_value=1, max_value=500)
-        first = parse_day(params["date"], param="date")
-        last = parse_day(params["until"], param="until") if "until" in params else first
-        if first < local_today(venue, now=now):
-            raise ReservationInPast(f"{first} is in the past.", param="date")
-        if not first <= last < first + timedelta(days=MAX_DAYS):
-            raise InvalidRequest(f"`until` must be 0 to {MAX_DAYS - 1} days after `date`.", param="until")
-        areas = list_areas(venue)
-        area = find_area(areas, params["area"]) if "area" in params else None
-        days = slot_states.list_days(venue, first, last, party_size=party_size, area=area, now=now)
-        record = {
-            "party_size": party_size,
-            "area": area.name if area else None,
-            "timezone": venue.timezone,
-            "areas": [each.name for each in areas],
-            "days": days,
-        }
+        record = check_availability(
+            venue,
+            first=parse_day(params["date"], param="date"),
+            last=parse_day(params["until"], param="until") if "until" in params else None,
+            party_size=parse_whole_number(params["party_size"], name="party_size", min_value=1, max_value=500),
+            area=params.get("area"),
+            now=now,
+        )
         return Response(serializers.AvailabilityRecord(record).data)

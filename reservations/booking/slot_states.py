@@ -4,20 +4,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from enum import StrEnum
+from typing import Any
 
 from accounts.models import Venue
+from framework.errors import InvalidRequest
 from reservations.booking.availability import (
     ONE_DAY,
     DayAvailability,
     DaySlots,
     Slot,
+    find_area,
     has_place_for,
+    list_areas,
     list_places,
     list_slots,
     load_hours,
 )
+from reservations.booking.times import ReservationInPast
 from reservations.booking.venue_time import local_today
 from reservations.models import Area
+
+# Of one answer: a calendar month.
+MAX_DAYS = 31
 
 
 class SlotState(StrEnum):
@@ -101,6 +109,29 @@ def list_days(
     slots = [DaySlots(venue=venue, day=day, slots=tuple(list_slots(venue, day, *hours))) for day in days]
     availability = DayAvailability.load_days(slots, places=list_places(venue, area=area), now=now)
     return [day_choices(day, party_size) for day in availability]
+
+
+def check_availability(
+    venue: Venue, *, first: date, last: date | None, party_size: int, area: str | None, now: datetime
+) -> dict[str, Any]:
+    """Return the values of AvailabilityRecord: the choices of some days, and the areas. At most seven queries.
+
+    Raises ReservationInPast, and InvalidRequest for a bad range and an unknown area.
+    """
+    last = last or first
+    if first < local_today(venue, now=now):
+        raise ReservationInPast(f"{first} is in the past.", param="date")
+    if not first <= last < first + MAX_DAYS * ONE_DAY:
+        raise InvalidRequest(f"`until` must be 0 to {MAX_DAYS - 1} days after `date`.", param="until")
+    areas = list_areas(venue)
+    chosen = find_area(areas, area) if area else None
+    return {
+        "party_size": party_size,
+        "area": chosen.name if chosen else None,
+        "timezone": venue.timezone,
+        "areas": [each.name for each in areas],
+        "days": list_days(venue, first, last, party_size=party_size, area=chosen, now=now),
+    }
 
 
 def day_choices(availability: DayAvailability, party_size: int) -> DayChoices:

@@ -1,7 +1,9 @@
 """What guests may do with their reservation."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum, auto
+from typing import Any
 
 from django.db import transaction
 
@@ -31,6 +33,10 @@ class TooLateToCancel(InvalidTransition):
     """The reservation has started."""
 
 
+class TooLateToChange(InvalidTransition):
+    """The reservation has started, or is cancelled."""
+
+
 def guest_status(reservation: Reservation, *, now: datetime) -> GuestStatus:
     """Return the current status for the guest."""
     if reservation.ends_at <= now:
@@ -57,3 +63,13 @@ def cancel(reservation: Reservation, *, now: datetime) -> None:
         if guest_status(reservation, now=now) in (GuestStatus.PAST, GuestStatus.STARTED):
             raise TooLateToCancel("It is too late to cancel online. Please call the restaurant.", param="status")
         commands.set_status(reservation, Status.CANCELLED, now=now, actor="guest")
+
+
+def change(reservation: Reservation, changes: Mapping[str, Any], *, now: datetime) -> None:
+    """Change the date, the time, the party size or the requests before the reservation starts, by the booking rule.
+
+    The arguments are those of commands.change. Raises TooLateToChange and what that raises.
+    """
+    if guest_status(reservation, now=now) not in CANCELLABLE:
+        raise TooLateToChange("It is too late to change this online. Please call the restaurant.", param="status")
+    commands.change(reservation, changes, now=now, actor="guest")

@@ -1,4 +1,4 @@
-"""A restaurant that takes bookings at offers, and calls of book_table there."""
+"""A restaurant that takes bookings, and calls of book_table there."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def booked(result: Any) -> dict[str, Any]:
 
 
 def cancel(record: dict[str, Any]) -> None:
-    address = f"/v1/flow/bookings/{record['id']}"
+    address = f"/v1/bookings/{record['id']}"
     assert Client().delete(address, headers={"X-Manage-Token": record["manage_token"]}).status_code == 200
 
 

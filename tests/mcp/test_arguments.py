@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 # What no shape can say: the calendar, names that are ours, and what goes with what.
 BEYOND_SHAPE = re.compile(
     r"no such (moment|day) in the calendar|Unknown market|does not go with `slug`|written YYYY-MM-DD"
+    r"|Send at least one field to change"
 )
 # Of these the shape of REST's body judges the arguments, which tests/mcp/test_booking.py and test_exports.py try.
 READ_AS_JSON = ("book_table", "start_export")

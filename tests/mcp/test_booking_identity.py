@@ -175,10 +175,10 @@ def test_no_confirmation_is_requested_for_an_unavailable_table(client: Client, p
         ({"offer_id": shut.public_id}, "offer_expired"),
         ({"offer_id": "fo_" + "0" * 26}, "not_found"),
         ({"offer_id": "1"}, "not_found"),
-        ({**moment, "time": "03:07"}, "not_found"),
+        ({**moment, "time": "23:07"}, "slot_full"),
         ({**moment, "slug": "nowhere"}, "not_found"),
         ({**moment, "date": "2025-11-21"}, "invalid_request"),
-        ({**moment, "party_size": 4}, "slot_full"),
+        ({**moment, "party_size": 9}, "slot_full"),
     ]
     for number, (changes, code) in enumerate(wishes):
         wish: dict[str, Any] = {"party_size": 2, **changes}

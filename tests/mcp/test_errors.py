@@ -207,7 +207,7 @@ def test_a_question_and_its_answer_are_one_try_to_book(client: Client, offer: st
     declined = booking(client, wish, before=wrong, answer={"action": "decline"})
     assert [left(response) for response in (first, wrong, declined)] == [("mcp", 239), ("mcp", 238), ("mcp", 237)]
     done = booking(client, wish, before=wrong, answer={"action": "accept", "content": GUEST})
-    assert left(done) == ("bookings", 9)
+    assert left(done) == ("bookings", 59)
     assert FlowBooking.objects.count() == 1
 
 
@@ -225,27 +225,37 @@ def test_a_call_refused_before_the_availability_check_does_not_count(client: Cli
     unknown = {"offer_id": "fo_" + "0" * 26, "party_size": 2, **GUEST}
     known = {"offer_id": offer, "party_size": 2, **GUEST}
     tried = [booking(client, wish, has_forms=False) for wish in (unknown, known)]
-    assert [left(response) for response in tried] == [("bookings", 9), ("bookings", 8)]
+    assert [left(response) for response in tried] == [("bookings", 59), ("bookings", 58)]
 
 
 @pytest.mark.exhaustive
 def test_a_client_without_attempts_left_is_refused_before_booking(client: Client, offer: str) -> None:
     unknown = {"offer_id": "fo_" + "0" * 26, "party_size": 2, **GUEST}
-    tried = [booking(client, unknown, has_forms=False) for _ in range(10)]
-    assert [left(response) for response in tried] == [("bookings", 9 - number) for number in range(10)]
+    guests = [unknown | {"customer_email": f"guest{number}@example.com"} for number in range(60)]
+    tried = [booking(client, wish, has_forms=False) for wish in guests]
+    assert [left(response) for response in tried] == [("bookings", 59 - number) for number in range(60)]
     for wish in ({}, unknown):
         refused = booking(client, wish)
         assert left(refused) == ("bookings", 0)
-        assert words_of(refused.json()["result"]).startswith("Rate limit: 10 tries to book an hour; next call in ")
+        assert words_of(refused.json()["result"]).startswith("Rate limit: 60 tries to book an hour; next call in ")
+
+
+@pytest.mark.exhaustive
+def test_a_guest_without_tries_left_is_refused_from_any_address(client: Client, offer: str) -> None:
+    unknown = {"offer_id": "fo_" + "0" * 26, "party_size": 2, **GUEST}
+    for number in range(10):
+        booking(Client(REMOTE_ADDR=f"192.0.2.{number}"), unknown, has_forms=False)
+    refused = booking(client, unknown, has_forms=False)
+    assert words_of(refused.json()["result"]).startswith("Rate limit: 10 tries to book for one guest an hour; next")
 
 
 @pytest.mark.exhaustive
 def test_a_flood_of_calls_is_rate_limited(client: Client, offer: str) -> None:
-    content = [booking(client, {}) for _ in range(252)]
+    content = [booking(client, {}) for _ in range(302)]
     words = [words_of(response.json()["result"]) for response in content[240:]]
-    assert {left(response)[0] for response in content[:250]} == {"mcp"}
-    assert all(word.startswith("Rate limit: 240 messages a minute") for word in words[:10])
-    assert all(word.startswith("Rate limit: 10 tries to book an hour") for word in words[10:])
+    assert {left(response)[0] for response in content[:300]} == {"mcp"}
+    assert all(word.startswith("Rate limit: 240 messages a minute") for word in words[:60])
+    assert all(word.startswith("Rate limit: 60 tries to book an hour") for word in words[60:])
 
 
 # What an answer says of itself

@@ -7,12 +7,14 @@ from rest_framework import serializers
 
 from accounts import idempotency
 from catalogue import responses
+from catalogue.bookings.owners import owner_of
 from catalogue.filters.offers import OfferParams
 from catalogue.mcp.tools.declarations import declare, result_schema
 from catalogue.models import FlowBooking
 from catalogue.offers import idempotent_booking
 from catalogue.offers.idempotent_booking import Attempt, BookingRequest, RestaurantTime
-from catalogue.serializers.offers import FlowBookingRecord, NewFlowBooking
+from catalogue.serializers.bookings import BookingRecord
+from catalogue.serializers.offers import NewFlowBooking
 from catalogue.serializers.shared import SLUG
 from framework.api.error_handler import flatten_detail, invalid_request
 from framework.api.fields import DateField, StrictIntegerField, TextField, TimeField
@@ -162,7 +164,7 @@ def book_table(call: ToolCall, values: Values) -> ToolResult:
 def _attempt(call: ToolCall, values: Values, slot: str | RestaurantTime, guest: Values) -> Attempt:
     """The attempt to book for this guest. Raises ValidationError."""
     return Attempt(
-        request=BookingRequest(at=slot, guest=_validate_guest(guest)),
+        request=BookingRequest(at=slot, guest=_validate_guest(guest), owner=owner_of(call.request)),
         key=values.get("idempotency_key"),
         caller=caller_name(call.request),
         address=caller_of(call.request).bucket,
@@ -172,7 +174,7 @@ def _attempt(call: ToolCall, values: Values, slot: str | RestaurantTime, guest: 
 
 
 def _booking_result(booked: FlowBooking) -> ToolResult:
-    return ToolResult(JSONRenderer().render(FlowBookingRecord(booked).data))
+    return ToolResult(JSONRenderer().render(BookingRecord(booked).data))
 
 
 def _ask_for_guest(call: ToolCall, guest: Values, *, question: str) -> Values:

@@ -1,0 +1,1 @@
+"""Tables that are booked by the data API, with or without an offer."""

@@ -1,0 +1,196 @@
+"""Book a free table of a restaurant, and see, change and cancel a booking.
+
+The lock order is that of catalogue.offers.booking.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import date, datetime, time
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from catalogue.bookings.venues import find_venue
+from catalogue.models import FlowBooking
+from catalogue.offers.booking import (
+    NoSuchBooking,
+    SlotFull,
+    lock_contact,
+    reservation_of_token,
+)
+from framework.api.pagination import cursor as pagination_cursor
+from framework.api.pagination.cursor import Listing
+from framework.errors import InvalidRequest
+from framework.public_ids import decode
+from reservations.booking import commands, slot_states
+from reservations.booking.availability import (
+    OutsideServiceHours,
+    SlotUnavailable,
+    find_area,
+    list_areas,
+    slot_unavailable_error,
+)
+from reservations.booking.slot_states import SlotState
+from reservations.booking.times import find_slot, set_start
+from reservations.guests.profiles import hash_contact
+from reservations.models import Area, Reservation
+from reservations.self_service import permissions
+
+
+class BookedAtOffer(InvalidRequest):
+    """The time and the party of a booking at an offer cannot be changed."""
+
+
+def book_table(
+    slug: str,
+    *,
+    day: date,
+    at: time,
+    party_size: int,
+    customer_name: str,
+    customer_email: str | None = None,
+    customer_phone: str | None = None,
+    special_requests: str = "",
+    area: str | None = None,
+    owner: str = "",
+    is_only: bool = False,
+    now: datetime,
+) -> FlowBooking:
+    """Book a free table: it is confirmed at once, or nothing is stored.
+
+    The venue's events and the guest's mail are sent as for any reservation. `is_only` refuses a second table of the
+    same contact at the same restaurant and time. Raises what find_venue and commands.book raise about names and
+    times, SlotFull with `alternatives` if no table is free, and TooManyBookings. About eighteen statements.
+    """
+    _, venue = find_venue(slug)
+    chosen = find_area(list_areas(venue), area) if area else None
+    contact = hash_contact(customer_email=customer_email, customer_phone=customer_phone)
+    with transaction.atomic():
+        lock_contact(contact, now=now, only_at=(venue.pk, day, at) if is_only else None)
+        try:
+            reservation = commands.book(
+                venue,
+                now=now,
+                actor="guest",
+                customer_name=customer_name,
+                day=day,
+                at=at,
+                party_size=party_size,
+                customer_email=customer_email,
+                customer_phone=customer_phone,
+                special_requests=special_requests,
+                area=chosen,
+            )
+        except (SlotUnavailable, OutsideServiceHours) as refusal:
+            raise _slot_full(refusal) from refusal
+        if reservation.status != Reservation.Status.CONFIRMED:
+            raise _needs_staff(party_size)
+        return FlowBooking.objects.create(
+            reservation=reservation, seats=party_size, contact=contact, owner=owner, created_at=now
+        )
+
+
+def _slot_full(refusal: SlotUnavailable | OutsideServiceHours) -> SlotFull:
+    return SlotFull(refusal.message, param=refusal.param, extra=refusal.extra)
+
+
+def _needs_staff(party_size: int) -> SlotFull:
+    return SlotFull(
+        f"The restaurant confirms parties of {party_size} itself, or has no table then. Please call it.",
+        param="party_size",
+        extra={"alternatives": []},
+    )
+
+
+def with_restaurant() -> QuerySet[FlowBooking]:
+    """Bookings with all that their record needs."""
+    return FlowBooking.objects.select_related(
+        "slot__restaurant", "reservation__area", "reservation__venue__listing__restaurant"
+    )
+
+
+def find_booking(public_id: str, *, token: str = "", owners: Collection[str] = ()) -> FlowBooking:
+    """Return the booking with this id for the holder of its token, or for its owner. At most two queries.
+
+    Raises NoSuchBooking; the error does not say whether the booking exists.
+    """
+    key = decode("fb", public_id)
+    if key is None:
+        raise NoSuchBooking
+    rows = with_restaurant().filter(pk=key)
+    if token:
+        reservation = reservation_of_token(token)
+        rows = rows.filter(reservation=reservation) if reservation else rows.none()
+    else:
+        rows = rows.filter(owner__in=owners)
+    booking = rows.first()
+    if booking is None:
+        raise NoSuchBooking
+    return booking
+
+
+def list_bookings(
+    owners: Collection[str], *, limit: int, cursor: str | None = None, now: datetime
+) -> Listing[FlowBooking]:
+    """Return a page of the bookings of wallets and accounts, the latest first. One query. Raises InvalidCursor."""
+    found = with_restaurant().filter(owner__in=owners).order_by("-id")
+    question = pagination_cursor.fingerprint("bookings", sorted(owners))
+    if cursor:
+        after = pagination_cursor.decode_cursor(cursor, question=question, now=now).after
+        found = found.filter(pk__lt=UUID(str(after[0])))
+    rows = list(found[: limit + 1])
+    page = rows[:limit]
+    next_cursor = None
+    if len(rows) > limit:
+        next_cursor = pagination_cursor.encode_cursor([str(page[-1].pk)], as_of=now, question=question)
+    return Listing(rows=page, limit=limit, next_cursor=next_cursor, as_of=now)
+
+
+def check_table(slug: str, *, day: date, at: time, party_size: int, now: datetime) -> None:
+    """Raise what `book_table` would raise without the guest's data, and store nothing. About ten queries."""
+    _, venue = find_venue(slug)
+    party = Reservation(venue=venue, date=day, time=at, party_size=party_size)
+    set_start(party, now=now)
+    try:
+        slot = find_slot(party, now=now)
+    except OutsideServiceHours as refusal:
+        raise _slot_full(refusal) from refusal
+    (choices,) = slot_states.list_days(venue, day, day, party_size=party_size, now=now)
+    state = next(
+        (choice.state for choice in choices.choices if slot and choice.slot.starts_at == slot.starts_at), None
+    )
+    if state == SlotState.REQUEST:
+        raise _needs_staff(party_size)
+    if state != SlotState.FREE:
+        raise _slot_full(slot_unavailable_error(party, now=now))
+
+
+def change_booking(booking: FlowBooking, changes: Mapping[str, Any], *, now: datetime) -> FlowBooking:
+    """Change date, time, party size, area or requests for the guest, by the rule of a booking.
+
+    `changes` are fields of BookingChanges. A booking keeps its table until the new one is its own. Raises
+    BookedAtOffer, SlotFull, TooLateToCancel, and what commands.change raises; then nothing is changed.
+    """
+    values = dict(changes)
+    if booking.slot and values.keys() - {"special_requests"}:
+        raise BookedAtOffer(
+            "This table is booked at an offer, whose time and party cannot be changed. Cancel it and book another.",
+            param=next(name for name in values if name != "special_requests"),
+        )
+    reservation = booking.reservation
+    guest: dict[str, str | Area | None] = {}
+    if "special_requests" in values:
+        guest["special_requests"] = values.pop("special_requests")
+    if "area" in values:
+        name = values.pop("area")
+        guest["area"] = find_area(list_areas(reservation.venue), name) if name else None
+    if "date" in values:
+        values["day"] = values.pop("date")
+    if "time" in values:
+        values["at"] = values.pop("time")
+    try:
+        permissions.change(reservation, values | ({"guest": guest} if guest else {}), now=now)
+    except (SlotUnavailable, OutsideServiceHours) as refusal:
+        raise _slot_full(refusal) from refusal
+    return booking

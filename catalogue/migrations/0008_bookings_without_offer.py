@@ -1,0 +1,32 @@
+"""A booking may be at no offer, and has an owner."""
+
+import django.db.models.deletion
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("catalogue", "0007_streets_and_postal_codes")]
+
+    operations = [
+        migrations.AlterField(
+            model_name="flowbooking",
+            name="slot",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="bookings",
+                to="catalogue.flowslot",
+            ),
+        ),
+        migrations.AddField(
+            model_name="flowbooking",
+            name="owner",
+            field=models.CharField(
+                blank=True,
+                db_default="",
+                default="",
+                help_text="Wallet or account that booked it, and may see and change it; empty: the holder of its token only",
+                max_length=64,
+            ),
+        ),
+    ]

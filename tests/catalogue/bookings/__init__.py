@@ -1,0 +1,1 @@
+"""Tests of tables that are booked by the data API."""
