@@ -17,7 +17,7 @@ from tests.support import builders as base
 
 pytestmark = pytest.mark.django_db
 
-NINE = {"slug": "fiskebar", "date": "2026-11-22", "time": "21:00"}
+NINE: dict[str, Any] = {"slug": "fiskebar", "date": "2026-11-22", "time": "21:00"}
 
 
 @pytest.fixture(autouse=True)
@@ -112,8 +112,9 @@ def test_a_restaurant_that_takes_no_bookings_says_so(client: Client) -> None:
 def test_a_booking_is_for_the_holder_of_its_token(client: Client, place: Restaurant, tool: str) -> None:
     record = booked(book(client, **NINE))
     other = booked(book(client, **(NINE | {"time": "19:00"}), customer_email="bob@example.com"))
-    changes = {"time": "19:30"} if tool == "change_booking" else {}
-    for token in ({}, {"manage_token": "x"}, {"manage_token": other["manage_token"]}):
+    changes: dict[str, Any] = {"time": "19:30"} if tool == "change_booking" else {}
+    tokens: list[dict[str, Any]] = [{}, {"manage_token": "x"}, {"manage_token": other["manage_token"]}]
+    for token in tokens:
         for caller in (client, platform()):
             result = call(caller, tool, booking_id=record["id"], **token, **changes)
             assert refusal_of(result)["code"] == "not_found"

@@ -19,8 +19,8 @@ from tests.support import builders as base
 pytestmark = pytest.mark.django_db
 
 DAY = "2026-11-22"
-# With its name, and with its slug, date and time: the record of the evening.
-EVENING = {"date": DAY, "time": "19:00", "party_size": 2}
+ASKED: dict[str, Any] = {"date": DAY, "party_size": 2}
+EVENING: dict[str, Any] = {"date": DAY, "time": "19:00", "party_size": 2}
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def send(method: str, record: dict[str, Any], *, api: Client | None = None, toke
 
 
 def see(place: Restaurant, **params: Any) -> Any:
-    return Client().get(f"/v1/restaurants/{place.slug}/availability", {"date": DAY, "party_size": 2} | params)
+    return Client().get(f"/v1/restaurants/{place.slug}/availability", ASKED | params)
 
 
 def refused(response: Any, status: int, code: str, param: str | None = None) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def test_everybody_sees_which_tables_are_free(place: Restaurant) -> None:
 def test_an_unchanged_answer_is_304(place: Restaurant) -> None:
     etag = see(place)["ETag"]
     path = f"/v1/restaurants/{place.slug}/availability"
-    same = Client().get(path, {"date": DAY, "party_size": 2}, headers={"If-None-Match": etag})
+    same = Client().get(path, ASKED, headers={"If-None-Match": etag})
     assert same.status_code == 304
 
 
@@ -114,7 +114,7 @@ def test_a_restaurant_that_takes_no_bookings_says_so(place: Restaurant, why: str
 
 
 def test_an_unknown_restaurant_is_404(place: Restaurant) -> None:
-    assert Client().get("/v1/restaurants/nowhere/availability", {"date": DAY, "party_size": 2}).status_code == 404
+    assert Client().get("/v1/restaurants/nowhere/availability", ASKED).status_code == 404
 
 
 # Book
@@ -268,7 +268,7 @@ def test_nobody_without_the_token_sees_or_changes_a_booking(place: Restaurant) -
     other = post(place, key="second", time="21:00", customer_email="bob@example.com").json()
     stolen = record | {"manage_token": other["manage_token"]}
     for method in ("get", "patch", "delete"):
-        changes = {"time": "20:30"} if method == "patch" else {}
+        changes: dict[str, Any] = {"time": "20:30"} if method == "patch" else {}
         refused(send(method, record, token=False, **changes), 404, "not_found")
         refused(send(method, record, token=False, api=account_client(), **changes), 404, "not_found")
         refused(send(method, stolen, **changes), 404, "not_found")

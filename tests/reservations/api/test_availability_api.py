@@ -36,7 +36,8 @@ def osteria(venue: Venue) -> Venue:
 
 
 def ask(api: Client, **params: Any) -> Any:
-    return api.get(AVAILABILITY, {"date": SATURDAY.isoformat(), "party_size": 4} | params)
+    asked: dict[str, Any] = {"date": SATURDAY.isoformat(), "party_size": 4}
+    return api.get(AVAILABILITY, asked | params)
 
 
 def states(api: Client, **params: Any) -> list[tuple[str, str, str | None]]:

@@ -14,7 +14,7 @@ from tests.support import builders
 
 HOLDS = "/api/v1/holds"
 NOON = datetime(2026, 11, 28, 11, 0, tzinfo=UTC)
-BODY = {"date": "2026-11-28", "time": "19:30", "party_size": 4}
+BODY: dict[str, Any] = {"date": "2026-11-28", "time": "19:30", "party_size": 4}
 
 pytestmark = pytest.mark.usefixtures("osteria")
 

@@ -174,7 +174,7 @@ def test_named_tables_are_given_at_any_time(osteria: Venue, api: Client) -> None
 
 def test_the_guest_the_requests_and_the_metadata_change(osteria: Venue, api: Client) -> None:
     record = book(api, metadata={"campaign": "autumn"})
-    changes = {
+    changes: dict[str, Any] = {
         "customer_name": "Grace Hopper",
         "customer_email": None,
         "customer_phone": "+15550100999",

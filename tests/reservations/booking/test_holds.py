@@ -32,12 +32,18 @@ def osteria(venue: Venue) -> Venue:
 
 
 def hold(venue: Venue, **changes: Any) -> Hold:
-    values = {"owner": "me", "day": SATURDAY, "at": time(19, 30), "party_size": 4, "now": NOON} | changes
+    values: dict[str, Any] = {
+        "owner": "me",
+        "day": SATURDAY,
+        "at": time(19, 30),
+        "party_size": 4,
+        "now": NOON,
+    } | changes
     return holds.create(venue, **values)
 
 
 def book(venue: Venue, **changes: Any) -> Reservation:
-    values = {
+    values: dict[str, Any] = {
         "customer_name": "Ada",
         "customer_email": "ada@example.com",
         "day": SATURDAY,
