@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, time
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
@@ -38,10 +38,12 @@ class Discount:
 
 @dataclass(frozen=True, slots=True)
 class MarketRates:
-    """How many of a sample of a market's reviews speak of each feature."""
+    """How many of a sample of a market's reviews speak of each feature, and of the English ones write each noun."""
 
     reviews: int
     features: Mapping[str, int]
+    english_reviews: int = 0
+    phrases: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
