@@ -46,7 +46,7 @@ def fold_case(text: str) -> str:
 class AspectLexicon:
     """The regular expressions of one language. `positive` and `negative` are None in English, which VADER rates.
 
-    `elsewhere`, `aspects`, both tables of complaints and `times` search a text after `fold_case`.
+    `elsewhere`, `aspects`, both tables of complaints, `times` and `crowds` search a text after `fold_case`.
     """
 
     has_spaces: bool
@@ -64,6 +64,7 @@ class AspectLexicon:
     watch_outs: Mapping[str, re.Pattern[str]]
     low_star_watch_outs: Mapping[str, re.Pattern[str]]
     times: Mapping[str, re.Pattern[str]]
+    crowds: Mapping[str, re.Pattern[str]]
 
     def polarity(self, sentence: str, *, stars: int) -> float:
         """The polarity of a sentence, about -1.4 to 1.4. 5 to 30 µs."""
@@ -157,6 +158,15 @@ class AspectLexicon:
         by_stars = sentiment.star_polarity(stars) if stars > MAX_FORGIVING_STARS else 0.0
         return words + by_stars <= sentiment.POLARITY_THRESHOLD / 2
 
+    def find_crowds(self, folded: str) -> set[str]:
+        """What a sentence after `fold_case` says of full and empty days, as "busy weekend"."""
+        days = [day for day in ("weekend", "weekday") if self.crowds[day].search(folded)]
+        if not days:
+            return set()
+        crowds = [how for how in ("busy", "calm") if self.find_feature(self.crowds[how], folded) is not None]
+        # "Packed on Fridays, quiet on Mondays" does not say which is which to a program.
+        return {f"{crowds[0]} {days[0]}"} if len(days) == len(crowds) == 1 else set()
+
     def only_praises(self, sentence: str, *, stars: int) -> bool:
         """Whether no part of a sentence can be negative: cheaper to tell than all complaints, in English."""
         if stars <= MAX_FORGIVING_STARS or self.positive is not None:
@@ -210,6 +220,7 @@ def load_lexicon(lang: str = ENGLISH) -> AspectLexicon:
             for name, words in content["low_star_watch_outs"].items()
         },
         times=compile_table("times"),
+        crowds=compile_table("crowds"),
     )
 
 

@@ -59,7 +59,7 @@ class FoodVocabulary:
     end a name, "link" stands between two words.
     """
 
-    kinds: Mapping[str, str]
+    kinds: dict[str, str]
     forms: Mapping[str, str]
     fixed: Mapping[str, tuple[tuple[str, ...], ...]]
 
@@ -71,6 +71,26 @@ class FoodVocabulary:
     def _correct_spelling(self, word: str, min_folded: int) -> str:
         known = self.kinds.get(word) or len(word) < min_folded or is_common_word(word)
         return word if known else correct_spelling(word)
+
+
+def add_menu(vocabulary: FoodVocabulary, menu: Iterable[str]) -> tuple[FoodVocabulary, frozenset[str]]:
+    """The vocabulary with the dishes of a menu that it does not have, and their keys.
+
+    Dishes of everyday words ("House Special") are left out: guests use them for other things.
+    """
+    kinds: dict[str, str] = {}
+    fixed = dict(vocabulary.fixed)
+    for name in menu:
+        words = tuple(vocabulary.normalize(word) for word in WORD.findall(name.partition("(")[0]))
+        if all(vocabulary.kinds.get(word) or is_common_word(word) for word in words) or len(words) > MAX_NAME_WORDS:
+            continue
+        if len(words) == 1:
+            kinds[words[0]] = "dish"
+        else:
+            names = {words, *fixed.get(words[0], ())}
+            fixed[words[0]] = tuple(sorted(names, key=lambda each: (-len(each), each)))
+            kinds[" ".join(words)] = "dish"
+    return FoodVocabulary(vocabulary.kinds | kinds, vocabulary.forms, fixed), frozenset(kinds)
 
 
 def read_lexicon(name: str) -> dict[str, Any]:

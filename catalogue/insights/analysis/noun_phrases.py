@@ -9,14 +9,20 @@ from catalogue.insights.analysis.aspect_lexicon import ENGLISH, load_features, l
 from catalogue.insights.analysis.dish_names import Token, is_common_word, read_lexicon
 
 # A noun stands after one of these words, or begins a sentence, and before one of the others, a verb, or punctuation.
-BEFORE = frozenset(
-    "a an the their its this that these those with and of in on at by to for from free live own love loved enjoy has had"
-    " have".split()
-)
-AFTER = frozenset(
-    "and or but is was are were has have had in on at of for to with by from that which who where when while as so too"
-    " here there out upstairs downstairs outside inside all every each after before during make makes works".split()
-)
+# fmt: off
+BEFORE = frozenset([
+    "a", "an", "the", "their", "its", "this", "that", "these", "those", "with", "and", "of", "in", "on", "at", "by",
+    "to", "for", "from", "free", "live", "own", "love", "loved", "enjoy", "has", "had", "have",
+])
+# fmt: on
+# fmt: off
+AFTER = frozenset([
+    "and", "or", "but", "is", "was", "are", "were", "has", "have", "had", "in", "on", "at", "of", "for", "to",
+    "with", "by", "from", "that", "which", "who", "where", "when", "while", "as", "so", "too", "here", "there",
+    "out", "upstairs", "downstairs", "outside", "inside", "all", "every", "each", "after", "before", "during",
+    "make", "makes", "works",
+])
+# fmt: on
 MIN_LETTERS, MIN_LETTERS_IN_PAIR = 4, 3
 
 

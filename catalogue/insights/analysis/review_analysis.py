@@ -16,7 +16,7 @@ from catalogue.insights.analysis.aspect_lexicon import (
     load_lexicon,
 )
 from catalogue.insights.analysis.dish_learning import DishLearner
-from catalogue.insights.analysis.dish_names import WORD, Token, is_common_word
+from catalogue.insights.analysis.dish_names import WORD, FoodVocabulary, Token, is_common_word
 from catalogue.insights.guardrails.prompt_injection import is_suspicious, visible_text
 from catalogue.insights.providers.base import MAX_CITATIONS, Claim, ReviewInput
 
@@ -65,7 +65,8 @@ class ReviewAnalysis:
 
     The others are in other languages, `without_text`, or `suspicious`. `dishes` are all parts of runs of food words
     that are names, `suspicious_dishes` how many suspicious reviews name one, and `foods` in how many reviews each food
-    word is. `phrases` are the nouns of good English reviews.
+    word is. `phrases` are the nouns of good English reviews, `crowds` what reviews say of full and empty days, and
+    `menu` the keys of dishes that the menu has and the lexicon has not.
     """
 
     languages: Counter[str] = field(default_factory=Counter)
@@ -80,6 +81,8 @@ class ReviewAnalysis:
     watch_outs: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
     features: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
     times: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
+    menu: frozenset[str] = frozenset()
+    crowds: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
     phrases: dict[str, MentionTally] = field(default_factory=lambda: defaultdict(MentionTally))
 
     @property
@@ -120,17 +123,20 @@ class _Sentence:
     tokens: Sequence[Token]
 
 
-def analyze_reviews(reviews: Sequence[ReviewInput], *, restaurant: str = "") -> ReviewAnalysis:
-    """Analyze reviews in their order, twice: first to learn names of dishes. About half a millisecond for each.
+def analyze_reviews(
+    reviews: Sequence[ReviewInput], *, restaurant: str = "", menu: Sequence[str] = ()
+) -> ReviewAnalysis:
+    """Analyze reviews in their order, twice: first to learn names of dishes. About a millisecond for each.
 
-    The name of the restaurant in a text is no mention of a dish.
+    The name of the restaurant in a text is no mention of a dish. What is on its `menu` is one.
     """
     analysis = ReviewAnalysis()
     own_name = _compile_own_name(restaurant)
     suspicious = {review.id: visible_text(review.text[:MAX_CHARS]) for review in reviews if is_suspicious(review.text)}
     analysis.suspicious = len(suspicious)
     plain = [review for review in reviews if review.id not in suspicious]
-    sentences = list(_read_sentences(analysis, plain, own_name))
+    vocabulary, analysis.menu = dish_names.add_menu(dish_names.load_vocabulary(), menu)
+    sentences = list(_read_sentences(analysis, plain, own_name, vocabulary))
     # Neither the restaurant's name nor what suspicious reviews write is learned.
     texts = (restaurant, *suspicious.values())
     excluded = {dish_names.normalize_word(word) for text in texts for word in WORD.findall(text)}
@@ -237,10 +243,12 @@ def analyzed_language(review: ReviewInput) -> str:
 
 
 def _read_sentences(
-    analysis: ReviewAnalysis, reviews: Sequence[ReviewInput], own_name: re.Pattern[str] | None
+    analysis: ReviewAnalysis,
+    reviews: Sequence[ReviewInput],
+    own_name: re.Pattern[str] | None,
+    vocabulary: FoodVocabulary,
 ) -> Iterator[_Sentence]:
     """Count the reviews by language, and yield their sentences without the restaurant's name."""
-    vocabulary = dish_names.load_vocabulary()
     for review in reviews:
         lang = analyzed_language(review)
         if lang:
@@ -320,6 +328,8 @@ def _analyze_sentence(
         if RUSHED in complaints:
             complaints.pop(LONG_WAITS, None)
         features = _find_features(text, lang=sentence.lang, lexicon=lexicon)
+        for crowd in lexicon.find_crowds(folded):
+            analysis.crowds[crowd].add(review, 0.0)
     for run in runs:
         if run not in dishes:
             for token in run:

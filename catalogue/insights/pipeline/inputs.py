@@ -1,4 +1,4 @@
-"""The input of insights: the newest reviews of a restaurant, its hours and discounts, and their digest."""
+"""The input of insights: the newest reviews of a restaurant, its hours, discounts and menu, and their digest."""
 
 import hashlib
 from collections import defaultdict
@@ -15,6 +15,7 @@ from catalogue.insights.providers.base import Context, Discount, ReviewInput
 from catalogue.models import FlowRule, Restaurant
 from framework.db.sql_files import read_sql
 from framework.public_ids import encode
+from orders.models import MenuItem
 
 # Of a restaurant with more reviews the newest describe it as it is now.
 MAX_REVIEWS = 5_000
@@ -34,7 +35,7 @@ class InsightInput:
 def load_inputs(restaurants: Sequence[UUID]) -> Iterator[InsightInput]:
     """Load the inputs of these restaurants; missing ones are left out.
 
-    Three queries, and one a day for each market.
+    Four queries, and one a day for each market.
     """
     reviews: dict[UUID, list[ReviewInput]] = defaultdict(list)
     with connection.cursor() as cursor:
@@ -44,6 +45,10 @@ def load_inputs(restaurants: Sequence[UUID]) -> Iterator[InsightInput]:
     discounts: dict[UUID, list[Discount]] = defaultdict(list)
     for rule in FlowRule.objects.filter(restaurant__in=restaurants, active=True).order_by("time", "pk"):
         discounts[rule.restaurant_id].append(Discount(tuple(rule.weekdays), rule.time, rule.percent))
+    menus: dict[UUID, list[str]] = defaultdict(list)
+    items = MenuItem.objects.filter(menu__is_published=True, menu__venue__listing__restaurant__in=restaurants)
+    for restaurant_id, name in items.order_by("name", "pk").values_list("menu__venue__listing__restaurant", "name"):
+        menus[restaurant_id].append(name)
     rows = Restaurant.objects.only("slug", "name", "rating", "review_count", "hours", "market").filter(
         pk__in=restaurants
     )
@@ -56,11 +61,13 @@ def load_inputs(restaurants: Sequence[UUID]) -> Iterator[InsightInput]:
             discounts=discounts[restaurant.pk],
             # Not a part of the digest: an insight is not written again because other restaurants changed.
             market=read_market_rates(restaurant.market_id),
+            menu=menus[restaurant.pk],
         )
         hashed = [
             context.name,
             restaurant.hours,
             [asdict(discount) for discount in context.discounts],
             [(review.id, review.stars, review.text, review.lang) for review in context.reviews],
+            *([context.menu] if context.menu else []),
         ]
         yield InsightInput(restaurant, context, hashlib.sha256(orjson.dumps(hashed)).hexdigest())

@@ -50,7 +50,7 @@ class MarketRates:
 class Context:
     """The input of one insight. Reviews are newest first; `hours` is None if unknown.
 
-    `market` is None if too few reviews of the market are stored.
+    `market` is None if too few reviews of the market are stored. `menu` are the dishes of the linked venue.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Context:
     hours: Hours | None
     discounts: Sequence[Discount]
     market: MarketRates | None = None
+    menu: Sequence[str] = ()
 
     @property
     def languages(self) -> dict[str, int]:

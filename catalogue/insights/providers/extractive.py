@@ -31,12 +31,14 @@ def generate(context: Context) -> InsightDraft:
 
     Deterministic. Increase LocalProvider.version when the output changes.
     """
-    analysis = review_analysis.analyze_reviews(context.reviews, restaurant=context.name)
+    analysis = review_analysis.analyze_reviews(context.reviews, restaurant=context.name, menu=context.menu)
     total = len(context.reviews)
     min_share = MIN_SHARE * analysis.analyzed
     ranked = dish_ranking.rank_dishes(
         analysis,
-        min_mentions=lambda key: max(min_dish_mentions(key, reviews=total), MIN_DISH_SHARE * total),
+        min_mentions=lambda key: max(
+            MIN_MENTIONS if key in analysis.menu else min_dish_mentions(key, reviews=total), MIN_DISH_SHARE * total
+        ),
         max_dishes=MAX_DISHES,
     )
     dishes = tuple(ranked.claims)
@@ -60,7 +62,15 @@ def generate(context: Context) -> InsightDraft:
         feature for feature in contrasted if named.isdisjoint(feature.name.lower().split()) or " " in feature.name
     )[:MAX_FEATURES]
     advice = {claim.name: claim for claim in _claims(analysis.times, min_mentions=max(MIN_MENTIONS, min_share))}
-    best_time = analysis_best_time.find_best_time(advice, hours=context.hours, discounts=context.discounts)
+    crowds = {claim.name: claim for claim in _claims(analysis.crowds, min_mentions=max(MIN_MENTIONS, min_share))}
+    best_time = analysis_best_time.find_best_time(
+        advice,
+        crowds=analysis_best_time.clear_crowds(
+            crowds, {name: len(tally.polarities) for name, tally in analysis.crowds.items()}
+        ),
+        hours=context.hours,
+        discounts=context.discounts,
+    )
     # Times and complaints alone are no insight, and discounts are free in the core fields.
     text = ""
     if dishes or aspects or features:

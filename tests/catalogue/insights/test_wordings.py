@@ -5,18 +5,30 @@ from datetime import UTC, datetime
 
 import pytest
 
+from catalogue.hours import Hours
 from catalogue.insights.analysis import review_analysis
+from catalogue.insights.pipeline import inputs
 from catalogue.insights.providers import extractive
 from catalogue.insights.providers.base import Context, InsightDraft, MarketRates, ReviewInput
+from orders.models import Menu, MenuCategory, MenuItem
+from tests.catalogue import builders
 
 WHEN = datetime(2026, 11, 1, tzinfo=UTC)
 
 
-def generate(rows: Sequence[tuple[int, str]], *, lang: str = "en", market: MarketRates | None = None) -> InsightDraft:
+def generate(
+    rows: Sequence[tuple[int, str]],
+    *,
+    lang: str = "en",
+    market: MarketRates | None = None,
+    menu: Sequence[str] = (),
+    hours: Hours | None = None,
+) -> InsightDraft:
     reviews = [ReviewInput(f"rev_{number}", stars, text, lang, WHEN) for number, (stars, text) in enumerate(rows)]
-    return extractive.generate(
-        Context(name="Kikuchi", rating=None, reviews=reviews, hours=None, discounts=(), market=market)
+    context = Context(
+        name="Kikuchi", rating=None, reviews=reviews, hours=hours, discounts=(), market=market, menu=menu
     )
+    return extractive.generate(context)
 
 
 def complaints(rows: Sequence[tuple[int, str]], *, lang: str = "en") -> list[str]:
@@ -214,3 +226,72 @@ def test_a_noun_of_an_injected_review_is_no_feature() -> None:
 def test_the_nouns_of_a_market_are_those_of_its_english_reviews() -> None:
     assert review_analysis.find_noun_phrases("The salsa bar and the trolley.", lang="en") == {"salsa bar", "trolley"}
     assert review_analysis.find_noun_phrases("Der Zeppelin und das Karussell.", lang="de") == set()
+
+
+MENU = ["Dragon Cloud", "Zarzuelita (2 pcs)", "House Special", "Chicken biryani"]
+
+
+def test_dishes_of_the_menu_are_known() -> None:
+    rows = [(5, "The dragon cloud is nice.")] * 3 + [(5, "Zarzuelita!")] * 2 + [(5, "The house special.")] * 5
+    assert [(claim.name, claim.mentions) for claim in generate(rows, menu=MENU).dishes] == [
+        ("dragon cloud", 3),
+        ("zarzuelita", 2),
+    ]
+    assert generate(rows).dishes == ()
+    biryani = [(5, "The chicken biryani!")] * 3 + [(5, "The biryani!")] * 4
+    assert [(claim.name, claim.mentions) for claim in generate(biryani, menu=MENU).dishes] == [("biryani", 7)]
+
+
+@pytest.mark.django_db
+def test_the_menu_is_the_published_one_of_the_linked_venue() -> None:
+    restaurant = builders.restaurant()
+    menu = Menu.objects.create(venue=builders.listing(restaurant).venue)
+    category = MenuCategory.objects.create(menu=menu, name="Mains")
+    for name in ("Zarzuelita", "Dragon Cloud"):
+        MenuItem.objects.create(menu=menu, category=category, ref=name, name=name, price=9)
+    (draft,) = inputs.load_inputs([restaurant.pk])
+    Menu.objects.filter(pk=menu.pk).update(is_published=True)
+    (published,) = inputs.load_inputs([restaurant.pk])
+    assert (list(draft.context.menu), list(published.context.menu)) == ([], ["Dragon Cloud", "Zarzuelita"])
+    assert draft.digest != published.digest
+
+
+@pytest.mark.parametrize(
+    ("lang", "busy", "calm"),
+    [
+        ("en", "It was packed on Sunday.", "We walked right in on a Tuesday."),
+        ("en", "Saturdays have a long queue.", "Weekdays are much calmer."),
+        ("de", "Sonntags rappelvoll.", "Unter der Woche ist es ruhig."),
+        ("fr", "Complet le samedi.", "Calme en semaine."),
+        ("es", "Los domingos está lleno.", "Entre semana es tranquilo."),
+        ("it", "Sabato pieno.", "In settimana è tranquillo."),
+        ("da", "Fuldt om lørdagen.", "Roligt på hverdage."),
+        ("ja", "金曜の夜は満席。", "平日は空いています。"),
+    ],
+)
+def test_full_and_empty_days_are_a_best_time(lang: str, busy: str, calm: str) -> None:
+    hours = Hours.from_json(builders.week("12:00", "22:00"))
+    best_time = generate([(4, busy)] * 3 + [(4, calm)] * 2, lang=lang, hours=hours).best_time
+    assert best_time is not None
+    assert best_time.text == "Guests find weekends busy (3 reviews) and weekdays quiet (2 reviews)."
+    assert best_time.basis == ("reviews", "hours")
+    assert best_time.citations == ("rev_0", "rev_1", "rev_2", "rev_3", "rev_4")
+    assert [(window.days, window.start, window.until) for window in best_time.windows] == [
+        ((0, 1, 2, 3), "12:00", "22:00")
+    ]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        # One guest, contradicting guests, another place, both kinds of days, or no crowd.
+        ["Packed on Sunday."],
+        ["Packed on Sunday.", "Packed on Saturday.", "Empty on a Saturday."],
+        ["The place next door is packed on Sundays."] * 3,
+        ["Packed on Fridays, quiet on Mondays."] * 3,
+        ["It was never busy on a Sunday."] * 3,
+        ["We came on Sunday."] * 3,
+    ],
+)
+def test_too_little_about_days_is_no_best_time(sentences: list[str]) -> None:
+    assert generate([(4, sentence) for sentence in sentences]).best_time is None
