@@ -121,6 +121,11 @@ def _common_words() -> tuple[frozenset[str], tuple[str, ...]]:
     return frozenset(map(singularize, content["words"].split())), tuple(content["endings"].split())
 
 
+def common_words() -> frozenset[str]:
+    """The everyday words of English, without those that only have an ending of such."""
+    return _common_words()[0]
+
+
 @lru_cache(maxsize=20_000)
 def is_common_word(word: str) -> bool:
     """Whether a normalized word is one of everyday English, so that guests do not name a dish by it."""

@@ -15,6 +15,8 @@ MIN_SCORE = 1.65
 PRIOR_REVIEWS = 300
 # A noun that is no feature of the lexicon needs more reviews, a clearer contrast, and a market to be contrasted with.
 MIN_PHRASE_MENTIONS, MIN_PHRASE_SCORE, MIN_ENGLISH_SAMPLE = 4, 2.6, 150
+# Of the uses of a noun so many are in lower case; others are names at the beginning of sentences.
+MIN_LOWER_SHARE = 0.5
 # The share of reviews that write a common noun, and its weight in reviews.
 PHRASE_RATE = 0.003
 # A noun is part of a pair if so many of its reviews write the pair: "salsa bar" instead of "bar".
@@ -45,7 +47,10 @@ def find_phrases(analysis: ReviewAnalysis, *, market: MarketRates | None) -> tup
     scored: list[tuple[float, str]] = []
     for phrase, tally in analysis.phrases.items():
         mentions = len(tally.polarities)
-        if mentions < max(MIN_PHRASE_MENTIONS, MIN_SHARE * total) or not is_worth_naming(phrase):
+        spellings = analysis.spellings[phrase]
+        lower = sum(count for written, count in spellings.items() if written.islower())
+        is_name = lower < MIN_LOWER_SHARE * spellings.total()
+        if mentions < max(MIN_PHRASE_MENTIONS, MIN_SHARE * total) or is_name or not is_worth_naming(phrase):
             continue
         others = market.phrases.get(phrase, 0)
         score = _log_odds(PHRASE_RATE, mentions, total, others, market.english_reviews)

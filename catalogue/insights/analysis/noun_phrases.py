@@ -9,10 +9,11 @@ from catalogue.insights.analysis.aspect_lexicon import ENGLISH, load_features, l
 from catalogue.insights.analysis.dish_names import Token, is_common_word, read_lexicon
 
 # A noun stands after one of these words, or begins a sentence, and before one of the others, a verb, or punctuation.
+# Without "to", "by" and "with", after which people are named.
 # fmt: off
 BEFORE = frozenset([
-    "a", "an", "the", "their", "its", "this", "that", "these", "those", "with", "and", "of", "in", "on", "at", "by",
-    "to", "for", "from", "free", "live", "own", "love", "loved", "enjoy", "has", "had", "have",
+    "a", "an", "the", "their", "its", "this", "that", "these", "those", "of", "in", "on", "at", "free", "live", "own",
+    "has", "had", "have",
 ])
 # fmt: on
 # fmt: off
@@ -27,12 +28,13 @@ MIN_LETTERS, MIN_LETTERS_IN_PAIR = 4, 3
 
 
 def find_phrases(sentence: str, tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
-    """Each noun, and each pair of a word and a noun, with its spelling. Words in capitals are names, and left out."""
+    """Each noun, and each pair of a word and a noun, with its spelling. Within a sentence capitals mean names."""
     for index, token in enumerate(tokens):
         if not _may_be_noun(token) or not _ends_phrase(sentence, tokens, index):
             continue
         written = sentence[token.start : token.end]
-        if not written.islower():
+        # The first word has a capital.
+        if not (written[1:] if index == 0 else written).islower():
             continue
         before = tokens[index - 1] if index and not sentence[tokens[index - 1].end : token.start].strip() else None
         if before is None or before.text in BEFORE:

@@ -16,7 +16,7 @@ from catalogue.insights.analysis.aspect_lexicon import (
     load_lexicon,
 )
 from catalogue.insights.analysis.dish_learning import DishLearner
-from catalogue.insights.analysis.dish_names import WORD, FoodVocabulary, Token, is_common_word
+from catalogue.insights.analysis.dish_names import WORD, FoodVocabulary, Token
 from catalogue.insights.guardrails.prompt_injection import is_suspicious, visible_text
 from catalogue.insights.providers.base import MAX_CITATIONS, Claim, ReviewInput
 
@@ -175,7 +175,7 @@ def _add_staff(analysis: ReviewAnalysis, sentences: Sequence[_Sentence], *, own_
         for match in feature.patterns[sentence.lang].finditer(sentence.text)
     )
     names = {capitalized[-1] for text in found if (capitalized := CAPITALIZED.findall(text))} - own_words
-    names = {name for name in names if not is_common_word(name.lower())}
+    names = {name for name in names if dish_names.normalize_word(name) not in dish_names.common_words()}
     if not names:
         return
     pattern = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
