@@ -29,13 +29,25 @@ NEGATED_NEGATIVE = 0.5
 MAX_FORGIVING_STARS = 4
 # With at most so many stars praise may be ironic.
 MAX_IRONIC_STARS = 2
+# With at most so many stars plain words complain, too: `low_star_watch_outs`.
+MAX_LOW_STARS = 3
 # In a language without spaces a negation follows within so many characters.
 NEGATION_WINDOW = 8
+IS_AMOUNT = re.compile(r"[$£€\d]")
+
+
+def fold_case(text: str) -> str:
+    """The text in lower case with the same offsets, for patterns that are case-sensitive because that is faster."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text
 
 
 @dataclass(frozen=True, slots=True)
 class AspectLexicon:
-    """The regular expressions of one language. `positive` and `negative` are None in English, which VADER rates."""
+    """The regular expressions of one language. `positive` and `negative` are None in English, which VADER rates.
+
+    `elsewhere`, `aspects`, both tables of complaints, `times` and `crowds` search a text after `fold_case`.
+    """
 
     has_spaces: bool
     negation: re.Pattern[str]
@@ -50,7 +62,9 @@ class AspectLexicon:
     negated_complaints: frozenset[str]
     aspects: Mapping[str, re.Pattern[str]]
     watch_outs: Mapping[str, re.Pattern[str]]
+    low_star_watch_outs: Mapping[str, re.Pattern[str]]
     times: Mapping[str, re.Pattern[str]]
+    crowds: Mapping[str, re.Pattern[str]]
 
     def polarity(self, sentence: str, *, stars: int) -> float:
         """The polarity of a sentence, about -1.4 to 1.4. 5 to 30 µs."""
@@ -96,13 +110,32 @@ class AspectLexicon:
         match = pattern.search(sentence)
         return None if match is None or self._is_negated(sentence, match) else match.start()
 
-    def find_complaint(self, name: str, sentence: str) -> int | None:
-        """The offset of this complaint in the sentence; None if there is none or it is negated.
+    def find_complaint(self, name: str, sentence: str, *, stars: int) -> int | None:
+        """The offset of this complaint in a sentence after `fold_case`; None if there is none or it is negated.
 
         `negated_complaints` contain a negation themselves ("not worth the price").
         """
+        start = self._find_affirmed(self.watch_outs[name], name, sentence)
+        if start is None and stars <= MAX_LOW_STARS and name in self.low_star_watch_outs:
+            return self._find_plain(self.low_star_watch_outs[name], sentence)
+        return start
+
+    def _find_plain(self, pattern: re.Pattern[str], sentence: str) -> int | None:
+        """The offset of a complaint that is negated neither before it nor before its last word ("never slow")."""
+        for match in pattern.finditer(sentence):
+            # Its first word may be a negation: "no soap".
+            *words, _ = match[0][1:].rsplit(maxsplit=1) or [""]
+            is_negated = self._is_negated(sentence, match) or (
+                self.has_spaces and words and self.negation_before.search(f"{words[0]} ")
+            )
+            # "Nothing for 40 minutes": what is counted is not negated.
+            if IS_AMOUNT.match(match[0]) or not is_negated:
+                return match.start()
+        return None
+
+    def _find_affirmed(self, pattern: re.Pattern[str], name: str, sentence: str) -> int | None:
         may_hold_negation = not self.has_spaces or name in self.negated_complaints
-        for match in self.watch_outs[name].finditer(sentence):
+        for match in pattern.finditer(sentence):
             is_negated = self._is_negated(sentence, match)
             if not is_negated and (
                 may_hold_negation or not self.negation.search(sentence, match.start() + 1, match.end())
@@ -117,11 +150,22 @@ class AspectLexicon:
         """
         if polarity <= sentiment.POLARITY_THRESHOLD:
             return True
-        cuts = [0, *(match.start() for match in self.contrast.finditer(sentence)), len(sentence)]
+        # Who gives few stars complains after a comma, too: "The duck was excellent, the lamb oversalted".
+        boundary = self.clause_boundary if stars <= MAX_LOW_STARS else self.contrast
+        cuts = [0, *(match.start() for match in boundary.finditer(sentence)), len(sentence)]
         index = bisect_right(cuts, start) - 1
         words = self._text_polarity(sentence[cuts[index] : cuts[index + 1]], stars=stars)
         by_stars = sentiment.star_polarity(stars) if stars > MAX_FORGIVING_STARS else 0.0
         return words + by_stars <= sentiment.POLARITY_THRESHOLD / 2
+
+    def find_crowds(self, folded: str) -> set[str]:
+        """What a sentence after `fold_case` says of full and empty days, as "busy weekend"."""
+        days = [day for day in ("weekend", "weekday") if self.crowds[day].search(folded)]
+        if not days:
+            return set()
+        crowds = [how for how in ("busy", "calm") if self.find_feature(self.crowds[how], folded) is not None]
+        # "Packed on Fridays, quiet on Mondays" does not say which is which to a program.
+        return {f"{crowds[0]} {days[0]}"} if len(days) == len(crowds) == 1 else set()
 
     def only_praises(self, sentence: str, *, stars: int) -> bool:
         """Whether no part of a sentence can be negative: cheaper to tell than all complaints, in English."""
@@ -130,7 +174,7 @@ class AspectLexicon:
         return not (self.negation.search(sentence) or sentiment.has_negative_word(sentence))
 
     def is_about_another_place(self, sentence: str) -> bool:
-        """Whether a sentence speaks of another place, of a fear or of a wish."""
+        """Whether a sentence after `fold_case` speaks of another place, of a fear or of a wish."""
         return bool(self.elsewhere and self.elsewhere.search(sentence))
 
     def _is_negated(self, sentence: str, match: re.Match[str]) -> bool:
@@ -146,14 +190,14 @@ def load_lexicon(lang: str = ENGLISH) -> AspectLexicon:
     has_spaces = content.get("has_spaces", True)
     boundary = r"\b" if has_spaces else ""
 
-    def compile_words(words: str) -> re.Pattern[str]:
-        return re.compile(rf"{boundary}(?:{words})", re.IGNORECASE)
+    def compile_words(words: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
+        return re.compile(rf"{boundary}(?:{words})", flags)
 
-    def compile_optional(name: str) -> re.Pattern[str] | None:
-        return compile_words(content[name]) if name in content else None
+    def compile_optional(name: str, flags: int = re.IGNORECASE) -> re.Pattern[str] | None:
+        return compile_words(content[name], flags) if name in content else None
 
     def compile_table(name: str) -> dict[str, re.Pattern[str]]:
-        return {key: compile_words(words) for key, words in content[name].items()}
+        return {key: compile_words(words, 0) for key, words in content[name].items()}
 
     negation = rf"\b(?:{content['negation']})\b" if has_spaces else content["negation"]
     return AspectLexicon(
@@ -162,7 +206,7 @@ def load_lexicon(lang: str = ENGLISH) -> AspectLexicon:
         negation_before=re.compile(rf"{negation}(?:\W+\w+){{0,2}}\W+$", re.IGNORECASE),
         hedge=compile_words(content["hedge"]),
         irony=compile_optional("irony"),
-        elsewhere=compile_optional("elsewhere"),
+        elsewhere=compile_optional("elsewhere", 0),
         contrast=compile_words(f"(?:{content['contrast']}){boundary}"),
         clause_boundary=re.compile(rf"[,;:\u3001\uff0c]|{boundary}(?:{content['contrast']}){boundary}", re.IGNORECASE),
         positive=compile_optional("positive"),
@@ -170,17 +214,27 @@ def load_lexicon(lang: str = ENGLISH) -> AspectLexicon:
         negated_complaints=frozenset(content.get("negated_complaints", ())),
         aspects=compile_table("aspects"),
         watch_outs=compile_table("watch_outs"),
+        # Without a boundary of words, because some begin with the sign of a currency.
+        low_star_watch_outs={
+            name: re.compile(rf"(?<!\w)(?:{words})" if has_spaces else words)
+            for name, words in content["low_star_watch_outs"].items()
+        },
         times=compile_table("times"),
+        crowds=compile_table("crowds"),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """Something that a place has or is for: its kind, its usual share of reviews, and its words by language."""
+    """Something that a place has or is for: its kind, its usual share of reviews, and its words by language.
+
+    The words search a text after `fold_case`, unless they are `case_sensitive`.
+    """
 
     name: str
     kind: str
     rate: float
+    case_sensitive: bool
     patterns: Mapping[str, re.Pattern[str]]
 
 
@@ -192,11 +246,9 @@ def load_features() -> tuple[Feature, ...]:
             name,
             content["kind"],
             content["rate"],
+            content.get("case_sensitive", False),
             {
-                lang: re.compile(
-                    rf"\b(?:{content[lang]})" if load_lexicon(lang).has_spaces else content[lang],
-                    0 if content.get("case_sensitive") else re.IGNORECASE,
-                )
+                lang: re.compile(rf"\b(?:{content[lang]})" if load_lexicon(lang).has_spaces else content[lang])
                 for lang in LANGUAGES
                 if lang in content
             },

@@ -22,18 +22,35 @@ ADVICE = {
 }
 
 
+# Full and empty days: what contradicts each, and its words.
+CROWDS = {
+    "busy weekend": ("calm weekend", "weekends busy"),
+    "calm weekday": ("busy weekday", "weekdays quiet"),
+}
+# More than so many times as many reviews must say so as say the contrary.
+MIN_CROWD_RATIO = 2
+# From Monday to Thursday.
+WEEKDAYS = range(4)
+
+
 def find_best_time(
-    advice: Mapping[str, Claim], *, hours: Hours | None, discounts: Sequence[Discount]
+    advice: Mapping[str, Claim], *, crowds: Mapping[str, Claim], hours: Hours | None, discounts: Sequence[Discount]
 ) -> BestTime | None:
-    """The best time by the advice of reviews (keys of ADVICE) and the discounts; None without either."""
+    """The best time by the advice of reviews (keys of ADVICE), full and empty days (keys of CROWDS) and discounts.
+
+    None without any of them.
+    """
     names = [name for name in ADVICE if name in advice]
     windows_by_name = {name: list(_windows(name, advice[name], hours)) for name in names}
     windows = [window for name in names for window in windows_by_name[name]]
+    days = [name for name in CROWDS if name in crowds]
+    if "calm weekday" in days:
+        windows += _windows("calm weekday", crowds["calm weekday"], hours)
     offers = [
         Window(days=discount.weekdays, start=f"{discount.time:%H:%M}", until=None, basis=("offers",))
         for discount in sorted(discounts, key=lambda discount: (-discount.percent, discount.time, discount.weekdays))
     ]
-    if not names and not offers:
+    if not names and not days and not offers:
         return None
     sentences = []
     if names:
@@ -42,16 +59,29 @@ def find_best_time(
             when = f", {_describe_window(windows_by_name[name][0])}" if windows_by_name[name] else ""
             phrases.append(f"{ADVICE[name]} ({advice[name].mentions} reviews{when})")
         sentences.append(f"Guests advise {join_names(phrases, ' and ')}.")
+    if days:
+        phrases = [f"{CROWDS[name][1]} ({crowds[name].mentions} reviews)" for name in days]
+        sentences.append(f"Guests find {join_names(phrases, ' and ')}.")
     if offers:
         max_percent = max(discount.percent for discount in discounts)
         sentences.append(f"Discounts of up to {max_percent} % are on offer at {_describe_window(offers[0])}.")
-    evidence = [("reviews", names), ("hours", windows), ("offers", offers)]
+    claims = [*(advice[name] for name in names), *(crowds[name] for name in days)]
+    evidence = [("reviews", claims), ("hours", windows), ("offers", offers)]
     return BestTime(
         text=" ".join(sentences),
         windows=(*windows, *offers),
         basis=tuple(basis for basis, items in evidence if items),
-        citations=tuple(dict.fromkeys(review for name in names for review in advice[name].citations)),
+        citations=tuple(dict.fromkeys(review for claim in claims for review in claim.citations)),
     )
+
+
+def clear_crowds(crowds: Mapping[str, Claim], counts: Mapping[str, int]) -> dict[str, Claim]:
+    """The claims about full and empty days that few reviews contradict; `counts` are the reviews of all of them."""
+    return {
+        name: claim
+        for name, claim in crowds.items()
+        if name in CROWDS and claim.mentions > MIN_CROWD_RATIO * counts.get(CROWDS[name][0], 0)
+    }
 
 
 def _windows(name: str, claim: Claim, hours: Hours | None) -> Iterator[Window]:
@@ -62,6 +92,8 @@ def _windows(name: str, claim: Claim, hours: Hours | None) -> Iterator[Window]:
     for period in hours.periods:
         for day, opens, closes in period.split_by_day():
             span = _span(name, opens, closes)
+            if name == "calm weekday" and day not in WEEKDAYS:
+                continue
             if span and day not in days_by_span[span]:
                 days_by_span[span].append(day)
     for (start, end), days in sorted(days_by_span.items(), key=lambda item: (-len(item[1]), item[0])):
@@ -80,6 +112,8 @@ def _span(name: str, opens: int, closes: int) -> tuple[int, int] | None:
         return max(opens, LUNCH_START), min(closes, LUNCH_END)
     if name == "early" and opens >= DINNER_START:
         return opens, min(closes, opens + EARLY_MINUTES)
+    if name == "calm weekday":
+        return opens, closes
     if name == "before_eight" and opens < EIGHT_PM < closes:
         return max(opens, DINNER_START), EIGHT_PM
     return None

@@ -24,6 +24,8 @@ IS_LATIN = re.compile(rf"[{LATIN}]")
 MAX_NAME_WORDS = 6
 # A word is a misspelling of a known one of so many letters if this many edits lead to it.
 MIN_FOLDED_LENGTH, MAX_EDITS = 6, 1
+# In other languages than English everyday words are as similar as misspellings: "canale" is no canelé.
+MIN_FOREIGN_FOLDED_LENGTH = 8
 # A name is written in lower case if so many times as many guests as capitalize it do.
 MIN_LOWER_SHARE = 0.25
 
@@ -57,18 +59,38 @@ class FoodVocabulary:
     end a name, "link" stands between two words.
     """
 
-    kinds: Mapping[str, str]
+    kinds: dict[str, str]
     forms: Mapping[str, str]
     fixed: Mapping[str, tuple[tuple[str, ...], ...]]
 
-    def normalize(self, word: str) -> str:
-        """The canonical form of a word."""
+    def normalize(self, word: str, *, min_folded: int = MIN_FOLDED_LENGTH) -> str:
+        """The canonical form of a word; a misspelling of so many letters is corrected."""
         normalized = normalize_word(word)
-        return self.forms.get(normalized) or self._correct_spelling(normalized)
+        return self.forms.get(normalized) or self._correct_spelling(normalized, min_folded)
 
-    def _correct_spelling(self, word: str) -> str:
-        known = self.kinds.get(word) or len(word) < MIN_FOLDED_LENGTH or is_common_word(word)
+    def _correct_spelling(self, word: str, min_folded: int) -> str:
+        known = self.kinds.get(word) or len(word) < min_folded or is_common_word(word)
         return word if known else correct_spelling(word)
+
+
+def add_menu(vocabulary: FoodVocabulary, menu: Iterable[str]) -> tuple[FoodVocabulary, frozenset[str]]:
+    """The vocabulary with the dishes of a menu that it does not have, and their keys.
+
+    Dishes of everyday words ("House Special") are left out: guests use them for other things.
+    """
+    kinds: dict[str, str] = {}
+    fixed = dict(vocabulary.fixed)
+    for name in menu:
+        words = tuple(vocabulary.normalize(word) for word in WORD.findall(name.partition("(")[0]))
+        if all(vocabulary.kinds.get(word) or is_common_word(word) for word in words) or len(words) > MAX_NAME_WORDS:
+            continue
+        if len(words) == 1:
+            kinds[words[0]] = "dish"
+        else:
+            names = {words, *fixed.get(words[0], ())}
+            fixed[words[0]] = tuple(sorted(names, key=lambda each: (-len(each), each)))
+            kinds[" ".join(words)] = "dish"
+    return FoodVocabulary(vocabulary.kinds | kinds, vocabulary.forms, fixed), frozenset(kinds)
 
 
 def read_lexicon(name: str) -> dict[str, Any]:
@@ -97,6 +119,11 @@ def load_vocabulary() -> FoodVocabulary:
 def _common_words() -> tuple[frozenset[str], tuple[str, ...]]:
     content = read_lexicon("common_words")
     return frozenset(map(singularize, content["words"].split())), tuple(content["endings"].split())
+
+
+def common_words() -> frozenset[str]:
+    """The everyday words of English, without those that only have an ending of such."""
+    return _common_words()[0]
 
 
 @lru_cache(maxsize=20_000)
@@ -196,9 +223,12 @@ def find_parts(run: Sequence[Token]) -> Iterator[Sequence[Token]]:
                 yield part
 
 
-def tokenize(text: str, vocabulary: FoodVocabulary) -> Iterator[Token]:
-    """The words of a text; a fixed name is one token."""
-    words = [(vocabulary.normalize(match[0]), match.start(), match.end()) for match in WORD.finditer(text)]
+def tokenize(text: str, vocabulary: FoodVocabulary, *, min_folded: int = MIN_FOLDED_LENGTH) -> Iterator[Token]:
+    """The words of a text; a fixed name is one token. See FoodVocabulary.normalize."""
+    words = [
+        (vocabulary.normalize(match[0], min_folded=min_folded), match.start(), match.end())
+        for match in WORD.finditer(text)
+    ]
     index = 0
     while index < len(words):
         word, start, end = words[index]

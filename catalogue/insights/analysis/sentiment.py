@@ -86,7 +86,7 @@ def text_polarity(sentence: str) -> float:
 
 def is_emotional(word: str) -> bool:
     """Whether VADER rates this English word, so that it is no name."""
-    return word in _analyzer().lexicon
+    return bool(_analyzer().lexicon.get(word))
 
 
 def has_negative_word(sentence: str) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
+from catalogue.insights.analysis.aspect_lexicon import load_features
 from catalogue.insights.analysis.best_time import join_names
 from catalogue.insights.providers.base import MAX_TEXT_LENGTH, BestTime, Claim, FeatureClaim, WatchOut
 
@@ -39,6 +40,14 @@ FEATURE_LABELS = {
     "wine list": "the wine list",
     "private rooms": "the private rooms",
     "games": "games to play",
+    "fireplace": "the fireplace",
+    "counter and open kitchen": "the counter and the open kitchen",
+    "whisky": "the whisky",
+    "sake": "the sake",
+    "cider": "the cider",
+    "vermouth": "the vermouth",
+    "aquavit": "the aquavit",
+    "cosy cellar": "the cosy cellar",
     "staff thanked by name": "staff whom guests thank by name",
 }
 # Wordings; a restaurant always has the same one of each. {0} is the first dish with its count, {1} the others.
@@ -133,10 +142,16 @@ def _dish_sentence(summary: Summary) -> str:
 
 def _feature_sentence(summary: Summary) -> str:
     labels = [
-        FEATURE_LABELS.get(claim.name, claim.name) + (_count(claim.mentions, summary.reviews) if number == 0 else "")
+        _feature_label(claim.name) + (_count(claim.mentions, summary.reviews) if number == 0 else "")
         for number, claim in enumerate(summary.features[:MAX_FEATURES])
     ]
     return FEATURES[summary.wording // 3 % len(FEATURES)].format(join_names(labels, " and ")) if labels else ""
+
+
+def _feature_label(name: str) -> str:
+    """Our words for a feature of the lexicon; other nouns are those of guests."""
+    is_ours = any(feature.name == name for feature in load_features())
+    return FEATURE_LABELS.get(name, name if is_ours else f"the {name}")
 
 
 def _opinions(summary: Summary) -> str:

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from anyascii import anyascii
 
 from catalogue.insights.analysis import dish_names, review_analysis, sentiment
-from catalogue.insights.analysis.aspect_lexicon import AspectLexicon, load_lexicon
+from catalogue.insights.analysis.aspect_lexicon import AspectLexicon, fold_case, load_lexicon
 from catalogue.insights.providers.base import ReviewInput
 
 WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
@@ -150,18 +150,21 @@ def build_evidence(review: ReviewInput) -> ReviewEvidence | None:
         if NOT_EVIDENCE.search(text):
             continue
         dishes = list(dish_names.find_dishes(text))
+        folded = fold_case(text)
         stems = dict(_affirmed_stems(text, lexicon))
         stems |= {stem(word): dish.start for dish in dishes for word in dish.name.split()}
         mentions = {
             name: match.start()
             for table in (lexicon.aspects, lexicon.times)
             for name, pattern in table.items()
-            if (match := pattern.search(text))
+            if (match := pattern.search(folded))
         }
         if dishes:
             mentions.setdefault("food", dishes[0].start)
         complaints = {
-            name: start for name in support.by_complaint if (start := lexicon.find_complaint(name, text)) is not None
+            name: start
+            for name in support.by_complaint
+            if (start := lexicon.find_complaint(name, folded, stars=review.stars)) is not None
         }
         starts = (*(dish.start for dish in dishes), *mentions.values(), *complaints.values())
         sentence = ReviewSentence(text, stems, frozenset(starts))

@@ -10,7 +10,7 @@ from anyascii import anyascii
 from rapidfuzz import fuzz
 
 from catalogue.insights.analysis import dish_names, review_analysis, sentiment
-from catalogue.insights.analysis.aspect_lexicon import ENGLISH, common_english_words, load_lexicon
+from catalogue.insights.analysis.aspect_lexicon import ENGLISH, common_english_words, fold_case, load_lexicon
 from catalogue.insights.analysis.review_analysis import MentionTally
 from catalogue.insights.guardrails import citation_support, prompt_injection
 from catalogue.insights.guardrails.citation_support import STRONG_POLARITY, ReviewEvidence
@@ -235,7 +235,8 @@ def _is_other_word(name: str, words: Sequence[str]) -> bool:
     lexicon, free = load_lexicon(ENGLISH), citation_support.load_support_lexicon().free
     if any(word in common_english_words() or citation_support.stem(word) in free for word in words):
         return True
-    return any(pattern.search(name) for pattern in (*lexicon.aspects.values(), *lexicon.watch_outs.values()))
+    folded = fold_case(name)
+    return any(pattern.search(folded) for pattern in (*lexicon.aspects.values(), *lexicon.watch_outs.values()))
 
 
 def _mentions(key: str, reviews: Sequence[ReviewInput]) -> Iterator[tuple[ReviewInput, float]]:

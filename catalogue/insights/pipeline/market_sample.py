@@ -23,7 +23,7 @@ MAX_AGE_S = 86_400
 def read_market_rates(market: Any) -> MarketRates | None:
     """The rates of a market by its primary key; None if too few reviews are stored. One query, then cached."""
     # Processes that only serve insights never load the lexicons.
-    from catalogue.insights.analysis.review_analysis import find_features
+    from catalogue.insights.analysis.review_analysis import find_features, find_noun_phrases
 
     with connection.cursor() as cursor:
         cursor.execute(
@@ -38,7 +38,11 @@ def read_market_rates(market: Any) -> MarketRates | None:
         rows = [(text, lang) for text, lang in cursor.fetchall() if text]
     if len(rows) < MIN_SAMPLE:
         return None
-    counts: Counter[str] = Counter()
+    features: Counter[str] = Counter()
+    phrases: Counter[str] = Counter()
     for text, lang in rows:
-        counts.update(find_features(text, lang=lang))
-    return MarketRates(len(rows), counts)
+        features.update(find_features(text, lang=lang))
+        phrases.update(find_noun_phrases(text, lang=lang))
+    english = sum(lang[:2] == "en" for _, lang in rows)
+    # A noun of one review says nothing about the market.
+    return MarketRates(len(rows), features, english, {word: count for word, count in phrases.items() if count > 1})

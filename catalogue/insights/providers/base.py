@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, time
 from decimal import Decimal
 from typing import Protocol, runtime_checkable
@@ -38,17 +38,19 @@ class Discount:
 
 @dataclass(frozen=True, slots=True)
 class MarketRates:
-    """How many of a sample of a market's reviews speak of each feature."""
+    """How many of a sample of a market's reviews speak of each feature, and of the English ones write each noun."""
 
     reviews: int
     features: Mapping[str, int]
+    english_reviews: int = 0
+    phrases: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """The input of one insight. Reviews are newest first; `hours` is None if unknown.
 
-    `market` is None if too few reviews of the market are stored.
+    `market` is None if too few reviews of the market are stored. `menu` are the dishes of the linked venue.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Context:
     hours: Hours | None
     discounts: Sequence[Discount]
     market: MarketRates | None = None
+    menu: Sequence[str] = ()
 
     @property
     def languages(self) -> dict[str, int]:

@@ -1,15 +1,15 @@
 """The default provider: claims counted in the reviews, and a text from templates."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from zlib import crc32
 
 from catalogue.insights.analysis import best_time as analysis_best_time
 from catalogue.insights.analysis import dish_names, dish_ranking, feature_contrast, review_analysis, summary_text
 from catalogue.insights.analysis.aspect_lexicon import LANGUAGES
 from catalogue.insights.analysis.best_time import join_names
-from catalogue.insights.analysis.review_analysis import MentionTally, ReviewAnalysis
+from catalogue.insights.analysis.review_analysis import LONG_WAITS, SLOW_SERVICE, MentionTally, ReviewAnalysis
 from catalogue.insights.analysis.summary_text import Summary
-from catalogue.insights.providers.base import Claim, Context, InsightDraft, WatchOut
+from catalogue.insights.providers.base import Claim, Context, InsightDraft, ReviewInput, WatchOut
 
 # A claim needs two reviews and a share of them. An aspect needs three, because nearly every review mentions one.
 MIN_MENTIONS = 2
@@ -31,30 +31,46 @@ def generate(context: Context) -> InsightDraft:
 
     Deterministic. Increase LocalProvider.version when the output changes.
     """
-    analysis = review_analysis.analyze_reviews(context.reviews, restaurant=context.name)
+    analysis = review_analysis.analyze_reviews(context.reviews, restaurant=context.name, menu=context.menu)
     total = len(context.reviews)
     min_share = MIN_SHARE * analysis.analyzed
     ranked = dish_ranking.rank_dishes(
         analysis,
-        min_mentions=lambda key: max(min_dish_mentions(key, reviews=total), MIN_DISH_SHARE * total),
+        min_mentions=lambda key: max(
+            MIN_MENTIONS if key in analysis.menu else min_dish_mentions(key, reviews=total), MIN_DISH_SHARE * total
+        ),
         max_dishes=MAX_DISHES,
     )
     dishes = tuple(ranked.claims)
     aspects = _claims(analysis.aspects, min_mentions=max(MIN_ASPECT_MENTIONS, min_share))
-    min_complaints = MIN_MENTIONS if total <= FEW_REVIEWS else MIN_DISH_MENTIONS
+    min_complaints = max(
+        MIN_MENTIONS if total <= FEW_REVIEWS else MIN_DISH_MENTIONS, MIN_COMPLAINT_SHARE * analysis.analyzed
+    )
     complaints = _claims(
-        analysis.watch_outs, min_mentions=max(min_complaints, MIN_COMPLAINT_SHARE * analysis.analyzed)
+        _merge_waiting(analysis.watch_outs, reviews=context.reviews, min_mentions=min_complaints),
+        min_mentions=min_complaints,
     )
     watch_outs = tuple(WatchOut(claim.name, claim.mentions, claim.citations) for claim in complaints[:MAX_WATCH_OUTS])
     # Who orders filter coffee says so as of a dish.
     named = {word for dish in dishes for word in dish.name.lower().split()}
+    # What the lexicon has comes first; nouns that it does not have fill the other places.
+    contrasted = (
+        *feature_contrast.find_features(analysis, market=context.market),
+        *feature_contrast.find_phrases(analysis, market=context.market),
+    )
     features = tuple(
-        feature
-        for feature in feature_contrast.find_features(analysis, market=context.market)
-        if feature.name not in named
+        feature for feature in contrasted if named.isdisjoint(feature.name.lower().split()) or " " in feature.name
     )[:MAX_FEATURES]
     advice = {claim.name: claim for claim in _claims(analysis.times, min_mentions=max(MIN_MENTIONS, min_share))}
-    best_time = analysis_best_time.find_best_time(advice, hours=context.hours, discounts=context.discounts)
+    crowds = {claim.name: claim for claim in _claims(analysis.crowds, min_mentions=max(MIN_MENTIONS, min_share))}
+    best_time = analysis_best_time.find_best_time(
+        advice,
+        crowds=analysis_best_time.clear_crowds(
+            crowds, {name: len(tally.polarities) for name, tally in analysis.crowds.items()}
+        ),
+        hours=context.hours,
+        discounts=context.discounts,
+    )
     # Times and complaints alone are no insight, and discounts are free in the core fields.
     text = ""
     if dishes or aspects or features:
@@ -94,6 +110,18 @@ def min_dish_mentions(key: str, *, reviews: int) -> int:
 def _claims(tallies: Mapping[str, MentionTally], *, min_mentions: float) -> tuple[Claim, ...]:
     claims = (tally.to_claim(name) for name, tally in tallies.items() if len(tally.polarities) >= min_mentions)
     return tuple(sorted(claims, key=lambda claim: (-claim.mentions, claim.name)))
+
+
+def _merge_waiting(
+    complaints: Mapping[str, MentionTally], *, reviews: Sequence[ReviewInput], min_mentions: float
+) -> Mapping[str, MentionTally]:
+    """The complaints; those about a slow service, if too few, are added to those about waiting, which it causes."""
+    slow, waits = complaints.get(SLOW_SERVICE), complaints.get(LONG_WAITS)
+    if not slow or not waits or len(slow.polarities) >= min_mentions:
+        return complaints
+    both = slow.polarities | waits.polarities
+    polarities = {review.id: both[review.id] for review in reviews if review.id in both}
+    return {**complaints, LONG_WAITS: MentionTally(polarities, waits.praising | slow.praising)}
 
 
 def _disclosure(analysis: ReviewAnalysis, total: int) -> str:

@@ -221,7 +221,7 @@ def test_statistics_by_provider_and_language() -> None:
     run()
     insights.set_hidden(Insight.objects.filter(pk=place.pk), hidden=True)
     output = run("--stats")
-    assert re.search(r"extractive +│ 6 +│ +│ 2 +│ 0 +│ 1 +│ 0 +│ 0 ", output)
+    assert re.search(r"extractive +│ 7 +│ +│ 2 +│ 0 +│ 1 +│ 0 +│ 0 ", output)
     assert "Reviews behind them by language: en 10, de 1" in output
 
 

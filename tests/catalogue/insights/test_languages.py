@@ -30,13 +30,13 @@ BY_HAND = {
     "Trattoria Bellini": (
         "No other dish comes up as often as the carbonara (6 of 25 reviews); others name the burrata (4)"
         " and the tiramisù. Most are happy with the food, the service and the value for money, but some"
-        " complain of long waits (3 reviews) and cold dishes (2). Guests advise booking ahead for a weekend"
+        " complain of long waits (4 reviews) and cold dishes (2). Guests advise booking ahead for a weekend"
         " (2 reviews)."
     ),
     "Zum Goldenen Hahn": (
         "When guests name a dish, it is most often the Schnitzel (6 of 25 reviews); then come the"
         " Kaiserschmarrn (4) and the Schweinebraten. Most are happy with the food and the atmosphere, but"
-        " some complain of high prices (2 reviews) and lost bookings (2)."
+        " some complain of high prices (2 reviews) and long waits (2)."
     ),
     "Chez Margaux": (
         "Reviews speak of the crème brûlée (3 of 25 reviews), the magret de canard (3) and the soupe à"
@@ -46,8 +46,8 @@ BY_HAND = {
     ),
     "Bar La Lola": (
         "Reviews name the croquetas (7 of 25 reviews) more than any other dish; then come the tortilla de"
-        " patatas (3) and the gambas al ajillo. Praise goes to the food, the service and the atmosphere, but"
-        " complaints are about noise (4 reviews) and long waits (3). Guests advise booking ahead for a"
+        " patatas (3) and the gambas al ajillo. Praise goes to the service and the atmosphere, but"
+        " complaints are about long waits (4 reviews) and noise (4). Guests advise booking ahead for a"
         " weekend (2 reviews)."
     ),
     "Restaurant Havnen": (
@@ -64,8 +64,8 @@ BY_HAND = {
     ),
     "Smoke & Barrel": (
         "Reviews name the brisket (7 of 25 reviews) more than any other dish, then the burnt ends (4) and"
-        " the mac and cheese. Watch out for noise (3 reviews) and high prices (2). Guests advise coming"
-        " early (2 reviews)."
+        " the mac and cheese. Watch out for noise (3 reviews) and forgotten orders (2). Guests advise"
+        " coming early (2 reviews)."
     ),
     "Green Lantern": (
         "Guests name the pad thai (6 of 25 reviews) most; others name the mango sticky rice (3) and the"
@@ -257,7 +257,7 @@ def test_each_language_has_words_for_the_same_things(lang: str) -> None:
         ("ja", "席の間隔が狭めです。", "tables close together"),
         ("en", "Our waiter was rude.", "unfriendly staff"),
         ("en", "The table was sticky and nobody seemed to care.", "poor hygiene"),
-        ("en", "I found a long hair in the curry.", "insects or hair in the food"),
+        ("en", "I found a long hair in the curry.", "insects or hair"),
         ("en", "The fish was not fresh.", "stale food"),
         ("en", "The chicken was raw inside.", "undercooked food"),
         ("en", "The meat was dry and rubbery.", "overcooked food"),
@@ -270,12 +270,12 @@ def test_each_language_has_words_for_the_same_things(lang: str) -> None:
         ("en", "It took them more than half an hour to bring the starters.", "long waits"),
         ("de", "Das Fleisch war innen noch roh.", "undercooked food"),
         ("de", "Der Fisch war nicht frisch.", "stale food"),
-        ("fr", "Il y avait un cheveu dans la soupe.", "insects or hair in the food"),
+        ("fr", "Il y avait un cheveu dans la soupe.", "insects or hair"),
         ("fr", "Le poisson était trop cuit.", "overcooked food"),
         ("es", "Un servicio pésimo.", "poor service"),
         ("it", "Tutto era insipido.", "bland food"),
         ("da", "Alt var udsolgt.", "dishes not available"),
-        ("ja", "髪の毛が入っていました。", "insects or hair in the food"),
+        ("ja", "髪の毛が入っていました。", "insects or hair"),
     ],
 )
 def test_a_complaint_in_any_language_has_our_words(lang: str, sentence: str, complaint: str) -> None:
@@ -383,7 +383,9 @@ def test_irony_and_denials_are_read_as_people_mean_them() -> None:
     # "If you like being ignored for an hour, this is your place." is one, "Not too loud, not too pricey" is none.
     assert complaints == {
         "noise": ("rev_11", "rev_15", "rev_20"),
+        "forgotten orders": ("rev_10", "rev_17"),
         "high prices": ("rev_15", "rev_23"),
+        "long waits": ("rev_4", "rev_17"),
         "unfriendly staff": ("rev_3", "rev_9"),
     }
 

@@ -12,7 +12,9 @@ from tests.catalogue import builders
 @pytest.mark.parametrize(("opens", "closes"), [("06:30", "10:30"), ("06:00", "11:00")])
 def test_a_place_that_closes_before_lunch_has_no_window_for_it(opens: str, closes: str) -> None:
     advice = {"lunch": Claim("lunch", mentions=2, positive=2, citations=("rev_1", "rev_2"))}
-    best = best_time.find_best_time(advice, hours=Hours.from_json(builders.week(opens, closes)), discounts=())
+    best = best_time.find_best_time(
+        advice, crowds={}, hours=Hours.from_json(builders.week(opens, closes)), discounts=()
+    )
     assert best is not None
     assert (best.text, best.windows) == ("Guests advise coming for lunch (2 reviews).", ())
 

@@ -79,7 +79,7 @@ def test_rates_are_those_of_a_sample_of_the_market() -> None:
     Review.objects.bulk_create(rows)
     Restaurant.objects.filter(market=market).update(review_count=REVIEWS_EACH)
     rates = read_market_rates(market.pk)
-    assert rates == MarketRates(len(rows), {"live music": 2 * len(places)})
+    assert rates == MarketRates(len(rows), {"live music": 2 * len(places)}, len(rows), {"band": 2 * len(places)})
     (loaded,) = inputs.load_inputs([places[0].pk])
     assert loaded.context.market == rates
 
