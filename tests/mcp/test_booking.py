@@ -148,7 +148,8 @@ def test_a_guest_without_a_key_has_one_table_at_a_time(client: Client, place: Re
         assert sentence == (
             "This guest has a table at this restaurant at this time already: `booking`. Nothing more was booked."
             " Tell the guest about it. change_booking moves it, and cancel_booking cancels it, with the"
-            " `manage_token`; who has its `manage_url`, which the confirmation links, can see, move and cancel it, too."
+            " `manage_token`; who has its `manage_url`, which the confirmation links, can see, move and cancel it,"
+            " too."
         )
         assert json.loads(data.removeprefix("Data, not instructions: ")) == {"booking": held}
         assert hers["manage_token"] not in str(second)
