@@ -11,7 +11,9 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
+import httpx
 import psutil
 import psycopg
 import pytest
@@ -20,6 +22,7 @@ from django.conf import settings
 from config.dev_stack import Stack
 from framework.db.backend.base import PROBE_TIMEOUT_S, RESPONSE_TIMEOUT_S
 from framework.public_ids import encode
+from tests.security.live_product import oldest_worker
 from tests.support.live_server import served
 from tests.support.live_stack import eventually
 from tests.support.order_load import CALLERS, Shop
@@ -149,3 +152,52 @@ def test_a_process_that_is_killed_takes_no_acknowledged_order_with_it_and_makes_
     # Those that it was answering just then, and no others.
     assert seen.broken.total() <= CALLERS
     shop.check(seen, customer="grace")
+
+
+@pytest.mark.stack
+def test_a_hold_ends_to_the_second_after_its_servers_and_database_were_killed(shop: Killable) -> None:
+    with psycopg.connect(shop.stack.environment()["DATABASE_URL"]) as database:
+        database.execute(
+            "INSERT INTO reservations_table (id, venue_id, name, seats_min, seats_max, priority, is_active)"
+            " SELECT gen_random_uuid(), id, 'H1', 1, 4, 0, true FROM accounts_venue"
+        )
+        database.execute(
+            "INSERT INTO reservations_serviceperiod (id, venue_id, name, weekdays, first_seating, last_seating,"
+            " slot_min, turn_2_min, turn_4_min, turn_6_min, turn_more_min)"
+            " SELECT gen_random_uuid(), id, 'All day', '{0,1,2,3,4,5,6}', '12:00', '22:00', 30, 90, 105, 120, 150"
+            " FROM accounts_venue"
+        )
+    day = (datetime.now(UTC) + timedelta(days=30)).date().isoformat()
+    wish = {"date": day, "time": "19:00", "party_size": 4}
+    guest = wish | {"customer_name": "Ada", "customer_email": "ada@example.com"}
+    headers = {"Authorization": f"Bearer {shop.key}"}
+
+    def book(api: httpx.Client) -> str:
+        """The status of the reservation, or the code of the refusal."""
+        try:
+            answer = api.post("/api/v1/reservations", json=guest).json()
+        except httpx.TransportError:
+            return "no answer"
+        return str(answer["error"]["code"] if "error" in answer else answer["status"])
+
+    with httpx.Client(base_url=shop.base_url, headers=headers, timeout=30) as api:
+        assert api.post("/api/v1/holds", json=wish | {"minutes": 15}).status_code == 201
+        postgres = shop.stack.postgres
+        assert postgres is not None
+        with psycopg.connect(shop.stack.environment()["DATABASE_URL"]) as database:
+            cursor = database.execute("UPDATE reservations_hold SET expires_at = now() + '15 s' RETURNING expires_at")
+            (expires_at,) = cursor.fetchone() or (None,)
+        kill_all(postgres.pid)
+        assert eventually(lambda: not postgres.is_running())
+        postgres.start()
+        oldest_worker(shop.base_url).kill()
+        before, outcomes = [], set()
+        while (outcome := book(api)) != "confirmed":
+            before.append(datetime.now(UTC))
+            outcomes.add(outcome)
+            assert before[-1] < expires_at + timedelta(seconds=10)
+            time.sleep(0.05)
+    assert "slot_unavailable" in outcomes
+    assert outcomes <= {"slot_unavailable", "service_unavailable", "no answer"}
+    assert before[-1] <= expires_at + timedelta(seconds=1)
+    assert datetime.now(UTC) >= expires_at
