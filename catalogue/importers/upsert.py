@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, BinaryIO
@@ -16,7 +16,8 @@ from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarket
 from catalogue.importers.parsing.parsed_place import COLUMNS, ExtractedRecord, ParsedPlace
 from catalogue.importers.photo_lists import write_photo_lists
 from catalogue.importers.reviews_and_offers import RecordContent, write_reviews_and_rules
-from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected, RowSkipped, WriteConflict
+from catalogue.importers.row_errors import HotelFound, Reject, Row, RowCounts, RowRejected, RowSkipped, WriteConflict
+from catalogue.importers.sources.wikidata_landmarks import ParsedLandmark, build_hotel
 from catalogue.models import Cuisine, MatchCandidate, Report, Restaurant, Source, SourceRecord
 from catalogue.places import slugs
 from catalogue.search.geocoding.distance import Location
@@ -74,6 +75,8 @@ class RestaurantImport:
     clock: Callable[[], datetime]
     # A record whose name and place both changed is written too.
     accepts_replaced: bool = False
+    # Those that `extract` has found; LandmarkImport writes them.
+    hotels: list[ParsedLandmark] = field(default_factory=list)
 
     @property
     def source(self) -> str:
@@ -90,6 +93,11 @@ class RestaurantImport:
                 extracted.append(ExtractedRow(row, record, market.slug))
                 if self.reader.unread_keys:
                     counts.unread_keys.update(self.reader.unread_keys(record.content))
+            except HotelFound as hotel:
+                if landmark := build_hotel(row, hotel, markets=self.markets):
+                    self.hotels.append(landmark)
+                else:
+                    counts.skip(str(hotel))
             except RowSkipped as skipped:
                 counts.skip(str(skipped))
             except OutsideMarkets as error:

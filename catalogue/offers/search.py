@@ -18,6 +18,7 @@ from catalogue.offers.slot_rules import PLANNING_HORIZON
 from catalogue.search.geocoding import distance, landmarks
 from catalogue.search.geocoding.distance import Location, Walk
 from catalogue.search.query import DEFAULT_RADIUS_M
+from catalogue.search.text.vocabulary import Vocabulary
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import AttributedListing, Cursor, PageInfo
 from framework.errors import InvalidRequest, unknown_name
@@ -190,8 +191,9 @@ def get_slot(offer: UUID, *, now: datetime) -> SlotDetails:
 def search_offers(query: OfferQuery, *, now: datetime) -> Page:
     """Return the matching slots on sale, soonest first, then the nearest, then the highest discount.
 
-    Two queries; one more for `near`, and one for `market`. Raises InvalidRequest naming the parameter:
-    PlaceNotResolved, InvalidCursor, an unknown market, parameters that need one another.
+    Two queries; one more for `near`, one for `market`, and one for the vocabulary where it is not cached. Raises
+    InvalidRequest naming the parameter: PlaceNotResolved, InvalidCursor, an unknown market, parameters that need one
+    another.
     """
     now = now.replace(microsecond=0)
     check_query(query, now=now)
@@ -301,6 +303,7 @@ def sort_key(row: Sequence[Any]) -> tuple[str, int, str]:
 def match_from_row(row: Sequence[Any]) -> OfferMatch:
     *slot, zone, _, metres, card, _ = row
     place = json.loads(f"{{{card}}}")
+    place |= Vocabulary.load().describe_city(place["market"])
     return OfferMatch(
         offer=slot_from_row(slot, restaurant=place["slug"], timezone=zone),
         place=place,

@@ -28,7 +28,7 @@ WHERE r.neighborhood <> '' AND r.status NOT IN ('permanently_closed', 'moved') G
 NAMES = """
 (SELECT name, false FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT %(names)s)
 UNION ALL
-(SELECT n.folded, l.market_id IS NOT NULL AND l.kind NOT IN ('city', 'neighborhood')
+(SELECT n.folded, l.market_id IS NOT NULL AND l.kind NOT IN ('city', 'neighborhood', 'hotel')
     FROM catalogue_landmarkname AS n JOIN catalogue_landmark AS l ON l.id = n.landmark_id
     ORDER BY l.prominence DESC, n.id LIMIT %(names)s)
 """
@@ -41,7 +41,8 @@ class SpellingIndex:
     neighborhoods: Mapping[tuple[str, str], int]
     # By folded name and market, as it is spelled.
     neighborhoods_by_name: Mapping[str, Mapping[str, str]]
-    # Folded names of landmarks in markets, without those of cities and neighborhoods.
+    # Folded names of landmarks in markets, without those of cities, neighborhoods, and hotels, which are named after
+    # cities and saints: "napoli" alone is none.
     landmarks: frozenset[str]
     prefixes: frozenset[str]
     words: frozenset[str]

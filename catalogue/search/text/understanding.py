@@ -132,6 +132,11 @@ def is_here(text: str) -> bool:
     return fold(text) in _load_words().here
 
 
+def build_here_message(text: str) -> str:
+    """Return the error message for a place that only the caller's device knows."""
+    return f"Nobody but you knows where `{text}` is: give the point as `ll`, latitude,longitude, or a place as `near`."
+
+
 def without_article(text: str) -> str | None:
     """Return the folded text without its first word if that is an article; otherwise None."""
     first, _, rest = fold(text).partition(" ")
@@ -238,11 +243,7 @@ class _Parser:
 
     def _take_here(self, phrase: str) -> None:
         if not self.has_place:
-            raise InvalidRequest(
-                f"Nobody but you knows where `{phrase}` is: give the point as `ll`, latitude,longitude, or a place as"
-                " `near`.",
-                param="q",
-            )
+            raise InvalidRequest(build_here_message(phrase), param="q")
         self.parts.append(Part(phrase))
 
     def _take_area(self, phrase: str) -> bool:

@@ -127,6 +127,11 @@ class Vocabulary:
             raise _unknown("market", slug, markets)
         return markets[slug]
 
+    def describe_city(self, market: str) -> dict[str, str]:
+        """Return the city and the country (ISO 3166-1) of a market."""
+        area = self.market(market)
+        return {"city": area.name, "country": area.country}
+
     def check_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> None:
         """Raise InvalidRequest with the nearest known slugs for an unknown cuisine."""
         self._check(param, slugs, lambda vocabulary: vocabulary.cuisines)

@@ -21,7 +21,7 @@ SELECT member.kind, member.market, avg(r.latitude), avg(r.longitude),
         WHEN 'neighborhood' THEN r.neighborhood
         WHEN 'postal_code' THEN r.postal_code
         ELSE btrim(regexp_replace(r.line1, '\m[0-9]+[A-Za-z]?\M', '', 'g'), ' ,')
-    END)
+    END), count(*)
 FROM member JOIN catalogue_restaurant AS r ON r.id = member.restaurant_id
 WHERE r.latitude IS NOT NULL AND r.status NOT IN ('permanently_closed', 'moved')
     AND (%(market)s::text IS NULL OR member.market = %(market)s)

@@ -13,6 +13,7 @@ import pytest
 from catalogue.importers.parsing.geojson import find_point
 from catalogue.importers.row_errors import RowRejected, UnreadableFileError
 from catalogue.models import Cuisine, ImportRun, Landmark, Market, Restaurant, SourceRecord
+from catalogue.search.geocoding import landmarks
 from catalogue.search.geocoding.distance import Location
 from tests.catalogue import builders
 from tests.catalogue.importers.import_runs import NOW, cafe, counts, feature, geojson, import_restaurants, rejected
@@ -419,3 +420,27 @@ def test_a_place_without_an_id_that_moved_a_little_is_the_same_restaurant(tmp_pa
     both = geojson(tmp_path / "c.geojson", [feature(cafe, lat=55.67623), feature(cafe, lat=55.67653)])
     assert counts(import_restaurants(both)) == {"created": 1, "unchanged": 1, "queued": 1}
     assert counts(import_restaurants(both)) == {"unchanged": 2}
+
+
+def test_hotels_of_a_file_become_landmarks_by_which_places_are_found(tmp_path: Path) -> None:
+    hotel = {"tourism": "hotel", "name": "Hotel Petri", "alt_name": "Petri Inn"}
+    features = [
+        cafe("Noma"),
+        feature(hotel, lat=55.68),
+        feature({"tourism": "museum", "name": "Museum"}),
+        feature({"tourism": "hotel"}),
+        feature({"tourism": "hostel", "name": "Far Away"}, lat=0, lng=0),
+    ]
+    file = geojson(tmp_path / "hotels.geojson", features)
+    totals = import_restaurants(file)
+    assert counts(totals) == {"created": 2, "skipped": 3}
+    landmark = Landmark.objects.get(name="Hotel Petri")
+    assert (landmark.kind, landmark.market_id, landmark.source_id) == ("hotel", "copenhagen", "osm")
+    for near in ("hotel petri", "Petri Inn", "hotel petri, copenhagen"):
+        assert landmarks.geocode(near, market=None).place.kind == "hotel"
+    assert counts(import_restaurants(file)) == {"unchanged": 2, "skipped": 3}
+
+
+def test_a_place_to_eat_in_a_hotel_is_a_restaurant(tmp_path: Path) -> None:
+    assert imported(tmp_path, {"amenity": "restaurant", "tourism": "hotel", "name": "Petri"}).name == "Petri"
+    assert not Landmark.objects.filter(name="Petri").exists()
