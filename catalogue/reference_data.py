@@ -92,7 +92,7 @@ def landmark_id(market: str, name: str) -> UUID:
 
 
 def load_reference_data() -> None:
-    """Add the missing rows of the files: nine statements in one transaction.
+    """Add the missing rows of the files: ten statements in one transaction.
 
     Existing rows do not change, because staff may have edited them. Concurrent loads wait for each other.
     """
@@ -115,7 +115,9 @@ def load_dictionaries() -> None:
     """Add the missing sources, cuisines, attributes and markets, which everything else refers to."""
     # All loads write in the order of the files, so that two cannot deadlock.
     Source.objects.bulk_create([Source(**row) for row in read_csv("sources")], ignore_conflicts=True)
-    cuisines = read_csv("cuisines")
+    # Staff may have merged a cuisine of ours into another one, whose synonym it is now.
+    merged = {word for words in Cuisine.objects.values_list("synonyms", flat=True) for word in words}
+    cuisines = [row for row in read_csv("cuisines") if row["slug"] not in merged]
     new = [Cuisine(slug=row["slug"], label=row["label"]) for row in cuisines]
     Cuisine.objects.bulk_create(new, ignore_conflicts=True)
     columns = zip(*((row["slug"], row["parent"] or None, row["synonyms"]) for row in cuisines), strict=True)

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from catalogue.history import publish
 from catalogue.importers import deduplication
+from catalogue.importers.cuisine_synonyms import KnownCuisines, load_known_cuisines
 from catalogue.importers.field_provenance import RecordUpdate, field_name, list_fields
 from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarkets, find_neighborhoods
 from catalogue.importers.parsing.parsed_place import COLUMNS, ExtractedRecord, ParsedPlace
@@ -110,15 +111,16 @@ class RestaurantImport:
         return extracted, counts
 
     def parse(self, extracted: Sequence[ExtractedRow]) -> tuple[list[ParsedRow], RowCounts]:
-        """Parse new and changed rows. One query; call it outside of a transaction."""
+        """Parse new and changed rows. Two queries; call it outside of a transaction."""
         counts = RowCounts()
         parsed: list[ParsedRow] = []
+        cuisines = load_known_cuisines() if extracted else KnownCuisines()
         markets = {market.slug: market for market in self.markets.all}
         for each in extracted:
             market = markets[each.market]
             on = self.clock().astimezone(ZoneInfo(market.timezone)).date()
             try:
-                place = self.reader.parse(each.extracted, market=market, on=on)
+                place = cuisines.apply(self.reader.parse(each.extracted, market=market, on=on))
             except RowRejected as error:
                 counts.rejects.append(Reject(each.row, error.reasons))
                 continue

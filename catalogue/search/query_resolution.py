@@ -118,21 +118,16 @@ def resolve_query(query: Query) -> ResolvedQuery:
     is_local_time = isinstance(query.open, (dt.time, datetime)) and query.open.tzinfo is None
     has_names = query.market or query.cuisine or query.cuisine_not or query.q or query.tags
     vocabulary = Vocabulary.load() if has_names or is_local_time else None
+    cuisine = cuisine_not = ()
     if vocabulary:
         if query.market:
             vocabulary.market(query.market)
-        vocabulary.check_cuisines(query.cuisine)
-        vocabulary.check_cuisines(query.cuisine_not, param="cuisine_not")
+        cuisine = vocabulary.find_cuisines(query.cuisine)
+        cuisine_not = vocabulary.find_cuisines(query.cuisine_not, param="cuisine_not")
         vocabulary.check_attributes(query.attributes)
         vocabulary.check_diets(query.diet)
     understood = _understand(query, vocabulary) if vocabulary and query.q else Understanding(query)
-    effective = understood.query
-    if vocabulary and (query.cuisine or query.cuisine_not):
-        effective = replace(
-            effective,
-            cuisine=vocabulary.with_narrower(query.cuisine),
-            cuisine_not=vocabulary.with_narrower(query.cuisine_not),
-        )
+    effective = replace(understood.query, cuisine=cuisine, cuisine_not=cuisine_not)
     try:
         near, center = landmarks.find_center(near=effective.near, ll=effective.ll, market=effective.market)
     except landmarks.PlaceNotResolved as error:

@@ -132,9 +132,20 @@ class Vocabulary:
         area = self.market(market)
         return {"city": area.name, "country": area.country}
 
-    def check_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> None:
-        """Raise InvalidRequest with the nearest known slugs for an unknown cuisine."""
-        self._check(param, slugs, lambda vocabulary: vocabulary.cuisines)
+    def find_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> tuple[str, ...]:
+        """Return the cuisines of these slugs or synonyms, such as the slug of a merged one, with narrower ones. Sorted.
+
+        Raises InvalidRequest with the nearest known slugs for an unknown one.
+        """
+        names = [name for name in slugs if name not in self.cuisines and fold(name) not in self.cuisines_by_term]
+        known = type(self).read() if names else self
+        found: set[str] = set()
+        for name in slugs:
+            cuisines = {name} if name in known.cuisines else known.cuisines_by_term.get(fold(name))
+            if not cuisines:
+                raise _unknown(param, name, known.cuisines)
+            found |= cuisines
+        return known.with_narrower(found)
 
     def check_attributes(self, keys: Iterable[str], *, param: str = "attributes") -> None:
         """Raise InvalidRequest with the nearest known keys for an unknown attribute."""

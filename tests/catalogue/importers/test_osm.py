@@ -444,3 +444,17 @@ def test_hotels_of_a_file_become_landmarks_by_which_places_are_found(tmp_path: P
 def test_a_place_to_eat_in_a_hotel_is_a_restaurant(tmp_path: Path) -> None:
     assert imported(tmp_path, {"amenity": "restaurant", "tourism": "hotel", "name": "Petri"}).name == "Petri"
     assert not Landmark.objects.filter(name="Petri").exists()
+
+
+def test_a_cuisine_of_a_file_that_is_a_synonym_becomes_the_cuisine_that_has_it(tmp_path: Path) -> None:
+    place = imported(tmp_path, {"cuisine": "trattoria;sushi_bar;Grøddesign;sushi"})
+    assert (place.cuisine_id, place.cuisines) == ("italian", ["italian", "sushi", "groddesign"])
+    assert not Cuisine.objects.filter(slug__in=["trattoria", "sushi-bar"]).exists()
+    assert Cuisine.objects.get(slug="italian").label == "Italian"
+
+
+def test_a_known_cuisine_stays_though_it_is_a_synonym_too_and_a_synonym_of_two_is_none(tmp_path: Path) -> None:
+    Cuisine.objects.create(slug="trattoria", label="Trattoria")
+    Cuisine.objects.filter(slug__in=["pizza", "burger"]).update(synonyms=["slice bar"])
+    place = imported(tmp_path, {"cuisine": "trattoria;slice_bar"})
+    assert place.cuisines == ["trattoria", "slice-bar"]

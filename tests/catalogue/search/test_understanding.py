@@ -128,7 +128,7 @@ def test_a_misspelled_word_is_understood_unless_a_name_has_it() -> None:
 @pytest.mark.usefixtures("_dictionaries")
 @pytest.mark.parametrize("q", ["tacos near me", "my hotel", "pizza nearby", "sushi around here"])
 def test_a_place_that_only_the_caller_knows_is_asked_for(q: str) -> None:
-    with pytest.raises(InvalidRequest, match="give the point as `ll`") as refused:
+    with pytest.raises(InvalidRequest, match="give a point as `ll`") as refused:
         read(q)
     assert refused.value.param == "q"
     assert read(q, ll=(55.67, 12.57)).query.near is None
