@@ -134,9 +134,7 @@ def is_here(text: str) -> bool:
 
 def build_here_message(text: str) -> str:
     """Return the error message for a place that only the caller's device knows."""
-    return (
-        f"Only your device knows where `{text}` is: give the point as `ll`, latitude,longitude, or a place as `near`."
-    )
+    return f"Only your device knows where `{text}` is: give a point as `ll`, latitude,longitude, or a place as `near`."
 
 
 def without_article(text: str) -> str | None:

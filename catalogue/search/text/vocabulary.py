@@ -133,7 +133,7 @@ class Vocabulary:
         return {"city": area.name, "country": area.country}
 
     def find_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> tuple[str, ...]:
-        """Return the cuisines of these slugs or synonyms, such as the slug of a merged one, with narrower ones. Sorted.
+        """Return the cuisines of these slugs, or synonyms such as that of a merged one, with narrower ones. Sorted.
 
         Raises InvalidRequest with the nearest known slugs for an unknown one.
         """

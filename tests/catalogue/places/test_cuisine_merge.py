@@ -1,4 +1,4 @@
-"""Merging a cuisine into another: restaurants, narrower cuisines and synonyms follow, and the old slug still answers."""
+"""Merging a cuisine into another: restaurants, narrower cuisines and synonyms follow; the old slug still answers."""
 
 import pytest
 from django.test import Client
