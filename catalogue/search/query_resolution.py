@@ -116,7 +116,7 @@ def resolve_query(query: Query) -> ResolvedQuery:
     if query.bbox:
         _check_box(query.bbox)
     is_local_time = isinstance(query.open, (dt.time, datetime)) and query.open.tzinfo is None
-    has_names = query.market or query.cuisine or query.cuisine_not or query.q or query.tags
+    has_names = query.market or query.cuisine or query.cuisine_not or query.q or query.attributes or query.diet
     vocabulary = Vocabulary.load() if has_names or is_local_time else None
     cuisine = cuisine_not = ()
     if vocabulary:

@@ -78,6 +78,10 @@ FILTERS = {
     ),
     "cuisine_not": "NOT r.cuisines && %(cuisine_not)s::varchar[]",
     "tags": "r.tags @> %(tags)s::varchar[]",
+    "limited_tags": (
+        "(SELECT bool_and(r.tags && ARRAY[key, key || ':limited']::varchar[])"
+        " FROM unnest(%(limited_tags)s::varchar[]) AS key)"
+    ),
     "kind_tags": "r.tags && %(kind_tags)s::varchar[]",
     "excluded_kind_tags": "NOT r.tags && %(excluded_kind_tags)s::varchar[]",
     "price": "r.price_level = ANY(%(price)s::integer[])",
@@ -326,7 +330,7 @@ class SearchStatement:
         return [f"{keys[0]} {'>=' if self.columns[0].direction == 'ASC' else '<='} %(after0)s", sql]
 
 
-_values = attrgetter(*(field.name for field in fields(Query)), "tags")
+_values = attrgetter(*(field.name for field in fields(Query)), "tags", "limited_tags")
 _statements: dict[tuple[object, ...], str] = {}
 
 
