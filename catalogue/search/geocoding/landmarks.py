@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from catalogue.search.geocoding import distance
 from catalogue.search.geocoding.areas import find_areas
 from catalogue.search.geocoding.distance import Location
 from catalogue.search.geocoding.resolved_place import ResolvedPlace
-from catalogue.search.geocoding.world import WorldPlace, find_places
+from catalogue.search.geocoding.world import WorldPlace, find_cities, find_places
 from catalogue.search.query import MAX_RADIUS_M
 from catalogue.search.text.understanding import build_here_message, is_here, without_article
 from catalogue.search.text.vocabulary import Vocabulary, fold
@@ -77,6 +77,9 @@ MAX_LATITUDE, MAX_LONGITUDE = 85, 180
 # Airports lie outside of their cities.
 AIRPORT_REACH_M = 80_000
 MIN_WELL_KNOWN_POPULATION = 200_000
+# In `q` words are cities only if they are larger: Buffalo wings, and Nice is an adjective.
+MIN_LARGE_POPULATION = 500_000
+MIN_CITY_LENGTH = 4
 
 
 def geocode(near: str, *, market: str | None) -> Resolution:
@@ -207,6 +210,19 @@ def _locate_world_places(places: Sequence[WorldPlace], *, market: str | None) ->
                 lat, lng = place.location.lat, place.location.lng
                 found.append((ResolvedPlace(None, place.name, place.kind, area.slug, lat, lng), place.population))
     return found
+
+
+def check_inside(texts: Iterable[str]) -> None:
+    """Raise PlaceNotResolved if words of `q`, which no restaurant has, are a large city outside of all markets."""
+    for text in texts:
+        words = fold(text).split()
+        spans = [words[start:end] for start in range(len(words)) for end in range(start + 1, len(words) + 1)]
+        for phrase in map(" ".join, sorted(spans, key=len, reverse=True)):
+            place = next(iter(find_cities(phrase)), None) if len(phrase) >= MIN_CITY_LENGTH else None
+            if place and place.location and place.population >= MIN_LARGE_POPULATION:
+                error = _build_outside_error(f"{place.name} ({place.country})", place.location, market=None)
+                error.param = "q"
+                raise error
 
 
 def _build_country_error(place: WorldPlace, *, near: str) -> PlaceNotResolved:

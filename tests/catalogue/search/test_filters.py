@@ -327,4 +327,4 @@ def test_attributes_and_diets_have_degrees(client: Client) -> None:
     error = get("attributes=wheelchair:partly")["error"]
     assert (error["param"], error["code"]) == ("attributes", "invalid_request")
     assert "`wheelchair:limited`" in error["message"]
-    assert get("diet=vegn:only")["error"]["suggestions"] == ["vegan"]
+    assert get("diet=vegn:only")["error"]["suggestions"] == ["vegan", "vegetarian"]

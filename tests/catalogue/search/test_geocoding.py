@@ -195,3 +195,28 @@ def test_a_market_that_is_newer_than_the_vocabulary_has_its_city_too(client: Cli
     builders.restaurant(market_id="oslo", latitude=59.91, longitude=10.75)
     (hit,) = client.get("/v1/restaurants?ll=59.91,10.75").json()["data"]
     assert (hit["market"], hit["city"], hit["country"]) == ("oslo", "Oslo", "NO")
+
+
+def test_a_street_beside_a_cuisine_is_a_place() -> None:
+    builders.restaurant(cuisines=["pizza"], line1="4 rue des Rosiers", name="Near", latitude=48.857, longitude=2.36)
+    builders.restaurant(cuisines=["pizza"], name="Far")
+    page = search_restaurants(Query(q="pizza rue des rosiers"), now=timezone.now())
+    assert [hit.name for hit in page.hits] == ["Near"]
+    assert page.resolved
+    assert (page.resolved.kind, page.resolved.name) == ("street", "rue des Rosiers")
+    assert [part.to_dict() for part in page.understood][1] == {
+        "words": "rue des rosiers", "parameter": "near", "value": "rue des rosiers"
+    }  # fmt: skip
+    # Without a cuisine it may be the name of a restaurant.
+    assert search_restaurants(Query(q="rue des rosiers"), now=timezone.now()).resolved is None
+
+
+@pytest.mark.parametrize("q", ["sushi kyoto", "kaiseki kyoto"])
+def test_words_that_no_restaurant_has_are_no_search_elsewhere_if_they_are_a_city_outside(q: str) -> None:
+    builders.restaurant(cuisines=["sushi"])
+    with pytest.raises(PlaceNotResolved, match=r"Kyoto \(JP\) is outside of our markets") as refused:
+        search_restaurants(Query(q=q), now=timezone.now())
+    assert refused.value.param == "q"
+    assert names(q="sushi kyoto", market="copenhagen") != []
+    builders.restaurant(name="Kyoto Sushi")
+    assert names(q="sushi kyoto") == ["Kyoto Sushi"]
