@@ -12,6 +12,7 @@ from framework.errors import InvalidRequest
 # Written in one transaction, which takes a second.
 BATCH_SIZE = 1_000
 MAX_DEPTH = 20
+MAX_SYNONYM_LENGTH = 80
 
 # The list keeps its order, and has each cuisine once.
 REPLACE = """
@@ -60,7 +61,8 @@ def merge_cuisine(loser: str, *, into: str, actor: str, now: datetime) -> int:
         lost, survivor = rows[loser], rows[into]
         words = [*survivor.synonyms, lost.slug, lost.label, *lost.synonyms, *lost.labels.values()]
         known = (survivor.slug, survivor.label)
-        survivor.synonyms = list(dict.fromkeys(word for word in words if word not in known))
+        fitting = (word for word in words if word not in known and len(word) <= MAX_SYNONYM_LENGTH)
+        survivor.synonyms = list(dict.fromkeys(fitting))
         survivor.save(update_fields=["synonyms"])
         Cuisine.objects.filter(parent=loser).update(parent=into)
     changed = 0
@@ -68,9 +70,10 @@ def merge_cuisine(loser: str, *, into: str, actor: str, now: datetime) -> int:
         with transaction.atomic(), connection.cursor() as cursor:
             publish.set_actor(actor)
             cursor.execute(REPLACE, {"loser": loser, "into": into, "now": now, "rows": BATCH_SIZE})
-            changed += cursor.rowcount
-            if cursor.rowcount:
-                continue
+            written = int(cursor.rowcount)
+        changed += written
+        if written:
+            continue
         try:
             Cuisine.objects.filter(slug=loser).delete()
         except ProtectedError:
