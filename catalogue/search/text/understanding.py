@@ -286,10 +286,20 @@ class _Parser:
         markets = self.index.landmarks.get(phrase, frozenset())
         if self.named_market:
             markets &= {self.named_market}
-        if not markets or len(phrase.split()) == len(self.tokens) or self.has_place or "near" in self.changes:
+        is_taken = len(phrase.split()) == len(self.tokens) or self.has_place or "near" in self.changes
+        if not markets or is_taken or self._has_shorter_name(phrase):
             return False
         self._change("near", phrase, typed or phrase)
         return True
+
+    def _has_shorter_name(self, phrase: str) -> bool:
+        """Whether a neighborhood has this name without its article, or a place has it without the city at its end."""
+        stated, places = self.index.neighborhoods_by_name, self.index.landmarks
+        words = phrase.split()
+        splits = ((" ".join(words[:end]), " ".join(words[end:])) for end in range(1, len(words)))
+        return without_article(phrase) in stated or any(
+            city in self.vocabulary.markets_by_name and (name in stated or name in places) for name, city in splits
+        )
 
     def _take_city(self, phrase: str) -> bool:
         """Take the name of a city of the world that lies within a market and stands among other words: Brooklyn."""
@@ -319,7 +329,7 @@ class _Parser:
                 if phrase in self.words.here:
                     self._take_here(phrase)
                     return start + length - position
-                if self._take_landmark(phrase) or self._take_area(phrase):
+                if self._take_area(phrase) or self._take_landmark(phrase):
                     return start + length - position
             if self.tokens[start] not in self.words.ignored:
                 break
