@@ -18,7 +18,6 @@ from catalogue.offers.slot_rules import PLANNING_HORIZON
 from catalogue.search.geocoding import distance, landmarks
 from catalogue.search.geocoding.distance import Location, Walk
 from catalogue.search.query import DEFAULT_RADIUS_M
-from catalogue.search.text.vocabulary import Vocabulary
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import AttributedListing, Cursor, PageInfo
 from framework.errors import InvalidRequest, unknown_name
@@ -191,9 +190,8 @@ def get_slot(offer: UUID, *, now: datetime) -> SlotDetails:
 def search_offers(query: OfferQuery, *, now: datetime) -> Page:
     """Return the matching slots on sale, soonest first, then the nearest, then the highest discount.
 
-    Two queries; one more for `near`, one for `market`, and one for the vocabulary where it is not cached. Raises
-    InvalidRequest naming the parameter: PlaceNotResolved, InvalidCursor, an unknown market, parameters that need one
-    another.
+    Two queries; one more for `near`, and one for `market`. Raises InvalidRequest naming the parameter:
+    PlaceNotResolved, InvalidCursor, an unknown market, parameters that need one another.
     """
     now = now.replace(microsecond=0)
     check_query(query, now=now)
@@ -209,7 +207,7 @@ def search_offers(query: OfferQuery, *, now: datetime) -> Page:
     next_cursor = None
     if len(rows) > query.limit:
         at, percent, last_id = sort_key(page[-1])
-        key = (at, page[-1][-4], percent, last_id)
+        key = (at, page[-1][-6], percent, last_id)
         next_cursor = pagination_cursor.encode_cursor(key, as_of=start.as_of, question=fingerprint)
     return Page(
         rows=[match_from_row(row) for row in page],
@@ -277,10 +275,11 @@ def build_statement(
             " > (%(after)s, %(after_far)s::float8, %(after_percent)s, %(after_id)s::uuid)"
         )
     sql = f"""
-        SELECT {COLUMNS}, r.timezone, {plane}, {metres}, r.card, r.sources
+        SELECT {COLUMNS}, r.timezone, {plane}, {metres}, r.card, area.name, area.country, r.sources
         FROM catalogue_flowslot AS slot
         JOIN catalogue_listing AS listing ON listing.restaurant_id = slot.restaurant_id
         JOIN catalogue_searchrow AS r ON r.restaurant_id = slot.restaurant_id
+        JOIN catalogue_market AS area ON area.slug = r.market
         WHERE {" AND ".join(conditions)}
         ORDER BY slot.starts_at, {plane}, -slot.percent, slot.id
         LIMIT %(rows)s
@@ -301,9 +300,8 @@ def sort_key(row: Sequence[Any]) -> tuple[str, int, str]:
 
 
 def match_from_row(row: Sequence[Any]) -> OfferMatch:
-    *slot, zone, _, metres, card, _ = row
-    place = json.loads(f"{{{card}}}")
-    place |= Vocabulary.load().describe_city(place["market"])
+    *slot, zone, _, metres, card, city, country, _ = row
+    place = json.loads(f"{{{card}}}") | {"city": city, "country": country}
     return OfferMatch(
         offer=slot_from_row(slot, restaurant=place["slug"], timezone=zone),
         place=place,

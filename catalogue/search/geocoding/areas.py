@@ -20,7 +20,7 @@ def find_areas(name: str, *, market: str | None) -> list[tuple[ResolvedPlace, in
         cursor.execute(FIND_AREAS, parameters)
         rows = cursor.fetchall()
     return [
-        (ResolvedPlace(id=None, name=label, kind=kind, market=area, lat=lat, lng=lng), count)
-        for kind, area, lat, lng, label, count in rows
+        (ResolvedPlace(None, label, kind, area, lat, lng, city=city, country=country), count)
+        for kind, area, lat, lng, label, count, city, country in rows
         if kind == rows[0][0]
     ]

@@ -72,6 +72,7 @@ class LandmarkMatch:
 GEOCODE = read_sql("catalogue", "geocode")
 # Columns of its rows, after those of a place.
 RESOLVES, SCORE, WEIGHT, STEP = 6, 7, 9, 10
+CITY = slice(11, 13)
 COORDINATES = re.compile(r"\s*(-?\d{1,2}(?:\.\d+)?)\s*[,; ]\s*(-?\d{1,3}(?:\.\d+)?)\s*")
 MAX_LATITUDE, MAX_LONGITUDE = 85, 180
 # Airports lie outside of their cities.
@@ -123,11 +124,13 @@ def geocode(near: str, *, market: str | None) -> Resolution:
     resolved = [row for row in rows if row[RESOLVES]]
     if not resolved:
         raise _not_resolved(near, rows, market=market)
-    best = _place(*resolved[0][:6])
+    places = [_place(*row[:6], *row[CITY]) for row in resolved]
+    best = places[0]
     if best.market is None:
         _require_market(best)
     min_score = resolved[0][SCORE] - SCORE_TOLERANCE
-    return _build_resolution([(_place(*row[:6]), row[WEIGHT] if row[SCORE] >= min_score else -1) for row in resolved])
+    weights = [row[WEIGHT] if row[SCORE] >= min_score else -1 for row in resolved]
+    return _build_resolution(list(zip(places, weights, strict=True)))
 
 
 def _list_names_with_city(near: str, *, market: str | None) -> list[tuple[str, str]]:
@@ -140,20 +143,17 @@ def _list_names_with_city(near: str, *, market: str | None) -> list[tuple[str, s
 
 def _build_resolution(found: Sequence[tuple[ResolvedPlace, int]]) -> Resolution:
     """Describe places that come with how well each is known; -1 for a name that matches less well than the first."""
-    markets = Vocabulary.load().markets
     min_weight = found[0][1] * MIN_WEIGHT_SHARE
     likely = {place.market for place, weight in found if place.market and weight >= min_weight}
     # Places of one name in one city are told apart by their points.
     counts = Counter((fold(place.name), place.market) for place, _ in found)
     places = []
     for place, weight in found[: MAX_ALTERNATIVES + 1]:
-        if area := markets.get(place.market or ""):
+        if place.market:
             is_alone = counts[fold(place.name), place.market] == 1
             place = replace(
                 place,
-                city=area.name,
-                country=area.country,
-                near=f"{place.name}, {area.name}" if is_alone else f"{place.lat},{place.lng}",
+                near=f"{place.name}, {place.city}" if is_alone else f"{place.lat},{place.lng}",
                 ambiguous=len(likely) > 1 and weight >= min_weight,
             )
         places.append(place)
@@ -208,7 +208,9 @@ def _locate_world_places(places: Sequence[WorldPlace], *, market: str | None) ->
             reach_m = AIRPORT_REACH_M if place.kind == "airport" else area.radius_m
             if distance.distance_m(area.center, place.location) <= reach_m:
                 lat, lng = place.location.lat, place.location.lng
-                found.append((ResolvedPlace(None, place.name, place.kind, area.slug, lat, lng), place.population))
+                city = {"city": area.name, "country": area.country}
+                where = ResolvedPlace(None, place.name, place.kind, area.slug, lat, lng, **city)
+                found.append((where, place.population))
     return found
 
 
@@ -266,9 +268,11 @@ def _not_resolved(near: str, rows: Sequence[tuple[Any, ...]], *, market: str | N
     )
 
 
-def _place(row_id: UUID, name: str, kind: str, market: str | None, lat: float, lng: float) -> ResolvedPlace:
+def _place(
+    row_id: UUID, name: str, kind: str, market: str | None, lat: float, lng: float, *city: str
+) -> ResolvedPlace:
     prefix = "rst" if kind == "restaurant" else "lm"
-    return ResolvedPlace(id=encode(prefix, row_id), name=name, kind=kind, market=market, lat=lat, lng=lng)
+    return ResolvedPlace(encode(prefix, row_id), name, kind, market, lat, lng, *city)
 
 
 # All parts of the order ascend, so that one row comparison selects the next page.

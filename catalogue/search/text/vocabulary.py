@@ -130,11 +130,6 @@ class Vocabulary:
             raise _unknown("market", slug, markets)
         return markets[slug]
 
-    def describe_city(self, market: str) -> dict[str, str]:
-        """Return the city and the country (ISO 3166-1) of a market."""
-        area = self.market(market)
-        return {"city": area.name, "country": area.country}
-
     def find_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> tuple[str, ...]:
         """Return the cuisines of these slugs, or synonyms such as that of a merged one, with narrower ones. Sorted.
 

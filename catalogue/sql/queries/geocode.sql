@@ -94,14 +94,14 @@ WITH split AS MATERIALIZED (
     ) AS each
     GROUP BY landmark_id, resolves, step
 )
-SELECT * FROM (
+SELECT place.*, m.name, m.country FROM (
     SELECT l.id, l.name, l.kind, l.market_id, l.latitude, l.longitude, resolves, score,
            l.market_id IS NOT NULL AS in_market, l.prominence AS weight, step
     FROM matched JOIN catalogue_landmark l ON l.id = matched.landmark_id
     UNION ALL
     SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, restaurants.weight, 'exact'
     FROM restaurants JOIN catalogue_restaurant r ON r.id = restaurants.id
-) AS place
+) AS place LEFT JOIN catalogue_market m ON m.slug = place.market_id
 ORDER BY resolves DESC, resolves AND in_market DESC, score DESC, in_market DESC,
-    row_number() OVER (PARTITION BY resolves, score, market_id ORDER BY weight DESC, name, id) > 1, weight DESC, name, id
+    row_number() OVER (PARTITION BY resolves, score, market_id ORDER BY weight DESC, place.name, place.id) > 1, weight DESC, place.name, place.id
 LIMIT %(max_rows)s
