@@ -208,8 +208,7 @@ def _locate_world_places(places: Sequence[WorldPlace], *, market: str | None) ->
             reach_m = AIRPORT_REACH_M if place.kind == "airport" else area.radius_m
             if distance.distance_m(area.center, place.location) <= reach_m:
                 lat, lng = place.location.lat, place.location.lng
-                city = {"city": area.name, "country": area.country}
-                where = ResolvedPlace(None, place.name, place.kind, area.slug, lat, lng, **city)
+                where = ResolvedPlace(None, place.name, place.kind, area.slug, lat, lng, area.name, area.country)
                 found.append((where, place.population))
     return found
 
@@ -269,10 +268,17 @@ def _not_resolved(near: str, rows: Sequence[tuple[Any, ...]], *, market: str | N
 
 
 def _place(
-    row_id: UUID, name: str, kind: str, market: str | None, lat: float, lng: float, *city: str
+    row_id: UUID,
+    name: str,
+    kind: str,
+    market: str | None,
+    lat: float,
+    lng: float,
+    city: str | None = None,
+    country: str | None = None,
 ) -> ResolvedPlace:
     prefix = "rst" if kind == "restaurant" else "lm"
-    return ResolvedPlace(encode(prefix, row_id), name, kind, market, lat, lng, *city)
+    return ResolvedPlace(encode(prefix, row_id), name, kind, market, lat, lng, city, country)
 
 
 # All parts of the order ascend, so that one row comparison selects the next page.
