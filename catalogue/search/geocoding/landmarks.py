@@ -134,11 +134,15 @@ def geocode(near: str, *, market: str | None) -> Resolution:
 
 
 def _list_names_with_city(near: str, *, market: str | None) -> list[tuple[str, str]]:
-    """Return a name with that of each city before and after it, and the city's market."""
-    if len(near.split()) < MIN_NAMED_WORDS:
+    """Return a folded name with that of each city before and after it, and the city's market.
+
+    Folding hundreds of names in SQL would take longer than the rest of the query.
+    """
+    name = fold(near)
+    if len(name.split()) < MIN_NAMED_WORDS:
         return []
     cities = [(city, slug) for city, slug in Vocabulary.load().markets_by_name.items() if market in (None, slug)]
-    return [(name, slug) for city, slug in cities for name in (f"{city} {near}", f"{near} {city}")]
+    return [(text, slug) for city, slug in cities for text in (f"{city} {name}", f"{name} {city}")]
 
 
 def _build_resolution(found: Sequence[tuple[ResolvedPlace, int]]) -> Resolution:

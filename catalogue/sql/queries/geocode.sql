@@ -29,7 +29,7 @@ WITH split AS MATERIALIZED (
     UNION
     SELECT n.landmark_id, 1.0::float8
     FROM unnest(%(named)s::text[], %(named_markets)s::text[]) AS named (name, market)
-        JOIN catalogue_landmarkname n ON n.folded = fold(named.name)
+        JOIN catalogue_landmarkname n ON n.folded = named.name
         JOIN catalogue_landmark l ON l.id = n.landmark_id AND l.market_id = named.market
 ), prefixed AS MATERIALIZED (
     SELECT n.landmark_id, candidate.is_whole,
