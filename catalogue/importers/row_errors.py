@@ -44,6 +44,7 @@ class HotelFound(RowSkipped):
         self.name, self.location, self.aliases = name, location, aliases
 
 
+KEPT_HOTEL = "a hotel, which becomes a landmark"
 NOT_AN_EATERY = "not a place to eat or drink"
 
 

@@ -127,13 +127,12 @@ class _Run:
         self.totals.add_batch(RowCounts(unchanged=unchanged))
 
     def upsert_hotels(self) -> None:
-        """Write the hotels of the files as landmarks, one transaction per batch."""
+        """Write the hotels of the files as landmarks, one transaction per batch; their rows count as skipped."""
         hotels = list({hotel.key: hotel for hotel in self.importer.hotels}.values())
-        self.totals.add_batch(RowCounts(unchanged=len(self.importer.hotels) - len(hotels)))
         landmarks = LandmarkImport(self.importer.markets, self.importer.source)
         for start in range(0, len(hotels), BATCH_SIZE):
             batch = hotels[start : start + BATCH_SIZE]
-            self.totals.add_batch(write_batch(landmarks, batch, market=self.market, dry_run=self.dry_run))
+            write_batch(landmarks, batch, market=self.market, dry_run=self.dry_run)
 
     def close_missing(self) -> None:
         """Close the records that are missing in the release, one transaction per batch."""

@@ -17,7 +17,16 @@ from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarket
 from catalogue.importers.parsing.parsed_place import COLUMNS, ExtractedRecord, ParsedPlace
 from catalogue.importers.photo_lists import write_photo_lists
 from catalogue.importers.reviews_and_offers import RecordContent, write_reviews_and_rules
-from catalogue.importers.row_errors import HotelFound, Reject, Row, RowCounts, RowRejected, RowSkipped, WriteConflict
+from catalogue.importers.row_errors import (
+    KEPT_HOTEL,
+    HotelFound,
+    Reject,
+    Row,
+    RowCounts,
+    RowRejected,
+    RowSkipped,
+    WriteConflict,
+)
 from catalogue.importers.sources.wikidata_landmarks import ParsedLandmark, build_hotel
 from catalogue.models import Cuisine, MatchCandidate, Report, Restaurant, Source, SourceRecord
 from catalogue.places import slugs
@@ -97,8 +106,7 @@ class RestaurantImport:
             except HotelFound as hotel:
                 if landmark := build_hotel(row, hotel, markets=self.markets):
                     self.hotels.append(landmark)
-                else:
-                    counts.skip(str(hotel))
+                counts.skip(KEPT_HOTEL if landmark else str(hotel))
             except RowSkipped as skipped:
                 counts.skip(str(skipped))
             except OutsideMarkets as error:

@@ -433,12 +433,13 @@ def test_hotels_of_a_file_become_landmarks_by_which_places_are_found(tmp_path: P
     ]
     file = geojson(tmp_path / "hotels.geojson", features)
     totals = import_restaurants(file)
-    assert counts(totals) == {"created": 2, "skipped": 3}
+    assert counts(totals) == {"created": 1, "skipped": 4}
     landmark = Landmark.objects.get(name="Hotel Petri")
     assert (landmark.kind, landmark.market_id, landmark.source_id) == ("hotel", "copenhagen", "osm")
     for near in ("hotel petri", "Petri Inn", "hotel petri, copenhagen"):
         assert landmarks.geocode(near, market=None).place.kind == "hotel"
-    assert counts(import_restaurants(file)) == {"unchanged": 2, "skipped": 3}
+    assert counts(import_restaurants(file)) == {"unchanged": 1, "skipped": 4}
+    assert Landmark.objects.filter(kind="hotel", source="osm").count() == 1
 
 
 def test_a_place_to_eat_in_a_hotel_is_a_restaurant(tmp_path: Path) -> None:
