@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("catalogue", "0007_streets_and_postal_codes"),
+        ("catalogue", "0009_bookings_of_owners"),
     ]
 
     operations = [

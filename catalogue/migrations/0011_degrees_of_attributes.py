@@ -7,7 +7,7 @@ from framework.db.sql_files import run_sql_files
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("catalogue", "0008_hotels"),
+        ("catalogue", "0010_hotels"),
     ]
 
     operations = [
