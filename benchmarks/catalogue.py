@@ -7,7 +7,8 @@ send, from asking to having the rows. Told are the median and the 95th percentil
 question, also as ratios to a prepared `SELECT 1` and to a look-up by primary key of the same run (absolute figures say
 as much about the machine as about us), and the median of all statements of a call together. The expectations are those
 of 354,000 restaurants and 7.5 million reviews; held against them is what a statement takes beyond `SELECT 1`. Any plan
-with a sequential scan of more than a small dictionary makes it fail. It changes nothing but the places of new versions
+with a sequential scan of more than a small dictionary makes it fail, and so do searches by words that take more than
+1.5 times as long as the same words as plain text. It changes nothing but the places of new versions
 in the feed of changes.
 """
 
@@ -39,6 +40,8 @@ SMALL_TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND reltuples <
 # From degrees of latitude; the boxes of a bounding box are this much to each side.
 BOX = 0.00675
 SEARCH_TERMS = ("pizza", "ramen", "burger", "coffee", "tapas", "curry", "sushi", "bistro")
+# What understanding the words of a search may cost, as a multiple of looking them up as text.
+MAX_WORDS_RATIO = 1.5
 # Plans looked at for each question.
 EXPLAIN_COUNT = 10
 
@@ -226,8 +229,43 @@ def measure(
     return main, whole, read
 
 
+def compare_words(spots: Sequence[SamplePoint]) -> list[tuple[str, float, float]]:
+    """Whole searches by words, beside the same words read as plain text, in turns: the medians in milliseconds."""
+    from django.utils import timezone
+
+    from catalogue.search import Query, fetch, query_resolution
+    from catalogue.search.restaurant_search import search_restaurants
+    from catalogue.search.sql import SearchStatement
+    from catalogue.search.text.understanding import Term
+
+    now = timezone.now()
+
+    def understood(query: Query) -> None:
+        search_restaurants(query, now=now)
+
+    def plain(query: Query) -> None:
+        center = query_resolution.landmarks.find_center(near=None, ll=query.ll, market=None)[1]
+        statement = SearchStatement(query=query, center=center, open_at=None, now=now, terms=(Term(str(query.q)),))
+        fetch.render_hits(fetch.fetch_rows(statement, limit=query.limit + 1)[: query.limit], now=now, labels=None)
+
+    found = []
+    for name, place in (("in 3 km", True), ("anywhere", False)):
+        taken: dict[Callable[[Query], None], list[float]] = {understood: [], plain: []}
+        for number, spot in enumerate(spots):
+            ll = (spot.latitude, spot.longitude) if place else None
+            query = Query(q=SEARCH_TERMS[number % len(SEARCH_TERMS)], ll=ll, radius=3_000 if place else None)
+            for ask, times in taken.items():
+                started = time.perf_counter()
+                ask(query)
+                times.append(1000 * (time.perf_counter() - started))
+        # The first calls fill the caches.
+        medians = [statistics.median(times[len(SEARCH_TERMS) :]) for times in taken.values()]
+        found.append((name, medians[0], medians[1]))
+    return found
+
+
 def main() -> None:
-    """Measure and print the table."""
+    """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--state-dir", type=Path, default=Path(".state"), help="that of the running `manage.py up`")
     parser.add_argument("--times", type=int, default=300, help="calls of each question")
@@ -263,9 +301,15 @@ def main() -> None:
         if read:
             wrong[case.name] = read
     Console(width=max(100, Console().width)).print(table)
+    slow = False
+    for name, ours, plain in compare_words(spots):
+        ratio = ours / plain
+        slow |= ratio > MAX_WORDS_RATIO
+        line = f"words {name}: {ours:.2f} ms, as plain text {plain:.2f} ms: {ratio:.2f} (at most {MAX_WORDS_RATIO})"
+        Console().print(line)
     for name, read in wrong.items():
         Console(stderr=True).print(f"{name}: sequential scan of {', '.join(sorted(read))}")
-    sys.exit(1 if wrong else 0)
+    sys.exit(1 if wrong or slow else 0)
 
 
 if __name__ == "__main__":

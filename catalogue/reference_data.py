@@ -17,6 +17,13 @@ DIRECTORY = Path(__file__).parent / "data"
 OWN = "tablewire"
 
 # What exists may have been edited by staff.
+# Staff may have merged a cuisine of ours into another one, whose synonym it is now.
+ADD_CUISINES = """
+INSERT INTO catalogue_cuisine (slug, label)
+SELECT given.slug, given.label FROM unnest(%s::text[], %s::text[]) AS given (slug, label)
+WHERE NOT EXISTS (SELECT FROM catalogue_cuisine AS other WHERE given.slug = ANY (other.synonyms))
+ON CONFLICT DO NOTHING
+"""
 SET_TREE = """
 UPDATE catalogue_cuisine AS cuisine SET parent_id = given.parent, synonyms = string_to_array(given.synonyms, '|')
 FROM unnest(%s::text[], %s::text[], %s::text[]) AS given (slug, parent, synonyms)
@@ -116,8 +123,8 @@ def load_dictionaries() -> None:
     # All loads write in the order of the files, so that two cannot deadlock.
     Source.objects.bulk_create([Source(**row) for row in read_csv("sources")], ignore_conflicts=True)
     cuisines = read_csv("cuisines")
-    new = [Cuisine(slug=row["slug"], label=row["label"]) for row in cuisines]
-    Cuisine.objects.bulk_create(new, ignore_conflicts=True)
+    with connection.cursor() as cursor:
+        cursor.execute(ADD_CUISINES, [[row[name] for row in cuisines] for name in ("slug", "label")])
     columns = zip(*((row["slug"], row["parent"] or None, row["synonyms"]) for row in cuisines), strict=True)
     with connection.cursor() as cursor:
         cursor.execute(SET_TREE, [list(column) for column in columns])

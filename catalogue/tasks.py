@@ -14,6 +14,7 @@ from catalogue.history import publish
 from catalogue.hours import holidays, open_intervals
 from catalogue.models import Export, SearchRow
 from catalogue.photos import downloads
+from catalogue.places import cuisine_merge
 from catalogue.read_model import rebuild
 from catalogue.reviews import aggregates
 from catalogue.search import rank_refresh
@@ -170,6 +171,17 @@ def render_restaurants(
 ) -> None:
     """Re-render the restaurants that show this source, cuisine or market."""
     reference_data.rerender_restaurants(source=source, cuisine=cuisine, market=market)
+
+
+@shared_task(name="catalogue.tasks.merge_cuisines")
+def merge_cuisines(*, loser: str, into: str, actor: str, **_: Any) -> None:
+    """Merge a cuisine into another one."""
+    cuisine_merge.merge_cuisine(loser, into=into, actor=actor, now=timezone.now())
+
+
+def enqueue_cuisine_merge(*, loser: str, into: str, actor: str) -> None:
+    """Enqueue a merge; call it after the commit."""
+    enqueue(merge_cuisines, loser=loser, into=into, actor=actor)
 
 
 def enqueue_rendering(**entry: Any) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet, Value
-from django.forms import ModelForm
+from django.forms import ModelChoiceField, ModelForm, ValidationError
 from django.http import HttpRequest
 
 from catalogue.admin.restaurant_rows import fold
 from catalogue.hours import holidays
 from catalogue.models import Attribute, Cuisine, Holiday, ImportRun, Landmark, LandmarkName, Market, Source
-from catalogue.tasks import enqueue_open_intervals, enqueue_rendering
+from catalogue.places import cuisine_merge
+from catalogue.tasks import enqueue_cuisine_merge, enqueue_open_intervals, enqueue_rendering
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
 
@@ -44,8 +45,27 @@ class MarketAdmin(RerenderingAdmin):
     rendered_fields = frozenset({"timezone"})
 
 
+class CuisineForm(ModelForm[Cuisine]):
+    merge_into = ModelChoiceField(
+        queryset=Cuisine.objects.order_by("slug"),
+        required=False,
+        label="Merge into",
+        help_text="Its restaurants get this cuisine, and its slug and words become synonyms of it",
+    )
+
+    def clean_merge_into(self) -> Cuisine | None:
+        into: Cuisine | None = self.cleaned_data["merge_into"]
+        if into:
+            try:
+                cuisine_merge.check_merge(self.instance.pk, into=into.pk)
+            except cuisine_merge.CannotMergeCuisine as error:
+                raise ValidationError(error.message) from error
+        return into
+
+
 @admin.register(Cuisine)
 class CuisineAdmin(RerenderingAdmin):
+    form = CuisineForm
     list_display = ["label", "slug", "parent", "synonyms"]
     list_select_related = ["parent"]
     search_fields = ["label", "slug", "synonyms"]
@@ -53,6 +73,12 @@ class CuisineAdmin(RerenderingAdmin):
     ordering = ["slug"]
     entry = "cuisine"
     rendered_fields = frozenset({"label"})
+
+    def save_model(self, request: HttpRequest, obj: Cuisine, form: ModelForm[Cuisine], change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if into := form.cleaned_data.get("merge_into"):
+            merge = {"loser": obj.pk, "into": into.pk, "actor": f"staff:{request.user.pk}"}
+            transaction.on_commit(partial(enqueue_cuisine_merge, **merge))
 
 
 @admin.register(Attribute)

@@ -98,7 +98,7 @@ def load_rows(
 
 def _load_world(seed: int, today: date) -> World:
     anchors: dict[str, list[Anchor]] = {}
-    for landmark in Landmark.objects.filter(source="tablewire").exclude(kind="city").order_by("pk"):
+    for landmark in Landmark.objects.filter(source="tablewire").exclude(kind__in=["city", "hotel"]).order_by("pk"):
         is_neighborhood = landmark.kind == Landmark.Kind.NEIGHBORHOOD
         anchors.setdefault(str(landmark.market_id), []).append(
             Anchor(

@@ -14,7 +14,9 @@ from framework.public_ids import encode
 DEFAULT_RADIUS_M = 1_500.0
 MAX_ENTRIES = 20
 # Cities and neighborhoods contain the restaurant.
-KINDS = [kind for kind in Landmark.Kind.values if kind not in (Landmark.Kind.CITY, Landmark.Kind.NEIGHBORHOOD)]
+# A hotel is where somebody stays, and no sight around a restaurant.
+NO_SIGHTS = (Landmark.Kind.CITY, Landmark.Kind.NEIGHBORHOOD, Landmark.Kind.HOTEL)
+KINDS = [kind for kind in Landmark.Kind.values if kind not in NO_SIGHTS]
 
 # The circle on the plane finds candidates by an index, the great-circle distance decides.
 AROUND = f"""

@@ -41,6 +41,8 @@ ALLOWED_WITH_SLUGS = ("slugs", "fields", "lang")
 MAX_PAID_SLUGS = 20
 # Names of cuisines, attributes and diets as people write them: those of the vocabulary are suggested.
 NAME = "[A-Za-z0-9_-]+( [A-Za-z0-9_-]+)*"
+# Of an attribute.
+DEGREE = "(:[a-z_]+)?"
 OFFER_MINUTES = int(OFFER_TIME_TOLERANCE.total_seconds() // 60)
 
 
@@ -91,19 +93,20 @@ class SearchParams(QueryParams):
     cuisine_not = cuisines("a restaurant has none of them, nor a narrower one")
     attributes = ListParam(
         required=False,
-        of=NAME,
+        of=f"{NAME}{DEGREE}",
         max_length=400,
         hint="This must be keys of GET /v1/attributes separated by commas: outdoor_seating,wheelchair.",
-        help_text="Keys of GET /v1/attributes separated by commas; a restaurant has all of them, and not only limited"
-        " (`wheelchair=limited`).",
+        help_text="Keys of GET /v1/attributes separated by commas; a restaurant has all of them, and not only limited:"
+        " `wheelchair:limited` takes that, too. Any other degree of an attribute is exact: `outdoor_seating:roof`.",
     )
     diet = ListParam(
         required=False,
-        of=NAME,
+        of=f"{NAME}{DEGREE}",
         max_length=200,
         hint="This must be diets separated by commas: vegan,gluten_free.",
         help_text="Diets separated by commas, each a key of GET /v1/attributes without its `diet_`: `vegan`; a"
-        " restaurant serves all of them.",
+        " restaurant serves all of them. `gluten_free:limited` takes a limited offer, too; `vegan:only` serves nothing"
+        " else.",
     )
     kind = some_of(KINDS, "Only places of one of these kinds. Places of unknown kind are left out.")
     kind_not = some_of(KINDS, "No places of these kinds. Places of unknown kind are kept.")

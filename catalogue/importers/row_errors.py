@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Any
 
+from catalogue.search.geocoding.distance import Location
 from framework.invisible_text import remove_invisible_in
 
 # No source nests half as deeply.
@@ -35,6 +36,15 @@ class RowSkipped(Exception):
     """A valid row that is not for the catalogue; the message gives the reason."""
 
 
+class HotelFound(RowSkipped):
+    """A row that is no eatery but a hotel, which becomes a landmark: a reference point of searches."""
+
+    def __init__(self, name: str, location: Location | None, *, aliases: tuple[str, ...] = ()) -> None:
+        super().__init__("a hotel without a location in one of the markets")
+        self.name, self.location, self.aliases = name, location, aliases
+
+
+KEPT_HOTEL = "a hotel, which becomes a landmark"
 NOT_AN_EATERY = "not a place to eat or drink"
 
 

@@ -22,6 +22,7 @@ from catalogue.importers.runner import (
     release_lock,
     write_batch,
 )
+from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
 from catalogue.importers.staging import MarketComparison, StagingTable
 from catalogue.importers.upsert import ParsedRow, RestaurantImport
 from catalogue.models import Market, Restaurant, SourceRecord
@@ -125,6 +126,14 @@ class _Run:
             self.on_step("rows written", total - unchanged, total)
         self.totals.add_batch(RowCounts(unchanged=unchanged))
 
+    def upsert_hotels(self) -> None:
+        """Write the hotels of the files as landmarks, one transaction per batch; their rows count as skipped."""
+        hotels = list({hotel.key: hotel for hotel in self.importer.hotels}.values())
+        landmarks = LandmarkImport(self.importer.markets, self.importer.source)
+        for start in range(0, len(hotels), BATCH_SIZE):
+            batch = hotels[start : start + BATCH_SIZE]
+            write_batch(landmarks, batch, market=self.market, dry_run=self.dry_run)
+
     def close_missing(self) -> None:
         """Close the records that are missing in the release, one transaction per batch."""
         after = 0
@@ -181,6 +190,7 @@ def import_snapshot(
         if is_complete and not forced:
             run.guard()
         run.upsert()
+        run.upsert_hotels()
         if is_complete:
             run.close_missing()
         if error is not None:

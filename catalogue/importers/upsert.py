@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, BinaryIO
@@ -11,12 +11,23 @@ from zoneinfo import ZoneInfo
 
 from catalogue.history import publish
 from catalogue.importers import deduplication
+from catalogue.importers.cuisine_synonyms import KnownCuisines, load_known_cuisines
 from catalogue.importers.field_provenance import RecordUpdate, field_name, list_fields
 from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarkets, find_neighborhoods
 from catalogue.importers.parsing.parsed_place import COLUMNS, ExtractedRecord, ParsedPlace
 from catalogue.importers.photo_lists import write_photo_lists
 from catalogue.importers.reviews_and_offers import RecordContent, write_reviews_and_rules
-from catalogue.importers.row_errors import Reject, Row, RowCounts, RowRejected, RowSkipped, WriteConflict
+from catalogue.importers.row_errors import (
+    KEPT_HOTEL,
+    HotelFound,
+    Reject,
+    Row,
+    RowCounts,
+    RowRejected,
+    RowSkipped,
+    WriteConflict,
+)
+from catalogue.importers.sources.wikidata_landmarks import ParsedLandmark, build_hotel
 from catalogue.models import Cuisine, MatchCandidate, Report, Restaurant, Source, SourceRecord
 from catalogue.places import slugs
 from catalogue.search.geocoding.distance import Location
@@ -74,6 +85,8 @@ class RestaurantImport:
     clock: Callable[[], datetime]
     # A record whose name and place both changed is written too.
     accepts_replaced: bool = False
+    # Those that `extract` has found; LandmarkImport writes them.
+    hotels: list[ParsedLandmark] = field(default_factory=list)
 
     @property
     def source(self) -> str:
@@ -90,6 +103,10 @@ class RestaurantImport:
                 extracted.append(ExtractedRow(row, record, market.slug))
                 if self.reader.unread_keys:
                     counts.unread_keys.update(self.reader.unread_keys(record.content))
+            except HotelFound as hotel:
+                if landmark := build_hotel(row, hotel, markets=self.markets):
+                    self.hotels.append(landmark)
+                counts.skip(KEPT_HOTEL if landmark else str(hotel))
             except RowSkipped as skipped:
                 counts.skip(str(skipped))
             except OutsideMarkets as error:
@@ -102,15 +119,16 @@ class RestaurantImport:
         return extracted, counts
 
     def parse(self, extracted: Sequence[ExtractedRow]) -> tuple[list[ParsedRow], RowCounts]:
-        """Parse new and changed rows. One query; call it outside of a transaction."""
+        """Parse new and changed rows. Two queries; call it outside of a transaction."""
         counts = RowCounts()
         parsed: list[ParsedRow] = []
+        cuisines = load_known_cuisines() if extracted else KnownCuisines()
         markets = {market.slug: market for market in self.markets.all}
         for each in extracted:
             market = markets[each.market]
             on = self.clock().astimezone(ZoneInfo(market.timezone)).date()
             try:
-                place = self.reader.parse(each.extracted, market=market, on=on)
+                place = cuisines.apply(self.reader.parse(each.extracted, market=market, on=on))
             except RowRejected as error:
                 counts.rejects.append(Reject(each.row, error.reasons))
                 continue

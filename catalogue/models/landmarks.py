@@ -22,6 +22,7 @@ class Landmark(models.Model):
         VIEWPOINT = "viewpoint"
         MARKET = "market"
         TRANSIT = "transit"
+        HOTEL = "hotel"
         NEIGHBORHOOD = "neighborhood"
         CITY = "city"
 

@@ -207,7 +207,7 @@ def search_offers(query: OfferQuery, *, now: datetime) -> Page:
     next_cursor = None
     if len(rows) > query.limit:
         at, percent, last_id = sort_key(page[-1])
-        key = (at, page[-1][-4], percent, last_id)
+        key = (at, page[-1][-6], percent, last_id)
         next_cursor = pagination_cursor.encode_cursor(key, as_of=start.as_of, question=fingerprint)
     return Page(
         rows=[match_from_row(row) for row in page],
@@ -275,10 +275,11 @@ def build_statement(
             " > (%(after)s, %(after_far)s::float8, %(after_percent)s, %(after_id)s::uuid)"
         )
     sql = f"""
-        SELECT {COLUMNS}, r.timezone, {plane}, {metres}, r.card, r.sources
+        SELECT {COLUMNS}, r.timezone, {plane}, {metres}, r.card, area.name, area.country, r.sources
         FROM catalogue_flowslot AS slot
         JOIN catalogue_listing AS listing ON listing.restaurant_id = slot.restaurant_id
         JOIN catalogue_searchrow AS r ON r.restaurant_id = slot.restaurant_id
+        JOIN catalogue_market AS area ON area.slug = r.market
         WHERE {" AND ".join(conditions)}
         ORDER BY slot.starts_at, {plane}, -slot.percent, slot.id
         LIMIT %(rows)s
@@ -299,8 +300,8 @@ def sort_key(row: Sequence[Any]) -> tuple[str, int, str]:
 
 
 def match_from_row(row: Sequence[Any]) -> OfferMatch:
-    *slot, zone, _, metres, card, _ = row
-    place = json.loads(f"{{{card}}}")
+    *slot, zone, _, metres, card, city, country, _ = row
+    place = json.loads(f"{{{card}}}") | {"city": city, "country": country}
     return OfferMatch(
         offer=slot_from_row(slot, restaurant=place["slug"], timezone=zone),
         place=place,

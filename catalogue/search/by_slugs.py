@@ -11,7 +11,7 @@ from catalogue.search import offer_filter
 from catalogue.search.fetch import SOURCES, Row, render_hits
 from catalogue.search.query import Query
 from catalogue.search.results import Batch
-from catalogue.search.sql import HIT_COLUMNS, NEXT_INTERVAL
+from catalogue.search.sql import CITY, HIT_COLUMNS, NEXT_INTERVAL
 from catalogue.search.text.labels import check_language, translations
 
 MAX_SLUGS = 100
@@ -33,7 +33,8 @@ WITH RECURSIVE requested AS (
 SELECT resolved.slug, place.slug, place.erased_at IS NULL AND place.merged_into_id IS NULL, r.restaurant_id,
     NULL::float8, {HIT_COLUMNS}
 FROM resolved JOIN catalogue_restaurant place ON place.id = resolved.id
-    LEFT JOIN catalogue_searchrow r ON r.restaurant_id = place.id {NEXT_INTERVAL} {offer_filter.offer_join(Query())}
+    LEFT JOIN catalogue_searchrow r ON r.restaurant_id = place.id
+    {CITY} {NEXT_INTERVAL} {offer_filter.offer_join(Query())}
 WHERE place.merged_into_id IS NULL
 """  # noqa: S608  # built from constants
 

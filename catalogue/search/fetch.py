@@ -38,10 +38,11 @@ GROWTH = 4
 
 # The columns of a statement: restaurant id, metres from the reference point, HIT_COLUMNS, then the sort key.
 Row = tuple[Any, ...]
-KEY_START = 15
+KEY_START = 17
 ID, METRES, SOURCES = itemgetter(0), itemgetter(1), itemgetter(3)
 # Restaurants of one page often close at the same time.
 CACHED_TIMESTAMPS = 4096
+CACHED_CITIES = 256
 
 
 def sort_key(statement: SearchStatement, row: Row) -> tuple[Key, ...]:
@@ -113,7 +114,8 @@ def render_hits(rows: Sequence[Row], *, now: datetime, labels: Mapping[str, str]
     """
     expired: set[UUID] | None = None
     hits: list[Hit] = []
-    for restaurant_id, metres, card, _, zone, is_shut, until, is_known, opens, closes, percent, *slot in rows:
+    for restaurant_id, metres, card, _, city, country, *columns in rows:
+        zone, is_shut, until, is_known, opens, closes, percent, *slot = columns
         open_now, next_change, offer = "null", "null", "null"
         if percent is not None and not is_shut:
             offer = orjson.dumps(offer_from_row(percent, *slot[:4]).to_dict(), option=ORJSON_OPTIONS).decode()
@@ -136,17 +138,21 @@ def render_hits(rows: Sequence[Row], *, now: datetime, labels: Mapping[str, str]
             walk_m, minutes = distance.estimate_walk(metres)
             distances = f'"walking_distance_m":{walk_m},"walking_minutes":{minutes},"distance_m":{round(metres)}'
         card = translate_cuisine(card, labels) if labels else card
-        hits.append(
-            Hit(f'{{{card},{distances},"open_now":{open_now},"next_change":{next_change},"flow_offer":{offer}}}')
-        )
+        moments = f'"open_now":{open_now},"next_change":{next_change}'
+        hits.append(Hit(f'{{{card},{_city_members(city, country)},{distances},{moments},"flow_offer":{offer}}}'))
     return hits
 
 
 def _expired_hours(rows: Sequence[Row], *, now: datetime) -> set[UUID]:
-    never_open = [row[0] for row in rows if row[8] is None and row[7] and not row[5]]
+    never_open = [row[0] for row in rows if row[10] is None and row[9] and not row[7]]
     with connection.cursor() as cursor:
         cursor.execute(EXPIRED_HOURS, {"ids": never_open, "now": now})
         return {pk for (pk,) in cursor.fetchall()}
+
+
+@lru_cache(maxsize=CACHED_CITIES)
+def _city_members(city: str, country: str) -> str:
+    return orjson.dumps({"city": city, "country": country})[1:-1].decode()
 
 
 @lru_cache(maxsize=CACHED_TIMESTAMPS)

@@ -22,6 +22,9 @@ MAX_OPEN_MINUTES = 24 * 60
 # A request for 20:00 also matches offers at 18:30.
 OFFER_TIME_TOLERANCE = timedelta(minutes=90)
 
+# Degrees that are no values of attributes: plain yes, and yes or limited.
+YES, LIMITED = ":yes", ":limited"
+
 
 class Sort(StrEnum):
     """The order of hits; ties are sorted by id.
@@ -75,7 +78,8 @@ class Query:
     `ll` is (latitude, longitude) in degrees, `radius` in metres. `open` is the word "now", a time of day or a moment;
     both are in the time zone of the searched market where they have none. `open_for` is the number of minutes that the
     restaurant stays open from then. A restaurant has at least one of `cuisine`, none of `cuisine_not`, and all of
-    `attributes` and `diet` (`vegan` is the attribute `diet_vegan`), one of the kinds `kind` and none of `kind_not`.
+    `attributes` and `diet` (`vegan` is the attribute `diet_vegan`, `vegan:only` a degree of it), one of the kinds
+    `kind` and none of `kind_not`.
     `date` and `time` are the restaurant's local time.
     """
 
@@ -118,7 +122,16 @@ class Query:
 
     @property
     def tags(self) -> list[str]:
-        """The keys of the required attributes, including diets."""
+        """The tags of the required attributes, including diets, without those that may be limited."""
+        return [tag.removesuffix(YES) for tag in self._attribute_tags if not tag.endswith(LIMITED)]
+
+    @property
+    def limited_tags(self) -> list[str]:
+        """The keys of attributes that may be limited."""
+        return [tag.removesuffix(LIMITED) for tag in self._attribute_tags if tag.endswith(LIMITED)]
+
+    @property
+    def _attribute_tags(self) -> list[str]:
         return [*self.attributes, *(f"diet_{diet}" for diet in self.diet)]
 
     @property

@@ -9,6 +9,7 @@ from django.db import connection
 
 from catalogue.hours.local_time import to_instant
 from catalogue.search.geocoding import distance, landmarks
+from catalogue.search.geocoding.areas import find_areas
 from catalogue.search.geocoding.distance import Location
 from catalogue.search.query import (
     MAX_BOX_SIDE_M,
@@ -23,6 +24,9 @@ from catalogue.search.text.labels import check_language
 from catalogue.search.text.understanding import Part, Term, Understanding
 from catalogue.search.text.vocabulary import Vocabulary, fold
 from framework.errors import InvalidRequest
+
+# Shorter texts beside a cuisine are rather names than streets.
+MIN_STREET_TEXT = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,23 +120,19 @@ def resolve_query(query: Query) -> ResolvedQuery:
     if query.bbox:
         _check_box(query.bbox)
     is_local_time = isinstance(query.open, (dt.time, datetime)) and query.open.tzinfo is None
-    has_names = query.market or query.cuisine or query.cuisine_not or query.q or query.tags
+    has_names = query.market or query.cuisine or query.cuisine_not or query.q or query.attributes or query.diet
     vocabulary = Vocabulary.load() if has_names or is_local_time else None
+    cuisine: tuple[str, ...] = ()
+    cuisine_not: tuple[str, ...] = ()
     if vocabulary:
         if query.market:
             vocabulary.market(query.market)
-        vocabulary.check_cuisines(query.cuisine)
-        vocabulary.check_cuisines(query.cuisine_not, param="cuisine_not")
+        cuisine = vocabulary.find_cuisines(query.cuisine)
+        cuisine_not = vocabulary.find_cuisines(query.cuisine_not, param="cuisine_not")
         vocabulary.check_attributes(query.attributes)
         vocabulary.check_diets(query.diet)
     understood = _understand(query, vocabulary) if vocabulary and query.q else Understanding(query)
-    effective = understood.query
-    if vocabulary and (query.cuisine or query.cuisine_not):
-        effective = replace(
-            effective,
-            cuisine=vocabulary.with_narrower(query.cuisine),
-            cuisine_not=vocabulary.with_narrower(query.cuisine_not),
-        )
+    effective = replace(understood.query, cuisine=cuisine, cuisine_not=cuisine_not)
     try:
         near, center = landmarks.find_center(near=effective.near, ll=effective.ll, market=effective.market)
     except landmarks.PlaceNotResolved as error:
@@ -153,11 +153,33 @@ def resolve_query(query: Query) -> ResolvedQuery:
 def _understand(query: Query, vocabulary: Vocabulary) -> Understanding:
     """Understand `q`, unless words of it would be left out and a restaurant has exactly this name.
 
-    At most one query.
+    At most one query, and one for each text beside other words that may be a street.
     """
     understood = understanding.understand(query, vocabulary)
     if understood.query.q != fold(str(query.q)) and _is_name(str(query.q)):
         return understanding.read_literally(query)
+    return _locate_street(understood)
+
+
+def _locate_street(understood: Understanding) -> Understanding:
+    """Take text beside a cuisine or the like as `near` if addresses state it: "falafel rue des rosiers".
+
+    One query for each text that is long enough.
+    """
+    query, terms = understood.query, understood.terms
+    is_located = (
+        query.near or query.ll or query.bbox or any(part.parameter == "neighborhood" for part in understood.parts)
+    )
+    if is_located or not any(term.is_named for term in terms):
+        return understood
+    for text in (term.text for term in terms if not term.is_named and len(term.text) >= MIN_STREET_TEXT):
+        if find_areas(text, market=query.market):
+            rest = tuple(term for term in terms if term.text != text)
+            words = " ".join(term.text for term in rest)
+            parts = tuple(
+                Part(text, "near", text) if part == Part(text, "q", text) else part for part in understood.parts
+            )
+            return Understanding(replace(query, near=text, q=words), parts, rest)
     return understood
 
 

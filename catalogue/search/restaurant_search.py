@@ -6,6 +6,7 @@ from enum import IntEnum
 
 from catalogue.attribution import attribution_lines
 from catalogue.search import facets, fetch, query_resolution
+from catalogue.search.geocoding import landmarks
 from catalogue.search.later_moments import LaterMoment
 from catalogue.search.query import INTERVALS_AHEAD, Query
 from catalogue.search.results import Count, Page
@@ -88,9 +89,16 @@ def search_restaurants(query: Query, *, now: datetime) -> Page:
     fetch_rows = later.fetch_rows if later else fetch.fetch_rows
     rows = fetch_rows(statement, limit=query.limit + 1)
     if not rows and not after and (fallback := choose_fallback(statement)):
+        texts = [term.text for term in statement.terms if not term.is_named]
         method = fallback
         statement = apply_method(statement, fallback)
+        is_anywhere = not (statement.center or statement.query.market or statement.query.bbox)
+        if is_anywhere and method is Method.FEWER_WORDS:
+            # Hits without the city that was typed would be in other countries.
+            landmarks.check_inside(texts)
         rows = fetch_rows(statement, limit=query.limit + 1)
+        if is_anywhere and not rows:
+            landmarks.check_inside(texts)
     page = rows[: query.limit]
     next_cursor = None
     if len(rows) > query.limit:

@@ -78,6 +78,10 @@ FILTERS = {
     ),
     "cuisine_not": "NOT r.cuisines && %(cuisine_not)s::varchar[]",
     "tags": "r.tags @> %(tags)s::varchar[]",
+    "limited_tags": (
+        "(SELECT bool_and(r.tags && ARRAY[key, key || ':limited']::varchar[])"
+        " FROM unnest(%(limited_tags)s::varchar[]) AS key)"
+    ),
     "kind_tags": "r.tags && %(kind_tags)s::varchar[]",
     "excluded_kind_tags": "NOT r.tags && %(excluded_kind_tags)s::varchar[]",
     "price": "r.price_level = ANY(%(price)s::integer[])",
@@ -97,8 +101,11 @@ NEXT_INTERVAL = """LEFT JOIN LATERAL (
         SELECT lower(span) AS opens, upper(span) AS closes FROM (SELECT unnest(r.open_intervals) AS span) AS each
         WHERE upper(span) > %(now)s::timestamptz LIMIT 1
     ) AS next ON true"""
-HIT_COLUMNS = """r.card, r.sources, r.timezone, r.is_shut, r.intervals_until, r.open_intervals IS NOT NULL, next.opens,
-    next.closes, offer.percent, offer.time, offer.date, offer.id, offer.seats_left"""
+# Of the market; a join of a few rows, which needs no other query.
+CITY = "LEFT JOIN catalogue_market AS area ON area.slug = r.market"
+HIT_COLUMNS = """r.card, r.sources, area.name, area.country, r.timezone, r.is_shut, r.intervals_until,
+    r.open_intervals IS NOT NULL, next.opens, next.closes, offer.percent, offer.time, offer.date, offer.id,
+    offer.seats_left"""
 # PostgreSQL must not see the values of a statement with a generic plan: it would prefer a slightly cheaper custom plan
 # and plan each query again, which takes longer than executing it. So values are hidden in sub-selects, except for the
 # position, on which no plan depends. ANY needs its cast outside, too, or it would compare with the rows of the
@@ -255,7 +262,7 @@ class SearchStatement:
 
     @property
     def _joins(self) -> str:
-        return f"{NEXT_INTERVAL} {offer_filter.offer_join(self.query)}"
+        return f"{CITY} {NEXT_INTERVAL} {offer_filter.offer_join(self.query)}"
 
     def _conditions(self, *, by_position: bool = False) -> list[str]:
         """Return the filters; `by_position` leaves out the area and the cuisines, which `_nearest` adds."""
@@ -326,7 +333,7 @@ class SearchStatement:
         return [f"{keys[0]} {'>=' if self.columns[0].direction == 'ASC' else '<='} %(after0)s", sql]
 
 
-_values = attrgetter(*(field.name for field in fields(Query)), "tags")
+_values = attrgetter(*(field.name for field in fields(Query)), "tags", "limited_tags")
 _statements: dict[tuple[object, ...], str] = {}
 
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from catalogue.matching.scoring import Verdict
 from catalogue.models import Attribute, Landmark, Restaurant
 from catalogue.search.text.autocomplete import Kind
-from catalogue.serializers.shared import SLUG, LocationRecord, page_of
+from catalogue.serializers.shared import COUNTRY, SLUG, LocationRecord, page_of
 from framework.public_ids import pattern
 
 
@@ -41,7 +41,7 @@ class MarketRecord(serializers.Serializer[Any]):
 
     slug = serializers.RegexField(SLUG)
     name = serializers.CharField()
-    country = serializers.RegexField("^[A-Z]{2}$", help_text="ISO 3166-1 alpha-2.")
+    country = serializers.RegexField(COUNTRY, help_text="ISO 3166-1 alpha-2.")
     timezone = serializers.CharField(help_text="IANA name.")
     currency = serializers.RegexField("^[A-Z]{3}$", help_text="ISO 4217.")
     location = CenterRecord(source="*")
@@ -100,7 +100,7 @@ class MatchedAddressRecord(serializers.Serializer[Any]):
     line1 = serializers.CharField(allow_null=True)
     postal_code = serializers.CharField(allow_null=True)
     locality = serializers.CharField(allow_null=True)
-    country = serializers.RegexField("^[A-Z]{2}$", help_text="ISO 3166-1 alpha-2.")
+    country = serializers.RegexField(COUNTRY, help_text="ISO 3166-1 alpha-2.")
 
 
 class ReasonsRecord(serializers.Serializer[Any]):

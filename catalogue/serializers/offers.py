@@ -8,7 +8,7 @@ from rest_framework import serializers
 from catalogue.models import FlowRule
 from catalogue.offers import Status
 from catalogue.serializers.search import PlaceRecord
-from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord, page_of
+from catalogue.serializers.shared import COUNTRY, PHONE, SLUG, AttributionRecord, LocationRecord, page_of
 from framework.api.fields import EmailField, PhoneField, StrictIntegerField, StrictSerializer, TextField, TimeField
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
@@ -55,6 +55,8 @@ class FlowPlaceRecord(serializers.Serializer[Any]):
     name = serializers.CharField(source="place.name")
     neighborhood = serializers.CharField(allow_null=True, source="place.neighborhood")
     market = serializers.RegexField(SLUG, source="place.market")
+    city = serializers.CharField(source="place.city", help_text="The name of the market.")
+    country = serializers.RegexField(COUNTRY, source="place.country", help_text="ISO 3166-1.")
     rating = serializers.FloatField(allow_null=True, min_value=1, max_value=5, source="place.rating")
     review_count = serializers.IntegerField(min_value=0, source="place.review_count")
     price_level = serializers.IntegerField(allow_null=True, min_value=1, max_value=4, source="place.price_level")

@@ -11,7 +11,7 @@ from catalogue.field_groups.insights import REASONS
 from catalogue.models import Restaurant
 from catalogue.serializers.history import EntryRecord
 from catalogue.serializers.paid_groups import ContextRecord, InsightRecord, PhotosRecord, ReviewsRecord
-from catalogue.serializers.shared import PHONE, SLUG, LocationRecord, OfferRecord, attribution_lines
+from catalogue.serializers.shared import COUNTRY, PHONE, SLUG, LocationRecord, OfferRecord, attribution_lines
 from framework.api.fields import TimeField
 from framework.api.pagination.schema import DateTimeField
 from framework.api.renderers import JSONRenderer
@@ -25,7 +25,7 @@ class AddressRecord(serializers.Serializer[Any]):
     locality = serializers.CharField(allow_null=True)
     region = serializers.CharField(allow_null=True)
     postal_code = serializers.CharField(allow_null=True)
-    country = serializers.RegexField("^[A-Z]{2}$", help_text="ISO 3166-1 alpha-2.")
+    country = serializers.RegexField(COUNTRY, help_text="ISO 3166-1 alpha-2.")
     formatted = serializers.CharField(allow_null=True, help_text="All of it in one line.")
 
 

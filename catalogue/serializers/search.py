@@ -7,7 +7,15 @@ from rest_framework import serializers
 
 from catalogue.search import Facet
 from catalogue.serializers.restaurants import RestaurantRecord
-from catalogue.serializers.shared import PHONE, PLACE_KINDS, SLUG, LocationRecord, OfferRecord, attribution_lines
+from catalogue.serializers.shared import (
+    COUNTRY,
+    PHONE,
+    PLACE_KINDS,
+    SLUG,
+    LocationRecord,
+    OfferRecord,
+    attribution_lines,
+)
 from framework.api.fields import ConstantField
 from framework.api.pagination.schema import CursorPageRecord, DateTimeField
 from framework.public_ids import pattern
@@ -21,6 +29,8 @@ class Hit(serializers.Serializer[Any]):
     name = serializers.CharField()
     neighborhood = serializers.CharField(allow_null=True)
     market = serializers.RegexField(SLUG)
+    city = serializers.CharField(help_text="The name of the market.")
+    country = serializers.RegexField(COUNTRY, help_text="ISO 3166-1.")
     rating = serializers.FloatField(allow_null=True, min_value=1, max_value=5, help_text="Stars.")
     review_count = serializers.IntegerField(min_value=0)
     price_level = serializers.IntegerField(allow_null=True, min_value=1, max_value=4)
@@ -55,6 +65,15 @@ class PlaceRecord(serializers.Serializer[Any]):
     market = serializers.RegexField(SLUG, allow_null=True)
     lat = serializers.FloatField(min_value=-85, max_value=85)
     lng = serializers.FloatField(min_value=-180, max_value=180)
+    city = serializers.CharField(allow_null=True, help_text="The name of the market.")
+    country = serializers.RegexField(COUNTRY, allow_null=True, help_text="ISO 3166-1.")
+    near = serializers.CharField(
+        allow_null=True,
+        help_text="The value of `near` that means this place and no other; null outside of all markets.",
+    )
+    ambiguous = serializers.BooleanField(
+        help_text="Whether a place of another city has this name and is about as likely: it is among the others."
+    )
 
 
 class CountRecord(serializers.Serializer[Any]):

@@ -12,6 +12,7 @@ from framework.api.pagination.schema import CursorPageRecord
 from framework.public_ids import pattern
 
 SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+COUNTRY = r"^[A-Z]{2}$"
 PHONE = r"^\+[1-9][0-9]{6,14}$"
 PLACE_KINDS = [*Landmark.Kind.values, *OTHER_KINDS]
 

@@ -16,6 +16,9 @@ SELECT
         SELECT tag::varchar FROM (
             SELECT key AS tag FROM jsonb_each(r.attributes)
             WHERE value NOT IN ('false', '"no"', '"limited"', 'null', '""')
+            -- For a degree: `wheelchair:limited`, `diet_vegan:only`.
+            UNION ALL SELECT key || ':' || (r.attributes ->> key) FROM jsonb_each(r.attributes)
+            WHERE jsonb_typeof(value) = 'string' AND key <> 'kind' AND value NOT IN ('"no"', '"yes"', '""')
             -- For the parameters `kind` and `kind_not`.
             UNION ALL SELECT 'kind_' || (r.attributes ->> 'kind') WHERE jsonb_typeof(r.attributes -> 'kind') = 'string'
         ) AS tags ORDER BY tag

@@ -1008,6 +1008,9 @@ SELECT
         SELECT tag::varchar FROM (
             SELECT key AS tag FROM jsonb_each(r.attributes)
             WHERE value NOT IN ('false', '"no"', '"limited"', 'null', '""')
+            -- For a degree: `wheelchair:limited`, `diet_vegan:only`.
+            UNION ALL SELECT key || ':' || (r.attributes ->> key) FROM jsonb_each(r.attributes)
+            WHERE jsonb_typeof(value) = 'string' AND key <> 'kind' AND value NOT IN ('"no"', '"yes"', '""')
             -- For the parameters `kind` and `kind_not`.
             UNION ALL SELECT 'kind_' || (r.attributes ->> 'kind') WHERE jsonb_typeof(r.attributes -> 'kind') = 'string'
         ) AS tags ORDER BY tag
@@ -3532,28 +3535,30 @@ INSERT INTO public.django_migrations VALUES
 	(40, 'catalogue', '0007_streets_and_postal_codes', now()),
 	(41, 'catalogue', '0008_bookings_without_offer', now()),
 	(42, 'catalogue', '0009_bookings_of_owners', now()),
-	(43, 'mfa', '0001_initial', now()),
-	(44, 'mfa', '0002_authenticator_timestamps', now()),
-	(45, 'mfa', '0003_authenticator_type_uniq', now()),
-	(46, 'orders', '0001_initial', now()),
-	(47, 'orders', '0002_functions_and_triggers', now()),
-	(48, 'orders', '0003_allergens_and_photos', now()),
-	(49, 'payments', '0002_functions_and_triggers', now()),
-	(50, 'payments', '0003_owners_and_receivers', now()),
-	(51, 'payments', '0004_wallet_holdings_between_readings', now()),
-	(52, 'pghistory', '0001_initial', now()),
-	(53, 'pghistory', '0002_aggregateevent', now()),
-	(54, 'pghistory', '0003_auto_20201023_1636', now()),
-	(55, 'pghistory', '0004_auto_20220906_1625', now()),
-	(56, 'pghistory', '0005_events_middlewareevents', now()),
-	(57, 'pghistory', '0006_delete_aggregateevent', now()),
-	(58, 'pghistory', '0007_auto_20250421_0444', now()),
-	(59, 'reservations', '0002_functions_and_triggers', now()),
-	(60, 'reservations', '0003_holds', now()),
-	(61, 'reservations', '0004_validate_seatings', now()),
-	(62, 'reservations', '0005_seating_by_hold', now()),
-	(63, 'sessions', '0001_initial', now()),
-	(64, 'usersessions', '0001_initial', now());
+	(43, 'catalogue', '0010_hotels', now()),
+	(44, 'catalogue', '0011_degrees_of_attributes', now()),
+	(45, 'mfa', '0001_initial', now()),
+	(46, 'mfa', '0002_authenticator_timestamps', now()),
+	(47, 'mfa', '0003_authenticator_type_uniq', now()),
+	(48, 'orders', '0001_initial', now()),
+	(49, 'orders', '0002_functions_and_triggers', now()),
+	(50, 'orders', '0003_allergens_and_photos', now()),
+	(51, 'payments', '0002_functions_and_triggers', now()),
+	(52, 'payments', '0003_owners_and_receivers', now()),
+	(53, 'payments', '0004_wallet_holdings_between_readings', now()),
+	(54, 'pghistory', '0001_initial', now()),
+	(55, 'pghistory', '0002_aggregateevent', now()),
+	(56, 'pghistory', '0003_auto_20201023_1636', now()),
+	(57, 'pghistory', '0004_auto_20220906_1625', now()),
+	(58, 'pghistory', '0005_events_middlewareevents', now()),
+	(59, 'pghistory', '0006_delete_aggregateevent', now()),
+	(60, 'pghistory', '0007_auto_20250421_0444', now()),
+	(61, 'reservations', '0002_functions_and_triggers', now()),
+	(62, 'reservations', '0003_holds', now()),
+	(63, 'reservations', '0004_validate_seatings', now()),
+	(64, 'reservations', '0005_seating_by_hold', now()),
+	(65, 'sessions', '0001_initial', now()),
+	(66, 'usersessions', '0001_initial', now());
 
 
 
@@ -3632,7 +3637,7 @@ SELECT pg_catalog.setval('public.catalogue_version_feed', 1, false);
 SELECT pg_catalog.setval('public.catalogue_version_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('public.django_content_type_id_seq', 103, true);
-SELECT pg_catalog.setval('public.django_migrations_id_seq', 64, true);
+SELECT pg_catalog.setval('public.django_migrations_id_seq', 66, true);
 SELECT pg_catalog.setval('public.mfa_authenticator_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menucategorychange_pgh_id_seq', 1, false);
 SELECT pg_catalog.setval('public.orders_menuchange_pgh_id_seq', 1, false);

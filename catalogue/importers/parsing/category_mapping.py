@@ -11,6 +11,7 @@ _DATA = read_toml(Path(__file__).parent / "categories.toml")
 EXCLUDED = frozenset(_DATA["excluded"])
 CATEGORIES: dict[str, list[str]] = _DATA["categories"]
 CUISINES: dict[str, str] = _DATA["cuisines"]
+HOTELS = frozenset(_DATA["hotels"])
 DIETS: dict[str, str] = _DATA["diets"]
 _SUFFIX = "_restaurant"
 
@@ -38,7 +39,7 @@ def map_category(*path: str) -> FoodCategory | None:
 
     A German restaurant under European ones has the German cuisine; an unknown one has that of the wider category.
     """
-    words = [each.strip().casefold().replace(" ", "_").replace("é", "e") for each in path]
+    words = [_to_word(each) for each in path]
     if not words or words[-1] in EXCLUDED:
         return None
     mapped = [each for each in map(_map_name, reversed(words)) if each]
@@ -57,9 +58,18 @@ def map_categories(paths: Sequence[Sequence[str]]) -> FoodCategory | None:
     return FoodCategory(mapped[0].kind, cuisines, frozenset[str]().union(*(each.diets for each in mapped)))
 
 
+def is_hotel(path: Sequence[str]) -> bool:
+    """Whether a category path, the widest first, ends in a kind of hotel."""
+    return bool(path) and _to_word(path[-1]) in HOTELS
+
+
 def format_label(cuisine: str) -> str:
     """Return the label of a cuisine that has none yet: "Puerto Rican"."""
     return cuisine.replace("-", " ").title()
+
+
+def _to_word(category: str) -> str:
+    return category.strip().casefold().replace(" ", "_").replace("é", "e")
 
 
 def _map_name(category: str) -> FoodCategory | None:

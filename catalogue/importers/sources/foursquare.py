@@ -5,10 +5,11 @@ from datetime import date
 from typing import Any, BinaryIO
 
 from catalogue.importers.parsing import parquet, text_cleaning
-from catalogue.importers.parsing.category_mapping import FoodCategory, map_categories
+from catalogue.importers.parsing.category_mapping import FoodCategory, is_hotel, map_categories
 from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_location
 from catalogue.importers.row_errors import (
     NOT_AN_EATERY,
+    HotelFound,
     RowRejected,
     RowSkipped,
     UnreadableFileError,
@@ -47,8 +48,17 @@ def read_rows(stream: BinaryIO) -> Iterator[dict[str, Any]]:
 
 
 def extract(content: Any) -> ExtractedRecord:
-    """Extract the record of a row; Raises RowRejected, and RowSkipped if it is no eatery."""
+    """Extract the record of a row; Raises RowRejected, HotelFound, and RowSkipped if it is no eatery."""
     if _map_category(content) is None:
+        name, lat, lng = (content.get(column) for column in ("name", "latitude", "longitude"))
+        is_open = content.get("date_closed") is None
+        if (
+            isinstance(name, str)
+            and lat is not None
+            and is_open
+            and is_hotel(next(iter(_category_paths(content)), ()))
+        ):
+            raise HotelFound(clean_content(name), read_location(lat, lng))
         raise RowSkipped(NOT_AN_EATERY)
     parse = {name: content.get(name) for name in TEXT_COLUMNS} | {"is_closed": content.get("date_closed") is not None}
     parse = clean_content(parse)
@@ -90,9 +100,12 @@ def parse(extracted: ExtractedRecord, *, market: Market, on: date) -> ParsedPlac
 
 def _map_category(row: Mapping[str, Any]) -> FoodCategory | None:
     """Map the categories under "Dining and Drinking"."""
+    return map_categories([path for path in _category_paths(row) if path[0] == ROOT])
+
+
+def _category_paths(row: Mapping[str, Any]) -> list[list[str]]:
     labels = text_cleaning.filter_texts(row.get("fsq_category_labels"))
-    paths = [[part.strip() for part in each.split(">")] for each in labels]
-    return map_categories([path for path in paths if path[0] == ROOT])
+    return [[part.strip() for part in each.split(">")] for each in labels]
 
 
 READER = SourceReader("foursquare", read_rows, extract, parse, is_complete=True, is_worldwide=True)

@@ -12,6 +12,7 @@ from catalogue.importers.parsing.geojson import find_point, read_features
 from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_osm_hours
 from catalogue.importers.row_errors import (
     NOT_AN_EATERY,
+    HotelFound,
     RowRejected,
     RowSkipped,
     check_single_line,
@@ -28,6 +29,8 @@ from catalogue.places.slugs import slugify
 # Part of every digest: raise it when this module reads more columns, and the next import updates all rows.
 VERSION = 3
 
+# Values of `tourism`.
+HOTELS = ("hotel", "motel", "hostel", "guest_house")
 EATERY_KINDS = frozenset(KINDS)
 
 # Prefixes of the tags of closed places (wiki.openstreetmap.org/wiki/Lifecycle_prefix).
@@ -82,7 +85,7 @@ ADDRESS_KEYS = tuple(
 READ_KEYS = frozenset(
     (
         "amenity", "name", "old_name", "disused", "cuisine", "opening_hours", "phone", "contact:phone", "website",
-        "contact:website", *ADDRESS_KEYS, *ATTRIBUTES, *EXTERNAL_IDS,
+        "contact:website", "tourism", *ADDRESS_KEYS, *ATTRIBUTES, *EXTERNAL_IDS,
         *(f"{past}:{key}" for past in LIFECYCLE_PREFIXES for key in ("amenity", "name")),
     )
 )  # fmt: skip
@@ -126,12 +129,14 @@ ALIASES = _build_aliases()
 
 
 def extract(content: Any) -> ExtractedRecord:
-    """Extract the record of a feature. Raises RowRejected, and RowSkipped if it is no eatery."""
+    """Extract the record of a feature. Raises RowRejected, HotelFound, and RowSkipped if it is no eatery."""
     if not isinstance(content, dict):
         raise RowRejected("This is no GeoJSON feature.")
     content = clean_content(content)
     tags = read_tags(content)
     if not (is_eatery(tags) or was_eatery(tags)):
+        if tags.get("tourism") in HOTELS and (hotel := tags.get("name")):
+            raise HotelFound(hotel, find_point(content.get("geometry")), aliases=tuple(_parse_alt_names(tags)))
         raise RowSkipped(NOT_AN_EATERY)
     name = read_name(tags)
     if name is None:

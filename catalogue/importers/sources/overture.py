@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from catalogue.importers.parsing import geojson, parquet, text_cleaning
-from catalogue.importers.parsing.category_mapping import FoodCategory, map_categories
+from catalogue.importers.parsing.category_mapping import FoodCategory, is_hotel, map_categories
 from catalogue.importers.parsing.parsed_place import ExtractedRecord, ParsedPlace, build_place, read_location
 from catalogue.importers.row_errors import (
     NOT_AN_EATERY,
+    HotelFound,
     RowRejected,
     RowSkipped,
     UnreadableFileError,
@@ -101,13 +102,17 @@ def read_rows(stream: BinaryIO, *, release: Release | None = None) -> Iterator[d
 
 
 def extract(content: Any) -> ExtractedRecord:
-    """Extract the record of a row. Raises RowRejected, and RowSkipped if it is no eatery of the release."""
+    """Extract the record of a row. Raises RowRejected, HotelFound, and RowSkipped for no eatery of the release."""
     if content is None:
         raise RowSkipped(NOT_AN_EATERY)
     if isinstance(content, str):
         raise RowSkipped(content)
     row = _parse_json_columns(_flatten_feature(content))
     if _map_category(row) is None:
+        name = _as_text(_as_object(row.get("names")).get("primary"))
+        is_open = _parse_status(row) == Restaurant.Status.OPEN
+        if name and is_open and is_hotel(next(iter(_category_paths(row)), ())):
+            raise HotelFound(clean_content(name), _parse_location(row))
         raise RowSkipped(NOT_AN_EATERY)
     record, values = _as_text(row.get("id")), _extract_content(row)
     values = clean_content(values)
@@ -199,7 +204,7 @@ def _find_eateries(batch: pa.RecordBatch) -> pa.Array | None:
 
 
 def _is_eatery_word(word: str) -> bool:
-    return map_categories([(word,)]) is not None
+    return map_categories([(word,)]) is not None or is_hotel((word,))
 
 
 def _has_text_primary(categories: pa.StructType) -> bool:

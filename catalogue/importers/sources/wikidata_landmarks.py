@@ -13,12 +13,14 @@ from catalogue.importers.parsing import csv_rows
 from catalogue.importers.parsing.market_lookup import MarketIndex
 from catalogue.importers.parsing.parsed_place import read_location
 from catalogue.importers.row_errors import (
+    HotelFound,
     Reject,
     Row,
     RowCounts,
     RowRejected,
     check_single_line,
     clean_content,
+    is_single_line,
 )
 from catalogue.models import Landmark
 from catalogue.reference_data import OWN
@@ -36,6 +38,8 @@ KINDS = {
     "gallery": Landmark.Kind.MUSEUM,
     "garden": Landmark.Kind.PARK,
     "station": Landmark.Kind.TRANSIT,
+    "hostel": Landmark.Kind.HOTEL,
+    "guest_house": Landmark.Kind.HOTEL,
 } | {kind.value: kind for kind in Landmark.Kind}
 
 _QID = re.compile(r"Q[1-9][0-9]{0,15}", re.ASCII)
@@ -159,6 +163,17 @@ class LandmarkImport:
         market = self.markets.find_nearest(location)
         market_id = market.slug if market else None
         return ParsedLandmark(row, wikidata or None, name, aliases, KINDS[kind], location, market_id)
+
+
+def build_hotel(row: Row, hotel: HotelFound, *, markets: MarketIndex) -> ParsedLandmark | None:
+    """Return the landmark of a hotel; None if it lies in none of the markets of the run, or has no usable name."""
+    market = markets.find_nearest(hotel.location) if hotel.location else None
+    if not hotel.location or not market or (markets.only and market.slug != markets.only.slug):
+        return None
+    name, *aliases = [text.strip() for text in (hotel.name, *hotel.aliases)]
+    if not name or len(name) > MAX_NAME_LENGTH or not is_single_line(name):
+        return None
+    return ParsedLandmark(row, None, name, tuple(aliases), Landmark.Kind.HOTEL, hotel.location, market.slug)
 
 
 def _parse_float(text: str) -> float | None:

@@ -10,15 +10,17 @@ MIN_STREET_LENGTH = 5
 FIND_AREAS = read_sql("catalogue", "find_areas")
 
 
-def find_areas(name: str, *, market: str | None) -> list[ResolvedPlace]:
-    """Return the areas of this name: neighborhoods, then postal codes, then streets, those with most places first.
+def find_areas(name: str, *, market: str | None) -> list[tuple[ResolvedPlace, int]]:
+    """Return the areas of this name, one of each market, with their numbers of restaurants, the largest first.
 
-    One query.
+    Neighborhoods, otherwise postal codes, otherwise streets. One query.
     """
     parameters = {"name": name, "market": market, "min_length": MIN_STREET_LENGTH, "max_rows": MAX_AREAS}
     with connection.cursor() as cursor:
         cursor.execute(FIND_AREAS, parameters)
-        return [
-            ResolvedPlace(id=None, name=label, kind=kind, market=area, lat=lat, lng=lng)
-            for kind, area, lat, lng, label in cursor.fetchall()
-        ]
+        rows = cursor.fetchall()
+    return [
+        (ResolvedPlace(None, label, kind, area, lat, lng, city=city, country=country), count)
+        for kind, area, lat, lng, label, count, city, country in rows
+        if kind == rows[0][0]
+    ]

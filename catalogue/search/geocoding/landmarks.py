@@ -1,8 +1,9 @@
 """Geocoding: resolve a place name to a point, and search landmarks."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,10 +15,10 @@ from catalogue.search.geocoding import distance
 from catalogue.search.geocoding.areas import find_areas
 from catalogue.search.geocoding.distance import Location
 from catalogue.search.geocoding.resolved_place import ResolvedPlace
-from catalogue.search.geocoding.world import WorldPlace, find_places
+from catalogue.search.geocoding.world import WorldPlace, find_cities, find_places
 from catalogue.search.query import MAX_RADIUS_M
-from catalogue.search.text.understanding import is_here, without_article
-from catalogue.search.text.vocabulary import Vocabulary
+from catalogue.search.text.understanding import build_here_message, is_here, without_article
+from catalogue.search.text.vocabulary import Vocabulary, fold
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import AttributedListing, Cursor
 from framework.db.sql_files import read_sql
@@ -29,6 +30,11 @@ MAX_ALTERNATIVES = 5
 MAX_CITY_WORDS = 3
 # The score of a name that differs by at most one letter; a lower one belongs to another place.
 MIN_SPELLING_SIMILARITY = 1.9
+# A place of another city is as likely as the best one if its name matches about as well and it is about as well known.
+SCORE_TOLERANCE = 0.05
+MIN_WEIGHT_SHARE = 0.5
+# What has the name of its city before or after: "tower" alone is not Tokyo Tower.
+MIN_NAMED_WORDS = 2
 # A search by point alone lists the landmarks within this distance.
 NEARBY_RADIUS_M = 20_000.0
 # The keyset of a search.
@@ -44,7 +50,10 @@ class PlaceNotResolved(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The place that a name means, and other places that it could mean, the most likely first."""
+    """The place that a name means, and other places that it could mean, the most likely first.
+
+    Where places of several cities are as likely, each of them is `ambiguous`.
+    """
 
     place: ResolvedPlace
     alternatives: tuple[ResolvedPlace, ...]
@@ -62,12 +71,16 @@ class LandmarkMatch:
 
 GEOCODE = read_sql("catalogue", "geocode")
 # Columns of its rows, after those of a place.
-RESOLVES, SCORE, STEP = 6, 7, 10
+RESOLVES, SCORE, WEIGHT, STEP = 6, 7, 9, 10
+CITY = slice(11, 13)
 COORDINATES = re.compile(r"\s*(-?\d{1,2}(?:\.\d+)?)\s*[,; ]\s*(-?\d{1,3}(?:\.\d+)?)\s*")
 MAX_LATITUDE, MAX_LONGITUDE = 85, 180
 # Airports lie outside of their cities.
 AIRPORT_REACH_M = 80_000
 MIN_WELL_KNOWN_POPULATION = 200_000
+# In `q` words are cities only if they are larger: Buffalo wings, and Nice is an adjective.
+MIN_LARGE_POPULATION = 500_000
+MIN_CITY_LENGTH = 4
 
 
 def geocode(near: str, *, market: str | None) -> Resolution:
@@ -76,12 +89,11 @@ def geocode(near: str, *, market: str | None) -> Resolution:
     In this order: exact names of landmarks, neighborhoods and cities of ours, and of restaurants and their addresses;
     neighborhoods, postal codes and streets of stored addresses; airports and cities of the world; names that begin
     so; misspelled names. `market` selects places of one market, and so does a city of ours after the name ("Central
-    Park, New York", "nyhavn in copenhagen"). One query for a known name, two otherwise. Raises PlaceNotResolved, also
-    for a place that is outside of all markets.
+    Park, New York", "nyhavn in copenhagen"). One query for a known name, two or three otherwise, and one for the
+    vocabulary where it is not cached. Raises PlaceNotResolved, also for a place that is outside of all markets.
     """
     if is_here(near):
-        message = f"Nobody but you knows where `{near}` is: give the point as `ll`, latitude,longitude."
-        raise PlaceNotResolved(message, param="near", extra={"suggestions": [], "markets": []})
+        raise PlaceNotResolved(build_here_message(near), param="near", extra={"suggestions": [], "markets": []})
     # Each way to split the text into a name and a city: at commas, or else between words.
     parts = near.split("," if "," in near else " ")
     if "," in near:
@@ -89,10 +101,13 @@ def geocode(near: str, *, market: str | None) -> Resolution:
     else:
         ends = range(max(1, len(parts) - MAX_CITY_WORDS), len(parts))
         splits = [(" ".join(parts[:end]).removesuffix(" in"), " ".join(parts[end:])) for end in ends]
+    named = _list_names_with_city(near, market=market)
     parameters = {
         "near": near,
         "heads": [head for head, _ in splits],
         "tails": [tail for _, tail in splits],
+        "named": [name for name, _ in named],
+        "named_markets": [slug for _, slug in named],
         # An address is often followed by its town.
         "line1": near.partition(",")[0].strip(),
         "market": market,
@@ -104,13 +119,48 @@ def geocode(near: str, *, market: str | None) -> Resolution:
     is_exact = bool(rows) and rows[0][STEP] == "exact"
     if not is_exact and (rest := without_article(near)):
         return geocode(rest, market=market)
-    if not is_exact and (found := _find_elsewhere(near, market=market)):
+    if not is_exact and (found := _find_elsewhere(near, splits, market=market)):
         return found
-    places = [_place(*row[:6]) for row in rows if row[RESOLVES]]
-    if not places:
+    resolved = [row for row in rows if row[RESOLVES]]
+    if not resolved:
         raise _not_resolved(near, rows, market=market)
-    if places[0].market is None:
-        _require_market(places[0])
+    places = [_place(*row[:6], *row[CITY]) for row in resolved]
+    best = places[0]
+    if best.market is None:
+        _require_market(best)
+    min_score = resolved[0][SCORE] - SCORE_TOLERANCE
+    weights = [row[WEIGHT] if row[SCORE] >= min_score else -1 for row in resolved]
+    return _build_resolution(list(zip(places, weights, strict=True)))
+
+
+def _list_names_with_city(near: str, *, market: str | None) -> list[tuple[str, str]]:
+    """Return a folded name with that of each city before and after it, and the city's market.
+
+    Folding hundreds of names in SQL would take longer than the rest of the query.
+    """
+    name = fold(near)
+    if len(name.split()) < MIN_NAMED_WORDS:
+        return []
+    cities = [(city, slug) for city, slug in Vocabulary.load().markets_by_name.items() if market in (None, slug)]
+    return [(text, slug) for city, slug in cities for text in (f"{city} {name}", f"{name} {city}")]
+
+
+def _build_resolution(found: Sequence[tuple[ResolvedPlace, int]]) -> Resolution:
+    """Describe places that come with how well each is known; -1 for a name that matches less well than the first."""
+    min_weight = found[0][1] * MIN_WEIGHT_SHARE
+    likely = {place.market for place, weight in found if place.market and weight >= min_weight}
+    # Places of one name in one city are told apart by their points.
+    counts = Counter((fold(place.name), place.market) for place, _ in found)
+    places = []
+    for place, weight in found[: MAX_ALTERNATIVES + 1]:
+        if place.market:
+            is_alone = counts[fold(place.name), place.market] == 1
+            place = replace(
+                place,
+                near=f"{place.name}, {place.city}" if is_alone else f"{place.lat},{place.lng}",
+                ambiguous=len(likely) > 1 and weight >= min_weight,
+            )
+        places.append(place)
     return Resolution(place=places[0], alternatives=tuple(places[1:]))
 
 
@@ -131,11 +181,29 @@ def read_coordinates(text: str) -> Location | None:
     return point if point and abs(point.lat) <= MAX_LATITUDE and abs(point.lng) <= MAX_LONGITUDE else None
 
 
-def _find_elsewhere(near: str, *, market: str | None) -> Resolution | None:
+def _find_elsewhere(near: str, splits: Sequence[tuple[str, str]], *, market: str | None) -> Resolution | None:
     """Resolve a name that no landmark and no restaurant has exactly. Raises PlaceNotResolved if it is outside."""
-    if areas := find_areas(near, market=market):
-        return Resolution(place=areas[0], alternatives=tuple(areas[1 : MAX_ALTERNATIVES + 1]))
-    places = find_places(near)
+    known = Vocabulary.load()
+    in_cities = [(head, known.markets_by_name.get(fold(city))) for head, city in splits]
+    names = [(near, market), *((head, slug) for head, slug in in_cities if slug and market in (None, slug))]
+    for name, slug in names:
+        if areas := find_areas(name, market=slug):
+            return _build_resolution(areas)
+    for name, slug in names:
+        if places := _locate_world_places(find_places(name), market=slug):
+            return _build_resolution(places)
+    # A small town that has the name of a place of ours is less likely than that place.
+    elsewhere = find_places(near)
+    if elsewhere and (elsewhere[0].kind != "city" or elsewhere[0].population >= MIN_WELL_KNOWN_POPULATION):
+        place = elsewhere[0]
+        if place.location is None:
+            raise _build_country_error(place, near=near)
+        raise _build_outside_error(f"{place.name} ({place.country})", place.location, market=market)
+    return None
+
+
+def _locate_world_places(places: Sequence[WorldPlace], *, market: str | None) -> list[tuple[ResolvedPlace, int]]:
+    """Return the places that lie within a market, with their inhabitants."""
     known = Vocabulary.load()
     found = []
     for place in places:
@@ -144,16 +212,22 @@ def _find_elsewhere(near: str, *, market: str | None) -> Resolution | None:
             reach_m = AIRPORT_REACH_M if place.kind == "airport" else area.radius_m
             if distance.distance_m(area.center, place.location) <= reach_m:
                 lat, lng = place.location.lat, place.location.lng
-                found.append(ResolvedPlace(None, place.name, place.kind, area.slug, lat, lng))
-    if found:
-        return Resolution(place=found[0], alternatives=tuple(found[1 : MAX_ALTERNATIVES + 1]))
-    # A small town that has the name of a place of ours is less likely than that place.
-    if places and (places[0].kind != "city" or places[0].population >= MIN_WELL_KNOWN_POPULATION):
-        place = places[0]
-        if place.location is None:
-            raise _build_country_error(place, near=near)
-        raise _build_outside_error(f"{place.name} ({place.country})", place.location, market=market)
-    return None
+                where = ResolvedPlace(None, place.name, place.kind, area.slug, lat, lng, area.name, area.country)
+                found.append((where, place.population))
+    return found
+
+
+def check_inside(texts: Iterable[str]) -> None:
+    """Raise PlaceNotResolved if words of `q`, which no restaurant has, are a large city outside of all markets."""
+    for text in texts:
+        words = fold(text).split()
+        spans = [words[start:end] for start in range(len(words)) for end in range(start + 1, len(words) + 1)]
+        for phrase in map(" ".join, sorted(spans, key=len, reverse=True)):
+            place = next(iter(find_cities(phrase)), None) if len(phrase) >= MIN_CITY_LENGTH else None
+            if place and place.location and place.population >= MIN_LARGE_POPULATION:
+                error = _build_outside_error(f"{place.name} ({place.country})", place.location, market=None)
+                error.param = "q"
+                raise error
 
 
 def _build_country_error(place: WorldPlace, *, near: str) -> PlaceNotResolved:
@@ -197,9 +271,18 @@ def _not_resolved(near: str, rows: Sequence[tuple[Any, ...]], *, market: str | N
     )
 
 
-def _place(row_id: UUID, name: str, kind: str, market: str | None, lat: float, lng: float) -> ResolvedPlace:
+def _place(
+    row_id: UUID,
+    name: str,
+    kind: str,
+    market: str | None,
+    lat: float,
+    lng: float,
+    city: str | None = None,
+    country: str | None = None,
+) -> ResolvedPlace:
     prefix = "rst" if kind == "restaurant" else "lm"
-    return ResolvedPlace(id=encode(prefix, row_id), name=name, kind=kind, market=market, lat=lat, lng=lng)
+    return ResolvedPlace(encode(prefix, row_id), name, kind, market, lat, lng, city, country)
 
 
 # All parts of the order ascend, so that one row comparison selects the next page.

@@ -9,7 +9,8 @@ from catalogue.search.geocoding.distance import Location
 class ResolvedPlace:
     """A landmark or a restaurant, which have an id, or an area, a city or an airport, which have none.
 
-    `kind` is a Landmark.Kind, or one of OTHER_KINDS.
+    `kind` is a Landmark.Kind, or one of OTHER_KINDS. `city` and `country` (ISO 3166-1) are those of the market, `near`
+    is the text that means this place and no other. A place is `ambiguous` if one of another city is about as likely.
     """
 
     id: str | None
@@ -18,6 +19,10 @@ class ResolvedPlace:
     market: str | None
     lat: float
     lng: float
+    city: str | None = None
+    country: str | None = None
+    near: str | None = None
+    ambiguous: bool = False
 
     @property
     def source(self) -> str | None:

@@ -43,6 +43,11 @@ def find_places(name: str) -> Sequence[WorldPlace]:
     return places
 
 
+def find_cities(name: str) -> Sequence[WorldPlace]:
+    """Return the cities of this name, the largest first, without reading the airports."""
+    return [place for place in _cities().get(fold(name), []) if place.kind == "city"]
+
+
 def _find_airports(folded: str) -> Sequence[WorldPlace]:
     name = _without_airport(folded)
     by_code, by_name = _airports()

@@ -26,9 +26,9 @@ SELECT r.market_id, r.neighborhood, count(*) FROM catalogue_restaurant AS r
 WHERE r.neighborhood <> '' AND r.status NOT IN ('permanently_closed', 'moved') GROUP BY 1, 2
 """
 NAMES = """
-(SELECT name, false FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT %(names)s)
+(SELECT name, NULL, 0 FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT %(names)s)
 UNION ALL
-(SELECT n.folded, l.market_id IS NOT NULL AND l.kind NOT IN ('city', 'neighborhood')
+(SELECT n.folded, CASE WHEN l.kind NOT IN ('city', 'hotel') THEN l.market_id END, l.prominence
     FROM catalogue_landmarkname AS n JOIN catalogue_landmark AS l ON l.id = n.landmark_id
     ORDER BY l.prominence DESC, n.id LIMIT %(names)s)
 """
@@ -41,8 +41,11 @@ class SpellingIndex:
     neighborhoods: Mapping[tuple[str, str], int]
     # By folded name and market, as it is spelled.
     neighborhoods_by_name: Mapping[str, Mapping[str, str]]
-    # Folded names of landmarks in markets, without those of cities and neighborhoods.
-    landmarks: frozenset[str]
+    # Markets by the folded name of a landmark, without cities, and hotels, which are named after cities and saints:
+    # "napoli" alone is none.
+    landmarks: Mapping[str, frozenset[str]]
+    # Names of neighborhoods and well-known landmarks, for misspelled ones.
+    known_places: tuple[str, ...]
     prefixes: frozenset[str]
     words: frozenset[str]
 
@@ -58,7 +61,12 @@ class SpellingIndex:
             neighborhoods = {(market, name): count for market, name, count in cursor.fetchall()}
             cursor.execute(NAMES, {"names": MAX_NAMES})
             rows = cursor.fetchall()
-        names = [name for name, _ in rows]
+        names = [name for name, *_ in rows]
+        landmarks: dict[str, set[str]] = {}
+        for name, market, _ in rows:
+            if market:
+                landmarks.setdefault(vocabulary.fold(name), set()).add(market)
+        well_known = (vocabulary.fold(name) for name, market, prominence in rows if market and prominence)
         cuisines = filter(str.isascii, Vocabulary.load().cuisines_by_term)
         shortest = MIN_WORD_LENGTH - 1
         words = {
@@ -72,7 +80,8 @@ class SpellingIndex:
         return cls(
             neighborhoods=neighborhoods,
             neighborhoods_by_name=by_name,
-            landmarks=frozenset(vocabulary.fold(name) for name, is_landmark in rows if is_landmark),
+            landmarks={name: frozenset(markets) for name, markets in landmarks.items()},
+            known_places=tuple(dict.fromkeys([*by_name, *well_known])),
             prefixes=prefixes,
             words=frozenset(words),
         )

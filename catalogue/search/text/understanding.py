@@ -6,7 +6,7 @@ first. No model is involved, and the answer says what each word became.
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -15,9 +15,10 @@ from typing import Any
 
 import catalogue
 from catalogue.models.restaurants import KINDS
+from catalogue.search.geocoding.world import WorldPlace, find_cities
 from catalogue.search.query import LocalMoment, Query, Sort
 from catalogue.search.text.spell_correction import SpellingIndex
-from catalogue.search.text.vocabulary import FIRST_IDEOGRAPH, Vocabulary, fold
+from catalogue.search.text.vocabulary import FIRST_IDEOGRAPH, MarketArea, Vocabulary, fold
 from framework.data_files import read_toml
 from framework.errors import InvalidRequest
 
@@ -27,6 +28,7 @@ MAX_PHRASE_WORDS = 6
 ARTICLES = frozenset(["la", "le", "les", "el", "il", "lo", "los", "las", "da", "der", "die", "das", "den", "det"])
 PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"))
 MIN_FUZZY_LENGTH = 5
+MIN_CITY_LENGTH = 4
 # Comparing the words of a longer text with all known words takes too long.
 MAX_FUZZY_WORDS = 6
 # Shorter words may have one edit: a letter too much, too little, wrong, or in the place of its neighbor.
@@ -132,6 +134,11 @@ def is_here(text: str) -> bool:
     return fold(text) in _load_words().here
 
 
+def build_here_message(text: str) -> str:
+    """Return the error message for a place that only the caller's device knows."""
+    return f"Only your device knows where `{text}` is: give a point as `ll`, latitude,longitude, or a place as `near`."
+
+
 def without_article(text: str) -> str | None:
     """Return the folded text without its first word if that is an article; otherwise None."""
     first, _, rest = fold(text).partition(" ")
@@ -165,7 +172,8 @@ class _Parser:
         self.day: str | None = None
         self.at: dt.time | None = None
         text = CLOCK.sub(self._take_clock_time, str(query.q))
-        self.tokens = _split_ideographs(fold(text), vocabulary, self.words).split()
+        known = (*vocabulary.cuisines_by_term, *vocabulary.markets_by_name, *self.index.landmarks)
+        self.tokens = _split_ideographs(fold(text), [*known, *self.words.ideographs]).split()
         self.has_place = bool(query.near or query.ll or query.bbox)
         # It tells apart the neighborhoods of one name that come before it.
         self.named_market = query.market or self._find_market()
@@ -184,10 +192,20 @@ class _Parser:
             position += length or 1
         self._add_text(text, len(self.parts), len(self.terms))
         self._add_moment()
+        self._drop_moment_without_zone()
         if not self.changes and not self.terms and not self._has_filters():
             return read_literally(self.query)
         words = " ".join(term.text for term in self.terms) or None
         return Understanding(replace(self.query, q=words, **self.changes), tuple(self.parts), tuple(self.terms))
+
+    def _drop_moment_without_zone(self) -> None:
+        """Leave out a time of day where no place says on whose clock it is: it must not refuse the other words."""
+        moment = self.changes.get("open")
+        query, changes = self.query, self.changes
+        has_zone = bool(query.near or query.ll or query.bbox or query.market or changes.keys() & {"near", "market"})
+        if moment not in (None, "now") and not has_zone and query.open is None:
+            del changes["open"]
+            self.parts = [Part(part.words) if part.parameter == "open" else part for part in self.parts]
 
     def _has_filters(self) -> bool:
         """Whether the query narrows the search without its words."""
@@ -225,6 +243,10 @@ class _Parser:
                     return 0
                 self.parts.append(Part(phrase))
                 return length
+        # They are looked up last, because a process reads them when it needs them.
+        for length, phrase in self._phrases(position):
+            if self._take_city(phrase):
+                return length
         return self._take_misspelled(position)
 
     def _is_text(self, position: int) -> bool:
@@ -238,14 +260,10 @@ class _Parser:
 
     def _take_here(self, phrase: str) -> None:
         if not self.has_place:
-            raise InvalidRequest(
-                f"Nobody but you knows where `{phrase}` is: give the point as `ll`, latitude,longitude, or a place as"
-                " `near`.",
-                param="q",
-            )
+            raise InvalidRequest(build_here_message(phrase), param="q")
         self.parts.append(Part(phrase))
 
-    def _take_area(self, phrase: str) -> bool:
+    def _take_area(self, phrase: str, *, typed: str | None = None) -> bool:
         """Take the name of a market or of a neighborhood of one market."""
         market = self.vocabulary.markets_by_name.get(phrase)
         if market and self.query.market in (None, market) and not self.has_place:
@@ -258,17 +276,44 @@ class _Parser:
             return False
         ((area, name),) = found.items()
         # As words of the text: restaurants of unknown neighborhood have it in their name.
-        self._add_term(Term(phrase, is_named=True), "neighborhood", name)
+        self._add_term(Term(phrase, is_named=True), "neighborhood", name, words=typed)
         if not known:
             self.changes["market"] = area
         return True
 
-    def _take_landmark(self, phrase: str) -> bool:
+    def _take_landmark(self, phrase: str, *, typed: str | None = None) -> bool:
         """Take the name of a landmark that stands among other words: alone it is looked for as a name."""
-        if phrase not in self.index.landmarks or len(phrase.split()) == len(self.tokens) or self.has_place:
+        markets = self.index.landmarks.get(phrase, frozenset())
+        if self.named_market:
+            markets &= {self.named_market}
+        is_taken = len(phrase.split()) == len(self.tokens) or self.has_place or "near" in self.changes
+        if not markets or is_taken or self._has_shorter_name(phrase):
+            return False
+        self._change("near", phrase, typed or phrase)
+        return True
+
+    def _has_shorter_name(self, phrase: str) -> bool:
+        """Whether a neighborhood has this name without its article, or a place has it without the city at its end."""
+        stated, places = self.index.neighborhoods_by_name, self.index.landmarks
+        words = phrase.split()
+        splits = ((" ".join(words[:end]), " ".join(words[end:])) for end in range(1, len(words)))
+        return without_article(phrase) in stated or any(
+            city in self.vocabulary.markets_by_name and (name in stated or name in places) for name, city in splits
+        )
+
+    def _take_city(self, phrase: str) -> bool:
+        """Take the name of a city of the world that lies within a market and stands among other words: Brooklyn."""
+        if len(phrase) < MIN_CITY_LENGTH or len(phrase.split()) == len(self.tokens) or self.has_place:
+            return False
+        located = (self._find_area(place) for place in find_cities(phrase))
+        areas = {area.slug for area in located if area}
+        if not areas or (self.named_market and self.named_market not in areas) or "near" in self.changes:
             return False
         self._change("near", phrase, phrase)
         return True
+
+    def _find_area(self, place: WorldPlace) -> MarketArea | None:
+        return self.vocabulary.containing_market(place.location) if place.location else None
 
     def _take_area_after(self, position: int) -> int:
         for length, phrase in self._phrases(position):
@@ -284,7 +329,7 @@ class _Parser:
                 if phrase in self.words.here:
                     self._take_here(phrase)
                     return start + length - position
-                if self._take_landmark(phrase) or self._take_area(phrase):
+                if self._take_area(phrase) or self._take_landmark(phrase):
                     return start + length - position
             if self.tokens[start] not in self.words.ignored:
                 break
@@ -351,7 +396,13 @@ class _Parser:
 
         known = self.vocabulary
         words = (self.words.meanings, self.words.meals, self.words.days, self.words.ignored)
-        candidates = [*known.markets_by_name, *known.cuisines_by_term, *known.diets_by_term, *chain(*words)]
+        candidates = [
+            *known.markets_by_name,
+            *known.cuisines_by_term,
+            *known.diets_by_term,
+            *chain(*words),
+            *self.index.known_places,
+        ]
         for length, typed in self._phrases(position):
             if len(typed) < MIN_FUZZY_LENGTH or all(map(self.index.has_word, typed.split())):
                 continue
@@ -370,8 +421,12 @@ class _Parser:
                 self._change("market", market, typed)
             elif found[0] in self.words.ignored:
                 self.parts.append(Part(typed))
-            else:
+            elif not (
                 self._take_word(found[0], typed=typed)
+                or self._take_area(found[0], typed=typed)
+                or self._take_landmark(found[0], typed=typed)
+            ):
+                continue
             return length
         return 0
 
@@ -418,9 +473,9 @@ class _Parser:
         term = Term(words, self.vocabulary.with_narrower(cuisines), is_named=True)
         self._add_term(term, "cuisine", sorted(cuisines))
 
-    def _add_term(self, term: Term, parameter: str, value: Any) -> None:
+    def _add_term(self, term: Term, parameter: str, value: Any, *, words: str | None = None) -> None:
         self.terms.append(term)
-        self.parts.append(Part(term.text, parameter, value))
+        self.parts.append(Part(words or term.text, parameter, value))
 
     def _add_text(self, tokens: Sequence[str], part: int, term: int) -> None:
         """Insert words that mean nothing else before these indexes."""
@@ -438,11 +493,10 @@ class _Parser:
             self.parts = [Part(part.words) if part.value == "now" else part for part in self.parts]
 
 
-def _split_ideographs(text: str, vocabulary: Vocabulary, words: _Words) -> str:
+def _split_ideographs(text: str, phrases: Iterable[str]) -> str:
     """Put spaces around the known phrases of texts without spaces, the longest first."""
     if not any(letter >= FIRST_IDEOGRAPH for letter in text):
         return text
-    terms = (*vocabulary.cuisines_by_term, *vocabulary.markets_by_name)
-    known = {term for term in terms if term[:1] >= FIRST_IDEOGRAPH} | set(words.ideographs)
+    known = {phrase for phrase in phrases if phrase[:1] >= FIRST_IDEOGRAPH}
     pattern = "|".join(re.escape(phrase) for phrase in sorted(known, key=len, reverse=True))
     return re.sub(pattern, r" \g<0> ", text)

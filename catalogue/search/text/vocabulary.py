@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from zoneinfo import ZoneInfo
@@ -35,7 +35,7 @@ SELECT 'cuisine', slug, label, parent_id, NULL, NULL, NULL, NULL, synonyms || AR
     WHERE char_length(value) >= %(min_length)s OR ascii(value) >= %(first_ideograph)s
 ) FROM catalogue_cuisine
 UNION ALL
-SELECT kind, key, label, NULL, NULL, NULL, NULL, NULL, NULL FROM catalogue_attribute
+SELECT kind, key, label, NULL, NULL, NULL, NULL, NULL, values FROM catalogue_attribute
 UNION ALL
 SELECT 'city', l.market_id, n.name, NULL, NULL, NULL, NULL, NULL, NULL
 FROM catalogue_landmark AS l JOIN catalogue_landmarkname AS n ON n.landmark_id = l.id
@@ -64,6 +64,8 @@ class Vocabulary:
     # The more general cuisine of each that has one.
     parents: Mapping[str, str]
     attributes: Mapping[str, str]
+    # The values of an attribute beside yes and no, such as `limited`.
+    degrees: Mapping[str, Sequence[str]]
     cuisines_by_term: Mapping[str, frozenset[str]]
     # By the folded names of markets and of their cities in any language.
     markets_by_name: Mapping[str, str]
@@ -94,6 +96,7 @@ class Vocabulary:
             cuisines={slug: label for kind, slug, label, *_ in rows if kind == "cuisine"},
             parents={slug: parent for kind, slug, _, parent, *_ in rows if kind == "cuisine" and parent},
             attributes={key: label for kind, key, label, *_ in rows if kind in ("amenity", "diet")},
+            degrees={key: values for kind, key, *_, values in rows if kind in ("amenity", "diet")},
             cuisines_by_term={term: frozenset(slugs) for term, slugs in by_term.items()},
             markets_by_name={
                 fold(name): slug
@@ -127,17 +130,38 @@ class Vocabulary:
             raise _unknown("market", slug, markets)
         return markets[slug]
 
-    def check_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> None:
-        """Raise InvalidRequest with the nearest known slugs for an unknown cuisine."""
-        self._check(param, slugs, lambda vocabulary: vocabulary.cuisines)
+    def find_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> tuple[str, ...]:
+        """Return the cuisines of these slugs, or synonyms such as that of a merged one, with narrower ones. Sorted.
+
+        Raises InvalidRequest with the nearest known slugs for an unknown one.
+        """
+        names = [name for name in slugs if name not in self.cuisines and fold(name) not in self.cuisines_by_term]
+        known = type(self).read() if names else self
+        found: set[str] = set()
+        for name in slugs:
+            cuisines = {name} if name in known.cuisines else known.cuisines_by_term.get(fold(name))
+            if not cuisines:
+                raise _unknown(param, name, known.cuisines)
+            found |= cuisines
+        return known.with_narrower(found)
 
     def check_attributes(self, keys: Iterable[str], *, param: str = "attributes") -> None:
-        """Raise InvalidRequest with the nearest known keys for an unknown attribute."""
-        self._check(param, keys, lambda vocabulary: vocabulary.attributes)
+        """Raise InvalidRequest with the nearest known keys for an unknown attribute, or with its degrees."""
+        self._check_degrees(param, keys)
+        self._check(param, _without_degrees(keys), lambda vocabulary: vocabulary.attributes)
 
     def check_diets(self, names: Iterable[str], *, param: str = "diet") -> None:
-        """Raise InvalidRequest with the nearest known diets for an unknown one."""
-        self._check(param, names, lambda vocabulary: vocabulary.diets)
+        """Raise InvalidRequest with the nearest known diets for an unknown one, or with its degrees."""
+        self._check_degrees(param, names, prefix=DIET)
+        self._check(param, _without_degrees(names), lambda vocabulary: vocabulary.diets)
+
+    def _check_degrees(self, param: str, names: Iterable[str], *, prefix: str = "") -> None:
+        for name in names:
+            key, _, degree = name.partition(":")
+            known = self.degrees.get(prefix + key)
+            if degree and known is not None and degree not in ("yes", *known):
+                allowed = ", ".join(f"`{key}:{each}`" for each in ("yes", *known))
+                raise InvalidRequest(f"`{key}` has no degree `{degree[:80]}`. Known: {allowed}.", param=param)
 
     def _check(self, param: str, names: Iterable[str], known: Callable[["Vocabulary"], Mapping[str, str]]) -> None:
         missing = [name for name in names if name not in known(self)]
@@ -163,6 +187,10 @@ class Vocabulary:
     def nearest_market(self, place: Location) -> MarketArea | None:
         """Return the market with the nearest center; None if there are no markets."""
         return min(self.markets.values(), key=lambda area: distance_m(area.center, place), default=None)
+
+
+def _without_degrees(names: Iterable[str]) -> list[str]:
+    return [name.partition(":")[0] for name in names]
 
 
 _cache = CachedValue(Vocabulary.read)

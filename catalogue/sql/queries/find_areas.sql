@@ -21,9 +21,10 @@ SELECT member.kind, member.market, avg(r.latitude), avg(r.longitude),
         WHEN 'neighborhood' THEN r.neighborhood
         WHEN 'postal_code' THEN r.postal_code
         ELSE btrim(regexp_replace(r.line1, '\m[0-9]+[A-Za-z]?\M', '', 'g'), ' ,')
-    END)
+    END), count(*), m.name, m.country
 FROM member JOIN catalogue_restaurant AS r ON r.id = member.restaurant_id
+    JOIN catalogue_market AS m ON m.slug = member.market
 WHERE r.latitude IS NOT NULL AND r.status NOT IN ('permanently_closed', 'moved')
     AND (%(market)s::text IS NULL OR member.market = %(market)s)
-GROUP BY member.kind, member.market
+GROUP BY member.kind, member.market, m.slug
 ORDER BY member.kind, count(*) DESC, member.market LIMIT %(max_rows)s

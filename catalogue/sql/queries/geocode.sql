@@ -1,5 +1,6 @@
 -- A candidate is a name and the market of its place: the whole text, and what precedes the name of a city of ours in
--- it. Each step runs only if the steps before it found nothing; PostgreSQL skips a step whose NOT EXISTS is false. The
+-- it. `named` are the whole text with the name of each city: what many cities have is often named so, as Berlin Central
+-- Station. Each step runs only if the steps before it found nothing; PostgreSQL skips a step whose NOT EXISTS is false. The
 -- exact name of a restaurant comes before a prefix and a misspelling of a landmark's name, because it is more certain.
 -- Texts under three letters are prefixes of too many names, and comparing trigrams of texts over sixty takes too long.
 -- An edit distance of one letter in five, at most two, scores higher than any trigram similarity. Similar names resolve
@@ -25,6 +26,11 @@ WITH split AS MATERIALIZED (
     FROM candidate JOIN catalogue_landmarkname n ON n.folded = candidate.name
         JOIN catalogue_landmark l ON l.id = n.landmark_id
     WHERE candidate.market IS NULL OR l.market_id = candidate.market
+    UNION
+    SELECT n.landmark_id, 1.0::float8
+    FROM unnest(%(named)s::text[], %(named_markets)s::text[]) AS named (name, market)
+        JOIN catalogue_landmarkname n ON n.folded = named.name
+        JOIN catalogue_landmark l ON l.id = n.landmark_id AND l.market_id = named.market
 ), prefixed AS MATERIALIZED (
     SELECT n.landmark_id, candidate.is_whole,
         CASE WHEN n.folded ^@ (candidate.name || ' ') THEN 1.0 ELSE 0.5 END::float8 AS score
@@ -37,18 +43,21 @@ WITH split AS MATERIALIZED (
     SELECT r.restaurant_id AS id, max(r.review_count) AS weight
     FROM candidate CROSS JOIN LATERAL (
         (
-            SELECT restaurant_id, review_count FROM catalogue_searchrow
+            SELECT restaurant_id, market, review_count FROM catalogue_searchrow
             WHERE name = candidate.name AND position IS NOT NULL
                 AND (candidate.market IS NULL OR market = candidate.market)
         )
         UNION ALL (
-            SELECT restaurant_id, review_count FROM catalogue_searchrow
+            SELECT restaurant_id, market, review_count FROM catalogue_searchrow
             WHERE line1 IN (candidate.name, CASE WHEN candidate.is_specific THEN fold(%(line1)s) END)
                 AND position IS NOT NULL AND (candidate.market IS NULL OR market = candidate.market)
         )
     ) AS r
     WHERE NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM prefixed WHERE is_whole AND score = 1)
-    GROUP BY r.restaurant_id ORDER BY weight DESC, id LIMIT %(max_rows)s
+    GROUP BY r.restaurant_id, r.market
+    -- The best known of each market comes before the others of a chain.
+    ORDER BY row_number() OVER (PARTITION BY r.market ORDER BY max(r.review_count) DESC, r.restaurant_id) > 1, weight DESC, id
+    LIMIT %(max_rows)s
 ), fuzzy AS MATERIALIZED (
     SELECT n.landmark_id, score, (
             (edits <= max_edits AND (is_word_like OR words <> names)) OR (score > 0.66 AND candidate.is_specific AND is_word_like)
@@ -85,13 +94,14 @@ WITH split AS MATERIALIZED (
     ) AS each
     GROUP BY landmark_id, resolves, step
 )
-SELECT * FROM (
+SELECT place.*, m.name, m.country FROM (
     SELECT l.id, l.name, l.kind, l.market_id, l.latitude, l.longitude, resolves, score,
            l.market_id IS NOT NULL AS in_market, l.prominence AS weight, step
     FROM matched JOIN catalogue_landmark l ON l.id = matched.landmark_id
     UNION ALL
     SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, restaurants.weight, 'exact'
     FROM restaurants JOIN catalogue_restaurant r ON r.id = restaurants.id
-) AS place
-ORDER BY resolves DESC, resolves AND in_market DESC, score DESC, in_market DESC, weight DESC, name, id
+) AS place LEFT JOIN catalogue_market m ON m.slug = place.market_id
+ORDER BY resolves DESC, resolves AND in_market DESC, score DESC, in_market DESC,
+    row_number() OVER (PARTITION BY resolves, score, market_id ORDER BY weight DESC, place.name, place.id) > 1, weight DESC, place.name, place.id
 LIMIT %(max_rows)s

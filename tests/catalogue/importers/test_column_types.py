@@ -10,6 +10,7 @@ import pytest
 from catalogue.importers.runner import RunTotals
 from catalogue.importers.sources import foursquare, overture
 from catalogue.importers.upsert import SourceReader
+from catalogue.models import Landmark
 from tests.catalogue.importers.import_runs import import_restaurants
 from tests.catalogue.importers.test_overture import place
 
@@ -66,3 +67,21 @@ def test_unexpected_foursquare_column_rejects_only_its_rows(tmp_path: Path, colu
     for kind, values in UNEXPECTED_VALUES.items():
         totals = take(foursquare.READER, rows, tmp_path, column, values)
         assert totals.read == totals.created + totals.merged + totals.skipped + totals.rejected == 2, kind
+
+
+def test_a_hotel_of_foursquare_becomes_a_landmark_unless_it_has_closed(tmp_path: Path) -> None:
+    row = {
+        **dict.fromkeys(foursquare.COLUMNS),
+        "fsq_category_labels": ["Travel and Transportation > Lodging > Hotel"],
+        "latitude": 55.66,
+        "longitude": 12.5,
+    }
+    rows = [
+        row | {"fsq_place_id": "1", "name": "Hotel Petri"},
+        row | {"fsq_place_id": "2", "name": "Gone", "date_closed": "2026-01-01"},
+    ]
+    file = tmp_path / "hotels.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    totals = import_restaurants(file, reader=foursquare.READER)
+    assert (totals.created, totals.skipped) == (0, 2)
+    assert Landmark.objects.get(source="foursquare").kind == "hotel"

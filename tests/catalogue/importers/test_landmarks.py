@@ -99,7 +99,19 @@ def test_broken_lines_are_refused_with_the_reason(tmp_path: Path) -> None:
     )
     assert counts(import_landmarks(file)) == {"created": 1, "rejected": 8}
     kinds = ", ".join(
-        sorted(["attraction", "gallery", "garden", "monument", "skyscraper", "station", *Landmark.Kind.values])
+        sorted(
+            [
+                "attraction",
+                "gallery",
+                "garden",
+                "guest_house",
+                "hostel",
+                "monument",
+                "skyscraper",
+                "station",
+                *Landmark.Kind.values,
+            ]
+        )
     )
     assert [(line["number"], line["reason"]) for line in rejected(file)] == [
         (1, "qid: '12' is not a Wikidata id such as Q42."),

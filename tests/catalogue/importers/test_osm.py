@@ -13,6 +13,7 @@ import pytest
 from catalogue.importers.parsing.geojson import find_point
 from catalogue.importers.row_errors import RowRejected, UnreadableFileError
 from catalogue.models import Cuisine, ImportRun, Landmark, Market, Restaurant, SourceRecord
+from catalogue.search.geocoding import landmarks
 from catalogue.search.geocoding.distance import Location
 from tests.catalogue import builders
 from tests.catalogue.importers.import_runs import NOW, cafe, counts, feature, geojson, import_restaurants, rejected
@@ -60,7 +61,7 @@ def test_all_tags_find_their_columns(tmp_path: Path) -> None:
             "addr:postcode": "1711",
             "addr:city": "København V",
             "addr:suburb": "Kødbyen",
-            "cuisine": "seafood;coffee_shop; Smørrebrød",
+            "cuisine": "seafood;coffee_shop; Brændende kærlighed",
             "opening_hours": "Mo-Su 17:30-24:00",
             "contact:phone": "32 15 56 56",
             "contact:website": "fiskebaren.dk/da",
@@ -80,8 +81,8 @@ def test_all_tags_find_their_columns(tmp_path: Path) -> None:
     assert place.alt_names == ["Fiskebaren", "Fish Bar"]
     assert (place.line1, place.postal_code, place.locality) == ("Flæsketorvet 100", "1711", "København V")
     assert (place.market_id, place.country, place.neighborhood) == ("copenhagen", "DK", "Kødbyen")
-    assert (place.cuisine_id, place.cuisines) == ("seafood", ["seafood", "coffee-shop", "smorrebrod"])
-    assert Cuisine.objects.get(slug="smorrebrod").label == "Smørrebrød"
+    assert (place.cuisine_id, place.cuisines) == ("seafood", ["seafood", "coffee-shop", "braendende-kaerlighed"])
+    assert Cuisine.objects.get(slug="braendende-kaerlighed").label == "Brændende kærlighed"
     assert Cuisine.objects.get(slug="coffee-shop").label == "Coffee shop"
     assert place.hours is not None
     assert (place.hours["timezone"], place.hours["display"]) == ("Europe/Copenhagen", ["Every day 17:30-24:00"])
@@ -419,3 +420,42 @@ def test_a_place_without_an_id_that_moved_a_little_is_the_same_restaurant(tmp_pa
     both = geojson(tmp_path / "c.geojson", [feature(cafe, lat=55.67623), feature(cafe, lat=55.67653)])
     assert counts(import_restaurants(both)) == {"created": 1, "unchanged": 1, "queued": 1}
     assert counts(import_restaurants(both)) == {"unchanged": 2}
+
+
+def test_hotels_of_a_file_become_landmarks_by_which_places_are_found(tmp_path: Path) -> None:
+    hotel = {"tourism": "hotel", "name": "Hotel Petri", "alt_name": "Petri Inn"}
+    features = [
+        cafe("Noma"),
+        feature(hotel, lat=55.68),
+        feature({"tourism": "museum", "name": "Museum"}),
+        feature({"tourism": "hotel"}),
+        feature({"tourism": "hostel", "name": "Far Away"}, lat=0, lng=0),
+    ]
+    file = geojson(tmp_path / "hotels.geojson", features)
+    totals = import_restaurants(file)
+    assert counts(totals) == {"created": 1, "skipped": 4}
+    landmark = Landmark.objects.get(name="Hotel Petri")
+    assert (landmark.kind, landmark.market_id, landmark.source_id) == ("hotel", "copenhagen", "osm")
+    for near in ("hotel petri", "Petri Inn", "hotel petri, copenhagen"):
+        assert landmarks.geocode(near, market=None).place.kind == "hotel"
+    assert counts(import_restaurants(file)) == {"unchanged": 1, "skipped": 4}
+    assert Landmark.objects.filter(kind="hotel", source="osm").count() == 1
+
+
+def test_a_place_to_eat_in_a_hotel_is_a_restaurant(tmp_path: Path) -> None:
+    assert imported(tmp_path, {"amenity": "restaurant", "tourism": "hotel", "name": "Petri"}).name == "Petri"
+    assert not Landmark.objects.filter(name="Petri").exists()
+
+
+def test_a_cuisine_of_a_file_that_is_a_synonym_becomes_the_cuisine_that_has_it(tmp_path: Path) -> None:
+    place = imported(tmp_path, {"cuisine": "trattoria;sushi_bar;Grøddesign;sushi"})
+    assert (place.cuisine_id, place.cuisines) == ("italian", ["italian", "sushi", "groddesign"])
+    assert not Cuisine.objects.filter(slug__in=["trattoria", "sushi-bar"]).exists()
+    assert Cuisine.objects.get(slug="italian").label == "Italian"
+
+
+def test_a_known_cuisine_stays_though_it_is_a_synonym_too_and_a_synonym_of_two_is_none(tmp_path: Path) -> None:
+    Cuisine.objects.create(slug="trattoria", label="Trattoria")
+    Cuisine.objects.filter(slug__in=["pizza", "burger"]).update(synonyms=["slice bar"])
+    place = imported(tmp_path, {"cuisine": "trattoria;slice_bar"})
+    assert place.cuisines == ["trattoria", "slice-bar"]

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.runner import ImportStopped
 from catalogue.importers.sources import overture
-from catalogue.models import ImportRun, Restaurant, SearchRow, SourceRecord, Version
+from catalogue.models import ImportRun, Landmark, Restaurant, SearchRow, SourceRecord, Version
 from tests.catalogue.importers.import_runs import NOW, counts, import_restaurants, rejected
 
 LATER = NOW.replace(year=2027)
@@ -82,8 +82,8 @@ def test_a_place_of_the_first_schema_is_taken_whole(tmp_path: Path) -> None:
 
 def test_a_place_of_the_second_schema_is_taken_by_its_hierarchy(tmp_path: Path) -> None:
     taxonomy = {
-        "primary": "bavarian_restaurant",
-        "hierarchy": ["food_and_drink", "restaurant", "german_restaurant", "bavarian_restaurant"],
+        "primary": "frisian_restaurant",
+        "hierarchy": ["food_and_drink", "restaurant", "german_restaurant", "frisian_restaurant"],
         "alternates": ["beer_garden"],
     }
     row = place(1, taxonomy=taxonomy, basic_category="restaurant", bbox=None)
@@ -97,7 +97,7 @@ def test_a_place_of_the_second_schema_is_taken_by_its_hierarchy(tmp_path: Path) 
     assert take(parquet(tmp_path / "a.parquet", row, school)) == {"created": 1, "skipped": 1}
     found = Restaurant.objects.get()
     assert (found.alt_names, found.cuisines, found.attributes["kind"]) == (
-        ["Øl og kringle"], ["bavarian"], "restaurant",
+        ["Øl og kringle"], ["frisian"], "restaurant",
     )  # fmt: skip
 
 
@@ -365,3 +365,21 @@ def test_columns_that_are_json_texts_are_read_as_objects(tmp_path: Path) -> None
     row = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in place(1).items()}
     assert take(parquet(tmp_path / "a.parquet", row)) == {"created": 1}
     assert Restaurant.objects.get().line1 == "Gade 1"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"categories": {"primary": "hotel", "alternate": ["restaurant"]}},
+        {"taxonomy": {"primary": "hotel", "hierarchy": ["lodging", "hotel"], "alternates": None}, "categories": None},
+    ],
+)
+def test_a_hotel_of_a_release_becomes_a_landmark_unless_it_has_closed(tmp_path: Path, columns: dict[str, Any]) -> None:
+    file = parquet(
+        tmp_path / "hotels.parquet",
+        place(1, names={"primary": "Hotel Petri", "common": None}, **columns),
+        place(2, names={"primary": "Gone", "common": None}, operating_status="permanently_closed", **columns),
+    )
+    assert take(file) == {"skipped": 2}
+    assert list(Landmark.objects.filter(source="overture").values_list("name", "kind")) == [("Hotel Petri", "hotel")]
+    assert not Restaurant.objects.exists()

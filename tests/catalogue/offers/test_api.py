@@ -167,6 +167,8 @@ def test_offers_around_a_point_come_soonest_and_then_nearest_with_their_restaura
         "name": "Fiskebar",
         "neighborhood": "Vesterbro",
         "market": "copenhagen",
+        "city": "Copenhagen",
+        "country": "DK",
         "rating": None,
         "review_count": 0,
         "price_level": None,

@@ -5,13 +5,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import date, time, timedelta
 from decimal import Decimal
+from itertools import count
 from random import Random
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 
-from catalogue import search
+from catalogue import reference_data, search
 from catalogue.hours import open_intervals
 from catalogue.models import FlowSlot, Restaurant, SearchRow
 from catalogue.search import BoundingBox, Facet, Query, Sort
@@ -291,3 +293,38 @@ def test_a_total_is_counted_to_a_bound() -> None:
     page = search.search_restaurants(Query(include_total=True), now=NOW)
     assert page.total is not None
     assert (page.total.value, page.total.is_exact) == (10_000, False)
+
+
+def test_attributes_and_diets_have_degrees(client: Client) -> None:
+    reference_data.load_dictionaries()
+    for name, attributes in {
+        "Full": {"wheelchair": True, "diet_gluten_free": True, "diet_vegan": "only"},
+        "Limited": {"wheelchair": "limited", "diet_gluten_free": "limited", "diet_vegan": True},
+        "None": {"wheelchair": False, "diet_gluten_free": "no"},
+        "Roof": {"outdoor_seating": "roof", "wheelchair": "designated"},
+    }.items():
+        builders.restaurant(name=name, attributes=attributes)
+
+    addresses = map("127.0.3.{}".format, count(1))
+
+    def get(query: str) -> Any:
+        # More calls than an address has in a minute.
+        return client.get(f"/v1/restaurants?{query}", REMOTE_ADDR=next(addresses)).json()
+
+    def found(query: str) -> list[str]:
+        return sorted(hit["name"] for hit in get(query)["data"])
+
+    assert found("attributes=wheelchair") == found("attributes=wheelchair:yes") == ["Full", "Roof"]
+    assert found("attributes=wheelchair:limited") == ["Full", "Limited", "Roof"]
+    assert found("attributes=wheelchair:limited&ll=55.6737,12.5681") == ["Full", "Limited", "Roof"]
+    assert found("attributes=wheelchair:designated") == ["Roof"]
+    assert found("attributes=outdoor_seating") == found("attributes=outdoor_seating:roof") == ["Roof"]
+    assert found("diet=gluten_free:limited") == ["Full", "Limited"]
+    assert found("diet=gluten_free:limited,vegan:only") == ["Full"]
+    assert found("attributes=wheelchair:limited,diet_gluten_free:limited") == ["Full", "Limited"]
+    facet = get("market=copenhagen&facets=attributes")["facets"]["attributes"]
+    assert not any(":" in bucket["value"] for bucket in facet)
+    error = get("attributes=wheelchair:partly")["error"]
+    assert (error["param"], error["code"]) == ("attributes", "invalid_request")
+    assert "`wheelchair:limited`" in error["message"]
+    assert get("diet=vegn:only")["error"]["suggestions"] == ["vegan", "vegetarian"]

@@ -384,6 +384,8 @@ def test_no_table_of_names_is_read_as_a_whole(near: str) -> None:
         "near": near,
         "heads": ["istedgade 5"],
         "tails": ["copenhagen"],
+        "named": [f"copenhagen {near}"],
+        "named_markets": ["copenhagen"],
         "line1": near,
         "market": None,
         "max_rows": 6,

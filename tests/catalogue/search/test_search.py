@@ -316,6 +316,8 @@ def test_a_hit_carries_what_is_known_and_none_for_the_rest() -> None:
         "cuisine": "Seafood",
         "cuisines": ["seafood", "danish"],
         "phone": "+4532155656",
+        "city": "Copenhagen",
+        "country": "DK",
         "walking_distance_m": None,
         "walking_minutes": None,
         "distance_m": None,

@@ -128,7 +128,49 @@ def test_a_misspelled_word_is_understood_unless_a_name_has_it() -> None:
 @pytest.mark.usefixtures("_dictionaries")
 @pytest.mark.parametrize("q", ["tacos near me", "my hotel", "pizza nearby", "sushi around here"])
 def test_a_place_that_only_the_caller_knows_is_asked_for(q: str) -> None:
-    with pytest.raises(InvalidRequest, match="give the point as `ll`") as refused:
+    with pytest.raises(InvalidRequest, match="give a point as `ll`") as refused:
         read(q)
     assert refused.value.param == "q"
     assert read(q, ll=(55.67, 12.57)).query.near is None
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_a_neighborhood_that_no_record_states_is_a_place_by_any_of_its_names() -> None:
+    assert changes("steak saint germain") == {"near": "saint germain", "q": "steak"}
+    assert changes("渋谷居酒屋") == {"near": "渋谷", "q": "居酒屋"}
+    assert changes("pizza west village new york") == {"near": "west village", "market": "new-york", "q": "pizza"}
+    # Only in the market that is named: Le Marais is in Paris.
+    assert changes("marais pizza", market="berlin") == {}
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_a_misspelled_place_is_understood() -> None:
+    assert changes("pizza times sqaure") == {"near": "times square", "q": "pizza"}
+    assert [part.to_dict()["words"] for part in read("pizza times sqaure").parts] == ["pizza", "times sqaure"]
+    assert changes("dim sum chinatwn") == {"near": "chinatown", "q": "dim sum"}
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_a_city_of_the_world_within_a_market_is_a_place() -> None:
+    assert changes("burger brooklyn") == {"near": "brooklyn", "q": "burger"}
+    # Alone it may be a name, and elsewhere it is not in a market.
+    assert changes("brooklyn") == {}
+    assert changes("burger kyoto") == {}
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_a_time_of_day_without_a_place_does_not_refuse_the_other_words() -> None:
+    late = read("late night kebab")
+    assert (late.query.open, late.query.q) == (None, "kebab")
+    assert late.parts[0].to_dict() == {"words": "late night", "parameter": None, "value": None}
+    assert read("late night kebab", market="berlin").query.open == dt.time(23, 30)
+    assert read("kebab open now").query.open == "now"
+
+
+@pytest.mark.usefixtures("_dictionaries")
+def test_occasions_are_read_where_a_free_attribute_states_them_and_are_left_out_otherwise() -> None:
+    assert changes("family dinner berlin")["attributes"] == ("highchair",)
+    assert changes("restaurant with live music berlin")["attributes"] == ("live_music",)
+    for q in ("romantic dinner paris", "business lunch paris", "restaurant avec vue paris", "birthday dinner paris"):
+        assert read(q).terms == (), q
+        assert read(q).query.attributes == (), q

@@ -57,7 +57,7 @@ def test_a_diet_is_named_without_its_prefix() -> None:
 def test_an_unknown_cuisine_is_refused_under_the_parameter_that_named_it() -> None:
     builders.cuisine("seafood")
     with pytest.raises(InvalidRequest) as refused:
-        Vocabulary.load().check_cuisines(["sefood"], param="cuisine_not")
+        Vocabulary.load().find_cuisines(["sefood"], param="cuisine_not")
 
     assert refused.value.param == "cuisine_not"
     assert refused.value.extra == {"suggestions": ["seafood"]}
