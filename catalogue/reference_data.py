@@ -120,6 +120,12 @@ def load_reference_data() -> None:
 
 def load_dictionaries() -> None:
     """Add the missing sources, cuisines, attributes and markets, which everything else refers to."""
+    load_vocabulary()
+    Market.objects.bulk_create([Market(**row) for row in read_csv("markets")], ignore_conflicts=True)
+
+
+def load_vocabulary() -> None:
+    """Add the missing sources, cuisines and attributes."""
     # All loads write in the order of the files, so that two cannot deadlock.
     Source.objects.bulk_create([Source(**row) for row in read_csv("sources")], ignore_conflicts=True)
     cuisines = read_csv("cuisines")
@@ -131,7 +137,6 @@ def load_dictionaries() -> None:
     _label_cuisines()
     attributes = ({**row, "values": list(filter(None, row["values"].split("|")))} for row in read_csv("attributes"))
     Attribute.objects.bulk_create([Attribute(**row) for row in attributes], ignore_conflicts=True)
-    Market.objects.bulk_create([Market(**row) for row in read_csv("markets")], ignore_conflicts=True)
 
 
 def _label_cuisines() -> None:

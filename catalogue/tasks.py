@@ -14,7 +14,7 @@ from catalogue.history import publish
 from catalogue.hours import holidays, open_intervals
 from catalogue.models import Export, SearchRow
 from catalogue.photos import downloads
-from catalogue.places import cuisine_merge
+from catalogue.places import cuisine_merge, neighborhoods
 from catalogue.read_model import rebuild
 from catalogue.reviews import aggregates
 from catalogue.search import rank_refresh
@@ -31,6 +31,8 @@ MAX_REVIEWS = 30_000
 DOWNLOAD_S = 30.0
 # The open intervals that one task computes at most: about 15 s of work, far from its time limit.
 MAX_INTERVAL_ROWS = 50_000
+# The restaurants around changed neighborhoods that one task reads at most: about 10 s of work.
+MAX_NEIGHBORHOOD_ROWS = 20_000
 
 
 @shared_task(name="catalogue.tasks.write_export")
@@ -95,6 +97,18 @@ def refresh_open_intervals(**_: Any) -> None:
 def enqueue_open_intervals() -> None:
     """Enqueue the task; call it after the commit. Otherwise it runs within the hour."""
     enqueue(refresh_open_intervals)
+
+
+@shared_task(name="catalogue.tasks.update_neighborhoods")
+def update_neighborhoods(**_: Any) -> None:
+    """Work out the restaurants around changed neighborhoods, and enqueue another task if some are left."""
+    if neighborhoods.update_neighborhoods(now=timezone.now(), at_most=MAX_NEIGHBORHOOD_ROWS):
+        enqueue_neighborhoods()
+
+
+def enqueue_neighborhoods() -> None:
+    """Enqueue the task; call it after the commit. Otherwise it runs within ten minutes."""
+    enqueue(update_neighborhoods)
 
 
 @shared_task(name="catalogue.tasks.refresh_insights")

@@ -5,19 +5,32 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet, Value
 from django.forms import ModelChoiceField, ModelForm, ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
 
 from catalogue.admin.restaurant_rows import fold
 from catalogue.hours import holidays
+from catalogue.markets import MarketPlan, add_market, plan_market
+from catalogue.markets.commands import check_market
 from catalogue.models import Attribute, Cuisine, Holiday, ImportRun, Landmark, LandmarkName, Market, Source
 from catalogue.places import cuisine_merge
-from catalogue.tasks import enqueue_cuisine_merge, enqueue_open_intervals, enqueue_rendering
+from catalogue.search.geocoding.landmarks import read_coordinates
+from catalogue.tasks import (
+    enqueue_cuisine_merge,
+    enqueue_neighborhoods,
+    enqueue_open_intervals,
+    enqueue_rendering,
+)
+from framework.admin.domain_error_forms import DomainErrorAdmin, DomainErrorForm
 from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.read_only import ReadOnlyAdmin
+from framework.errors import ApiError
 
 # Import runs count rows by what became of them.
 COUNTERS = ("created", "merged", "changed", "unchanged", "skipped", "rejected", "incomplete", "queued", "closed")
@@ -36,13 +49,122 @@ class RerenderingAdmin(admin.ModelAdmin[Any]):
             transaction.on_commit(partial(enqueue_rendering, **{self.entry: obj.pk}))
 
 
+class MarketAddForm(DomainErrorForm):
+    """The name of a city, from which the market follows; it can be edited afterwards."""
+
+    city = forms.CharField(
+        max_length=80,
+        help_text="The time zone, currency, public holidays and the rest follow from it, and you can edit them on the"
+        " next page. The name of a town with fewer than 100,000 inhabitants needs its location.",
+    )
+    country_code = forms.CharField(
+        label="Country",
+        max_length=2,
+        required=False,
+        help_text="Where there are several cities of that name: FR (ISO 3166-1)",
+    )
+    location = forms.CharField(
+        max_length=60, required=False, help_text="The centre as latitude, longitude; empty: that of the city"
+    )
+    radius_km = forms.FloatField(
+        label="Radius in km",
+        min_value=0.1,
+        max_value=500,
+        required=False,
+        help_text="Empty: by the number of inhabitants",
+    )
+    allows_overlap = forms.BooleanField(
+        label="It may overlap another market",
+        required=False,
+        help_text="A place in both belongs to the nearest centre",
+    )
+    plan: MarketPlan
+
+    class Meta:
+        model = Market
+        fields: tuple[str, ...] = ()
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean()
+        if self.errors:
+            return values
+        at = read_coordinates(values["location"]) if values["location"] else None
+        if values["location"] and at is None:
+            self.add_error("location", "Enter a latitude and a longitude in degrees, such as 45.75, 4.85.")
+            return values
+        try:
+            self.plan = plan_market(
+                values["city"],
+                now=timezone.now(),
+                country=values["country_code"] or None,
+                at=at,
+                radius_m=round(values["radius_km"] * 1000) if values["radius_km"] else None,
+            )
+            existing = check_market(self.plan, allows_overlap=values["allows_overlap"])
+        except ApiError as error:
+            self.add_error("country_code" if error.param == "country" else "city", error.message)
+            return values
+        if existing:
+            self.add_error("city", f"The market {existing.slug} exists already.")
+        self.instance = self.plan.market
+        return values
+
+
+class MarketForm(DomainErrorForm):
+    def clean_region(self) -> str:
+        region: str = self.cleaned_data["region"]
+        regions = holidays.list_regions(self.cleaned_data.get("country", ""))
+        if region and region not in regions:
+            if regions:
+                raise forms.ValidationError(f"The regions with holidays of their own are {', '.join(regions)}.")
+            raise forms.ValidationError("No region of the country has holidays of its own: leave it empty.")
+        return region
+
+
 @admin.register(Market)
-class MarketAdmin(RerenderingAdmin):
+class MarketAdmin(DomainErrorAdmin, RerenderingAdmin):
+    """Markets. One is added by the name of its city; all that follows from it can be edited."""
+
+    form = MarketForm
     list_display = ["name", "slug", "country", "timezone", "currency", "radius_m"]
     search_fields = ["name", "slug"]
     ordering = ["name"]
     entry = "market"
     rendered_fields = frozenset({"timezone"})
+    fields = (
+        *("name", "slug", "country", "region", "timezone", "currency", "calling_code"),
+        *("latitude", "longitude", "radius_m"),
+    )
+
+    def get_fields(self, request: HttpRequest, obj: Market | None = None) -> Any:
+        return super().get_fields(request, obj) if obj else list(MarketAddForm.base_fields)
+
+    def get_form(self, request: HttpRequest, obj: Market | None = None, change: bool = False, **options: Any) -> Any:
+        return super().get_form(request, obj, change, **options, **({} if obj else {"form": MarketAddForm}))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Market | None = None) -> list[str]:
+        """The slug is the primary key, in the addresses of searches: saving another one would add a second market."""
+        return ["slug"] if obj else []
+
+    def save_model(self, request: HttpRequest, obj: Market, form: Any, change: bool) -> None:
+        if not change:
+            added = add_market(form.plan, now=timezone.now(), allows_overlap=form.cleaned_data["allows_overlap"])
+            transaction.on_commit(enqueue_neighborhoods)
+            text = f"{added.holidays} public holidays were added"
+            if added.landmarks:
+                text += f"; {added.landmarks} landmarks that had no market belong to it now"
+            messages.info(request, f"{text}.")
+            return
+        super().save_model(request, obj, form, change)
+        if {"country", "region"}.intersection(form.changed_data):
+            holidays.add_market_holidays(obj, now=timezone.now())
+            transaction.on_commit(enqueue_open_intervals)
+
+    def response_add(self, request: HttpRequest, obj: Market, post_url_continue: str | None = None) -> HttpResponse:
+        """Show the new market, so that staff see what was found out."""
+        response = super().response_add(request, obj, post_url_continue)
+        is_plain = not {"_addanother", "_continue", "_popup"}.intersection(request.POST)
+        return HttpResponseRedirect(reverse("admin:catalogue_market_change", args=[obj.pk])) if is_plain else response
 
 
 class CuisineForm(ModelForm[Cuisine]):
@@ -169,6 +291,15 @@ class LandmarkAdmin(LargeTableAdmin):
         super().save_related(request, form, formsets, change)
         own = LandmarkName(landmark=form.instance, name=form.instance.name)
         LandmarkName.objects.bulk_create([own], ignore_conflicts=True)
+        transaction.on_commit(enqueue_neighborhoods)
+
+    def delete_model(self, request: HttpRequest, obj: Landmark) -> None:
+        super().delete_model(request, obj)
+        transaction.on_commit(enqueue_neighborhoods)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Landmark]) -> None:
+        super().delete_queryset(request, queryset)
+        transaction.on_commit(enqueue_neighborhoods)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Landmark], search_term: str

@@ -29,7 +29,7 @@ RESTAURANT_COLUMNS = (
 RECORD_COLUMNS = ("restaurant_id", "source_id", "record", "digest", "fields", "updated_at")
 CHANGE_COLUMNS = ("restaurant_id", "kind", "patch")
 
-FIELDS = "{name,address,location,phone,website,cuisines,hours,price_level,attributes,reviews}"
+FIELDS = "{name,neighborhood,address,location,phone,website,cuisines,hours,price_level,attributes,reviews}"
 
 
 @dataclass(frozen=True)

@@ -5,33 +5,17 @@ Calendars disagree, and cities have holidays of their own, so the rows decide an
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from django.db import connection, transaction
-from holidays import country_holidays
+from holidays import country_holidays, list_supported_countries
 
 from catalogue.models import Holiday, Market
 
 # This year and the next two.
 YEARS = 3
-
-# Country and subdivision of the library. Other markets have only the holidays that staff enter.
-CALENDARS: Mapping[str, tuple[str, str | None]] = {
-    "london": ("GB", "ENG"),
-    "paris": ("FR", None),
-    "berlin": ("DE", "BE"),
-    "copenhagen": ("DK", None),
-    "milan": ("IT", "MI"),
-    "barcelona": ("ES", "CT"),
-    "new-york": ("US", "NY"),
-    "san-francisco": ("US", "CA"),
-    "tokyo": ("JP", None),
-    "singapore": ("SG", None),
-    "sydney": ("AU", "NSW"),
-    "dubai": ("AE", None),
-}
 
 INSERT_HOLIDAYS = """
 INSERT INTO catalogue_holiday (market_id, date, name, is_struck)
@@ -60,14 +44,28 @@ def add_missing_holidays(*, now: datetime) -> int:
     each market, and one more if holidays were added, which marks the affected restaurants.
     """
     added = 0
-    for market in Market.objects.filter(slug__in=CALENDARS).order_by("slug").values_list("slug", flat=True):
-        days = _calendar(*CALENDARS[market], now.year)
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(INSERT_HOLIDAYS, [market, list(days), list(days.values())])
-            if cursor.rowcount:
-                mark_hours_outdated(market)
-            added += cursor.rowcount
+    for market in Market.objects.order_by("slug"):
+        added += add_market_holidays(market, now=now)
     return added
+
+
+def add_market_holidays(market: Market, *, now: datetime) -> int:
+    """Add the missing holidays of a market, as `add_missing_holidays` does; return how many.
+
+    A country without a calendar has only the holidays that staff enter.
+    """
+    days = read_calendar(market.country, market.region, now.year)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(INSERT_HOLIDAYS, [market.slug, list(days), list(days.values())])
+        added = int(cursor.rowcount)
+        if added:
+            mark_hours_outdated(market.slug)
+    return added
+
+
+def list_regions(country: str) -> Sequence[str]:
+    """Return the codes of the regions whose holidays the library has, sorted: BE for Berlin; none if it has none."""
+    return sorted(list_supported_countries().get(country, []))
 
 
 def mark_hours_outdated(market: str) -> int:
@@ -104,7 +102,11 @@ def holiday_names(market: str, *, first: date, days: int) -> dict[date, str]:
     return dict(rows.order_by("date").values_list("date", "name"))
 
 
-@lru_cache(maxsize=len(CALENDARS))
-def _calendar(country: str, subdivision: str | None, year: int) -> dict[date, str]:
+@lru_cache(maxsize=100)
+def read_calendar(country: str, region: str, year: int) -> Mapping[date, str]:
+    """Return the names of the holidays of three years by date, sorted; a region that the library lacks adds none."""
+    if country not in list_supported_countries():
+        return {}
+    subdivision = region if region in list_regions(country) else None
     years = range(year, year + YEARS)
     return dict(sorted(country_holidays(country, subdiv=subdivision, years=years, language="en_US").items()))

@@ -58,6 +58,9 @@ class RecordUpdate:
             for other in self.others:
                 other.fields = [name for name in other.fields if name != "status"]
         self.record.digest, self.record.fields, self.record.updated_at = self.place.digest, fields, now
+        if self._updates_nearby_neighborhood() and self.restaurant.neighborhood != self.place.nearby_neighborhood:
+            self.restaurant.neighborhood = self.place.nearby_neighborhood
+            changed.add("neighborhood")
         return bool(changed) or self.changes_rating or self.restaurant.phone_verified_at != verified_at
 
     def _list_owned_columns(self) -> set[str]:
@@ -91,6 +94,12 @@ class RecordUpdate:
             if candidates & columns and not candidates & columns <= owned:
                 owned -= columns
         return owned
+
+    def _updates_nearby_neighborhood(self) -> bool:
+        """Whether nobody states the neighborhood, and the place is where the restaurant is."""
+        is_stated = any("neighborhood" in each.fields for each in (self.record, *self.others))
+        is_there = (self.restaurant.latitude, self.restaurant.longitude) == (self.place.latitude, self.place.longitude)
+        return is_there and not is_stated and "neighborhood" not in self.restaurant.locked_fields
 
     def _rank(self, record: SourceRecord) -> int:
         return self.ranks.get(record.source_id, 0)

@@ -13,7 +13,7 @@ from catalogue.history import publish
 from catalogue.importers import deduplication
 from catalogue.importers.cuisine_synonyms import KnownCuisines, load_known_cuisines
 from catalogue.importers.field_provenance import RecordUpdate, field_name, list_fields
-from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarkets, find_neighborhoods
+from catalogue.importers.parsing.market_lookup import MarketIndex, OutsideMarkets
 from catalogue.importers.parsing.parsed_place import COLUMNS, ExtractedRecord, ParsedPlace
 from catalogue.importers.photo_lists import write_photo_lists
 from catalogue.importers.reviews_and_offers import RecordContent, write_reviews_and_rules
@@ -30,6 +30,7 @@ from catalogue.importers.row_errors import (
 from catalogue.importers.sources.wikidata_landmarks import ParsedLandmark, build_hotel
 from catalogue.models import Cuisine, MatchCandidate, Report, Restaurant, Source, SourceRecord
 from catalogue.places import slugs
+from catalogue.places.neighborhoods import find_neighborhoods
 from catalogue.search.geocoding.distance import Location
 
 RATING_COLUMNS = ("rating", "review_count")
@@ -264,14 +265,17 @@ class RestaurantImport:
 
     def _create(self, places: Mapping[int, ParsedPlace], *, now: datetime) -> dict[int, Restaurant]:
         """Create the new restaurants; return them by the numbers of their places."""
-        addresses = slugs.allocate_slugs([(place.name, place.neighborhood) for place in places.values()])
+        addresses = slugs.allocate_slugs(
+            [(place.name, place.neighborhood or place.nearby_neighborhood) for place in places.values()]
+        )
         restaurants = {
             number: Restaurant(
                 slug=slug,
                 created_at=now,
                 updated_at=now,
                 review_count=place.review_count or 0,
-                **{column: getattr(place, column) for column in COLUMNS},
+                **{column: getattr(place, column) for column in COLUMNS}
+                | {"neighborhood": place.neighborhood or place.nearby_neighborhood},
             )
             for slug, (number, place) in zip(addresses, places.items(), strict=True)
         }
@@ -377,10 +381,7 @@ def _add_neighborhoods(found: list[ParsedRow]) -> list[ParsedRow]:
     if not locations:
         return found
     names = dict(zip(locations, find_neighborhoods(list(locations.values())), strict=True))
-    return [
-        replace(each, place=replace(each.place, neighborhood=names.get(id(each), each.place.neighborhood)))
-        for each in found
-    ]
+    return [replace(each, place=replace(each.place, nearby_neighborhood=names.get(id(each)))) for each in found]
 
 
 def _add_cuisines(places: Sequence[ParsedPlace]) -> None:

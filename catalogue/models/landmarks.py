@@ -1,5 +1,7 @@
 """Landmarks: reference points of searches."""
 
+from uuid import UUID
+
 from django.contrib.postgres.indexes import GinIndex, GistIndex
 from django.db import models
 from django.db.models import Func, Q
@@ -73,3 +75,19 @@ class LandmarkName(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class NeighborhoodChange(models.Model):
+    """A point where a neighborhood was added, changed or deleted: the restaurants around it may have another one.
+
+    A trigger on landmarks adds the rows (catalogue/sql/record_neighborhood_change.sql), and
+    catalogue.places.neighborhoods deletes them.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    latitude = models.FloatField()
+    longitude = models.FloatField()
+    after = models.UUIDField(default=UUID(int=0), db_default=UUID(int=0), help_text="The last restaurant that is done")
+
+    def __str__(self) -> str:
+        return f"{self.latitude}, {self.longitude}"

@@ -32,6 +32,13 @@ class Market(models.Model):
     slug = models.SlugField(primary_key=True, max_length=40)
     name = models.CharField(max_length=80)
     country = models.CharField(max_length=2, help_text="ISO 3166-1 alpha-2")
+    region = models.CharField(
+        max_length=20,
+        default="",
+        db_default="",
+        blank=True,
+        help_text="Code of the region whose public holidays count, beside those of the country: BE for Berlin",
+    )
     timezone = models.CharField(max_length=64, validators=[validate_zone], help_text="IANA name")
     currency = models.CharField(max_length=3, help_text="ISO 4217")
     calling_code = models.CharField(max_length=4, help_text="Digits after the plus, for numbers written nationally")

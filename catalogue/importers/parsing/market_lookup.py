@@ -1,24 +1,15 @@
-"""The market and the neighbourhood of a place."""
+"""The market of a place."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
-
-from django.db import connection
+from typing import Self
 
 from catalogue.importers.row_errors import RowRejected
-from catalogue.models import Landmark, Market
-from catalogue.search.geocoding.distance import Location, distance_m, mercator_scale
-from framework.db.sql_files import read_sql
-
-NEIGHBORHOOD_REACH_M = 1500
+from catalogue.models import Market
+from catalogue.search.geocoding.distance import Location, distance_m
 
 
 class OutsideMarkets(RowRejected):
     """A well-formed place outside of the market; in a worldwide file most places are."""
-
-
-NEAREST = read_sql("catalogue", "find_neighborhoods")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +57,6 @@ class MarketIndex:
         if market is None:
             raise RowRejected(f"market: there is no `{slug}`.")
         return market
-
-
-def find_neighborhoods(locations: Sequence[Location]) -> list[str | None]:
-    """Return the nearest neighbourhood within 1500 m of each place, or None. One query."""
-    names: list[str | None] = [None] * len(locations)
-    arguments: list[Any] = [
-        list(range(len(locations))),
-        [place.lat for place in locations],
-        [place.lng for place in locations],
-        [NEIGHBORHOOD_REACH_M * mercator_scale(place, radius_m=NEIGHBORHOOD_REACH_M).high for place in locations],
-        Landmark.Kind.NEIGHBORHOOD,
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(NEAREST, arguments)
-        for number, name, lat, lng in cursor.fetchall():
-            if distance_m(locations[number], Location(lat, lng)) <= NEIGHBORHOOD_REACH_M:
-                names[number] = name
-    return names
 
 
 def _check_market(market: Market, *, declared: str | None, country: str | None) -> Market:

@@ -112,6 +112,8 @@ class ParsedPlace:
     reviews: tuple[ParsedReview, ...] | None = None
     flow_rules: tuple[ParsedRule, ...] | None = None
     photos: tuple[ParsedPhoto, ...] | None = None
+    # The nearest one that the catalogue knows, if the source states none.
+    nearby_neighborhood: str | None = None
     left_out: tuple[str, ...] = ()
 
     @property

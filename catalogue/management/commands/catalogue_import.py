@@ -149,6 +149,9 @@ class Command(BaseCommand):
         if source != LANDMARKS and not dry_run and (is_changed or errors):
             tasks.enqueue_open_intervals()
             tasks.enqueue_insights()
+        if not dry_run:
+            # Landmarks of the files, and those that load_reference_data has added.
+            tasks.enqueue_neighborhoods()
         if source in ("native", "photos") and not dry_run:
             tasks.enqueue_photo_downloads()
         if errors:

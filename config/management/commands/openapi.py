@@ -21,7 +21,8 @@ DOCUMENTS = {
     ),
     "data": (
         "Tablewire data API",
-        "Restaurants of twelve cities: search near a place, open now, by kitchen. Core fields need no key.",
+        "Restaurants of the cities of `GET /v1/markets`: search near a place, open now, by cuisine. Core fields need"
+        " no key.",
         urls.data,
     ),
 }

@@ -42,7 +42,6 @@ def test_every_market_has_the_holidays_of_this_year_and_the_next_two() -> None:
 
     added = holidays.add_missing_holidays(now=NOW)
 
-    assert set(holidays.CALENDARS) == set(Market.objects.values_list("slug", flat=True))
     for market in Market.objects.all():
         days = [day.date for day in market.holidays.all()]
         assert {day.year for day in days} == {2026, 2027, 2028}, market
@@ -72,7 +71,7 @@ def test_every_market_has_the_holidays_of_this_year_and_the_next_two() -> None:
     ],
 )
 def test_holidays_are_those_of_the_city_and_named_in_english(market: str, day: date, name: str) -> None:
-    builders.market(market)
+    reference_data.load_dictionaries()
 
     holidays.add_missing_holidays(now=NOW)
 
@@ -94,10 +93,27 @@ def test_a_struck_holiday_stays_struck_and_a_renamed_one_keeps_its_name() -> Non
 
 
 @pytest.mark.django_db
-def test_added_market_has_only_the_holidays_that_staff_enter() -> None:
-    builders.market("atlantis")
+def test_a_market_that_staff_add_has_the_holidays_of_its_country_and_region() -> None:
+    market = builders.market("munich", country="DE", region="BY")
+
+    assert holidays.add_missing_holidays(now=NOW) == 36
+    assert market.holidays.get(date=date(2027, 1, 6)).name == "Epiphany"
+
+
+@pytest.mark.django_db
+def test_a_region_that_the_calendars_lack_has_the_holidays_of_the_country() -> None:
+    builders.market("munich", country="DE", region="XX")
+
+    assert holidays.add_missing_holidays(now=NOW) == 27
+
+
+@pytest.mark.django_db
+def test_a_market_in_a_country_without_a_calendar_has_only_the_holidays_that_staff_enter() -> None:
+    market = builders.market("atlantis", country="XA")
+    builders.holiday(market, CHRISTMAS)
 
     assert holidays.add_missing_holidays(now=NOW) == 0
+    assert list(market.holidays.values_list("date", flat=True)) == [CHRISTMAS]
 
 
 @pytest.mark.exhaustive

@@ -106,7 +106,7 @@ def test_what_is_not_stated_is_null(tmp_path: Path) -> None:
     assert (place.phone, place.website, place.cuisine, place.cuisines) == (None, None, None, [])
     assert (place.hours, place.line1, place.postal_code) == (None, None, None)
     assert SourceRecord.objects.get().fields == [
-        "name", "status", "market", "neighborhood", "country", "latitude", "longitude", "attributes",
+        "name", "status", "market", "country", "latitude", "longitude", "attributes",
     ]  # fmt: skip
 
 

@@ -5,6 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from catalogue import reference_data
+from catalogue.importers.parsing.market_lookup import MarketIndex
+from catalogue.search.geocoding.distance import Location
 from catalogue.search.text.vocabulary import Vocabulary
 from framework.errors import InvalidRequest
 from tests.catalogue import builders
@@ -76,3 +78,32 @@ def test_names_are_remembered_and_a_new_one_is_understood_at_once(monkeypatch: p
     assert "berlin" not in names.markets
     assert names.market("berlin").slug == "berlin"
     names.check_attributes(["karaoke"])
+
+
+def test_a_place_in_a_large_market_belongs_to_it_although_the_centre_of_a_small_one_is_nearer() -> None:
+    builders.market("copenhagen")
+    # 40 km to the east.
+    builders.market("lund", latitude=55.6761, longitude=13.2066, radius_m=5_000)
+    names = Vocabulary.load()
+
+    # 22 km from the centre of Copenhagen and 18 km from that of Lund.
+    inside = Location(55.6761, 12.9194)
+    # 26 km and 14 km: outside of both, and nearer to the border of Copenhagen.
+    outside = Location(55.6761, 12.9833)
+
+    assert [area and area.slug for area in (names.containing_market(inside), names.containing_market(outside))] == [
+        "copenhagen", None,
+    ]  # fmt: skip
+    nearest = [names.nearest_market(place) for place in (inside, outside)]
+    assert nearest == [names.markets["copenhagen"]] * 2
+
+
+def test_a_place_in_two_markets_belongs_to_the_nearest_centre_as_imports_have_it() -> None:
+    builders.market("copenhagen")
+    builders.market("frederiksberg", latitude=55.6786, longitude=12.5339, radius_m=1_000)
+    names, markets = Vocabulary.load(), MarketIndex.load(only=None)
+
+    for longitude, slug in ((12.5340, "frederiksberg"), (12.5455, "frederiksberg"), (12.5560, "copenhagen")):
+        place = Location(55.6786, longitude)
+        area, market = names.containing_market(place), markets.find_nearest(place)
+        assert (area and area.slug, market and market.slug) == (slug, slug)
